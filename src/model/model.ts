@@ -1,0 +1,62 @@
+// The Model port: who answers. `stream` never throws and always ends with exactly one `end` or `failed` event;
+// an abort is a `failed` event with code `aborted`. The caller hands over the body as bytes it has made itself,
+// because exact bytes decide cache hits: an adapter adds headers and nothing else.
+import type { AssistantBlock } from '../transcript/content.ts'
+import type { Usage } from '../transcript/fact.ts'
+
+export interface ModelRequest {
+  readonly model: string
+  /** The serialized request body. Sent as it is. */
+  readonly body: string
+  readonly betas: readonly string[]
+  /** Who asks: main, summary, notes … For logs and figures only. */
+  readonly source: string
+}
+
+export type ModelEvent =
+  | { readonly type: 'start'; readonly messageId: string; readonly model: string; readonly usage: Usage }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'thinking-delta'; readonly text: string }
+  | { readonly type: 'call-start'; readonly id: string; readonly name: string }
+  | { readonly type: 'call-delta'; readonly id: string; readonly json: string }
+  /** Sent before waiting, so that a screen can count down. */
+  | { readonly type: 'retry'; readonly attempt: number; readonly waitMs: number; readonly failure: ModelFailure }
+  | { readonly type: 'end'; readonly message: ModelMessage }
+  /** `partial` is what had arrived; its last block may be cut short. */
+  | { readonly type: 'failed'; readonly failure: ModelFailure; readonly partial: ModelMessage | null }
+
+export interface ModelMessage {
+  readonly messageId: string
+  readonly model: string
+  readonly content: readonly AssistantBlock[]
+  readonly stop: string | null
+  readonly usage: Usage
+  /** What the server says it cleared by itself (SPEC 4.5). */
+  readonly appliedEdits: readonly Readonly<Record<string, unknown>>[]
+  /** Reasoning the server dropped from our request (API 3.4). */
+  readonly inputTransformations: readonly Readonly<Record<string, unknown>>[]
+  readonly diagnostics: unknown
+}
+
+export type ModelFailure =
+  | { readonly code: 'overflow'; readonly message: string; readonly status: number | null; readonly overflow: Overflow }
+  | {
+      readonly code: 'aborted' | 'rate-limited' | 'overloaded' | 'unauthorized' | 'too-large' | 'invalid' | 'reasoning-invalid' | 'network' | 'server' | 'cut-short'
+      readonly message: string
+      readonly status: number | null
+      readonly retryAfterMs?: number | undefined
+    }
+
+/** A request that is too long, whoever says so and in whatever words; numbers where the text names them. */
+export interface Overflow {
+  readonly provider: string
+  readonly promptTokens: number | null
+  readonly outputTokens: number | null
+  readonly limitTokens: number | null
+  /** The limit is on tokens a minute: waiting never helps, a smaller request does. */
+  readonly perMinute: boolean
+}
+
+export interface Model {
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
+}

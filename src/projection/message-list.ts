@@ -1,0 +1,1 @@
+export interface MessageList { readonly length: number }

@@ -1,0 +1,51 @@
+// Every number and switch of the system, with its default, in one place (law N1). A room reads its own group.
+// Sizes are named with their unit: tokens, bytes, chars, ms.
+
+const KB = 1024
+const MB = 1024 * KB
+const second = 1000
+const minute = 60 * second
+
+export const defaults = {
+  transcript: {
+    /** Deepest nesting accepted in a fact. Deeper JSON parses, but writing it back overflows the stack. */
+    maxDepth: 64,
+    /** Longest line of a transcript; what is larger must be spilled and referred to. */
+    maxLineBytes: 16 * MB,
+  },
+  store: {
+    /** `full` syncs every entry, `batch` what others act on (TRUST 1a), `none` leaves it to the system. */
+    fsync: 'batch' as 'full' | 'batch' | 'none',
+    /** Longest time an entry that nobody acts on may wait for its sync. */
+    groupCommitMs: 200,
+    /** A checkpoint is written after this many new bytes, and after each boundary. */
+    checkpointBytes: 4 * MB,
+    /** A lock whose body cannot be read is stale after this time. */
+    unreadableLockMs: 30 * second,
+    /** Spilled results of one session. */
+    spillQuotaBytes: 1024 * MB,
+  },
+  counting: {
+    /** Tokens of an image or document of unknown size. */
+    mediaTokens: 2000,
+    /** Window of a model nobody knows anything about. */
+    unknownWindowTokens: 200_000,
+  },
+  view: {
+    /** A pin is refused when all pins together would take more than this share of the room. */
+    pinShare: 0.2,
+    /** Real user words kept verbatim in a summary: of one message, and of all together (law U1). */
+    userWordsMessageTokens: 4000,
+    userWordsTotalTokens: 12_000,
+    /** Of a longer message this many characters of each end are kept, and a ref. */
+    userWordsEndChars: 2000,
+  },
+  request: {
+    /** Most cache marks in a request. */
+    maxMarks: 4,
+    cacheLifetimeMs: { '5m': 5 * minute, '1h': 60 * minute },
+    /** A fall of cache reads is a break when it passes both. */
+    breakShare: 0.05,
+    breakTokens: 2000,
+  },
+} as const

@@ -1,0 +1,65 @@
+// The Tool port: what the agent can do. `run` never throws; what goes wrong is a result with `isError`.
+import type { UserBlock } from '../transcript/content.ts'
+import type { Fact, ToolSpec } from '../transcript/fact.ts'
+
+/** What may happen to a result later: kept, written out when large, cleared when newer work supersedes it, or never touched. */
+export type ResultPolicy = 'keep' | 'spill' | 'clear' | 'never-clear'
+
+export interface ToolPolicy {
+  /** Read-only tools of one response run side by side; the others one after the other. */
+  readonly readOnly: boolean
+  readonly results: ResultPolicy
+  /** Largest result that enters the view whole. Null: the tool pages by itself and is never written out. */
+  readonly maxResultChars: number | null
+}
+
+export interface ToolOutcome {
+  readonly content: readonly UserBlock[]
+  readonly isError: boolean
+  /** Facts the tool wants appended after its result (snip, pin). */
+  readonly facts?: readonly Fact[] | undefined
+  /** The whole output is already kept under this blob; `content` is a preview of it. */
+  readonly spill?: { readonly blob: string; readonly bytes: number; readonly sha256: string } | undefined
+}
+
+export interface Tool<Input = Record<string, unknown>> {
+  readonly spec: ToolSpec
+  readonly policy: ToolPolicy
+  /** Why the input does not fit, or the input itself, checked. */
+  parse(input: Readonly<Record<string, unknown>>): { readonly ok: true; readonly input: Input } | { readonly ok: false; readonly why: string }
+  run(input: Input, env: ToolEnv, signal: AbortSignal): Promise<ToolOutcome>
+}
+
+/** What a tool is given: the place it works in, what was read so far, and where large output goes. */
+export interface ToolEnv {
+  readonly cwd: string
+  readonly callId: string
+  readonly readFiles: ReadFiles
+  /** Keeps output beside the session; null where nothing can be kept. */
+  readonly spill: ((name: string, bytes: Uint8Array | AsyncIterable<Uint8Array>) => Promise<SpillOutcome>) | null
+  /** Gives back what a stub or a summary stands for. */
+  readonly expand: (ref: string, offset: number, limit: number) => Promise<{ readonly ok: true; readonly text: string; readonly total: number } | { readonly ok: false; readonly why: string }>
+  /** Passes by, never kept: progress of a long run. */
+  readonly report: (text: string) => void
+  readonly now: () => number
+}
+
+export type SpillOutcome =
+  | { readonly ok: true; readonly blob: string; readonly bytes: number; readonly sha256: string; readonly path?: string | undefined }
+  | { readonly ok: false; readonly why: string }
+
+/** The files read in this session and how they were then; bounded, copied into forks. */
+export interface ReadFiles {
+  get(path: string): ReadFile | undefined
+  set(path: string, file: ReadFile): void
+  copy(): ReadFiles
+}
+export interface ReadFile {
+  readonly sha256: string
+  readonly mtimeMs: number
+  readonly bytes: number
+  /** The lines shown, when not the whole file was. */
+  readonly part: { readonly offset: number; readonly limit: number } | null
+  /** The call whose result shows it, as long as that result stands in the view. */
+  readonly callId: string
+}

@@ -1,0 +1,70 @@
+// What messages are made of: the content blocks that facts carry, as schemas and as types.
+// The shapes follow the Messages API, so that a view needs no translation; fields we do not know are kept.
+import * as z from 'zod/mini'
+
+export const imageSource = z.looseObject({ type: z.string() })
+export const textBlock = z.looseObject({ type: z.literal('text'), text: z.string() })
+export const imageBlock = z.looseObject({ type: z.literal('image'), source: imageSource })
+export const documentBlock = z.looseObject({ type: z.literal('document'), source: imageSource })
+export const thinkingBlock = z.looseObject({
+  type: z.literal('thinking'),
+  thinking: z.string(),
+  signature: z.optional(z.string()),
+})
+export const redactedThinkingBlock = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
+export const toolUseBlock = z.looseObject({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  /** The arguments as they came, when they could not be read. Such a call is never run. */
+  broken: z.optional(z.string()),
+})
+/** A block of the provider's own (server tools, compaction …): carried along as it came. */
+export const opaqueBlock = z.looseObject({ type: z.string() })
+
+export const userBlock = z.union([textBlock, imageBlock, documentBlock])
+export const assistantBlock = z.union([
+  textBlock,
+  thinkingBlock,
+  redactedThinkingBlock,
+  toolUseBlock,
+  z.looseObject({ type: z.string().check(z.regex(/^(?!text$|thinking$|redacted_thinking$|tool_use$|tool_result$)/)) }),
+])
+
+export interface TextBlock {
+  readonly type: 'text'
+  readonly text: string
+}
+export interface ImageBlock {
+  readonly type: 'image'
+  readonly source: Readonly<Record<string, unknown>> & { readonly type: string }
+}
+export interface DocumentBlock {
+  readonly type: 'document'
+  readonly source: Readonly<Record<string, unknown>> & { readonly type: string }
+}
+export interface ThinkingBlock {
+  readonly type: 'thinking'
+  readonly thinking: string
+  readonly signature?: string | undefined
+}
+export interface RedactedThinkingBlock {
+  readonly type: 'redacted_thinking'
+  readonly data: string
+}
+export interface ToolUseBlock {
+  readonly type: 'tool_use'
+  readonly id: string
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly broken?: string | undefined
+}
+export interface OpaqueBlock {
+  readonly type: `${string}_tool_use` | `${string}_tool_result` | 'compaction' | 'container_upload' | 'fallback'
+}
+export type UserBlock = TextBlock | ImageBlock | DocumentBlock
+export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock | OpaqueBlock
+
+export const isReasoning = (block: { readonly type: string }): block is ThinkingBlock | RedactedThinkingBlock =>
+  block.type === 'thinking' || block.type === 'redacted_thinking'

@@ -1,0 +1,391 @@
+// The facts: everything that can happen in a session, declared once, as schemas from which the types follow.
+//
+// Format. One entry is one line of JSON:
+//
+//   {"v":1,"seq":7,"uuid":"0199…","parent":"0199…","at":1763200000000,"fact":{"type":"user-message",…}}
+//
+// `seq` counts without gaps inside a session, `parent` is the entry it was said after, `at` is milliseconds.
+// Facts are appended and never changed. A fact of a kind this version does not know is kept as its raw line and
+// survives a round trip byte for byte; an *edit* of an unknown kind makes the session read-only, because the view
+// can no longer be computed. Unknown fields of known facts are kept.
+import * as z from 'zod/mini'
+import { assistantBlock, userBlock, type AssistantBlock, type UserBlock } from './content.ts'
+import type { CallId, Seq, SessionId, Uuid } from './ids.ts'
+
+/** An entry, or with `block` one of its content blocks. */
+export interface BlockRef {
+  readonly seq: Seq
+  readonly block?: number | undefined
+}
+export interface Range {
+  readonly from: Seq
+  readonly to: Seq
+}
+
+const place = z.number().check(z.int(), z.nonnegative())
+const blockRef = z.looseObject({ seq: place, block: z.optional(place) })
+const kept = z.looseObject({ at: blockRef, head: z.optional(place), tail: z.optional(place) })
+const count = z.number()
+const text = z.string()
+
+// ---- edits: decisions that change the view ----
+
+const stubEdit = z.looseObject({ kind: z.literal('stub'), at: blockRef, text, ref: text })
+const dropEdit = z.looseObject({ kind: z.literal('drop'), from: place, to: place })
+const summaryEdit = z.looseObject({
+  kind: z.literal('summary'),
+  from: place,
+  to: place,
+  text,
+  ref: text,
+  keep: z.array(kept),
+})
+const remoteEdit = z.looseObject({
+  kind: z.literal('remote'),
+  at: z.array(blockRef),
+  via: z.enum(['cache-edit', 'context-management']),
+})
+export const knownEdit = z.union([stubEdit, dropEdit, summaryEdit, remoteEdit])
+const edit = z.union([
+  knownEdit,
+  z.looseObject({ kind: z.string().check(z.regex(/^(?!(stub|drop|summary|remote)$)/)) }),
+])
+
+/** One block becomes a short text that names the way back. */
+export interface StubEdit {
+  readonly kind: 'stub'
+  readonly at: BlockRef
+  readonly text: string
+  readonly ref: string
+}
+/** A span is left out. */
+export interface DropEdit extends Range {
+  readonly kind: 'drop'
+}
+/** A block shown verbatim after a summary; with head and tail only that many characters of each end. */
+export interface Kept {
+  readonly at: BlockRef
+  readonly head?: number | undefined
+  readonly tail?: number | undefined
+}
+/** A text stands for a span; kept blocks and pins are rendered after it, fenced and verbatim. */
+export interface SummaryEdit extends Range {
+  readonly kind: 'summary'
+  readonly text: string
+  readonly ref: string
+  readonly keep: readonly Kept[]
+}
+/** The server leaves it out; our bytes stay. */
+export interface RemoteEdit {
+  readonly kind: 'remote'
+  readonly at: readonly BlockRef[]
+  readonly via: 'cache-edit' | 'context-management'
+}
+export type Edit = StubEdit | DropEdit | SummaryEdit | RemoteEdit
+
+// ---- facts ----
+
+const usageShape = z.looseObject({
+  input: count,
+  cacheRead: count,
+  cacheWrite: count,
+  cacheWrite1h: z.optional(count),
+  output: count,
+})
+const toolSpec = z.looseObject({ name: text, description: text, input_schema: z.record(z.string(), z.unknown()) })
+const section = z.looseObject({ name: text, text, side: z.enum(['static', 'dynamic']) })
+const asked = z.enum(['user', 'model', 'automatic'])
+const outcome = z.enum(['done', 'aborted', 'failed'])
+const editing = { layer: text, asked, edits: z.array(edit), why: text, tokensFreed: count, price: z.optional(z.unknown()) }
+
+const shapes = {
+  'session-start': {
+    session: text,
+    purpose: text,
+    parent: z.optional(z.looseObject({ session: text, upTo: place, requestHash: z.optional(text) })),
+    cwd: z.optional(text),
+    imported: z.optional(text),
+  },
+  'instructions-set': { sections: z.array(section), tools: z.array(toolSpec), reminder: z.optional(text) },
+  'user-message': {
+    content: z.array(userBlock),
+    origin: z.enum(['typed', 'program', 'queued', 'injected']),
+    queued: z.optional(place),
+  },
+  'input-queued': { content: z.array(userBlock) },
+  'assistant-message': {
+    content: z.array(assistantBlock),
+    messageId: text,
+    stop: z.nullable(text),
+    model: text,
+    provider: z.optional(text),
+    usage: z.optional(usageShape),
+    partial: z.optional(z.boolean()),
+  },
+  'tool-result': {
+    call: text,
+    content: z.array(userBlock),
+    isError: z.boolean(),
+    spill: z.optional(z.looseObject({ blob: text, bytes: count, sha256: text })),
+  },
+  attachment: { kind: text, content: z.array(userBlock), source: z.optional(text) },
+  'memory-recall': { files: z.array(text), text },
+  'request-sent': {
+    source: text,
+    model: text,
+    upTo: place,
+    hash: text,
+    tokens: count,
+    marks: z.array(text),
+    lifetime: z.optional(z.enum(['5m', '1h'])),
+    estimate: z.optional(count),
+  },
+  'cache-break': { source: text, causes: z.array(z.unknown()), tokens: count, cost: count, diff: z.optional(text) },
+  'view-edit': editing,
+  'notes-update': { blob: text, coversTo: place, tokens: count },
+  boundary: {
+    ...editing,
+    trigger: z.enum(['auto', 'manual', 'reactive']),
+    source: z.enum(['notes', 'model', 'extractive']),
+    tokensBefore: count,
+    tokensAfter: count,
+    messagesSummarised: count,
+    last: z.optional(text),
+    toolsKnown: z.optional(z.array(text)),
+    instructions: z.optional(text),
+    kept: z.optional(z.looseObject({ head: text, tail: text, anchor: text })),
+    audit: z.optional(z.unknown()),
+    chain: z.optional(
+      z.looseObject({
+        recompaction: z.boolean(),
+        turnsSince: count,
+        turn: z.optional(text),
+        threshold: count,
+        requestSource: text,
+      }),
+    ),
+  },
+  'compaction-failed': { source: text, why: text },
+  'collapse-stage': {
+    spans: z.array(z.looseObject({ from: place, to: place, text: z.optional(text) })),
+    armed: z.boolean(),
+    lastSpawnTokens: count,
+  },
+  pin: { at: blockRef },
+  undo: { target: place },
+  release: { target: place },
+  rewind: { to: place },
+  permission: { tool: text, decision: z.enum(['allow', 'deny']), by: text, rule: z.optional(text) },
+  'model-set': { model: text, thinking: z.optional(z.unknown()), effort: z.optional(text) },
+  'fork-end': { child: text, purpose: text, outcome, text },
+  'turn-end': { outcome, failure: z.optional(z.looseObject({ code: text, message: text })) },
+  'damage-found': {
+    lost: z.array(z.looseObject({ from: place, to: place })),
+    setAside: z.optional(text),
+    report: z.array(text),
+  },
+} as const
+
+export type FactType = keyof typeof shapes
+
+export const factSchemas: Record<FactType, z.ZodMiniType> = Object.fromEntries(
+  Object.entries(shapes).map(([type, shape]) => [type, z.looseObject({ type: z.literal(type), ...shape })]),
+) as unknown as Record<FactType, z.ZodMiniType>
+
+/** Provider-neutral usage of one model response, in tokens. The prompt is input + cacheRead + cacheWrite. */
+export interface Usage {
+  readonly input: number
+  readonly cacheRead: number
+  readonly cacheWrite: number
+  /** The part of cacheWrite that was written with the one-hour lifetime. */
+  readonly cacheWrite1h?: number | undefined
+  readonly output: number
+}
+export interface ToolSpec {
+  readonly name: string
+  readonly description: string
+  readonly input_schema: Readonly<Record<string, unknown>>
+}
+export interface Section {
+  readonly name: string
+  readonly text: string
+  readonly side: 'static' | 'dynamic'
+}
+export type Asked = 'user' | 'model' | 'automatic'
+export type Outcome = 'done' | 'aborted' | 'failed'
+/** Typed, sent by a program, or typed while busy and delivered later; `injected` is what we or a foreign client wrote. */
+export type Origin = 'typed' | 'program' | 'queued' | 'injected'
+
+interface Editing {
+  readonly layer: string
+  readonly asked: Asked
+  readonly edits: readonly Edit[]
+  readonly why: string
+  readonly tokensFreed: number
+  readonly price?: unknown
+}
+
+export type Fact =
+  | {
+      readonly type: 'session-start'
+      readonly session: SessionId
+      readonly purpose: string
+      readonly parent?: { readonly session: SessionId; readonly upTo: Seq; readonly requestHash?: string } | undefined
+      readonly cwd?: string | undefined
+      readonly imported?: string | undefined
+    }
+  | {
+      readonly type: 'instructions-set'
+      readonly sections: readonly Section[]
+      readonly tools: readonly ToolSpec[]
+      readonly reminder?: string | undefined
+    }
+  | {
+      readonly type: 'user-message'
+      readonly content: readonly UserBlock[]
+      readonly origin: Origin
+      readonly queued?: Seq | undefined
+    }
+  | { readonly type: 'input-queued'; readonly content: readonly UserBlock[] }
+  | {
+      readonly type: 'assistant-message'
+      readonly content: readonly AssistantBlock[]
+      readonly messageId: string
+      readonly stop: string | null
+      readonly model: string
+      readonly provider?: string | undefined
+      readonly usage?: Usage | undefined
+      readonly partial?: boolean | undefined
+    }
+  | {
+      readonly type: 'tool-result'
+      readonly call: CallId
+      readonly content: readonly UserBlock[]
+      readonly isError: boolean
+      readonly spill?: { readonly blob: string; readonly bytes: number; readonly sha256: string } | undefined
+    }
+  | {
+      readonly type: 'attachment'
+      readonly kind: string
+      readonly content: readonly UserBlock[]
+      readonly source?: string | undefined
+    }
+  | { readonly type: 'memory-recall'; readonly files: readonly string[]; readonly text: string }
+  | {
+      readonly type: 'request-sent'
+      readonly source: string
+      readonly model: string
+      readonly upTo: Seq
+      readonly hash: string
+      readonly tokens: number
+      readonly marks: readonly string[]
+      readonly lifetime?: '5m' | '1h' | undefined
+      readonly estimate?: number | undefined
+    }
+  | {
+      readonly type: 'cache-break'
+      readonly source: string
+      readonly causes: readonly unknown[]
+      readonly tokens: number
+      readonly cost: number
+      readonly diff?: string | undefined
+    }
+  | ({ readonly type: 'view-edit' } & Editing)
+  | { readonly type: 'notes-update'; readonly blob: string; readonly coversTo: Seq; readonly tokens: number }
+  | ({
+      readonly type: 'boundary'
+      readonly trigger: 'auto' | 'manual' | 'reactive'
+      readonly source: 'notes' | 'model' | 'extractive'
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      readonly messagesSummarised: number
+      readonly last?: Uuid | undefined
+      readonly toolsKnown?: readonly string[] | undefined
+      readonly instructions?: string | undefined
+      readonly kept?: { readonly head: Uuid; readonly tail: Uuid; readonly anchor: Uuid } | undefined
+      readonly audit?: unknown
+      readonly chain?:
+        | {
+            readonly recompaction: boolean
+            readonly turnsSince: number
+            readonly turn?: string
+            readonly threshold: number
+            readonly requestSource: string
+          }
+        | undefined
+    } & Editing)
+  | { readonly type: 'compaction-failed'; readonly source: string; readonly why: string }
+  | {
+      readonly type: 'collapse-stage'
+      readonly spans: readonly (Range & { readonly text?: string | undefined })[]
+      readonly armed: boolean
+      readonly lastSpawnTokens: number
+    }
+  | { readonly type: 'pin'; readonly at: BlockRef }
+  | { readonly type: 'undo'; readonly target: Seq }
+  | { readonly type: 'release'; readonly target: Seq }
+  | { readonly type: 'rewind'; readonly to: Seq }
+  | {
+      readonly type: 'permission'
+      readonly tool: string
+      readonly decision: 'allow' | 'deny'
+      readonly by: string
+      readonly rule?: string | undefined
+    }
+  | {
+      readonly type: 'model-set'
+      readonly model: string
+      readonly thinking?: unknown
+      readonly effort?: string | undefined
+    }
+  | {
+      readonly type: 'fork-end'
+      readonly child: SessionId
+      readonly purpose: string
+      readonly outcome: Outcome
+      readonly text: string
+    }
+  | {
+      readonly type: 'turn-end'
+      readonly outcome: Outcome
+      readonly failure?: { readonly code: string; readonly message: string } | undefined
+    }
+  | {
+      readonly type: 'damage-found'
+      readonly lost: readonly Range[]
+      readonly setAside?: string | undefined
+      readonly report: readonly string[]
+    }
+
+export type FactOf<T extends FactType> = Extract<Fact, { readonly type: T }>
+
+/** A fact with its place. */
+export interface Entry {
+  readonly v: 1
+  readonly seq: Seq
+  readonly uuid: Uuid
+  readonly parent: Uuid | null
+  readonly at: number
+  readonly fact: Fact
+}
+
+/** An entry of a kind or version this code does not know: its place is read, its line is kept as it is. */
+export interface UnknownEntry {
+  readonly seq: Seq
+  readonly uuid: Uuid | null
+  readonly unknown: string
+  /** It holds an edit we cannot apply, so the view cannot be computed: open read-only. */
+  readonly changesView: boolean
+  readonly raw: string
+}
+export type StoredEntry = Entry | UnknownEntry
+
+export const isKnown = (entry: StoredEntry): entry is Entry => 'fact' in entry
+
+/** The facts whose edits the fold applies. */
+export const isEditing = (fact: Fact): fact is FactOf<'view-edit'> | FactOf<'boundary'> =>
+  fact.type === 'view-edit' || fact.type === 'boundary'
+
+/** A message that a person or an embedding program really sent. */
+export const isRealInput = (fact: Fact): fact is FactOf<'user-message'> =>
+  fact.type === 'user-message' && fact.origin !== 'injected'

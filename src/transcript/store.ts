@@ -1,0 +1,112 @@
+// The Store port: the one thing a place to keep transcripts must offer. No method throws; every expected failure is
+// a value, and a failure that is not a value is a bug in the store. `testing/store-contract` is its suite.
+//
+// A session has at most one writer. `lease` makes the caller that writer, or says who is. A store that finds a torn
+// tail when the lease is taken sets the torn bytes aside and says so; readers never repair.
+import type { Range, StoredEntry } from './fact.ts'
+import type { Seq, SessionId } from './ids.ts'
+
+export interface Failure {
+  /** A stable word: `disk-full`, `read-only`, `io-error`, `not-found`, `too-large`, `no-such-session`, `bad-id` … */
+  readonly code: string
+  /** What happened, why, and what to do, in one sentence. */
+  readonly message: string
+}
+export type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly failure: Failure }
+
+export interface Owner {
+  readonly host: string
+  readonly pid: number
+  readonly since: number
+}
+
+/** Proof of being the one writer. `epoch` grows with every taking, so that a stale writer is fenced. */
+export interface Lease {
+  readonly session: SessionId
+  readonly epoch: number
+  readonly token: string
+}
+
+export type LeaseOutcome =
+  | {
+      readonly ok: true
+      readonly lease: Lease
+      /** The next free place, or null when the session holds nothing yet. */
+      readonly next: Seq | null
+      /** What was found wrong when opening, and what was done about it. */
+      readonly damage: readonly Damage[]
+    }
+  | { readonly ok: false; readonly why: 'held'; readonly owner: Owner }
+  | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
+
+/** Something unreadable: where, what, and what was done. `lost` is known only when the neighbours tell. */
+export interface Damage {
+  readonly file: string
+  readonly line: number
+  readonly offset: number
+  readonly bytes: number
+  readonly what: string
+  readonly done: string
+  readonly lost?: Range | undefined
+}
+
+export type AppendOutcome =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly why: 'seq-taken'; readonly next: Seq }
+  | { readonly ok: false; readonly why: 'fenced'; readonly owner: Owner | null }
+  | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
+
+/** When an append may be acknowledged: after its sync, after the write with a sync soon, or after the write. */
+export type Durability = 'now' | 'soon' | 'none'
+
+export type ReadItem =
+  | { readonly kind: 'entry'; readonly entry: StoredEntry }
+  | { readonly kind: 'damage'; readonly damage: Damage }
+  /** The session could not be read (further). Always the last item. */
+  | { readonly kind: 'failed'; readonly failure: Failure }
+
+export interface SessionInfo {
+  readonly session: SessionId
+  readonly bytes: number
+  readonly modifiedAt: number
+}
+
+/** Derived, versioned, rebuildable: a small state at a place, and the ranges of entries it does not contain but needs. */
+export interface Checkpoint {
+  readonly version: number
+  /** The state covers every entry up to and with this one. */
+  readonly upTo: Seq
+  readonly state: unknown
+  readonly needs: readonly Range[]
+}
+
+export interface BlobInfo {
+  readonly blob: string
+  readonly bytes: number
+  readonly sha256: string
+  /** Where a tool on this machine can read it, if anywhere. */
+  readonly path?: string | undefined
+}
+
+export interface Store {
+  /** Newest first. */
+  list(): AsyncIterable<SessionInfo>
+  lease(session: SessionId): Promise<LeaseOutcome>
+  release(lease: Lease): Promise<Result<object>>
+  /** All of the entries or none; `expectedSeq` is where the first must land. An empty session takes any first place. */
+  append(lease: Lease, entries: readonly StoredEntry[], expectedSeq: Seq, durability: Durability): Promise<AppendOutcome>
+  /** Waits until everything acknowledged is as durable as the store can make it. */
+  sync(lease: Lease): Promise<Result<object>>
+  /** In order, both ends included. A missing session gives one `failed` item. */
+  read(session: SessionId, range?: Partial<Range>): AsyncIterable<ReadItem>
+  /** Newest first, beginning before `before`. Costs what is read, not what is stored. */
+  readBack(session: SessionId, before?: Seq): AsyncIterable<ReadItem>
+  /** Keeps bytes beside the session under a name the store makes safe. Written once, whole or not at all. */
+  putBlob(lease: Lease, name: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<Result<BlobInfo>>
+  getBlob(session: SessionId, blob: string, part?: { offset: number; length: number }): Promise<Result<{ bytes: Uint8Array; total: number }>>
+  putCheckpoint(lease: Lease, checkpoint: Checkpoint): Promise<Result<object>>
+  /** The newest checkpoint that still fits the stored entries, or none. */
+  getCheckpoint(session: SessionId): Promise<Checkpoint | null>
+  /** Everything of the session: entries, blobs, checkpoints, lock. Refused while another writer holds it. */
+  remove(session: SessionId): Promise<Result<object>>
+}
