@@ -31,6 +31,18 @@ export const defaults = {
     /** Window of a model nobody knows anything about. */
     unknownWindowTokens: 200_000,
   },
+  calibration: {
+    /** A growth below this estimate says more about what stands around it than about the model. */
+    minSampleTokens: 200,
+    /** What a model reported is forgotten over about this many estimated tokens. */
+    memoryTokens: 60_000,
+    /** One sample counts for at most this share above or below what was expected. */
+    clip: 0.5,
+    /** Weight of the factor a model starts with, and that factor: in general, and for models known to differ. */
+    priorTokens: 3000,
+    prior: 1,
+    priors: [] as readonly (readonly [pattern: RegExp, factor: number])[],
+  },
   view: {
     /** A pin is refused when all pins together would take more than this share of the room. */
     pinShare: 0.2,
