@@ -1,0 +1,140 @@
+// A file is replaced whole: readers see the old bytes or the new ones, never a part (TRUST P5). The new bytes go to
+// a temporary file in the same folder, under a name that begins with a dot so that scanners skip it, are synced,
+// renamed over the old name, and the folder is synced. On any failure the old file is untouched.
+import { basename, dirname } from 'node:path'
+import {
+  attempt,
+  systemCode,
+  writeAll,
+  type DiskResult,
+  type FileStat,
+  type FileSystem,
+  type OpenFile,
+  type OpenFolder,
+} from './fs.ts'
+
+export interface ReplaceOptions {
+  readonly mode: number
+  /** Text that no other writer uses, for the temporary name. */
+  readonly unique: () => string
+  /** `refuse` makes a taken name an `exists` failure; the default is to take its place. */
+  readonly existing?: 'replace' | 'refuse'
+}
+
+export const temporaryName = (unique: string): string => `.pal-${unique}.tmp`
+export const isTemporaryName = (name: string): boolean => name.startsWith('.pal-') && name.endsWith('.tmp')
+
+export async function replaceFile(
+  fs: FileSystem,
+  path: string,
+  bytes: Uint8Array,
+  options: ReplaceOptions,
+): Promise<DiskResult<{ stat: FileStat }>> {
+  return await attempt(`replacing ${path}`, async () => {
+    const folder = await fs.openFolder(await fs.realPath(dirname(path)))
+    try {
+      return { stat: await replaceIn(fs, folder, basename(path), [bytes], options) }
+    } finally {
+      await folder.close()
+    }
+  })
+}
+
+/** The same in an open folder; the bytes may come in parts. Rejects as the port does, with nothing left behind. */
+export async function replaceIn(
+  fs: FileSystem,
+  folder: OpenFolder,
+  name: string,
+  parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  options: ReplaceOptions,
+): Promise<FileStat> {
+  const temporary = folder.at(temporaryName(options.unique()))
+  const file = await fs.open(temporary, 'create', options.mode)
+  try {
+    const stat = await fill(file, parts, options.mode)
+    if (options.existing === 'refuse') {
+      await fs.link(temporary, folder.at(name))
+      await fs.unlink(temporary)
+    } else {
+      await fs.rename(temporary, folder.at(name))
+    }
+    await folder.sync()
+    return stat
+  } catch (error) {
+    await removeIfThere(fs, temporary)
+    throw error
+  }
+}
+
+async function fill(
+  file: OpenFile,
+  parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  mode: number,
+): Promise<FileStat> {
+  try {
+    for await (const part of parts) await writeAll(file, part)
+    // The mask of the process has shortened the mode given at creation.
+    await file.chmod(mode)
+    await file.sync()
+    return await file.stat()
+  } finally {
+    await file.close()
+  }
+}
+
+/** Moves a file, across devices too: then it is copied into the target's folder first, so that the last step is a rename. */
+export async function moveFile(
+  fs: FileSystem,
+  from: string,
+  to: string,
+  options: ReplaceOptions & { readonly blockBytes: number },
+): Promise<DiskResult<object>> {
+  return await attempt(`moving ${from} to ${to}`, async () => {
+    try {
+      await fs.rename(from, to)
+      return {}
+    } catch (error) {
+      if (systemCode(error) !== 'EXDEV') throw error
+    }
+    const source = await fs.open(from, 'read')
+    try {
+      const folder = await fs.openFolder(await fs.realPath(dirname(to)))
+      try {
+        await replaceIn(fs, folder, basename(to), blocksOf(source, options.blockBytes), options)
+      } finally {
+        await folder.close()
+      }
+    } finally {
+      await source.close()
+    }
+    await fs.unlink(from)
+    return {}
+  })
+}
+
+/** The bytes of a file from one place to another, block by block. Each block is the caller's to keep. */
+export async function* blocksOf(
+  file: OpenFile,
+  blockBytes: number,
+  from = 0,
+  to = Number.POSITIVE_INFINITY,
+): AsyncIterable<Uint8Array> {
+  for (let at = from; at < to;) {
+    const block = Buffer.allocUnsafe(Math.min(blockBytes, to - at))
+    const count = await file.read(block, at)
+    if (count === 0) return
+    yield block.subarray(0, count)
+    at += count
+  }
+}
+
+/** A leftover that cannot be removed must not hide the failure that left it. */
+export async function removeIfThere(fs: FileSystem, path: string): Promise<boolean> {
+  try {
+    await fs.unlink(path)
+    return true
+  } catch (error) {
+    if (systemCode(error) === null) throw error
+    return false
+  }
+}
