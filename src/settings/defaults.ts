@@ -60,4 +60,33 @@ export const defaults = {
     breakShare: 0.05,
     breakTokens: 2000,
   },
+  model: {
+    /** Window behind the `[1m]` suffix and the long-window header. */
+    longWindowTokens: 1_000_000,
+    /** Of a model that a user adds without saying: the smallest output and the largest minimum of those we know. */
+    unknownMaxOutputTokens: 16_384,
+    unknownMinCacheTokens: 4096,
+    /** Further attempts after the first; the wait doubles from base to most, less a random part of it. */
+    maxRetries: 5,
+    retryBaseMs: second / 2,
+    retryMaxMs: 8 * second,
+    retryJitterShare: 0.25,
+    /** When the server asks for a longer wait than this, the failure is handed on at once. */
+    retryAfterLimitMs: 2 * minute,
+    /** A stream without a single byte for this long is dead. */
+    idleMs: 5 * minute,
+    /** After the last event a server gets this long to close, so that the connection can be used again. */
+    drainMs: second / 2,
+    /** Most characters of an error text that are kept. */
+    errorTextChars: 2000,
+    /** A reported prompt below this share of the estimate was cut by the server, unless the estimate is tiny. */
+    silentShare: 0.5,
+    silentMinTokens: 2000,
+  },
+  lab: {
+    /** Largest recording that is read, unpacked. */
+    maxImportBytes: 2048 * MB,
+    /** How many beginnings are tried when looking for a whole record inside a damaged line. */
+    salvageTries: 64,
+  },
 } as const

@@ -1,0 +1,189 @@
+// From a recording to a transcript that the grammar accepts. Words are never lost: a result nobody asked for becomes
+// an attachment, a call without a result is closed as a crash would be. The clients' own summaries are left out,
+// because everything they stand for is in the recording too.
+import { estimateBlocks } from '../projection/tokens.ts'
+import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
+import type { Entry, Fact, Origin, Usage } from '../transcript/fact.ts'
+import { closing, emptyTail, refusal, step, type Tail } from '../transcript/grammar.ts'
+import { callId, sessionId, type Clock, type Ids, type SessionId } from '../transcript/ids.ts'
+import type { RecordedBlock, RecordedResult, RecordedTurn, Recording } from './recording.ts'
+
+export interface EntryOptions {
+  readonly ids: Ids
+  /** Asked only where the recording does not know the time. */
+  readonly clock: Clock
+  readonly session?: SessionId | undefined
+  /** `keep` shows the context as the client had it after its own compaction. */
+  readonly summaries?: 'leave out' | 'keep' | undefined
+}
+
+export interface Entries {
+  readonly entries: readonly Entry[]
+  /** What had to be mended so that the grammar holds. */
+  readonly mended: readonly string[]
+}
+
+export function toEntries(recording: Recording, options: EntryOptions): Entries {
+  const writer = new Writer(options)
+  writer.write({
+    type: 'session-start',
+    session: options.session ?? sessionId(options.ids.uuid()),
+    purpose: 'main',
+    imported: `${recording.client}: ${recording.name}`,
+  })
+  if (recording.system !== null) {
+    const sections = [{ name: 'system', text: recording.system, side: 'static' as const }]
+    writer.write({ type: 'instructions-set', sections, tools: [] })
+  }
+  recording.turns.forEach((turn, index) => {
+    writer.at = turn.at
+    if (turn.role === 'user') writeUserTurn(writer, turn, options.summaries ?? 'leave out')
+    else writer.write(assistantFact(recording, turn, index))
+  })
+  writer.close('the recording ends here')
+  return { entries: writer.entries, mended: writer.mended }
+}
+
+/** Appends facts to a transcript in memory; what the grammar refuses is closed or mended first. */
+class Writer {
+  readonly entries: Entry[] = []
+  readonly mended: string[] = []
+  at: number | null = null
+  private tail: Tail = emptyTail()
+  private readonly options: EntryOptions
+
+  constructor(options: EntryOptions) {
+    this.options = options
+  }
+
+  write(fact: Fact): void {
+    const problem = refusal(this.tail, fact)
+    if (problem === null) return this.append(fact)
+    if (problem.code === 'calls-open') {
+      this.mended.push(`at ${this.tail.next}: ${problem.message}`)
+      for (const missing of closing(this.tail, 'it was not recorded'))
+        if (missing.type === 'tool-result') this.append(missing)
+      return this.write(fact)
+    }
+    if (fact.type === 'tool-result') {
+      this.mended.push(`at ${this.tail.next}: ${problem.message}; kept as an attachment`)
+      return this.append({
+        type: 'attachment',
+        kind: 'orphan-result',
+        content: fact.content,
+        source: fact.call,
+      })
+    }
+    if (fact.type === 'assistant-message' && problem.code === 'call-duplicate') {
+      this.mended.push(`at ${this.tail.next}: ${problem.message}; the later call is renamed`)
+      return this.write({ ...fact, content: withOwnIds(fact.content) })
+    }
+    this.mended.push(`at ${this.tail.next}: left out, ${problem.message}`)
+  }
+
+  endTurn(): void {
+    if (this.tail.inTurn) this.write({ type: 'turn-end', outcome: 'done' })
+  }
+
+  close(why: string): void {
+    for (const fact of closing({ ...this.tail, inTurn: false }, why)) this.append(fact)
+    this.endTurn()
+  }
+
+  private append(fact: Fact): void {
+    const { ids, clock } = this.options
+    const at = this.at ?? this.entries.at(-1)?.at ?? clock.now()
+    const entry: Entry = { v: 1, seq: this.tail.next, uuid: ids.uuid(), parent: this.tail.lastUuid, at, fact }
+    this.entries.push(entry)
+    this.tail = step(this.tail, entry)
+  }
+}
+
+function writeUserTurn(writer: Writer, turn: RecordedTurn, summaries: 'leave out' | 'keep'): void {
+  for (const { block } of turn.content) {
+    if (!isResult(block)) continue
+    writer.write({
+      type: 'tool-result',
+      call: callId(block.tool_use_id),
+      content: block.content,
+      isError: block.is_error,
+    })
+  }
+  for (const group of groupsOf(turn.content, summaries)) {
+    if (group.origin !== 'injected') writer.endTurn()
+    writer.write(
+      group.attachment === null
+        ? { type: 'user-message', content: group.content, origin: group.origin }
+        : { type: 'attachment', kind: group.attachment, content: group.content },
+    )
+  }
+}
+
+interface Group {
+  readonly origin: Origin
+  readonly attachment: string | null
+  readonly content: UserBlock[]
+}
+
+// Neighbouring blocks of one origin are one message.
+function groupsOf(content: readonly RecordedBlock[], summaries: 'leave out' | 'keep'): readonly Group[] {
+  const groups: Group[] = []
+  for (const { block, kind } of content) {
+    if (isResult(block) || !isUserBlock(block)) continue
+    if (kind === 'compact_summary' && summaries === 'leave out') continue
+    const { origin, attachment } = originOf(block, kind)
+    const last = groups.at(-1)
+    if (last !== undefined && last.origin === origin && last.attachment === attachment)
+      last.content.push(block)
+    else groups.push({ origin, attachment, content: [block] })
+  }
+  return groups
+}
+
+function originOf(
+  block: UserBlock,
+  kind: string | undefined,
+): { readonly origin: Origin; readonly attachment: string | null } {
+  if (kind === undefined) return { origin: 'typed', attachment: null }
+  // What a person typed while the agent was busy is delivered as an attachment; notices of programs are in tags.
+  const typedWhileBusy =
+    kind === 'attachment:queued_command' && block.type === 'text' && !block.text.startsWith('<')
+  if (typedWhileBusy) return { origin: 'queued', attachment: null }
+  const attachment = kind.startsWith('attachment:') ? kind.slice('attachment:'.length) : null
+  return { origin: 'injected', attachment }
+}
+
+function assistantFact(recording: Recording, turn: RecordedTurn, index: number): Fact {
+  const content = turn.content.map(({ block }) => block).filter((block) => isAssistantBlock(block))
+  const calls = content.some((block) => block.type === 'tool_use')
+  return {
+    type: 'assistant-message',
+    content,
+    messageId: turn.messageId ?? `${recording.name}:${index}`,
+    stop: turn.stop ?? (calls ? 'tool_use' : 'end_turn'),
+    model: turn.model ?? recording.model,
+    usage: turn.usage === undefined ? undefined : completed(recording, turn.usage, content),
+  }
+}
+
+// An output count taken when the response began would make the size of the context too small by the whole response.
+function completed(recording: Recording, usage: Usage, content: readonly AssistantBlock[]): Usage {
+  if (recording.outputCounts === 'final') return usage
+  return { ...usage, output: Math.max(usage.output, estimateBlocks(content)) }
+}
+
+function withOwnIds(content: readonly AssistantBlock[]): readonly AssistantBlock[] {
+  const seen = new Set<string>()
+  return content.map((block, index) => {
+    if (block.type !== 'tool_use' || !('id' in block)) return block
+    const id = seen.has(block.id) ? `${block.id}~${index}` : block.id
+    seen.add(id)
+    return { ...block, id }
+  })
+}
+
+const isResult = (block: RecordedBlock['block']): block is RecordedResult => block.type === 'tool_result'
+const isUserBlock = (block: RecordedBlock['block']): block is UserBlock =>
+  block.type === 'text' || block.type === 'image' || block.type === 'document'
+const isAssistantBlock = (block: RecordedBlock['block']): block is AssistantBlock =>
+  block.type !== 'tool_result' && block.type !== 'image' && block.type !== 'document'

@@ -1,0 +1,104 @@
+// Content blocks of foreign formats, made into ours. What has the shape of the Messages API passes with all its
+// fields; what we cannot place is kept as text, so that nothing said is lost.
+import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
+import type { Usage } from '../../transcript/fact.ts'
+import type { RecordedBlock, RecordedResult } from '../recording.ts'
+import { fieldsOf, isFields, listOf, numberOf, textOf, type Fields } from './lines.ts'
+
+/** The blocks of a message whose content is a text or a list, as the Messages API has it. */
+export function messageBlocks(content: unknown, role: 'user' | 'assistant'): readonly RecordedBlock[] {
+  if (typeof content === 'string') return [{ block: { type: 'text', text: content } }]
+  const blocks: RecordedBlock[] = []
+  for (const item of listOf(content)) {
+    const value: Fields = typeof item === 'string' ? { type: 'text', text: item } : fieldsOf(item)
+    const kind = textOf(fieldsOf(value['meta'])['kind']) ?? undefined
+    blocks.push({ block: role === 'user' ? userBlockOf(value) : assistantBlockOf(value), kind })
+  }
+  return blocks
+}
+
+function userBlockOf(value: Fields): UserBlock | RecordedResult {
+  return value['type'] === 'tool_result' ? resultOf(value) : plainBlock(value)
+}
+
+function assistantBlockOf(value: Fields): AssistantBlock {
+  switch (value['type']) {
+    case 'text':
+      return { ...withoutMeta(value), type: 'text', text: textOf(value['text']) ?? '' }
+    case 'thinking':
+      return { ...value, type: 'thinking', thinking: textOf(value['thinking']) ?? '' }
+    case 'redacted_thinking':
+      return { ...value, type: 'redacted_thinking', data: textOf(value['data']) ?? '' }
+    case 'tool_use':
+      return callOf(textOf(value['id']), textOf(value['name']), value['input'])
+    case 'tool_result':
+      return { type: 'text', text: JSON.stringify(value) }
+    default:
+      return textOf(value['type']) === null
+        ? { type: 'text', text: JSON.stringify(value) }
+        : ({ ...value } as AssistantBlock & Fields)
+  }
+}
+
+function plainBlock(value: Fields): UserBlock {
+  const source = value['source']
+  if ((value['type'] === 'image' || value['type'] === 'document') && isFields(source)) {
+    const type = textOf(source['type'])
+    if (type !== null) return { type: value['type'], source: { ...source, type } }
+  }
+  return { type: 'text', text: textOf(value['text']) ?? JSON.stringify(withoutMeta(value)) }
+}
+
+function resultOf(value: Fields): RecordedResult {
+  return {
+    type: 'tool_result',
+    tool_use_id: textOf(value['tool_use_id']) ?? '',
+    content: resultContent(value['content']),
+    is_error: value['is_error'] === true,
+  }
+}
+
+/** What a tool gave back: a text, a list of blocks, or anything else as JSON. */
+export function resultContent(content: unknown): readonly UserBlock[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) return [{ type: 'text', text: JSON.stringify(content) }]
+  return content.map((item: unknown) =>
+    typeof item === 'string' ? { type: 'text', text: item } : plainBlock(fieldsOf(item)),
+  )
+}
+
+/** A call whose input may be an object, or JSON as text; what is neither is kept as it came and marked as broken. */
+export function callOf(id: string | null, name: string | null, input: unknown): ToolUseBlock {
+  const call = { type: 'tool_use' as const, id: id ?? '', name: name ?? 'unknown' }
+  if (isFields(input)) return { ...call, input }
+  if (input === undefined || input === null || input === '') return { ...call, input: {} }
+  if (typeof input !== 'string') return { ...call, input: { input } }
+  try {
+    const value: unknown = JSON.parse(input)
+    return isFields(value) ? { ...call, input: value } : { ...call, input: { input: value } }
+  } catch {
+    return { ...call, input: {}, broken: input }
+  }
+}
+
+/** Usage in the words of the Messages API. */
+export function anthropicUsage(value: unknown): Usage | undefined {
+  if (!isFields(value)) return undefined
+  const input = numberOf(value['input_tokens'])
+  if (input === null) return undefined
+  const write1h = numberOf(fieldsOf(value['cache_creation'])['ephemeral_1h_input_tokens'])
+  return {
+    input,
+    cacheRead: numberOf(value['cache_read_input_tokens']) ?? 0,
+    cacheWrite: numberOf(value['cache_creation_input_tokens']) ?? 0,
+    ...(write1h === null ? {} : { cacheWrite1h: write1h }),
+    output: numberOf(value['output_tokens']) ?? 0,
+  }
+}
+
+function withoutMeta(value: Fields): Fields {
+  if (!('meta' in value)) return value
+  const { meta: _, ...rest } = value
+  return rest
+}
