@@ -19,8 +19,13 @@ export type ModelEvent =
   | { readonly type: 'thinking-delta'; readonly text: string }
   | { readonly type: 'call-start'; readonly id: string; readonly name: string }
   | { readonly type: 'call-delta'; readonly id: string; readonly json: string }
-  /** Sent before waiting, so that a screen can count down. */
-  | { readonly type: 'retry'; readonly attempt: number; readonly waitMs: number; readonly failure: ModelFailure }
+  /** Sent before waiting, so that a screen can count down. No content has come yet; a second `start` may follow. */
+  | {
+      readonly type: 'retry'
+      readonly attempt: number
+      readonly waitMs: number
+      readonly failure: ModelFailure
+    }
   | { readonly type: 'end'; readonly message: ModelMessage }
   /** `partial` is what had arrived; its last block may be cut short. */
   | { readonly type: 'failed'; readonly failure: ModelFailure; readonly partial: ModelMessage | null }
@@ -36,12 +41,29 @@ export interface ModelMessage {
   /** Reasoning the server dropped from our request (API 3.4). */
   readonly inputTransformations: readonly Readonly<Record<string, unknown>>[]
   readonly diagnostics: unknown
+  /** Tokens the server leaves out because of cache edits, as last reported (SPEC 4.3). */
+  readonly cacheDeletedTokens?: number | undefined
 }
 
 export type ModelFailure =
-  | { readonly code: 'overflow'; readonly message: string; readonly status: number | null; readonly overflow: Overflow }
   | {
-      readonly code: 'aborted' | 'rate-limited' | 'overloaded' | 'unauthorized' | 'too-large' | 'invalid' | 'reasoning-invalid' | 'network' | 'server' | 'cut-short'
+      readonly code: 'overflow'
+      readonly message: string
+      readonly status: number | null
+      readonly overflow: Overflow
+    }
+  | {
+      readonly code:
+        | 'aborted'
+        | 'rate-limited'
+        | 'overloaded'
+        | 'unauthorized'
+        | 'too-large'
+        | 'invalid'
+        | 'reasoning-invalid'
+        | 'network'
+        | 'server'
+        | 'cut-short'
       readonly message: string
       readonly status: number | null
       readonly retryAfterMs?: number | undefined
@@ -55,6 +77,8 @@ export interface Overflow {
   readonly limitTokens: number | null
   /** The limit is on tokens a minute: waiting never helps, a smaller request does. */
   readonly perMinute: boolean
+  /** The limit is on the bytes of the request, not on its tokens; such a failure has the code `too-large`. */
+  readonly bytes: boolean
 }
 
 export interface Model {

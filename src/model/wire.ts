@@ -6,7 +6,9 @@ export interface CacheControl {
   readonly ttl?: '5m' | '1h'
 }
 
-export type WireBlock = { readonly type: string; readonly cache_control?: CacheControl } & Readonly<Record<string, unknown>>
+export type WireBlock = { readonly type: string; readonly cache_control?: CacheControl } & Readonly<
+  Record<string, unknown>
+>
 
 export interface WireMessage {
   readonly role: 'user' | 'assistant' | 'system'
@@ -24,7 +26,12 @@ export interface WireTool {
 
 export type WireThinking =
   | { readonly type: 'adaptive'; readonly display?: string; readonly block_binding?: WireBinding }
-  | { readonly type: 'enabled'; readonly budget_tokens: number; readonly display?: string; readonly block_binding?: WireBinding }
+  | {
+      readonly type: 'enabled'
+      readonly budget_tokens: number
+      readonly display?: string
+      readonly block_binding?: WireBinding
+    }
   | { readonly type: 'disabled' }
   | { readonly type: 'between_tools' }
 export interface WireBinding {
@@ -37,7 +44,11 @@ export interface WireRequest {
   readonly messages: readonly WireMessage[]
   readonly system?: string | readonly WireBlock[]
   readonly tools?: readonly WireTool[]
-  readonly tool_choice?: { readonly type: 'auto' | 'any' | 'tool' | 'none'; readonly name?: string; readonly disable_parallel_tool_use?: boolean }
+  readonly tool_choice?: {
+    readonly type: 'auto' | 'any' | 'tool' | 'none'
+    readonly name?: string
+    readonly disable_parallel_tool_use?: boolean
+  }
   readonly thinking?: WireThinking
   readonly output_config?: { readonly effort?: string; readonly format?: unknown }
   readonly cache_control?: CacheControl
@@ -57,7 +68,13 @@ export interface WireCacheEdit {
 }
 
 export type WireContextEdit =
-  | { readonly type: 'clear_thinking_20251015'; readonly keep?: 'all' | { readonly type: 'all' } | { readonly type: 'thinking_turns'; readonly value: number } }
+  | {
+      readonly type: 'clear_thinking_20251015'
+      readonly keep?:
+        | 'all'
+        | { readonly type: 'all' }
+        | { readonly type: 'thinking_turns'; readonly value: number }
+    }
   | {
       readonly type: 'clear_tool_uses_20250919'
       readonly trigger?: { readonly type: 'input_tokens' | 'tool_uses'; readonly value: number }
@@ -71,7 +88,10 @@ export interface WireUsage {
   readonly input_tokens: number
   readonly cache_creation_input_tokens: number | null
   readonly cache_read_input_tokens: number | null
-  readonly cache_creation?: { readonly ephemeral_5m_input_tokens: number; readonly ephemeral_1h_input_tokens: number } | null
+  readonly cache_creation?: {
+    readonly ephemeral_5m_input_tokens: number
+    readonly ephemeral_1h_input_tokens: number
+  } | null
   readonly cache_deleted_input_tokens?: number
   readonly output_tokens: number
 }
@@ -86,12 +106,18 @@ export interface WireResponse {
   readonly stop_sequence: string | null
   readonly usage: WireUsage
   readonly diagnostics?: unknown
-  readonly context_management?: { readonly applied_edits: readonly Readonly<Record<string, unknown>>[] } | null
+  readonly context_management?: {
+    readonly applied_edits: readonly Readonly<Record<string, unknown>>[]
+  } | null
   readonly input_transformations?: readonly Readonly<Record<string, unknown>>[]
 }
 
 export interface WireError {
   readonly type: 'error'
-  readonly error: { readonly type: string; readonly message: string; readonly details?: Readonly<Record<string, unknown>> }
+  readonly error: {
+    readonly type: string
+    readonly message: string
+    readonly details?: Readonly<Record<string, unknown>>
+  }
   readonly request_id?: string
 }
