@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hookedFileSystem } from '../../test/faults/hooked-fs.ts'
 import { machineFileSystem as fs } from './fs.ts'
 import { folderUnder, isInside, locateUnder, openUnder, removeUnder, writeUnder } from './under-root.ts'
 
@@ -119,29 +120,44 @@ describe('under-root', () => {
     expect(gone.ok ? '' : gone.failure.code).toBe('outside')
   })
 
-  it('[M2] swapping a parent for a link while writing never lets a byte out', async () => {
+  it('[M2] a parent swapped for a link before any single step never lets a byte out or a secret in', async () => {
     const target = join(base, 'proj-evil')
     const inner = join(root, 'inner')
-    await node.mkdir(inner)
-    const until = Date.now() + 700
-    let swaps = 0
-    const swapper = (async () => {
-      while (Date.now() < until) {
-        await node.rename(inner, join(root, 'aside'))
-        await node.symlink(target, inner)
+    for (const place of [inner, target]) await node.mkdir(join(place, 'deep'), { recursive: true })
+    await node.writeFile(join(inner, 'deep/file'), 'ours')
+    await node.writeFile(join(target, 'deep/file'), 'theirs')
+    const seen = { outside: 0, written: 0, read: 0 }
+    for (let step = 1; step <= 20; step++) {
+      const swapping = hookedFileSystem(fs, {
+        before: async (call) => {
+          if (call.number !== step) return
+          await node.rename(inner, join(root, 'aside'))
+          await node.symlink(target, inner)
+        },
+      })
+      const restore = async (): Promise<void> => {
+        if (!(await node.lstat(inner)).isSymbolicLink()) return
         await node.unlink(inner)
         await node.rename(join(root, 'aside'), inner)
-        swaps++
       }
-    })()
-    const outcomes = new Map<string, number>()
-    while (Date.now() < until) {
-      const outcome = await codeOfWrite('inner/file')
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      const opened = await openUnder(swapping, root, 'inner/deep/file')
+      if (opened.ok) {
+        const into = Buffer.alloc(10)
+        expect(into.toString('utf8', 0, await opened.file.read(into, 0))).toBe('ours')
+        await opened.file.close()
+        seen.read++
+      } else if (opened.failure.code === 'outside') seen.outside++
+      await restore()
+      const again = hookedFileSystem(swapping, {})
+      const written = await writeUnder(again, root, 'inner/deep/file', bytes('ours'), options)
+      if (written.ok) seen.written++
+      else if (written.failure.code === 'outside') seen.outside++
+      await restore()
+      expect(await node.readdir(join(target, 'deep'))).toEqual(['file'])
+      expect(await node.readFile(join(target, 'deep/file'), 'utf8')).toBe('theirs')
     }
-    await swapper
-    expect(await node.readdir(target)).toEqual([])
-    expect(swaps).toBeGreaterThan(10)
-    expect(outcomes.get('written') ?? 0).toBeGreaterThan(0)
+    expect(seen.outside).toBeGreaterThan(0)
+    expect(seen.written).toBeGreaterThan(5)
+    expect(seen.read).toBeGreaterThan(5)
   })
 })
