@@ -1,0 +1,52 @@
+// Redacts text that comes in pieces. It holds back as much as a secret could still reach into, so that the pieces together
+// read as if the whole had been redacted at once. Only two things are cut without looking back: a private key longer
+// than any real one, and an unbroken word longer than what is held.
+import { redact, type FoundSecret } from './redact.ts'
+
+export interface RedactingStream {
+  /** What can be given away after this piece. */
+  push(piece: string): string
+  /** The rest. */
+  end(): string
+  readonly found: readonly FoundSecret[]
+}
+
+const heldChars = 16_384
+const keyChars = 2 * heldChars
+
+export function redactingStream(): RedactingStream {
+  const found: FoundSecret[] = []
+  let held = ''
+  const give = (length: number): string => {
+    const done = redact(held.slice(0, length))
+    held = held.slice(length)
+    found.push(...done.found)
+    return done.text
+  }
+  return {
+    found,
+    push(piece) {
+      held += piece
+      return held.length < heldChars ? '' : give(safeCut(held))
+    },
+    end: () => give(held.length),
+  }
+}
+
+/** A place that no secret crosses: behind a line, and before a private key that has not ended yet. */
+function safeCut(text: string): number {
+  const key = text.lastIndexOf('-----BEGIN ')
+  if (key >= 0 && text.length - key < keyChars && !text.includes('-----END ', key)) return key
+  const line = text.lastIndexOf('\n') + 1
+  // A login and its password may stand on two lines (netrc).
+  const pair = text.lastIndexOf('login', line)
+  if (line > 0) return pair > 0 && line - pair < 200 ? text.lastIndexOf('\n', pair) + 1 || line : line
+  if (text.length < 2 * heldChars) return 0
+  const gap = Math.max(
+    text.lastIndexOf(' '),
+    text.lastIndexOf(','),
+    text.lastIndexOf('"'),
+    text.lastIndexOf("'"),
+  )
+  return gap > 0 ? gap : text.length
+}

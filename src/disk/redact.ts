@@ -1,0 +1,271 @@
+// Takes secrets out of text by their shape, before the text reaches the model, the transcript or any other file (SPEC 16.10).
+// A secret becomes `[secret:<kind>:<characters>]`. The pass is linear in the text, and redacting twice changes nothing.
+// It goes through the text once and looks closer only at four places: where a word begins with a known mark, at `=` and
+// `:` behind a telling name, at `://` and at the head of a PEM block. Hashes and uuids on their own are not secrets.
+import { passwordName, secretName, secretShapes, type SecretShape } from './secret-shapes.ts'
+
+export interface Redacted {
+  readonly text: string
+  readonly found: readonly FoundSecret[]
+}
+export interface FoundSecret {
+  readonly kind: string
+  readonly length: number
+}
+interface Hit extends FoundSecret {
+  readonly from: number
+  /** Where the scan goes on: behind the value, or behind the context it was found by. */
+  readonly next: number
+}
+
+const limits = {
+  passes: 8,
+  /** A private key without its end is taken out up to here. */
+  pemChars: 16_384,
+  nameChars: 64,
+  /** Between a name and its `=` or `:`. */
+  nameGapChars: 6,
+  valueChars: 512,
+  /** Shortest value behind a telling name: of those people choose, of quoted ones, of bare ones. */
+  passwordChars: 6,
+  quotedChars: 12,
+  bareChars: 16,
+}
+
+const LESS = 128
+const isIn = (table: Uint8Array, char: number) => char < LESS && table[char] === 1
+const word = new Uint8Array(LESS)
+for (const char of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-')
+  word[char.charCodeAt(0)] = 1
+
+interface Mark {
+  readonly start: string
+  readonly shape: SecretShape
+}
+const marksByFirst: Mark[][] = Array.from({ length: LESS }, () => [])
+/** For each first character the second ones that can follow it: most words are passed over by these two. */
+const second: Uint8Array[] = Array.from({ length: LESS }, () => new Uint8Array(LESS))
+for (const shape of secretShapes) {
+  for (const start of shape.starts) {
+    const first = start.charCodeAt(0)
+    marksByFirst[first]!.push({ start, shape })
+    if (start.length === 1) second[first]!.fill(1)
+    else second[first]![start.charCodeAt(1)] = 1
+  }
+}
+
+const code = { colon: 58, equals: 61, open: 91, dash: 45, slash: 47, backslash: 92, tilde: 126, newline: 10 }
+const look = new Uint8Array(LESS)
+for (const [first, marks] of marksByFirst.entries()) if (marks.length > 0) look[first] = 1
+for (const char of [code.colon, code.equals, code.open, code.dash, code.tilde]) look[char] = 1
+
+/** `text` without its secrets, and what was taken out. */
+export function redact(text: string): Redacted {
+  let clean = pass(text)
+  // A tag can free what stood right beside it (two tokens without a gap), so look again, but not without end.
+  for (let left = limits.passes, found = clean.found; found.length > 0 && left > 1; left--) {
+    const again = pass(clean.text)
+    found = again.found
+    if (found.length > 0) clean = { text: again.text, found: [...clean.found, ...found] }
+  }
+  return clean
+}
+
+function pass(text: string): Redacted {
+  const found: FoundSecret[] = []
+  const parts: string[] = []
+  let from = 0
+  let at = 0
+  while (at < text.length) {
+    const char = text.charCodeAt(at)
+    if (!isIn(look, char)) {
+      at++
+      continue
+    }
+    const hit = hitAt(text, at, char, from)
+    if (hit === null) {
+      at++
+      continue
+    }
+    if (hit.length > 0) {
+      parts.push(text.slice(from, hit.from), tagOf(hit))
+      found.push({ kind: hit.kind, length: hit.length })
+      from = hit.from + hit.length
+    }
+    at = hit.next
+  }
+  return found.length === 0 ? { text, found } : { text: parts.join('') + text.slice(from), found }
+}
+
+const tagOf = (found: FoundSecret) => `[secret:${found.kind}:${found.length}]`
+const tag = /\[secret:[a-z0-9-]{1,40}:[0-9]{1,9}\]/y
+
+/** Whether the text holds a tag that stands for a secret; such text must not be written over the secret itself. */
+export const holdsTag = (text: string): boolean => /\[secret:[a-z0-9-]{1,40}:[0-9]{1,9}\]/.test(text)
+
+/** `from` is where the last secret ended: what follows it without a gap is a word of its own. */
+function hitAt(text: string, at: number, char: number, from: number): Hit | null {
+  if (char === code.equals || char === code.colon) {
+    return (
+      (char === code.colon ? (urlPassword(text, at) ?? botToken(text, at)) : null) ?? namedValue(text, at)
+    )
+  }
+  if (char === code.open) {
+    const end = matchEnd(tag, text, at)
+    return end === null ? null : { kind: '', length: 0, from: at, next: end }
+  }
+  if (char === code.tilde) return azureClientSecret(text, at)
+  if (char === code.dash && text.startsWith('-----BEGIN ', at)) return privateKey(text, at)
+  const next = text.charCodeAt(at + 1)
+  if (!isIn(second[char]!, next) || !(at === from || beginsWord(text, at))) return null
+  return shaped(text, at, marksByFirst[char]!)
+}
+
+/** Letters of an escape sequence (`\n`, `\t` in quoted text) do not belong to the word behind them. */
+function beginsWord(text: string, at: number): boolean {
+  if (at === 0) return true
+  const before = text.charCodeAt(at - 1)
+  if (!isIn(word, before)) return true
+  return text.charCodeAt(at - 2) === code.backslash && /[nrt]/.test(text[at - 1]!)
+}
+
+function shaped(text: string, at: number, marks: readonly Mark[]): Hit | null {
+  for (const { start, shape } of marks) {
+    if (!text.startsWith(start, at)) continue
+    const { kind, token } = shape
+    token.lastIndex = at
+    const match = token.exec(text)
+    if (match === null) continue
+    const value = match.groups?.['value'] ?? match[0]
+    const from = at + match[0].lastIndexOf(value)
+    if (isPlaceholder(value)) continue
+    return { kind, length: value.length, from, next: from + value.length }
+  }
+  return null
+}
+
+const pemHead = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
+
+function privateKey(text: string, at: number): Hit | null {
+  const head = matchEnd(pemHead, text, at)
+  if (head === null) return null
+  const room = text.slice(head, head + limits.pemChars)
+  const foot = /-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/.exec(room)
+  // Without an end: as far as the lines still look like one.
+  const length =
+    foot === null
+      ? /^(?:[A-Za-z0-9+/=:,.\s-]|\\[nr])*/.exec(room)![0].trimEnd().length
+      : foot.index + foot[0].length
+  return { kind: 'private-key', length: head - at + length, from: at, next: head + length }
+}
+
+const urlWithPassword = /:\/\/[^\s:@/'"`<>\\]{0,100}:(?<value>[^\s@/'"`<>\\]{1,200})@[A-Za-z0-9.[{$-]/y
+
+function urlPassword(text: string, at: number): Hit | null {
+  if (text.charCodeAt(at + 1) !== code.slash) return null
+  urlWithPassword.lastIndex = at
+  const match = urlWithPassword.exec(text)
+  const value = match?.groups?.['value']
+  if (match === null || value === undefined || isPlaceholder(value)) return null
+  const from = at + match[0].length - 2 - value.length
+  return { kind: 'url-password', length: value.length, from, next: from + value.length }
+}
+
+const botTail = /:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/y
+
+function botToken(text: string, at: number): Hit | null {
+  const end = matchEnd(botTail, text, at)
+  if (end === null || !/(?<!\w)[0-9]{8,10}$/.test(text.slice(Math.max(0, at - 11), at))) return null
+  return { kind: 'telegram-token', length: end - at - 1, from: at + 1, next: end }
+}
+
+const azureTail = /~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])/y
+
+function azureClientSecret(text: string, at: number): Hit | null {
+  if (!/(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}[0-9]Q$/.test(text.slice(Math.max(0, at - 6), at))) return null
+  const end = matchEnd(azureTail, text, at)
+  return end === null ? null : { kind: 'azure-client-secret', length: end - at + 5, from: at - 5, next: end }
+}
+
+// ---- values behind a telling name ----
+
+const quotedValue = /[:=]{1,2}[ \t]{0,4}(?<open>\\{0,3}["'`])(?<value>[^"'`\s\\]{1,512})\k<open>/y
+const bareValue = /[:=][ \t]{0,4}(?<value>[^\s"'`,;(){}<>[\]\\$]{1,512})(?=[\s"'`,;&]|\\[nrt]|$)/y
+
+/** `name = "value"`, `"name": "value"`, `NAME=value`. */
+function namedValue(text: string, at: number): Hit | null {
+  const name = nameBefore(text, at)
+  if (name === null || !secretName.test(name)) return null
+  const byPerson = passwordName.test(name)
+  quotedValue.lastIndex = at
+  const quoted = quotedValue.exec(text)
+  const value = quoted?.groups?.['value']
+  if (value !== undefined) {
+    const shortest = byPerson ? limits.passwordChars : limits.quotedChars
+    if (
+      value.length < shortest ||
+      !(byPerson ? looksChosen(value) : looksRandom(value)) ||
+      isPlaceholder(value)
+    )
+      return null
+    return valueHit(name, at + quoted![0].lastIndexOf(value), value)
+  }
+  bareValue.lastIndex = at
+  const bare = bareValue.exec(text)?.groups?.['value']
+  if (bare === undefined || bare.length < (byPerson ? limits.passwordChars : limits.bareChars)) return null
+  if (
+    isCode(bare) ||
+    isPlaceholder(bare) ||
+    !(byPerson ? looksChosen(bare) && looksMixed(bare) : looksRandom(bare))
+  )
+    return null
+  return valueHit(name, text.indexOf(bare, at), bare)
+}
+
+const valueHit = (name: string, from: number, value: string): Hit => {
+  const kind = passwordName.test(name)
+    ? 'password'
+    : /token$/i.test(name)
+      ? 'token'
+      : /key$/i.test(name)
+        ? 'key'
+        : 'secret'
+  return { kind, length: value.length, from, next: from + value.length }
+}
+
+const lastOfName = new Uint8Array(LESS)
+for (const char of 'dDtTnNyYeEsSlL') lastOfName[char.charCodeAt(0)] = 1
+const between = new Uint8Array(LESS)
+for (const char of ' \t"\'`\\:]?') between[char.charCodeAt(0)] = 1
+
+function nameBefore(text: string, at: number): string | null {
+  let end = at
+  while (end > 0 && end > at - limits.nameGapChars && isIn(between, text.charCodeAt(end - 1))) end--
+  const last = text.charCodeAt(end - 1)
+  if (!isIn(lastOfName, last)) return null
+  let from = end
+  while (from > 0 && end - from < limits.nameChars) {
+    const char = text.charCodeAt(from - 1)
+    if (!isIn(word, char)) break
+    from--
+  }
+  return end - from < 3 ? null : text.slice(from, end)
+}
+
+const looksChosen = (value: string) => /[0-9!@#%^&*+=~?]/.test(value) && /[A-Za-z]/.test(value)
+const looksMixed = (value: string) => /[0-9]/.test(value) && /[A-Za-z]/.test(value)
+/** Noise has several digits among its letters; names and sentences have few. */
+const looksRandom = (value: string) => (value.match(/[0-9]/g)?.length ?? 0) >= 3 && /[A-Za-z]/.test(value)
+const isCode = (value: string) =>
+  /^[A-Za-z_$][\w$]*(?:[.:?!]{1,2}[A-Za-z_$][\w$]*)+$/.test(value) ||
+  /^[A-Za-z_]+[0-9]?$/.test(value) ||
+  /^(?:\.{0,2}\/|~\/|https?:)/.test(value)
+const isPlaceholder = (value: string) =>
+  /^(?:\$|%|\{\{|<|\[|\*{3}|x{4,}|\.{3}|your|my[_-]|example|change|placeholder|dummy|fake|mock|test|sample|redacted|process\.|os\.|env[.[(]|secrets?\.)/i.test(
+    value,
+  ) || /^(.)\1*$/.test(value)
+
+function matchEnd(pattern: RegExp, text: string, at: number): number | null {
+  pattern.lastIndex = at
+  return pattern.test(text) ? pattern.lastIndex : null
+}
