@@ -2,7 +2,7 @@
 // no tokenizer. It carries no safety factor; `calibration` multiplies by what the model in use really reported.
 //
 // A text is read by a small automaton: each step from one class of character to the next has a label, and each label
-// a weight. The weights were fitted by least squares to the growth of recorded requests (scripts/fit-tokens.ts).
+// a weight. The weights were fitted by least squares to the growth of recorded requests (bench/fit-tokens.ts).
 import type { UserBlock } from '../transcript/content.ts'
 import type { ToolSpec } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -11,45 +11,47 @@ import type { ViewBlock } from './view.ts'
 /** What a step of the automaton can mean, and the tokens it takes. */
 export const stepWeights = {
   /** A word that follows a blank, and one that follows anything else. */
-  word: 1,
+  word: 0.76,
   wordInside: 0.9,
   /** Further letters of a word, by how far into it they stand. */
-  letterNear: 0.03,
-  letterMiddle: 0.1,
+  letterNear: 0.058,
+  letterMiddle: 0.11,
   letterFar: 0.2,
   /** A capital after a small letter, and capitals in a row. */
-  hump: 0.7,
-  capital: 0.35,
+  hump: 1.05,
+  capital: 0.3,
   /** Digits: the first of a number, the further ones, and those inside a word as in a hash. */
-  digit: 0.8,
-  digitRun: 0.35,
-  digitInWord: 0.8,
-  punctuation: 0.7,
-  punctuationRun: 0.4,
-  newline: 0.6,
+  digit: 1.53,
+  digitRun: 0.375,
+  digitInWord: 1.3,
+  punctuation: 0.62,
+  punctuationRun: 0.12,
+  /** What joins words in names and paths. */
+  joint: 0.88,
+  newline: 1.14,
   newlineRun: 0.2,
-  space: 0.1,
-  spaceRun: 0.05,
+  space: 0.117,
+  spaceRun: 0.055,
   tab: 0.3,
   /** Han and kana, Hangul, other letters, symbols, characters outside the basic plane (emoji), control characters. */
-  han: 1.25,
-  hangul: 1.1,
+  han: 1.1,
+  hangul: 1.3,
   letter: 0.6,
   symbol: 1.5,
   pair: 2.5,
-  control: 1,
+  control: 0.5,
   none: 0,
 } as const
 export type StepLabel = keyof typeof stepWeights
 
 /** Tokens that stand around what a block holds. */
 export const blockWeights = {
-  toolUse: 30,
-  toolResult: 10,
-  text: 4,
+  toolUse: 80,
+  toolResult: 12,
+  text: 5,
   toolSpec: 20,
   /** Of thinking that is kept as a signature alone, for each of its characters. */
-  signatureChar: 0.25,
+  signatureChar: 0.19,
 } as const
 
 /** Estimated tokens of a text. */
@@ -135,6 +137,7 @@ const LETTER = 10
 const SYMBOL = 11
 const PAIR = 12
 const HALF = 13
+const JOINT = 14
 const CLASSES = 16
 
 // A state is the class of the last character, or inside a word how far the word has come and whether in capitals.
@@ -150,6 +153,7 @@ const asciiClass = Uint8Array.from({ length: 128 }, (_, code) => {
   if (code === 32) return SPACE
   if (code === 10 || code === 13) return NEWLINE
   if (code === 9) return TAB
+  if ('._-/\\:'.includes(String.fromCharCode(code))) return JOINT
   return code > 32 && code < 127 ? PUNCTUATION : CONTROL
 })
 
@@ -188,7 +192,9 @@ function labelOf(state: number, next: number): StepLabel {
     case TAB:
       return 'tab'
     case PUNCTUATION:
-      return state === PUNCTUATION ? 'punctuationRun' : 'punctuation'
+      return state === PUNCTUATION || state === JOINT ? 'punctuationRun' : 'punctuation'
+    case JOINT:
+      return state === PUNCTUATION || state === JOINT ? 'punctuationRun' : 'joint'
     case HAN:
       return 'han'
     case HANGUL:
