@@ -1,0 +1,63 @@
+// A request as one flat list of blocks with their paths. String content is one text block (API 2.9), and neighbours
+// of the same role are one turn, since the server merges them (rule 10).
+import type { WireBlock, WireMessage, WireRequest } from '../../model/wire.ts'
+
+export interface PlacedBlock {
+  readonly role: WireMessage['role']
+  readonly block: WireBlock
+  readonly message: number
+  readonly path: string
+}
+
+export interface Turn {
+  readonly role: WireMessage['role']
+  /** Index of its first message. */
+  readonly message: number
+  readonly blocks: readonly PlacedBlock[]
+}
+
+export function messageBlocks(message: WireMessage): readonly WireBlock[] {
+  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
+}
+
+export function placedBlocks(request: WireRequest): readonly PlacedBlock[] {
+  return request.messages.flatMap((message, index) =>
+    messageBlocks(message).map((block, position) => ({
+      role: message.role,
+      block,
+      message: index,
+      path: `messages.${index}.content.${position}`,
+    })),
+  )
+}
+
+export function turnsOf(request: WireRequest): readonly Turn[] {
+  const turns: { role: WireMessage['role']; message: number; blocks: PlacedBlock[] }[] = []
+  for (const [index, message] of request.messages.entries()) {
+    if (turns.at(-1)?.role !== message.role) turns.push({ role: message.role, message: index, blocks: [] })
+    const blocks = turns.at(-1)?.blocks
+    for (const [position, block] of messageBlocks(message).entries()) {
+      blocks?.push({
+        role: message.role,
+        block,
+        message: index,
+        path: `messages.${index}.content.${position}`,
+      })
+    }
+  }
+  return turns
+}
+
+/** Blocks inside a tool result, or none. */
+export function innerBlocks(block: WireBlock): readonly WireBlock[] {
+  const content = block.type === 'tool_result' ? block['content'] : undefined
+  return Array.isArray(content) ? (content as readonly WireBlock[]) : []
+}
+
+export function isThinking(block: WireBlock): boolean {
+  return block.type === 'thinking' || block.type === 'redacted_thinking'
+}
+
+export function stringOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
