@@ -1,14 +1,15 @@
 // What an estimate must be multiplied by, learned per model from requests that were really counted. A small state
 // that can be kept as JSON, and a pure step; nothing here knows a clock or a tokenizer.
 //
-// Each sample is a growth of a request: what we estimated, what the provider reported. Sums with decay weigh a large
-// growth more than a small one and forget slowly; a single sample cannot pull the factor far, because it is clipped.
+// Each sample is a growth of a request: what we estimated, what the provider reported. The factor is a running mean
+// in which a large growth weighs more than a small one and old ones fade; a single sample cannot pull it far,
+// because what clients add unseen (reminders, tool definitions, images) comes in single large samples.
 import { defaults } from '../settings/defaults.ts'
 
-/** Decayed sums of one model. Their quotient is its factor. */
 interface Learned {
-  readonly estimated: number
-  readonly reported: number
+  readonly factor: number
+  /** Estimated tokens the factor rests on. */
+  readonly weight: number
 }
 export interface Calibration {
   readonly models: Readonly<Record<string, Learned>>
@@ -25,25 +26,22 @@ export const uncalibrated: Calibration = { models: {} }
 
 /** The state after one more request. A sample too small to tell anything, or a fall, changes nothing. */
 export function learn(state: Calibration, sample: Sample): Calibration {
-  const { minSampleTokens, memoryTokens, clip } = defaults.calibration
-  if (!(sample.estimated >= minSampleTokens) || !(sample.reported > 0)) return state
-  const before = learnedOf(state, sample.model)
-  const factor = before.reported / before.estimated
-  const lowest = sample.estimated * factor * (1 - clip)
-  const highest = sample.estimated * factor * (1 + clip)
-  const reported = Math.min(Math.max(sample.reported, lowest), highest)
-  const keep = memoryTokens / (memoryTokens + sample.estimated)
+  const { minSampleTokens, memoryTokens, clip, lowest, highest } = defaults.calibration
+  const { model, estimated, reported } = sample
+  if (!Number.isFinite(estimated) || estimated < minSampleTokens || !(reported > 0)) return state
+  const { factor, weight } = learnedOf(state, model)
+  const ratio = between(reported / estimated, factor * (1 - clip), factor * (1 + clip))
+  const share = estimated / (weight + estimated)
   const learned: Learned = {
-    estimated: (before.estimated + sample.estimated) * keep,
-    reported: (before.reported + reported) * keep,
+    factor: between(factor + share * (ratio - factor), lowest, highest),
+    weight: Math.min(weight + estimated, memoryTokens),
   }
-  return { models: { ...state.models, [sample.model]: learned } }
+  return { models: { ...state.models, [model]: learned } }
 }
 
 /** What to multiply an estimate by for this model. */
 export function factorOf(state: Calibration, model: string): number {
-  const { estimated, reported } = learnedOf(state, model)
-  return reported / estimated
+  return learnedOf(state, model).factor
 }
 
 // A model nobody has heard from starts at its prior, held by a little weight.
@@ -51,11 +49,14 @@ function learnedOf(state: Calibration, model: string): Learned {
   const known = Object.hasOwn(state.models, model) ? state.models[model] : undefined
   if (known !== undefined) return known
   const { priorTokens } = defaults.calibration
-  return { estimated: priorTokens, reported: priorTokens * priorOf(model) }
+  return { factor: priorOf(model), weight: priorTokens }
 }
 
 function priorOf(model: string): number {
   const { priors, prior } = defaults.calibration
-  for (const [pattern, factor] of priors) if (pattern.test(model)) return factor
+  for (const [part, factor] of priors) if (model.includes(part)) return factor
   return prior
 }
+
+const between = (value: number, lowest: number, highest: number): number =>
+  Math.min(Math.max(value, lowest), highest)

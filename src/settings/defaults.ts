@@ -35,13 +35,26 @@ export const defaults = {
     /** A growth below this estimate says more about what stands around it than about the model. */
     minSampleTokens: 200,
     /** What a model reported is forgotten over about this many estimated tokens. */
-    memoryTokens: 60_000,
+    memoryTokens: 20_000,
     /** One sample counts for at most this share above or below what was expected. */
-    clip: 0.5,
-    /** Weight of the factor a model starts with, and that factor: in general, and for models known to differ. */
+    clip: 0.25,
+    /** No tokenizer lies outside; a report that does is wrong, and must not make a full window look empty. */
+    lowest: 0.3,
+    highest: 4,
+    /** Weight of the factor a model starts with, and that factor. */
     priorTokens: 3000,
     prior: 1,
-    priors: [] as readonly (readonly [pattern: RegExp, factor: number])[],
+    /** Models known to count otherwise, by a part of their name; the first that fits holds. */
+    priors: [
+      ['claude-opus-4-7', 1.35],
+      ['claude-opus-4-8', 1.35],
+      ['claude-opus-5', 1.35],
+      ['claude-sonnet-5', 1.35],
+      ['claude-haiku-5', 1.35],
+      ['claude-fable', 1.35],
+      ['claude-mythos', 1.35],
+      ['gpt-', 0.88],
+    ] as readonly (readonly [part: string, factor: number])[],
   },
   view: {
     /** A pin is refused when all pins together would take more than this share of the room. */
@@ -55,6 +68,8 @@ export const defaults = {
   request: {
     /** Most cache marks in a request. */
     maxMarks: 4,
+    /** Longest tool name the wire is known to take. */
+    toolNameChars: 64,
     cacheLifetimeMs: { '5m': 5 * minute, '1h': 60 * minute },
     /** A fall of cache reads is a break when it passes both. */
     breakShare: 0.05,
@@ -88,5 +103,64 @@ export const defaults = {
     maxImportBytes: 2048 * MB,
     /** How many beginnings are tried when looking for a whole record inside a damaged line. */
     salvageTries: 64,
+  },
+  tools: {
+    /** Largest result that enters the view whole (SPEC 2.2). */
+    maxResultChars: 50_000,
+    /** Read-only calls of one response that run at the same time. */
+    parallel: 8,
+    /** After an abort a running tool gets this long to say what it did. */
+    abortGraceMs: 3 * second,
+    /** Files whose last reading is remembered. */
+    readFiles: 500,
+    /** One page of Read: whichever comes first. */
+    readPageTokens: 25_000,
+    readPageLines: 2000,
+    readLineChars: 2000,
+    /** Read goes through a file once per page, so it refuses larger ones. */
+    readFileBytes: 256 * MB,
+    imageBytes: 3.75 * MB,
+    /** Edit and Write hold the whole file in memory. */
+    editFileBytes: 16 * MB,
+    newFileMode: 0o644,
+    newFolderMode: 0o755,
+    bashTimeoutMs: 2 * minute,
+    bashMaxTimeoutMs: 10 * minute,
+    /** What is shown of each end of an output that was kept elsewhere. */
+    bashPreviewChars: 2048,
+    /** A command that says more than this is stopped. */
+    bashOutputBytes: 64 * MB,
+    /** Between the polite signal and the one that cannot be refused. */
+    bashKillGraceMs: second,
+    /** After the shell has gone, what it left in the pipe may still come in. */
+    bashDrainMs: second / 4,
+    backgroundJobs: 16,
+    /** Newest output kept of a background job. */
+    backgroundJobChars: 1 * MB,
+    /** Most of it that one look shows. */
+    backgroundReadChars: 30_000,
+    searchLimit: 250,
+    searchMaxLimit: 5000,
+    searchLineChars: 500,
+    searchOutputBytes: 8 * MB,
+    searchMs: 30 * second,
+    searchContextLines: 50,
+    /** A pattern that our own matcher needs longer for on one file is given up. */
+    patternStallMs: 1 * second,
+    patternChars: 1024,
+    braceBudget: 1000,
+    /** Our own search skips larger files. */
+    scanFileBytes: 16 * MB,
+    globLimit: 200,
+    globMaxLimit: 2000,
+    walkFiles: 500_000,
+    expandChars: 20_000,
+    expandMaxChars: 50_000,
+    fetchMs: 30 * second,
+    fetchBytes: 5 * MB,
+    fetchRedirects: 5,
+    fetchUrlChars: 2048,
+    tasks: 100,
+    taskChars: 500,
   },
 } as const
