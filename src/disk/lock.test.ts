@@ -1,0 +1,189 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import * as node from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { hookedFileSystem, systemError } from '../../test/faults/hooked-fs.ts'
+import { machineFileSystem } from './fs.ts'
+import { holds, lockOwner, releaseLock, takeLock, type Lock, type LockOptions } from './lock.ts'
+import { machineProcesses } from './processes.ts'
+
+const options: LockOptions = {
+  fs: machineFileSystem,
+  processes: machineProcesses,
+  now: () => Date.now(),
+  unique: () => randomUUID(),
+  unreadableMs: 30_000,
+  maxBytes: 4096,
+  tries: 50,
+}
+
+describe('lock', () => {
+  let folder = ''
+  let path = ''
+  beforeEach(async () => {
+    folder = await node.mkdtemp(join(tmpdir(), 'pal-lock-'))
+    path = join(folder, 'lock')
+  })
+  afterEach(() => node.rm(folder, { recursive: true }))
+
+  const taken = async (with_: LockOptions = options): Promise<Lock> => {
+    const outcome = await takeLock(path, with_)
+    if (!outcome.ok) throw new Error(JSON.stringify(outcome))
+    return outcome.lock
+  }
+  const plant = async (changes: object): Promise<void> => {
+    const self = await machineProcesses.self()
+    await node.rm(path, { recursive: true, force: true })
+    await node.mkdir(path)
+    await node.writeFile(join(path, '7'), JSON.stringify({ ...self, token: 'planted', since: 1, ...changes }))
+  }
+
+  it('[T2] a held lock names its owner, a released one is taken with a higher epoch', async () => {
+    const first = await taken()
+    expect(first.epoch).toBe(1)
+    const second = await takeLock(path, options)
+    expect(second).toMatchObject({ ok: false, why: 'held', owner: { pid: process.pid } })
+    expect(await holds(first, machineFileSystem)).toBe(true)
+    expect(await releaseLock(first, options)).toEqual({ ok: true, released: true })
+    expect(await holds(first, machineFileSystem)).toBe(false)
+    expect(await lockOwner(path, options)).toEqual({ ok: true, owner: null })
+    expect((await taken()).epoch).toBe(2)
+    expect(await node.readdir(path)).toEqual(['1', '2'])
+  })
+
+  it('[T2] only the owner releases', async () => {
+    const first = await taken()
+    await node.unlink(join(path, '1'))
+    const second = await taken()
+    expect(await releaseLock(first, options)).toEqual({ ok: true, released: false })
+    expect(await holds(first, machineFileSystem)).toBe(false)
+    expect(await holds(second, machineFileSystem)).toBe(true)
+  })
+
+  it('[T2] a reused process number, an earlier boot and a dead process do not hold a lock', async () => {
+    const dead = spawn('true')
+    await new Promise((resolve) => dead.once('exit', resolve))
+    for (const changes of [{ start: '1' }, { boot: 'another' }, { pid: dead.pid }]) {
+      await plant(changes)
+      expect((await taken()).epoch).toBe(8)
+    }
+  })
+
+  it.runIf(process.platform === 'linux')('[T2] a zombie does not hold a lock', async () => {
+    // The shell becomes a sleep that never collects its finished child.
+    const parent = spawn('sh', ['-c', 'sleep 0.05 & echo $!; exec sleep 60'])
+    const pid = Number(
+      await new Promise<string>((resolve) => parent.stdout.once('data', (data) => resolve(String(data)))),
+    )
+    const start = (await machineProcesses.look(pid))!.start
+    await plant({ pid, start })
+    const state = (): string =>
+      execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    while (!state().startsWith('Z')) await new Promise((resolve) => setTimeout(resolve, 10))
+    expect(() => process.kill(pid, 0)).not.toThrow()
+    expect((await taken()).epoch).toBe(8)
+    parent.kill('SIGKILL')
+  })
+
+  it('[T2] an owner on another host cannot be judged and holds', async () => {
+    await plant({ host: 'elsewhere', pid: 1 })
+    expect(await takeLock(path, options)).toMatchObject({ why: 'held', owner: { host: 'elsewhere' } })
+  })
+
+  it('[T2] an empty or garbled lock holds for a while and is then stale', async () => {
+    for (const body of ['', '\0\0\0', '{"host":', '[]', 'null', '{"host":1}']) {
+      await node.mkdir(path)
+      await node.writeFile(join(path, '3'), body)
+      expect(await takeLock(path, options)).toMatchObject({ why: 'held', owner: { host: 'unknown' } })
+      const later = { ...options, now: () => Date.now() + 31_000 }
+      const lock = await taken(later)
+      expect(await holds(lock, machineFileSystem)).toBe(true)
+      expect(lock.epoch).toBe(4)
+      await node.rm(path, { recursive: true })
+    }
+  })
+
+  it('[T2] a taker that fails or dies at any step leaves a lock that can be taken, and the epoch never falls', async () => {
+    await plant({ start: '1' })
+    let epoch = 7
+    let failures = 0
+    const dead = {
+      ...machineProcesses,
+      self: async () => ({ ...(await machineProcesses.self()), start: '1' }),
+    }
+    for (const dies of [true, false]) {
+      for (let step = 1; step <= 20; step++) {
+        const failing = hookedFileSystem(machineFileSystem, {
+          before: (call) => {
+            if (dies ? call.number >= step : call.number === step) throw systemError('EIO')
+          },
+        })
+        const outcome = await takeLock(path, {
+          ...options,
+          fs: failing,
+          processes: dies ? dead : machineProcesses,
+        })
+        if (!outcome.ok) failures++
+        const next = outcome.ok && !dies ? outcome.lock : await taken()
+        expect(next.epoch).toBeGreaterThan(epoch)
+        epoch = next.epoch
+        await releaseLock(next, options)
+      }
+    }
+    expect(failures).toBeGreaterThan(8)
+  })
+
+  it('[E1] a folder that cannot be written to is a failure with a name', async () => {
+    const full = hookedFileSystem(machineFileSystem, {
+      before: (call) => {
+        if (call.name === 'open-create') throw systemError('EROFS')
+      },
+    })
+    expect(await takeLock(path, { ...options, fs: full })).toMatchObject({
+      why: 'failed',
+      failure: { code: 'read-only' },
+    })
+  })
+
+  it('[A10] a link planted at the lock is refused and its target untouched', async () => {
+    const victim = join(folder, 'victim')
+    await node.writeFile(victim, 'keep')
+    await node.mkdir(join(folder, 'elsewhere'))
+    await node.symlink(join(folder, 'elsewhere'), path)
+    expect(await takeLock(path, options)).toMatchObject({ why: 'failed', failure: { code: 'symlink' } })
+    await node.unlink(path)
+    await node.mkdir(path)
+    await node.symlink(victim, join(path, '1'))
+    expect(await takeLock(path, options)).toMatchObject({ why: 'failed', failure: { code: 'symlink' } })
+    expect(await node.readFile(victim, 'utf8')).toBe('keep')
+    expect(await node.readdir(join(folder, 'elsewhere'))).toEqual([])
+  })
+
+  it('[T2] of many that try at once one holds', async () => {
+    await plant({ start: '1' })
+    let holding = 0
+    let most = 0
+    let count = 0
+    const worker = async (): Promise<void> => {
+      for (let round = 0; round < 6;) {
+        const outcome = await takeLock(path, options)
+        if (!outcome.ok) {
+          expect(outcome.why === 'failed' ? outcome.failure.code : 'busy').toBe('busy')
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          continue
+        }
+        most = Math.max(most, ++holding)
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        holding--
+        count++
+        expect(await releaseLock(outcome.lock, options)).toEqual({ ok: true, released: true })
+        round++
+      }
+    }
+    await Promise.all(Array.from({ length: 6 }, worker))
+    expect([most, count]).toEqual([1, 36])
+    expect((await taken()).epoch).toBe(8 + 36)
+  })
+})

@@ -1,0 +1,259 @@
+// A lock that survives crashes, reused process numbers, zombies and pauses (law T2, TRUST P7).
+//
+// Format. A folder with one file per taking, named by its epoch: `lock/1`, `lock/2` … The highest one counts. A body is
+// one line of JSON, whole from the first moment because it is linked into place:
+//
+//   {"host":"…","pid":7,"start":"12345","boot":"…","token":"…","since":1763200000000}
+//   {"free":true}                                              after a release
+//
+// Taking is linking the next epoch, which only one can. Nobody ever moves or overwrites the file of another, so a taker
+// that judged an old state can take nothing from a living owner: it either finds the name taken or finds a higher one
+// afterwards, and steps back. An owner that was robbed (it seemed dead) sees the epoch above its own and is fenced.
+//
+// The owner is alive if host, boot and start time are those of a running process. An owner on another host cannot be
+// judged and counts as alive: age alone never breaks a lock. A body that cannot be read is stale after a while.
+import { join } from 'node:path'
+import {
+  attempt,
+  readAt,
+  systemCode,
+  writeAll,
+  type DiskFailure,
+  type DiskResult,
+  type FileSystem,
+} from './fs.ts'
+import type { ProcessIdentity, Processes } from './processes.ts'
+import { removeIfThere, replaceFile, temporaryName } from './replace.ts'
+
+export interface LockOwner {
+  readonly host: string
+  readonly pid: number
+  readonly since: number
+}
+export interface Lock {
+  readonly path: string
+  readonly token: string
+  /** Grows with every taking. */
+  readonly epoch: number
+  /** Which file it is; compared to notice that it was removed. */
+  readonly mark: string
+}
+export type LockOutcome =
+  | { readonly ok: true; readonly lock: Lock }
+  | { readonly ok: false; readonly why: 'held'; readonly owner: LockOwner }
+  | { readonly ok: false; readonly why: 'failed'; readonly failure: DiskFailure }
+
+export interface LockOptions {
+  readonly fs: FileSystem
+  readonly processes: Processes
+  readonly now: () => number
+  readonly unique: () => string
+  /** Age after which a lock that cannot be read is stale. */
+  readonly unreadableMs: number
+  /** Longest body that is looked at. */
+  readonly maxBytes: number
+  /** How often taking is tried again when others take at the same moment. */
+  readonly tries: number
+}
+
+interface Body extends ProcessIdentity {
+  readonly token: string
+  readonly since: number
+}
+type Found =
+  | { readonly kind: 'free' }
+  | { readonly kind: 'owned'; readonly body: Body }
+  | { readonly kind: 'unreadable'; readonly modifiedMs: number }
+
+const fileMode = 0o600
+const folderMode = 0o700
+/** Old epochs that stay, so that listing the folder while others take always shows one that is higher. */
+const epochsKept = 8
+
+export async function takeLock(path: string, options: LockOptions): Promise<LockOutcome> {
+  const result = await attempt(`taking the lock ${path}`, async () => {
+    await makeLockFolder(path, options.fs)
+    for (let left = options.tries; left > 0; left--) {
+      const outcome = await tryToTake(path, options)
+      if (outcome !== null) return { outcome }
+    }
+    const failure = {
+      code: 'busy',
+      message: `the lock ${path} is taken and left again too quickly; try again`,
+    }
+    return { outcome: { ok: false, why: 'failed', failure } as LockOutcome }
+  })
+  return result.ok ? result.outcome : { ok: false, why: 'failed', failure: result.failure }
+}
+
+/** Who holds it now, or null. Looks only. */
+export async function lockOwner(
+  path: string,
+  options: LockOptions,
+): Promise<DiskResult<{ owner: LockOwner | null }>> {
+  return await attempt(`reading the lock ${path}`, async () => {
+    const epoch = await highestEpoch(path, options.fs)
+    return { owner: epoch === 0 ? null : await livingOwner(await find(path, epoch, options), options) }
+  })
+}
+
+/** Is it still ours? Two looks at names, no reading: cheap enough for every write. */
+export async function holds(lock: Lock, fs: FileSystem): Promise<boolean> {
+  const [own, next] = await Promise.all([
+    markAt(fs, lock.path, lock.epoch),
+    markAt(fs, lock.path, lock.epoch + 1),
+  ])
+  return own === lock.mark && next === null
+}
+
+/** Gives it back if it is still ours; a lock that became another's is left alone. */
+export async function releaseLock(
+  lock: Lock,
+  options: LockOptions,
+): Promise<DiskResult<{ released: boolean }>> {
+  const ours = await attempt(`reading the lock ${lock.path}`, async () => ({
+    released: await holds(lock, options.fs),
+  }))
+  if (!ours.ok || !ours.released) return ours
+  const body = Buffer.from(JSON.stringify({ free: true }))
+  const written = await replaceFile(options.fs, fileOf(lock.path, lock.epoch), body, {
+    mode: fileMode,
+    unique: options.unique,
+  })
+  return written.ok ? ours : written
+}
+
+/** Null means that somebody else moved at the same time: look again. */
+async function tryToTake(path: string, options: LockOptions): Promise<LockOutcome | null> {
+  const { fs } = options
+  const highest = await highestEpoch(path, fs)
+  if (highest > 0) {
+    const owner = await livingOwner(await find(path, highest, options), options)
+    if (owner !== null) return { ok: false, why: 'held', owner }
+  }
+  const epoch = highest + 1
+  const token = options.unique()
+  const temporary = join(path, temporaryName(token))
+  try {
+    const body = { ...(await options.processes.self()), token, since: options.now() }
+    const mark = await writeBody(temporary, body, fs)
+    if (!(await linkIfFree(fs, temporary, fileOf(path, epoch)))) return null
+    if ((await highestOrNone(path, fs)) !== epoch) {
+      await removeIfThere(fs, fileOf(path, epoch))
+      return null
+    }
+    await removeIfThere(fs, fileOf(path, epoch - epochsKept))
+    return { ok: true, lock: { path, token, epoch, mark } }
+  } finally {
+    await removeIfThere(fs, temporary)
+  }
+}
+
+async function makeLockFolder(path: string, fs: FileSystem): Promise<void> {
+  try {
+    await fs.makeFolder(path, folderMode)
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error
+  }
+  const { kind } = await fs.stat(path)
+  if (kind === 'folder') return
+  throw Object.assign(new Error(`${path} is not a folder`), { code: kind === 'link' ? 'ELOOP' : 'ENOTDIR' })
+}
+
+async function writeBody(path: string, body: Body, fs: FileSystem): Promise<string> {
+  const file = await fs.open(path, 'create', fileMode)
+  try {
+    await writeAll(file, Buffer.from(JSON.stringify(body)))
+    // Not for the name, which a loss of power may take together with the owner, but against an empty file behind it.
+    await file.sync()
+    return (await file.stat()).mark
+  } finally {
+    await file.close()
+  }
+}
+
+async function linkIfFree(fs: FileSystem, existing: string, name: string): Promise<boolean> {
+  try {
+    await fs.link(existing, name)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+async function livingOwner(found: Found, options: LockOptions): Promise<LockOwner | null> {
+  if (found.kind === 'unreadable') {
+    const age = Math.abs(options.now() - found.modifiedMs)
+    return age > options.unreadableMs ? null : { host: 'unknown', pid: 0, since: found.modifiedMs }
+  }
+  if (found.kind !== 'owned') return null
+  const { host, pid, start, boot, since } = found.body
+  const owner = { host, pid, since }
+  const self = await options.processes.self()
+  if (host !== self.host) return owner
+  if (boot !== null && self.boot !== null && boot !== self.boot) return null
+  const running = await options.processes.look(pid)
+  if (running === null) return null
+  return start !== null && running.start !== null && start !== running.start ? null : owner
+}
+
+async function find(path: string, epoch: number, options: LockOptions): Promise<Found> {
+  let file
+  try {
+    file = await options.fs.open(fileOf(path, epoch), 'read')
+  } catch (error) {
+    // Only superseded epochs are ever removed, so there is a higher one by now and the next try will see it.
+    if (systemCode(error) === 'ENOENT') return { kind: 'free' }
+    throw error
+  }
+  try {
+    const stat = await file.stat()
+    if (stat.kind !== 'file')
+      throw Object.assign(new Error(`${path} holds no regular file`), { code: 'EISDIR' })
+    return parsed(Buffer.from(await readAt(file, 0, options.maxBytes)).toString('utf8'), stat.modifiedMs)
+  } finally {
+    await file.close()
+  }
+}
+
+function parsed(text: string, modifiedMs: number): Found {
+  try {
+    const body = JSON.parse(text) as Partial<Body & { free: boolean }> | null
+    if (body?.free === true) return { kind: 'free' }
+    if (typeof body?.host === 'string' && Number.isSafeInteger(body.pid) && typeof body.token === 'string') {
+      const { host, pid, token } = body as Body
+      const known = { start: body.start ?? null, boot: body.boot ?? null, since: body.since ?? modifiedMs }
+      return { kind: 'owned', body: { host, pid, token, ...known } }
+    }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+  }
+  return { kind: 'unreadable', modifiedMs }
+}
+
+const fileOf = (path: string, epoch: number): string => join(path, String(epoch))
+
+async function highestEpoch(path: string, fs: FileSystem): Promise<number> {
+  const epochs = (await fs.names(path)).filter((name) => /^[1-9][0-9]{0,14}$/.test(name)).map(Number)
+  return Math.max(0, ...epochs)
+}
+
+/** After linking, a folder that cannot be listed must not leave a lock behind that its owner does not know of. */
+async function highestOrNone(path: string, fs: FileSystem): Promise<number> {
+  try {
+    return await highestEpoch(path, fs)
+  } catch (error) {
+    if (systemCode(error) === null) throw error
+    return 0
+  }
+}
+
+async function markAt(fs: FileSystem, path: string, epoch: number): Promise<string | null> {
+  try {
+    return (await fs.stat(fileOf(path, epoch))).mark
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw error
+  }
+}
