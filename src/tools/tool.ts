@@ -26,7 +26,9 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly spec: ToolSpec
   readonly policy: ToolPolicy
   /** Why the input does not fit, or the input itself, checked. */
-  parse(input: Readonly<Record<string, unknown>>): { readonly ok: true; readonly input: Input } | { readonly ok: false; readonly why: string }
+  parse(
+    input: Readonly<Record<string, unknown>>,
+  ): { readonly ok: true; readonly input: Input } | { readonly ok: false; readonly why: string }
   run(input: Input, env: ToolEnv, signal: AbortSignal): Promise<ToolOutcome>
 }
 
@@ -36,22 +38,41 @@ export interface ToolEnv {
   readonly callId: string
   readonly readFiles: ReadFiles
   /** Keeps output beside the session; null where nothing can be kept. */
-  readonly spill: ((name: string, bytes: Uint8Array | AsyncIterable<Uint8Array>) => Promise<SpillOutcome>) | null
+  readonly spill:
+    | ((name: string, bytes: Uint8Array | AsyncIterable<Uint8Array>) => Promise<SpillOutcome>)
+    | null
   /** Gives back what a stub or a summary stands for. */
-  readonly expand: (ref: string, offset: number, limit: number) => Promise<{ readonly ok: true; readonly text: string; readonly total: number } | { readonly ok: false; readonly why: string }>
+  readonly expand: (
+    ref: string,
+    offset: number,
+    limit: number,
+  ) => Promise<
+    | { readonly ok: true; readonly text: string; readonly total: number }
+    | { readonly ok: false; readonly why: string }
+  >
+  /** Whether the result of that call still stands in the view whole, so that it can be pointed at. */
+  readonly isShown: (callId: string) => boolean
   /** Passes by, never kept: progress of a long run. */
   readonly report: (text: string) => void
   readonly now: () => number
 }
 
 export type SpillOutcome =
-  | { readonly ok: true; readonly blob: string; readonly bytes: number; readonly sha256: string; readonly path?: string | undefined }
+  | {
+      readonly ok: true
+      readonly blob: string
+      readonly bytes: number
+      readonly sha256: string
+      readonly path?: string | undefined
+    }
   | { readonly ok: false; readonly why: string }
 
 /** The files read in this session and how they were then; bounded, copied into forks. */
 export interface ReadFiles {
   get(path: string): ReadFile | undefined
   set(path: string, file: ReadFile): void
+  /** All of them, the one touched last at the end. */
+  entries(): readonly (readonly [path: string, file: ReadFile])[]
   copy(): ReadFiles
 }
 export interface ReadFile {
@@ -60,6 +81,6 @@ export interface ReadFile {
   readonly bytes: number
   /** The lines shown, when not the whole file was. */
   readonly part: { readonly offset: number; readonly limit: number } | null
-  /** The call whose result shows it, as long as that result stands in the view. */
+  /** The call whose result shows it; see `isShown`. */
   readonly callId: string
 }

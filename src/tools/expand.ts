@@ -1,0 +1,37 @@
+// Expand: gives back, page by page, what a stub, a summary or a kept output stands for. Looking the reference up is the
+// engine's work and comes in with the env; this file only keeps the page bounded.
+import { defaults } from '../settings/defaults.ts'
+import { inputShape, optional, text, whole, type InputOf } from './input.ts'
+import { failed, said } from './outcome.ts'
+import type { Tool } from './tool.ts'
+
+const limits = defaults.tools
+const fields = {
+  ref: text('The reference, as given in the stub or summary', 256),
+  offset: optional(whole('First character, from 0', 0)),
+  limit: optional(whole('Characters to show', 1, limits.expandMaxChars)),
+}
+const shape = inputShape(fields)
+
+export function expandTool(): Tool<InputOf<typeof fields>> {
+  return {
+    spec: {
+      name: 'Expand',
+      description:
+        'Shows the original behind a reference: cleared results, summarised spans, outputs kept in a file.',
+      input_schema: shape.schema,
+    },
+    // What was expanded once can be expanded again, so it may go early.
+    policy: { readOnly: true, results: 'clear', maxResultChars: null },
+    parse: (input) => shape.parse(input),
+    async run({ ref, offset = 0, limit = limits.expandChars }, env) {
+      const found = await env.expand(ref, offset, limit)
+      if (!found.ok) return failed(`Nothing to expand for ${JSON.stringify(ref)}: ${found.why}`)
+      const end = offset + found.text.length
+      if (found.text === '') return said(`[nothing at ${offset}; the original has ${found.total} characters]`)
+      if (offset === 0 && end >= found.total) return said(found.text)
+      const rest = end < found.total ? `; go on with offset ${end}` : ''
+      return said(`${found.text}\n[characters ${offset} to ${end} of ${found.total}${rest}]`)
+    },
+  }
+}

@@ -1,0 +1,131 @@
+// Edit: replaces one text by another inside a file. The file must have been read in this session and must not have
+// changed since (SPEC 14.5); the text must be there once, or all places are meant. Everything else stays byte for byte:
+// byte order mark, line ends, mode. The write is whole or not at all.
+import { holdsTag } from '../../disk/redact.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { flag, inputShape, optional, text, type InputOf } from '../input.ts'
+import { failed, said } from '../outcome.ts'
+import type { Tool } from '../tool.ts'
+import { closestTo } from './closest.ts'
+import type { PathGate } from './path-gate.ts'
+import { endsWithReturns, holdsHalfCharacter, loadText, sha256Of, withReturns } from './text-file.ts'
+
+const fields = {
+  file_path: text('The file'),
+  old_string: text('The text to replace, exactly as in the file, without line numbers'),
+  new_string: text('The text to put there'),
+  replace_all: optional(flag('Replace every place, not just one')),
+}
+const shape = inputShape(fields)
+type EditInput = InputOf<typeof fields>
+
+export function editTool(gate: PathGate): Tool<EditInput> {
+  return {
+    spec: {
+      name: 'Edit',
+      description:
+        'Replaces a text in a file that was read before. `old_string` must occur exactly once, unless replace_all.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
+    parse: (input) => shape.parse(input),
+    async run(input, env) {
+      const { file_path: path } = input
+      const refused = inputRefusal(input) ?? (await gate.writeRefusal(env.cwd, path))?.message
+      if (refused !== undefined) return failed(refused)
+      const loaded = await loadText(gate, env.cwd, path)
+      if (!loaded.ok)
+        return failed(
+          loaded.failure.code === 'not-found'
+            ? `There is no file ${path}. Use Write to make one.`
+            : loaded.failure.message,
+        )
+      const known = env.readFiles.get(loaded.path)
+      if (known === undefined) return failed(`${path} was not read in this session. Read it first.`)
+      if (known.sha256 !== loaded.sha256) return failed(`${path} changed since it was read. Read it again.`)
+      const change = changed(loaded.text, input)
+      if (!change.ok) return failed(`${path} was not changed: ${change.why}`)
+      const bytes = Buffer.from(change.text)
+      const written = await gate.write(env.cwd, path, bytes, loaded.stat.mark)
+      if (!written.ok) return failed(`${path} was not changed: ${written.failure.message}`)
+      env.readFiles.set(written.path, {
+        sha256: sha256Of(bytes),
+        mtimeMs: written.stat.modifiedMs,
+        bytes: bytes.length,
+        part: null,
+        callId: '',
+      })
+      return said(
+        `Edited ${path}: ${change.count === 1 ? 'one place' : `${change.count} places`}, line ${change.lines.join(', ')}.`,
+      )
+    },
+  }
+}
+
+function inputRefusal({ old_string: old, new_string: next }: EditInput): string | undefined {
+  if (old === '') return '`old_string` is empty. Give the text to replace, or use Write for a new file.'
+  if (old === next) return '`old_string` and `new_string` are the same; there is nothing to change.'
+  if (holdsHalfCharacter(old) || holdsHalfCharacter(next))
+    return 'The text holds half of a character (a lone surrogate). Nothing was changed.'
+  return undefined
+}
+
+type Change =
+  | { readonly ok: true; readonly text: string; readonly count: number; readonly lines: readonly number[] }
+  | { readonly ok: false; readonly why: string }
+
+const mostLinesTold = 10
+
+/** The text with the replacement made. Pure. */
+export function changed(
+  text: string,
+  { old_string: asked, new_string: next, replace_all: all = false }: EditInput,
+): Change {
+  const returns = endsWithReturns(text)
+  const old = returns && !text.includes(asked) ? withReturns(asked) : asked
+  const places = placesOf(text, old)
+  if (places.length === 0) return { ok: false, why: missing(text, asked) }
+  if (places.length > 1 && !all) {
+    const lines = linesAt(text, places.slice(0, mostLinesTold)).join(', ')
+    return {
+      ok: false,
+      why: `the text occurs ${places.length} times (line ${lines}). Give more of its surroundings, or set replace_all.`,
+    }
+  }
+  if (holdsTag(next) && !holdsTag(old)) {
+    return {
+      ok: false,
+      why: '`new_string` holds a [secret:…] tag, which only stands for what was hidden from you. Leave the secret out of the replaced text.',
+    }
+  }
+  return {
+    ok: true,
+    text: text.split(old).join(returns ? withReturns(next) : next),
+    count: places.length,
+    lines: linesAt(text, places.slice(0, mostLinesTold)),
+  }
+}
+
+function missing(text: string, asked: string): string {
+  if (holdsTag(asked))
+    return 'the text holds a [secret:…] tag; the file has the secret there. Choose a text without it.'
+  const near = closestTo(asked, text)
+  return `the text is not in the file.${near === '' ? '' : ` ${near}`}`
+}
+
+function placesOf(text: string, wanted: string): number[] {
+  const places: number[] = []
+  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + wanted.length)) places.push(at)
+  return places
+}
+
+function linesAt(text: string, places: readonly number[]): number[] {
+  let [line, from] = [1, 0]
+  return places.map((place) => {
+    for (let at = text.indexOf('\n', from); at >= 0 && at < place; at = text.indexOf('\n', at + 1)) {
+      line++
+      from = at + 1
+    }
+    return line
+  })
+}

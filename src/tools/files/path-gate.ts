@@ -1,0 +1,181 @@
+// The one gate for paths that the model names. A path is resolved against the working folder and must really lie under
+// one of the roots (through every link, by `path.relative`, never by prefix). What is then opened or written is checked
+// once more by what the system says was opened, so that swapping a folder between look and use gains nothing.
+//
+// Reads: under the roots, or anywhere if `readOutside`; never devices or pipes; not the files that hold keys by custom
+// (`protected-names.ts`) unless `readSecrets`. Writes: under the roots only, and never to a protected name, except
+// inside `openFolders` (the memory folder of a fork that keeps memory).
+import { basename, dirname, join, parse, relative, resolve } from 'node:path'
+import {
+  failureOf,
+  systemCode,
+  type DiskFailure,
+  type DiskResult,
+  type FileStat,
+  type FileSystem,
+  type OpenFile,
+} from '../../disk/fs.ts'
+import { replaceIn } from '../../disk/replace.ts'
+import { folderUnder, isInside, locateUnder, openUnder } from '../../disk/under-root.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { isMachinePath, isSecretPath, unwritableName } from './protected-names.ts'
+
+export interface PathGateOptions {
+  readonly fs: FileSystem
+  /** Text that no other writer uses, for temporary names. */
+  readonly unique: () => string
+  /** Folders besides the working folder. */
+  readonly roots?: readonly string[] | undefined
+  readonly readOutside?: boolean | undefined
+  readonly readSecrets?: boolean | undefined
+  /** Further names that are not written. */
+  readonly protect?: readonly string[] | undefined
+  /** Folders in which protected names may be written. */
+  readonly openFolders?: readonly string[] | undefined
+  /** What `~` stands for. */
+  readonly home?: string | undefined
+}
+
+export interface PathGate {
+  readonly fs: FileSystem
+  /** Where a path really lies, if it may be looked at. The file need not exist. */
+  locate(cwd: string, path: string): Promise<DiskResult<{ path: string }>>
+  openToRead(cwd: string, path: string): Promise<DiskResult<{ file: OpenFile; path: string; stat: FileStat }>>
+  /** Why a path may not be written, before anything is made ready; null when it may. */
+  writeRefusal(cwd: string, path: string): Promise<DiskFailure | null>
+  /** Replaces a file whole if it still bears the mark that was seen (null: if there is none yet). */
+  write(
+    cwd: string,
+    path: string,
+    bytes: Uint8Array,
+    seen: string | null,
+  ): Promise<DiskResult<{ path: string; stat: FileStat }>>
+  /** Whether a search must pass a file over. */
+  isHidden(path: string): boolean
+}
+
+interface Place {
+  readonly root: string
+  readonly path: string
+}
+
+export function createPathGate(options: PathGateOptions): PathGate {
+  const { fs } = options
+  const isHidden = (path: string) =>
+    isMachinePath(path) || (options.readSecrets !== true && isSecretPath(path))
+
+  async function place(cwd: string, path: string, roots: readonly string[]): Promise<DiskResult<Place>> {
+    if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
+    if (path.includes('\0')) return refuse('bad-name', 'The path holds a NUL character.')
+    const asked = resolve(
+      cwd,
+      options.home !== undefined && /^~(?=$|[/\\])/.test(path) ? options.home + path.slice(1) : path,
+    )
+    let first: DiskResult<never> | undefined
+    for (const root of roots) {
+      const found = await locateUnder(fs, root, asked)
+      if (found.ok) return { ok: true, root: await fs.realPath(root), path: found.path }
+      // A root that is missing (or anything else that is wrong there) must not close the way to the others.
+      if (found.failure.code !== 'outside') first ??= found
+    }
+    return (
+      first ?? refuse('outside', `${asked} lies outside the folders that may be used: ${roots.join(', ')}`)
+    )
+  }
+  const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
+  const placeToRead = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
+    const roots = options.readOutside === true ? [...rootsOf(cwd), parse(resolve(cwd)).root] : rootsOf(cwd)
+    const found = await place(cwd, path, roots)
+    return found.ok ? (readRefusal(found.path) ?? found) : found
+  }
+  const readRefusal = (path: string): DiskResult<never> | null =>
+    isMachinePath(path)
+      ? refuse('not-a-file', `${path} belongs to the machine and is not read as a file.`)
+      : isHidden(path)
+        ? refuse(
+            'secret-file',
+            `${path} is a file that usually holds keys. It is not shown unless the user allows it.`,
+          )
+        : null
+
+  const protection = ({ root, path }: Place): DiskFailure | null => {
+    if (options.openFolders?.some((folder) => isInside(folder, path)) === true) return null
+    const name = unwritableName(relative(root, path), options.protect)
+    return name === null
+      ? null
+      : { code: 'protected', message: `${path} is not written by tools: ${name} is protected.` }
+  }
+
+  return {
+    fs,
+    isHidden,
+    locate: placeToRead,
+    async openToRead(cwd, path) {
+      const found = await placeToRead(cwd, path)
+      if (!found.ok) return found
+      const opened = await openUnder(fs, found.root, found.path, { hardLinks: 'allow' })
+      if (!opened.ok) return opened
+      const refused = readRefusal((await opened.file.realPath()) ?? opened.path)
+      if (refused === null) return opened
+      await opened.file.close()
+      return refused
+    },
+    async writeRefusal(cwd, path) {
+      const found = await place(cwd, path, rootsOf(cwd))
+      return found.ok ? protection(found) : found.failure
+    },
+    async write(cwd, path, bytes, seen) {
+      const found = await place(cwd, path, rootsOf(cwd))
+      if (!found.ok) return found
+      const refused = protection(found)
+      if (refused !== null) return { ok: false, failure: refused }
+      return await replaceVerified(options, found, bytes, seen, protection)
+    },
+  }
+}
+
+/** Everything is decided on the open folder: where it really is, what stands there under the name, and the new file. */
+async function replaceVerified(
+  { fs, unique }: PathGateOptions,
+  { root, path }: Place,
+  bytes: Uint8Array,
+  seen: string | null,
+  protection: (place: Place) => DiskFailure | null,
+): Promise<DiskResult<{ path: string; stat: FileStat }>> {
+  const opened = await folderUnder(fs, root, dirname(path), defaults.tools.newFolderMode)
+  if (!opened.ok) return opened
+  const { folder } = opened
+  try {
+    const real = join((await folder.realPath()) ?? opened.path, basename(path))
+    const moved = protection({ root, path: real })
+    if (moved !== null) return { ok: false, failure: moved }
+    const old = await statIfThere(fs, folder.at(basename(path)))
+    if (old !== null && old.kind !== 'file') return refuse('not-a-file', `${path} is not a regular file.`)
+    if (old !== null && old.links > 1)
+      return refuse('hardlink', `${path} has ${old.links} names, and the others may lie anywhere.`)
+    if ((old?.mark ?? null) !== seen) return refuse('changed', `${path} changed meanwhile. Read it again.`)
+    const mode = old?.mode ?? defaults.tools.newFileMode
+    const stat = await replaceIn(fs, folder, basename(path), [bytes], {
+      mode,
+      unique,
+      existing: old === null ? 'refuse' : 'replace',
+    })
+    return { ok: true, path: real, stat }
+  } catch (error) {
+    return { ok: false, failure: failureOf(error, `writing ${path}`) }
+  } finally {
+    await folder.close()
+  }
+}
+
+/** What stands under a name, or null when there is nothing. */
+export async function statIfThere(fs: FileSystem, path: string): Promise<FileStat | null> {
+  try {
+    return await fs.stat(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return null
+    throw error
+  }
+}
+
+const refuse = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const

@@ -1,0 +1,55 @@
+// A whole file as text, for those who change it: the byte order mark stays the first character, line ends stay as they
+// are, and what is not plain UTF-8 is refused, because writing it back would spoil it.
+import { createHash } from 'node:crypto'
+import { readAt, type DiskResult, type FileStat, failureOf } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { PathGate } from './path-gate.ts'
+
+export interface TextFile {
+  readonly path: string
+  readonly text: string
+  readonly sha256: string
+  readonly stat: FileStat
+}
+
+export const byteOrderMark = '\uFEFF'
+export const sha256Of = (bytes: Uint8Array | string): string =>
+  createHash('sha256').update(bytes).digest('hex')
+
+export async function loadText(gate: PathGate, cwd: string, path: string): Promise<DiskResult<TextFile>> {
+  const opened = await gate.openToRead(cwd, path)
+  if (!opened.ok) return opened
+  const { file, stat } = opened
+  try {
+    if (stat.bytes > defaults.tools.editFileBytes) {
+      return refuse(
+        'too-large',
+        `${path} has ${stat.bytes} bytes; files over ${defaults.tools.editFileBytes} are not changed by this tool.`,
+      )
+    }
+    const bytes = await readAt(file, 0, stat.bytes)
+    // Without `ignoreBOM` the decoder would drop the mark.
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    if (text.includes('\0')) return refuse('binary', `${path} is not a text file.`)
+    return { ok: true, path: opened.path, text, sha256: sha256Of(bytes), stat }
+  } catch (error) {
+    if (error instanceof TypeError)
+      return refuse('binary', `${path} is not UTF-8 text, so it is not changed by this tool.`)
+    return { ok: false, failure: failureOf(error, `reading ${path}`) }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Whether the lines of a text end with carriage return and newline, most of them. */
+export function endsWithReturns(text: string): boolean {
+  const both = text.match(/\r\n/g)?.length ?? 0
+  return both > 0 && both * 2 >= (text.match(/\n/g)?.length ?? 0)
+}
+export const withReturns = (text: string): string => text.replace(/\r?\n/g, '\r\n')
+
+/** Half of a surrogate pair: it cannot be written as UTF-8, and could match half of a character. */
+export const holdsHalfCharacter = (text: string): boolean =>
+  /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
+
+const refuse = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const

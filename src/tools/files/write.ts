@@ -1,0 +1,75 @@
+// Write: puts a whole file in place, old bytes or new ones and never a part. A file that exists must have been read in
+// this session and must not have changed since (SPEC 14.5); its mode, byte order mark and kind of line ends stay.
+import { holdsTag } from '../../disk/redact.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { inputShape, text, type InputOf } from '../input.ts'
+import { failed, said } from '../outcome.ts'
+import type { Tool } from '../tool.ts'
+import type { PathGate } from './path-gate.ts'
+import {
+  byteOrderMark,
+  endsWithReturns,
+  holdsHalfCharacter,
+  loadText,
+  sha256Of,
+  withReturns,
+  type TextFile,
+} from './text-file.ts'
+
+const fields = { file_path: text('The file'), content: text('All of its text') }
+const shape = inputShape(fields)
+
+export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
+  return {
+    spec: {
+      name: 'Write',
+      description:
+        'Writes a whole file, making folders as needed. A file that exists must have been read first; to change a part use Edit.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
+    parse: (input) => shape.parse(input),
+    async run({ file_path: path, content }, env) {
+      if (holdsHalfCharacter(content))
+        return failed('`content` holds half of a character (a lone surrogate). Nothing was written.')
+      const refused = await gate.writeRefusal(env.cwd, path)
+      if (refused !== null) return failed(refused.message)
+      const loaded = await loadText(gate, env.cwd, path)
+      if (!loaded.ok && loaded.failure.code !== 'not-found') return failed(loaded.failure.message)
+      const old = loaded.ok ? loaded : null
+      const known = old === null ? undefined : env.readFiles.get(old.path)
+      if (old !== null && known === undefined)
+        return failed(`${path} exists and was not read in this session. Read it first.`)
+      if (old !== null && known?.sha256 !== old.sha256)
+        return failed(`${path} changed since it was read. Read it again.`)
+      if (old !== null && holdsTag(content) && !holdsTag(old.text)) {
+        return failed(
+          `\`content\` holds a [secret:…] tag, which only stands for what was hidden from you. Writing it would destroy the secret; use Edit around it.`,
+        )
+      }
+      const bytes = Buffer.from(inStyleOf(old, content))
+      if (bytes.length > defaults.tools.editFileBytes)
+        return failed(
+          `\`content\` has ${bytes.length} bytes; at most ${defaults.tools.editFileBytes} are written.`,
+        )
+      const written = await gate.write(env.cwd, path, bytes, old?.stat.mark ?? null)
+      if (!written.ok) return failed(`${path} was not written: ${written.failure.message}`)
+      // No result shows the new text, so a later Read must show it: no call is named.
+      env.readFiles.set(written.path, {
+        sha256: sha256Of(bytes),
+        mtimeMs: written.stat.modifiedMs,
+        bytes: bytes.length,
+        part: null,
+        callId: '',
+      })
+      const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
+      return said(`${old === null ? 'Created' : 'Replaced'} ${path} (${lines} lines, ${bytes.length} bytes).`)
+    },
+  }
+}
+
+function inStyleOf(old: TextFile | null, content: string): string {
+  if (old === null) return content
+  const ends = endsWithReturns(old.text) && !content.includes('\r') ? withReturns(content) : content
+  return old.text.startsWith(byteOrderMark) && !ends.startsWith(byteOrderMark) ? byteOrderMark + ends : ends
+}

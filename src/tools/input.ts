@@ -1,0 +1,165 @@
+// The input of a tool, declared once: the JSON schema that the model sees and the check of what it sends come from the
+// same fields, so that they cannot drift apart. Numbers and booleans sent as text are taken as meant; `null` for a field
+// that may be left out means left out. A refusal names the field.
+
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly why: string }
+
+export interface Field<T> {
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly required: boolean
+  check(value: unknown, name: string): Checked<T>
+}
+
+export type InputOf<F> = { readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
+
+export interface InputShape<T> {
+  readonly schema: Readonly<Record<string, unknown>>
+  parse(
+    input: Readonly<Record<string, unknown>>,
+  ): { readonly ok: true; readonly input: T } | { readonly ok: false; readonly why: string }
+}
+
+const refuse = (why: string) => ({ ok: false, why }) as const
+
+export function text(description: string, maxChars?: number): Field<string> {
+  return {
+    schema: { type: 'string', description },
+    required: true,
+    check(value, name) {
+      if (typeof value !== 'string') return refuse(`\`${name}\` must be text, not ${kindOf(value)}`)
+      if (maxChars !== undefined && value.length > maxChars)
+        return refuse(`\`${name}\` is longer than ${maxChars} characters`)
+      return { ok: true, value }
+    },
+  }
+}
+
+export function whole(description: string, from: number, to?: number): Field<number> {
+  return {
+    schema: { type: 'integer', description, minimum: from, ...(to !== undefined && { maximum: to }) },
+    required: true,
+    check(value, name) {
+      const number = typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
+      if (typeof number !== 'number' || !Number.isSafeInteger(number)) {
+        return refuse(`\`${name}\` must be a whole number, not ${kindOf(value)}`)
+      }
+      if (number < from || (to !== undefined && number > to)) {
+        return refuse(
+          `\`${name}\` is ${number}, but must be ${to === undefined ? `at least ${from}` : `from ${from} to ${to}`}`,
+        )
+      }
+      return { ok: true, value: number }
+    },
+  }
+}
+
+export function flag(description: string): Field<boolean> {
+  return {
+    schema: { type: 'boolean', description },
+    required: true,
+    check(value, name) {
+      const meant = value === 'true' ? true : value === 'false' ? false : value
+      return typeof meant === 'boolean'
+        ? { ok: true, value: meant }
+        : refuse(`\`${name}\` must be true or false, not ${kindOf(value)}`)
+    },
+  }
+}
+
+export function choice<const T extends string>(description: string, values: readonly T[]): Field<T> {
+  return {
+    schema: { type: 'string', description, enum: values },
+    required: true,
+    check(value, name) {
+      const found = values.find((one) => one === value)
+      return found === undefined
+        ? refuse(`\`${name}\` must be one of ${values.join(', ')}`)
+        : { ok: true, value: found }
+    },
+  }
+}
+
+export function list<T>(description: string, of: Field<T>, most: number): Field<readonly T[]> {
+  return {
+    schema: { type: 'array', description, items: of.schema, maxItems: most },
+    required: true,
+    check(value, name) {
+      if (!Array.isArray(value)) return refuse(`\`${name}\` must be a list, not ${kindOf(value)}`)
+      if (value.length > most)
+        return refuse(`\`${name}\` has ${value.length} items; at most ${most} are allowed`)
+      const out: T[] = []
+      for (const [at, item] of value.entries()) {
+        const checked = of.check(item, `${name}[${at}]`)
+        if (!checked.ok) return checked
+        out.push(checked.value)
+      }
+      return { ok: true, value: out }
+    },
+  }
+}
+
+export function object<F extends Readonly<Record<string, Field<unknown>>>>(fields: F): Field<InputOf<F>> {
+  const names = Object.keys(fields)
+  return {
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(names.map((name) => [name, fields[name]!.schema])),
+      required: names.filter((name) => fields[name]!.required),
+      additionalProperties: false,
+    },
+    required: true,
+    check(value, name) {
+      if (!isRecord(value)) return refuse(`\`${name}\` must be an object, not ${kindOf(value)}`)
+      const within = (field: string) => (name === '' ? field : `${name}.${field}`)
+      const strange = Object.keys(value).find((key) => !Object.hasOwn(fields, key))
+      if (strange !== undefined)
+        return refuse(`there is no \`${within(strange)}\`; the fields are ${names.join(', ')}`)
+      const out: Record<string, unknown> = {}
+      for (const key of names) {
+        const given = Object.hasOwn(value, key) ? value[key] : undefined
+        if (given === undefined && fields[key]!.required) return refuse(`\`${within(key)}\` is missing`)
+        const checked = fields[key]!.check(given, within(key))
+        if (!checked.ok) return checked
+        out[key] = checked.value
+      }
+      // Each field has been checked by its own declaration, from which the type follows.
+      return { ok: true, value: out as InputOf<F> }
+    },
+  }
+}
+
+export function optional<T>(field: Field<T>): Field<T | undefined> {
+  return {
+    schema: field.schema,
+    required: false,
+    check: (value, name) =>
+      value === undefined || value === null ? { ok: true, value: undefined } : field.check(value, name),
+  }
+}
+
+/** The whole input of a tool. */
+export function inputShape<F extends Readonly<Record<string, Field<unknown>>>>(
+  fields: F,
+): InputShape<InputOf<F>> {
+  const whole = object(fields)
+  return {
+    schema: whole.schema,
+    parse(input) {
+      const checked = whole.check(input, '')
+      return checked.ok ? { ok: true, input: checked.value } : checked
+    },
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const kindOf = (value: unknown) =>
+  value === null
+    ? 'null'
+    : Array.isArray(value)
+      ? 'a list'
+      : typeof value === 'string'
+        ? 'text'
+        : `a ${typeof value}`
