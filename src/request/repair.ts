@@ -1,0 +1,136 @@
+// Makes any list of messages one that the Messages API accepts, and says what it changed. Pure: the transcript is
+// never touched, the input never mutated. What needs no change leaves as the same object; repairing twice changes nothing.
+// Its passes, in order: shape, reasoning, marks, joining, pairing, joining again, ends, mark limits.
+import type { WireBlock, WireMessage } from '../model/wire.ts'
+import { defaults } from '../settings/defaults.ts'
+import { isBlock, isReasoningType } from './repair/blocks.ts'
+import { finished, newLedger, type Draft, type Ledger, type Repair } from './repair/draft.ts'
+import { marksLimited, marksMoved, type MarkLimits } from './repair/mark-limits.ts'
+import { bounded, filled, joined } from './repair/order.ts'
+import { paired } from './repair/pairing.ts'
+import {
+  keepSendable,
+  looksWhole,
+  unbound,
+  type ReasoningOptions,
+  type ReasoningOrigin,
+} from './repair/reasoning.ts'
+import { serverPairs } from './repair/server-tools.ts'
+import { shaped, type ShapeOptions } from './repair/shape.ts'
+
+export type { Repair, RepairRule } from './repair/draft.ts'
+export type { ReasoningOrigin } from './repair/reasoning.ts'
+
+export interface RepairOptions {
+  /** The model that will read the messages. */
+  readonly model: string
+  /** It refuses reasoning whose prefix has changed (SPEC 16.8). */
+  readonly bindsPrefix?: boolean | undefined
+  /** Where a reasoning block comes from; unknown origin counts as the model's own. Asked by block identity. */
+  readonly origin?: ((block: WireBlock) => ReasoningOrigin | undefined) | undefined
+  /** Whether a maker's reasoning is the target's own. Equal names by default. */
+  readonly sameModel?: ((maker: string, target: string) => boolean) | undefined
+  readonly wholeSignature?: ((signature: string) => boolean) | undefined
+  /** False after the provider has refused the reasoning: all of it is left out. */
+  readonly keepReasoning?: boolean | undefined
+  /** Marks that the messages may carry: the provider's limit less those in tools and system. */
+  readonly maxMarks?: number | undefined
+  /** Tools or system carry a 5m mark, behind which no 1h mark may stand. */
+  readonly shortMarkBefore?: boolean | undefined
+  /** The last message may be an answer to be continued (older models; a paused turn). */
+  readonly prefill?: boolean | undefined
+  /** The model knows system messages among the others. */
+  readonly systemMessages?: boolean | undefined
+  /** Keys beyond the public ones that this provider accepts on blocks. */
+  readonly extraKeys?: readonly string[] | undefined
+}
+
+export interface Repaired {
+  readonly messages: readonly WireMessage[]
+  readonly repairs: readonly Repair[]
+  /**
+   * False while the answer whose tools are running does not begin with reasoning: a request that switches thinking on
+   * by hand (`enabled`) is then refused and must be sent without it.
+   */
+  readonly allowsManualThinking: boolean
+}
+
+/** One wire format's repair. Others will stand beside the Messages API. */
+export interface Repairer {
+  readonly name: string
+  repair(messages: readonly WireMessage[], options: RepairOptions): Repaired
+}
+
+type Options = ShapeOptions & ReasoningOptions & MarkLimits & { readonly prefill: boolean }
+
+const filledIn = (options: RepairOptions): Options => ({
+  model: options.model,
+  bindsPrefix: options.bindsPrefix ?? false,
+  origin: options.origin ?? (() => undefined),
+  sameModel: options.sameModel ?? ((maker, target) => maker === target),
+  wholeSignature: options.wholeSignature ?? looksWhole,
+  keepReasoning: options.keepReasoning ?? true,
+  maxMarks: options.maxMarks ?? defaults.request.maxMarks,
+  shortMarkBefore: options.shortMarkBefore ?? false,
+  prefill: options.prefill ?? false,
+  systemMessages: options.systemMessages ?? false,
+  extraKeys: options.extraKeys ?? [],
+  toolNameChars: defaults.request.toolNameChars,
+})
+
+export function repair(messages: readonly WireMessage[], given: RepairOptions): Repaired {
+  const options = filledIn(given)
+  const ledger = newLedger()
+  const shape = messages.flatMap((message, at) => shaped(message, at, options, ledger))
+  const sendable = marksMoved(keepSendable(shape, options, ledger), ledger)
+  const whole = arranged(sendable, options, ledger)
+  const free =
+    options.bindsPrefix && ledger.repairs.length > 0
+      ? unbound(messages, whole, options.origin, ledger)
+      : whole
+  // Reasoning that had to go may leave a message empty, so the order is settled once more.
+  const settled = free === whole ? whole : arranged(free, options, ledger)
+  const drafts = marksLimited(settled, options, ledger)
+  const out = ledger.repairs.length === 0 ? messages : drafts.map(finished)
+  return { messages: out, repairs: ledger.repairs, allowsManualThinking: allowsManualThinking(out) }
+}
+
+function arranged(drafts: readonly Draft[], options: Options, ledger: Ledger): readonly Draft[] {
+  const pieces = joined(drafts, ledger)
+  const lastAt = pieces.length - 1
+  const served = pieces.map((draft, index) => serverPairs(draft, options.prefill && index === lastAt, ledger))
+  const pairs = joined(paired(joined(served, ledger), ledger), ledger)
+  return bounded(
+    pairs.map((draft) => filled(draft, ledger)),
+    options.prefill,
+    ledger,
+  )
+}
+
+/** A tool loop is one turn: what counts is how its first answer begins. */
+function allowsManualThinking(messages: readonly WireMessage[]): boolean {
+  if (!carriesResults(messages.at(-1))) return true
+  const asked = messages.findLastIndex((message) => message.role === 'user' && !carriesResults(message))
+  const answer = messages.slice(asked + 1).find((message) => message.role === 'assistant')
+  const first = Array.isArray(answer?.content) ? answer.content[0] : undefined
+  return isBlock(first) && isReasoningType(first.type)
+}
+const carriesResults = (message: WireMessage | undefined): boolean =>
+  Array.isArray(message?.content) &&
+  message.content.some((block) => isBlock(block) && block.type === 'tool_result')
+
+/** `origin` for callers who know the maker of each message: one name, or null, per message. */
+export function originByMessage(
+  messages: readonly WireMessage[],
+  makers: readonly (string | null)[],
+): (block: WireBlock) => ReasoningOrigin | undefined {
+  const byBlock = new Map<WireBlock, ReasoningOrigin>()
+  messages.forEach((message, index) => {
+    if (typeof message.content === 'string') return
+    for (const block of message.content)
+      byBlock.set(block, { model: makers[index] ?? null, afterRepair: false })
+  })
+  return (block) => byBlock.get(block)
+}
+
+export const anthropicRepairer: Repairer = { name: 'anthropic-messages', repair }

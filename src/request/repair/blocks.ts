@@ -1,0 +1,80 @@
+// What the wire says about block types: which keys each may carry, who may say it, whether it can bear a cache mark.
+// Data and plain questions only, shared by repair and by the validity check; neither borrows the other's logic.
+// Types that are not listed come from a newer API than this file: they are carried along untouched.
+import type { WireBlock } from '../../model/wire.ts'
+
+const common = ['type', 'cache_control']
+const keysByType: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: new Set([...common, 'text', 'citations']),
+  image: new Set([...common, 'source', 'transformations']),
+  document: new Set([...common, 'source', 'title', 'context', 'citations']),
+  search_result: new Set([...common, 'source', 'title', 'content', 'citations']),
+  tool_use: new Set([...common, 'id', 'name', 'input', 'caller', 'toolset_name']),
+  tool_result: new Set([...common, 'tool_use_id', 'content', 'is_error', 'toolset_name']),
+  thinking: new Set(['type', 'thinking', 'signature']),
+  redacted_thinking: new Set(['type', 'data']),
+  compaction: new Set([...common, 'content', 'encrypted_content', 'signature', 'tool_changes']),
+}
+/** Keys a block of this type may carry, or null where we do not know them all. */
+export const knownKeys = (type: string): ReadonlySet<string> | null => keysByType[type] ?? null
+
+export const systemMessageKeys: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'clear_at',
+  'output_config',
+])
+export const messageKeys: ReadonlySet<string> = new Set(['role', 'content'])
+
+const insideResult = new Set([
+  'text',
+  'image',
+  'search_result',
+  'document',
+  'tool_reference',
+  'browser_state',
+])
+export const mayStandInResult = (type: string): boolean => insideResult.has(type)
+
+export const isReasoningType = (type: string): boolean => type === 'thinking' || type === 'redacted_thinking'
+export const isServerCall = (type: string): boolean => type === 'server_tool_use' || type === 'mcp_tool_use'
+export const isServerResult = (type: string): boolean =>
+  type !== 'tool_result' && type.endsWith('_tool_result')
+export const isToolChange = (type: string): boolean => type === 'tool_addition' || type === 'tool_removal'
+
+const userOnly = new Set(['tool_result', 'image', 'document', 'search_result'])
+export const onlyUserSays = (type: string): boolean => userOnly.has(type)
+export const onlyAssistantSays = (type: string): boolean =>
+  type === 'tool_use' || isReasoningType(type) || isServerCall(type) || isServerResult(type)
+export const systemMaySay = (type: string): boolean => type === 'text' || isToolChange(type)
+
+export const idPattern = /^[a-zA-Z0-9_-]+$/
+export const isName = (name: string, maxChars: number): boolean =>
+  idPattern.test(name) && name.length <= maxChars
+
+/** The server strips more than JavaScript does: the ASCII separators and NEL count as blank too. */
+const alsoBlank = new Set(['\u001c', '\u001d', '\u001e', '\u001f', '\u0085'])
+export function isBlank(text: string): boolean {
+  for (const character of text) if (character.trim() !== '' && !alsoBlank.has(character)) return false
+  return true
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isBlock = (value: unknown): value is WireBlock =>
+  isRecord(value) && typeof value['type'] === 'string'
+export const blockText = (block: WireBlock): string | null =>
+  block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : null
+/** An explicit null is the same as no mark. */
+export const isMarked = (block: WireBlock): boolean => (block.cache_control ?? null) !== null
+export const canBearMark = (block: WireBlock): boolean =>
+  !isReasoningType(block.type) && !(block.type === 'text' && isBlank(blockText(block) ?? ''))
+
+/** Native since Node 20, newer than the language library we compile against. */
+interface Unicode {
+  isWellFormed(): boolean
+  toWellFormed(): string
+}
+export const isWellFormed = (text: string): boolean => (text as string & Unicode).isWellFormed()
+/** A lone half of a surrogate pair becomes U+FFFD: the JSON of one is refused by the server. */
+export const toWellFormed = (text: string): string => (text as string & Unicode).toWellFormed()

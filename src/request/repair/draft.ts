@@ -1,0 +1,106 @@
+// A message under repair. It remembers the message it came from until something in it changes, so that what needs
+// no repair leaves as the same object (callers keep its serialization by identity).
+import type { WireBlock, WireMessage } from '../../model/wire.ts'
+
+export type RepairRule =
+  | 'bad-message'
+  | 'bad-role'
+  | 'bad-block'
+  | 'extra-key'
+  | 'lone-surrogate'
+  | 'user-citations'
+  | 'misplaced-block'
+  | 'system-place'
+  | 'empty-text'
+  | 'empty-message'
+  | 'empty-result'
+  | 'media-in-error'
+  | 'same-role'
+  | 'reasoning-unsigned'
+  | 'reasoning-foreign'
+  | 'reasoning-damaged'
+  | 'reasoning-refused'
+  | 'reasoning-bound'
+  | 'reasoning-last'
+  | 'call-id'
+  | 'call-name'
+  | 'call-arguments'
+  | 'call-duplicate'
+  | 'result-missing'
+  | 'result-orphan'
+  | 'result-duplicate'
+  | 'result-moved'
+  | 'results-first'
+  | 'server-pair'
+  | 'first-user'
+  | 'last-user'
+  | 'trailing-space'
+  | 'mark-place'
+  | 'mark-count'
+  | 'mark-order'
+  | 'mark-shape'
+
+/** One thing that was changed: by which rule, where in the list handed in, and what was done. */
+export interface Repair {
+  readonly rule: RepairRule
+  readonly path: string
+  readonly what: string
+}
+
+export interface Draft {
+  readonly role: WireMessage['role']
+  readonly blocks: readonly WireBlock[]
+  /** What the wire allows beside role and content (system messages only). */
+  readonly extra: Readonly<Record<string, unknown>>
+  /** Place in the list handed in; of the first one where several were merged. */
+  readonly at: number
+  readonly untouched: WireMessage | null
+}
+
+/** What the passes share: the reports so far, where each block came from, and which calls lost their arguments. */
+export interface Ledger {
+  readonly repairs: Repair[]
+  readonly places: WeakMap<WireBlock, string>
+  readonly truncated: WeakSet<WireBlock>
+}
+export const newLedger = (): Ledger => ({ repairs: [], places: new WeakMap(), truncated: new WeakSet() })
+
+export const note = (ledger: Ledger, rule: RepairRule, path: string, what: string): void => {
+  ledger.repairs.push({ rule, path, what })
+}
+export const messagePath = (draft: Draft): string => `messages.${draft.at}`
+export const placeOf = (ledger: Ledger, block: WireBlock, draft: Draft): string =>
+  ledger.places.get(block) ?? messagePath(draft)
+
+/** The block with some keys changed; undefined removes a key. It keeps its place for the reports. */
+export function changed(
+  ledger: Ledger,
+  block: WireBlock,
+  keys: Readonly<Record<string, unknown>>,
+): WireBlock {
+  const merged: Record<string, unknown> = { ...block, ...keys }
+  for (const key of Object.keys(keys)) if (merged[key] === undefined) delete merged[key]
+  const next: WireBlock = { ...merged, type: block.type }
+  const place = ledger.places.get(block)
+  if (place !== undefined) ledger.places.set(next, place)
+  if (ledger.truncated.has(block)) ledger.truncated.add(next)
+  return next
+}
+
+const sameBlocks = (a: readonly WireBlock[], b: readonly WireBlock[]): boolean =>
+  a.length === b.length && a.every((block, index) => block === b[index])
+
+/** The draft with these blocks; itself when they are the ones it has. */
+export const withBlocks = (draft: Draft, blocks: readonly WireBlock[]): Draft =>
+  sameBlocks(draft.blocks, blocks) ? draft : { ...draft, blocks, untouched: null }
+
+export const made = (role: Draft['role'], at: number, blocks: readonly WireBlock[]): Draft => ({
+  role,
+  blocks,
+  extra: {},
+  at,
+  untouched: null,
+})
+
+export const finished = (draft: Draft): WireMessage =>
+  draft.untouched ?? { ...draft.extra, role: draft.role, content: draft.blocks }

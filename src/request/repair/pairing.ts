@@ -1,0 +1,201 @@
+// Calls and their results. After this pass every call is answered exactly once, in the very next message, before
+// anything else there; every result has its call; ids are unique and spelled as the wire wants them.
+// Ids are settled from the front, so that a longer list keeps the ids its shorter beginning got.
+import type { WireBlock } from '../../model/wire.ts'
+import { idPattern } from './blocks.ts'
+import { changed, made, messagePath, note, placeOf, withBlocks, type Draft, type Ledger } from './draft.ts'
+import { missingResult, truncatedCall } from './words.ts'
+
+interface Call {
+  /** Which draft it stands in, and the id as it came. */
+  readonly message: number
+  readonly rawId: string
+  readonly block: WireBlock
+  /** What tells a repetition from another call; empty where no other call has its id. */
+  readonly print: string
+  result: { readonly message: number; readonly block: WireBlock } | null
+  /** The id it goes out with; null once it is left out as a repetition. */
+  id: string | null
+}
+
+const rawId = (id: unknown): string => (typeof id === 'string' ? id : '')
+
+export function paired(drafts: readonly Draft[], ledger: Ledger): readonly Draft[] {
+  const calls = collectCalls(drafts, ledger)
+  const orphans = assignResults(drafts, calls, ledger)
+  nameCalls(calls, ledger, drafts)
+  if (calls.length === 0 && orphans === 0) return drafts
+  return rebuilt(drafts, calls, ledger)
+}
+
+/** All calls in order; one that repeats another of the same message word for word is left out at once. */
+function collectCalls(drafts: readonly Draft[], ledger: Ledger): Call[] {
+  const calls: Call[] = []
+  const repeated = repeatedIds(drafts)
+  drafts.forEach((draft, message) => {
+    const prints = new Set<string>()
+    for (const block of draft.blocks) {
+      if (draft.role !== 'assistant' || block.type !== 'tool_use') continue
+      const id = rawId(block['id'])
+      const print = repeated.has(id) ? JSON.stringify([id, block['name'], block['input']]) : ''
+      const call: Call = { message, rawId: id, block, print, result: null, id: '' }
+      calls.push(call)
+      if (print !== '' && prints.has(print)) {
+        note(
+          ledger,
+          'call-duplicate',
+          placeOf(ledger, block, draft),
+          `a repetition of call ${call.rawId} left out`,
+        )
+        call.id = null
+      }
+      prints.add(print)
+    }
+  })
+  return calls
+}
+
+function repeatedIds(drafts: readonly Draft[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const repeated = new Set<string>()
+  for (const draft of drafts) {
+    for (const block of draft.blocks) {
+      if (draft.role !== 'assistant' || block.type !== 'tool_use') continue
+      const id = rawId(block['id'])
+      if (seen.has(id)) repeated.add(id)
+      seen.add(id)
+    }
+  }
+  return repeated
+}
+
+/** Gives each result to the nearest earlier call of its id that has none. Returns how many found no call. */
+function assignResults(drafts: readonly Draft[], calls: readonly Call[], ledger: Ledger): number {
+  const byId = new Map<string, Call[]>()
+  for (const call of calls)
+    if (call.id !== null) byId.set(call.rawId, [...(byId.get(call.rawId) ?? []), call])
+  let orphans = 0
+  drafts.forEach((draft, message) => {
+    for (const block of draft.blocks) {
+      if (block.type !== 'tool_result') continue
+      const id = rawId(block['tool_use_id'])
+      const earlier = (byId.get(id) ?? []).filter((call) => call.message < message)
+      const open = earlier.filter((call) => call.result === null)
+      const nearest = open.at(-1)?.message
+      const call = open.find((candidate) => candidate.message === nearest)
+      if (call !== undefined) {
+        call.result = { message, block }
+        continue
+      }
+      orphans += 1
+      const rule = earlier.length > 0 ? 'result-duplicate' : 'result-orphan'
+      const why = earlier.length > 0 ? 'its call has one already' : 'no call before it has this id'
+      note(ledger, rule, placeOf(ledger, block, draft), `result for ${id} left out: ${why}`)
+    }
+  })
+  return orphans
+}
+
+/** The first call keeps its id; a later one of the same id is left out when it only repeats, else renamed. */
+function nameCalls(calls: readonly Call[], ledger: Ledger, drafts: readonly Draft[]): void {
+  const taken = new Set<string>()
+  const prints = new Set<string>()
+  for (const call of calls) {
+    const draft = drafts[call.message]
+    if (call.id === null || draft === undefined) continue
+    const place = placeOf(ledger, call.block, draft)
+    if (call.print !== '' && prints.has(call.print) && call.result === null) {
+      note(ledger, 'call-duplicate', place, `a repetition of call ${call.rawId} left out`)
+      call.id = null
+      continue
+    }
+    prints.add(call.print)
+    const spelled = idPattern.test(call.rawId)
+      ? call.rawId
+      : call.rawId.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call'
+    let id = spelled
+    for (let count = 2; taken.has(id); count++) id = `${spelled}-${count}`
+    taken.add(id)
+    call.id = id
+    if (id !== call.block['id'])
+      note(ledger, 'call-id', place, `call ${JSON.stringify(call.rawId)} goes out as ${id}`)
+  }
+}
+
+function rebuilt(drafts: readonly Draft[], calls: readonly Call[], ledger: Ledger): readonly Draft[] {
+  const byMessage = new Map<number, Call[]>()
+  for (const call of calls) byMessage.set(call.message, [...(byMessage.get(call.message) ?? []), call])
+  const out: Draft[] = []
+  let open: readonly Call[] = []
+  drafts.forEach((draft, message) => {
+    if (draft.role !== 'user') {
+      if (open.length > 0) out.push(made('user', draft.at, results(open, -1, draft, ledger)))
+      const own = byMessage.get(message) ?? []
+      open = own.filter((call) => call.id !== null)
+      out.push(own.length > 0 ? withBlocks(draft, renamed(draft, own, ledger)) : draft)
+      return
+    }
+    const rest = draft.blocks.filter((block) => block.type !== 'tool_result')
+    const answers = open.length > 0 ? results(open, message, draft, ledger) : []
+    const next = [...answers, ...rest]
+    const firstOther = draft.blocks.findIndex((block) => block.type !== 'tool_result')
+    if (firstOther !== -1 && draft.blocks.slice(firstOther).some((block) => block.type === 'tool_result')) {
+      note(ledger, 'results-first', messagePath(draft), 'results moved before the other content')
+    }
+    out.push(withBlocks(draft, next))
+    open = []
+  })
+  const last = drafts.at(-1)
+  if (open.length > 0 && last !== undefined) out.push(made('user', last.at, results(open, -1, last, ledger)))
+  return out
+}
+
+/** The assistant's blocks with calls renamed or left out. Walks by position: one object may stand in two places. */
+function renamed(draft: Draft, own: readonly Call[], ledger: Ledger): readonly WireBlock[] {
+  const calls = own[Symbol.iterator]()
+  return draft.blocks.flatMap((block) => {
+    if (block.type !== 'tool_use') return [block]
+    const call = calls.next().value
+    if (call === undefined || call.id === null) return []
+    return [call.id === block['id'] ? block : changed(ledger, block, { id: call.id })]
+  })
+}
+
+/** The answers to these calls: those that stand in the message in its order, then those moved here, then made ones. */
+function results(open: readonly Call[], message: number, draft: Draft, ledger: Ledger): readonly WireBlock[] {
+  const answer = (call: Call, block: WireBlock): WireBlock =>
+    block['tool_use_id'] === call.id ? block : changed(ledger, block, { tool_use_id: call.id })
+  const here = open.filter((call) => call.result?.message === message)
+  const order = draft.blocks
+  here.sort((a, b) => position(order, a) - position(order, b))
+  const out = here.flatMap((call) => (call.result === null ? [] : [answer(call, call.result.block)]))
+  for (const call of open) {
+    if (call.result === null || call.result.message === message) continue
+    note(
+      ledger,
+      'result-moved',
+      messagePath(draft),
+      `result for ${call.id} moved to the message after its call`,
+    )
+    out.push(answer(call, call.result.block))
+  }
+  for (const call of open) {
+    if (call.result !== null || call.id === null) continue
+    const cut = ledger.truncated.has(call.block)
+    note(
+      ledger,
+      'result-missing',
+      messagePath(draft),
+      `call ${call.id} was given an error result: ${cut ? 'truncated' : 'no result recorded'}`,
+    )
+    out.push({
+      type: 'tool_result',
+      tool_use_id: call.id,
+      content: cut ? truncatedCall : missingResult,
+      is_error: true,
+    })
+  }
+  return out
+}
+const position = (blocks: readonly WireBlock[], call: Call): number =>
+  call.result === null ? -1 : blocks.indexOf(call.result.block)
