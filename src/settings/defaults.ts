@@ -24,6 +24,19 @@ export const defaults = {
     unreadableLockMs: 30 * second,
     /** Spilled results of one session. */
     spillQuotaBytes: 1024 * MB,
+    /** Transcripts are read in blocks of this size, forwards and backwards. */
+    blockBytes: 256 * KB,
+    /** A search for a place ends when it lies in a stretch this long, which is then read through. */
+    seekBytes: 512 * KB,
+    /** Most bytes that are summed up while looking for whole entries in one damaged line. */
+    salvageBytes: 128 * MB,
+    /** Bytes before a checkpoint's place by which the transcript is known again; they include the last checksum. */
+    fingerprintBytes: 64,
+    /** Longest checkpoint that is read back; a longer one is rebuilt instead. */
+    maxCheckpointBytes: 64 * MB,
+    /** Longest lock that is looked at, and how often taking it is tried when others take it at the same moment. */
+    maxLockBytes: 4 * KB,
+    lockTries: 50,
   },
   counting: {
     /** Tokens of an image or document of unknown size. */

@@ -42,6 +42,7 @@ export type LeaseOutcome =
 /** Something unreadable: where, what, and what was done. `lost` is known only when the neighbours tell. */
 export interface Damage {
   readonly file: string
+  /** Counted from 1; 0 when the reading began in the middle. */
   readonly line: number
   readonly offset: number
   readonly bytes: number
@@ -89,8 +90,8 @@ export interface BlobInfo {
 }
 
 export interface Store {
-  /** Newest first. */
-  list(): AsyncIterable<SessionInfo>
+  /** Newest first. What cannot be listed is said so: unreadable is not empty. */
+  list(): AsyncIterable<Result<SessionInfo>>
   lease(session: SessionId): Promise<LeaseOutcome>
   release(lease: Lease): Promise<Result<object>>
   /** All of the entries or none; `expectedSeq` is where the first must land. An empty session takes any first place. */
