@@ -19,7 +19,7 @@ export type ModelEvent =
   | { readonly type: 'thinking-delta'; readonly text: string }
   | { readonly type: 'call-start'; readonly id: string; readonly name: string }
   | { readonly type: 'call-delta'; readonly id: string; readonly json: string }
-  /** Sent before waiting, so that a screen can count down. No content has come yet; a second `start` may follow. */
+  /** Sent before waiting for attempt 2, 3 …, so that a screen can count down. No content has come; a second `start` may. */
   | {
       readonly type: 'retry'
       readonly attempt: number

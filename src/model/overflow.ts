@@ -136,28 +136,41 @@ function hostOf(text: string): string | null {
   return /toolu_bdrk_|ValidationException/.test(text) ? 'bedrock' : null
 }
 
-/** Message, code and type of an error body, a line each; bodies wrapped in the message of another are unwrapped. */
-export function wordsOf(text: string): string {
-  const body = jsonOf(text)
-  if (body === null) return text
-  const inner = isRecord(body['error']) ? body['error'] : body
-  const said = [inner['message'], inner['code'], inner['type']].filter((part) => typeof part === 'string')
-  if (said.length === 0) return text
-  return said.map((part, at) => (at === 0 ? wordsOf(part) : part)).join('\n')
+export interface ErrorBody {
+  readonly message: string
+  readonly type: string | null
+  readonly code: string | null
 }
 
-function jsonOf(text: string): Record<string, unknown> | null {
+/** What an error body says. A body wrapped in the message of another is unwrapped; text that is no body is the message. */
+export function errorBody(text: string): ErrorBody {
+  const body = jsonOf(text)
+  if (body === null) return { message: text, type: null, code: null }
+  const inner = recordOf(body['error']) ?? body
+  const type = textOf(inner['type'])
+  const code = textOf(recordOf(inner['details'])?.['error_code']) ?? textOf(inner['code'])
+  const message = textOf(inner['message'])
+  if (message === null) return { message: text, type, code }
+  const wrapped = errorBody(message)
+  return { message: wrapped.message, type: wrapped.type ?? type, code: wrapped.code ?? code }
+}
+
+const wordsOf = (text: string): string => Object.values(errorBody(text)).join('\n')
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> | null {
   if (!text.trimStart().startsWith('{')) return null
   try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
+    return recordOf(JSON.parse(text))
   } catch {
     return null
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null
 
 // ---- overflows that come as an answer ----
 

@@ -1,0 +1,123 @@
+// From a refusal of the server, or of the network, to one failure of the port; and whether and when to try again.
+// A failure that the same bytes would meet again is never retried, whatever the server recommends.
+import { defaults } from '../settings/defaults.ts'
+import type { ModelFailure } from './model.ts'
+import { errorBody, overflowOf } from './overflow.ts'
+
+/** Numbers of the adapter; a caller may set some of them. */
+export type ModelSettings = { readonly [Name in keyof typeof defaults.model]: number }
+
+export interface ServerRefusal {
+  /** Null when the error came inside a stream that had begun well. */
+  readonly status: number | null
+  /** The body, or the text found in its place. */
+  readonly text: string
+  readonly header: (name: string) => string | null
+}
+
+export interface Verdict {
+  readonly failure: ModelFailure
+  readonly retry: boolean
+}
+
+type PlainCode = Exclude<ModelFailure['code'], 'overflow'>
+
+export function verdictOn(refusal: ServerRefusal, now: number): Verdict {
+  const { status } = refusal
+  const text = refusal.text.slice(0, defaults.model.errorTextChars)
+  const body = errorBody(text)
+  const message = body.message.trim() || `the server answered ${status ?? 'with an error'} and no text`
+  const overflow = overflowOf({ status, text })
+  if (overflow !== null) {
+    const code = overflow.bytes ? 'too-large' : 'overflow'
+    return {
+      failure: code === 'overflow' ? { code, message, status, overflow } : { code, message, status },
+      retry: false,
+    }
+  }
+  const code = codeOf(status, body.type, message)
+  const retryAfterMs = retryAfter(refusal.header, now) ?? undefined
+  const failure: ModelFailure =
+    retryAfterMs === undefined ? { code, message, status } : { code, message, status, retryAfterMs }
+  return { failure, retry: isWorthRetrying(code, body.code, refusal.header('x-should-retry')) }
+}
+
+/** Nothing came back, or it stopped coming. */
+export function verdictOnBreak(code: 'network' | 'cut-short', message: string): Verdict {
+  return { failure: { code, message, status: null }, retry: true }
+}
+
+const codesByType: Readonly<Record<string, PlainCode>> = {
+  invalid_request_error: 'invalid',
+  not_found_error: 'invalid',
+  authentication_error: 'unauthorized',
+  permission_error: 'unauthorized',
+  billing_error: 'unauthorized',
+  rate_limit_error: 'rate-limited',
+  overloaded_error: 'overloaded',
+  request_too_large: 'too-large',
+}
+const codesByStatus: Readonly<Record<number, PlainCode>> = {
+  401: 'unauthorized',
+  402: 'unauthorized',
+  403: 'unauthorized',
+  408: 'server',
+  409: 'server',
+  429: 'rate-limited',
+  529: 'overloaded',
+}
+const firstServerStatus = 500
+const firstErrorStatus = 400
+
+function codeOf(status: number | null, type: string | null, message: string): PlainCode {
+  const known = codesByType[type ?? ''] ?? 'server'
+  if (status === null || status < firstErrorStatus) return known === 'invalid' ? invalid(message) : known
+  const named = codesByStatus[status]
+  if (named !== undefined) return named
+  if (status >= firstServerStatus) return known === 'overloaded' ? known : 'server'
+  return invalid(message)
+}
+
+/** Reasoning that the server no longer accepts has a cure of its own: send it without. */
+const reasoningTexts = [
+  /invalid `?signature`? in `?thinking`? block/i,
+  /bound to a different conversation/i,
+  /`?thinking`? or `?redacted_thinking`? blocks in the latest assistant message cannot be modified/i,
+  /must start with a thinking block/i,
+]
+const invalid = (message: string): PlainCode =>
+  reasoningTexts.some((pattern) => pattern.test(message)) ? 'reasoning-invalid' : 'invalid'
+
+const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
+const spent = 'enforced_spend_limit_reached'
+
+function isWorthRetrying(code: PlainCode, errorCode: string | null, advice: string | null): boolean {
+  if (errorCode === spent || advice === 'false' || code === 'too-large') return false
+  return advice === 'true' || passing.includes(code)
+}
+
+/** What the server asks us to wait: milliseconds, seconds or a date. */
+export function retryAfter(header: (name: string) => string | null, now: number): number | null {
+  const exact = Number.parseFloat(header('retry-after-ms') ?? '')
+  if (exact > 0) return exact
+  const after = header('retry-after')
+  if (after === null) return null
+  const seconds = Number(after)
+  const ms = Number.isNaN(seconds) ? Date.parse(after) - now : seconds * msPerSecond
+  return ms > 0 ? ms : null
+}
+const msPerSecond = 1000
+
+/** How long to wait before attempt `next` (2, 3 …), or null when trying again is not worth it. */
+export function waitBefore(
+  next: number,
+  failure: ModelFailure,
+  random: () => number,
+  settings: ModelSettings,
+): number | null {
+  if (next > settings.maxRetries + 1) return null
+  const asked = 'retryAfterMs' in failure ? failure.retryAfterMs : undefined
+  if (asked !== undefined) return asked > settings.retryAfterLimitMs ? null : asked
+  const doubled = Math.min(settings.retryBaseMs * 2 ** (next - 2), settings.retryMaxMs)
+  return doubled * (1 - settings.retryJitterShare * random())
+}
