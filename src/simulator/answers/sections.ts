@@ -13,14 +13,15 @@ const titleChars = 80
 const leastAsked = 3
 
 /** The sections of a text that has them; what stands before the first heading belongs to none. */
-export function sectionsIn(text: string): readonly Section[] {
+export function sectionsIn(text: string, forms: 'any' | 'hash' = 'any'): readonly Section[] {
   const sections: { title: string; heading: string; lines: string[] }[] = []
   let fence: string | null = null
   let number = 0
   for (const line of text.split('\n')) {
     const mark = /^\s*("""|```)/u.exec(line)?.[1]
     if (mark !== undefined && (fence === null || fence === mark)) fence = fence === null ? mark : null
-    const heading = fence === null && mark === undefined ? readHeading(line, number + 1) : null
+    const plain = fence !== null || mark !== undefined || (forms === 'hash' && !line.startsWith('#'))
+    const heading = plain ? null : readHeading(line, number + 1)
     if (heading === null) {
       sections.at(-1)?.lines.push(line)
       continue

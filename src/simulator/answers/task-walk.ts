@@ -232,7 +232,7 @@ const pastForms: Readonly<Record<Verb, RegExp>> = {
 
 /** The kth step of a kind on one object is done when some section tells of it k times. */
 function mentioned(task: Task, texts: readonly string[]): ReadonlySet<number> {
-  const sections = texts.flatMap(sectionsIn)
+  const sections = texts.flatMap((value) => sectionsIn(value))
   const done = new Set<number>()
   const times = new Map<string, number>()
   for (const step of task.steps) {

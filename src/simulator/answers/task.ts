@@ -47,7 +47,8 @@ export interface Task {
   readonly faults: readonly string[]
 }
 
-const element = /<task(?:\s+name="([^"]*)")?\s*>([\s\S]*?)<\/task>/giu
+// An element never reaches over the beginning of another: a copy that was cut short does not swallow the next one.
+const element = /<task(?:\s+name="([^"]*)")?\s*>((?:(?!<task\b)[\s\S])*?)<\/task>/giu
 const nameChars = 8
 
 /** Every task in a text, in order. */

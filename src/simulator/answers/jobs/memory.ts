@@ -1,0 +1,213 @@
+// Owns the answers to extraction and consolidation. Both keep the same order: read everything that may change, then
+// write, then say what was done; where a request stands is told by the calls made since it was asked.
+import type { WireBlock } from '../../../model/wire.ts'
+import { text } from '../blocks.ts'
+import { before, ownWords, type Called, type Conversation } from '../conversation.ts'
+import type { Toolbox } from '../toolbox.ts'
+import { manifestLines, memoryFolder, type Ask } from './ask.ts'
+import { fileName, tellingWords } from './selection.ts'
+
+const indexName = 'MEMORY.md'
+const limits = { slugWords: 4, hookChars: 100, leastShared: 2, mostRead: 20 }
+
+export interface Statement {
+  readonly text: string
+  readonly type: 'user' | 'feedback' | 'project' | 'reference'
+}
+
+/** Saves what the user's own messages ask to keep; words of tools and files are never taken for a rule. */
+export function extractionAnswer(ask: Ask, talk: Conversation, toolbox: Toolbox): readonly WireBlock[] {
+  const folder = memoryFolder(ask.text)
+  const statements = lastingStatements(span(before(talk, ask.at), ask.text))
+  const known = manifestLines(ask.text)
+  const fresh = statements.filter(
+    (statement) => !known.some((line) => line.includes(shortened(statement.text))),
+  )
+  if (folder === null || fresh.length === 0) return [text('Nothing worth keeping was said.')]
+  const since = talk.called.filter((called) => called.at > ask.at)
+  if (since.some((called) => toolbox.intentOf(called)?.verb !== 'read'))
+    return [text(`Saved: ${fresh.map((item) => item.text).join('; ')}`)]
+  const targets = fresh.map((statement) => ({ statement, file: fileFor(statement, known) }))
+  if (since.length === 0 && toolbox.offers('read')) {
+    const existing = targets
+      .map(({ file }) => file)
+      .filter((file) => known.some((line) => fileName(line) === file))
+    return [...new Set([indexName, ...existing])].flatMap(
+      (file) => toolbox.callFor({ verb: 'read', path: `${folder}/${file}` }) ?? [],
+    )
+  }
+  const writes = targets.map(({ statement, file }) => ({
+    path: `${folder}/${file}`,
+    content: memoryText(statement, file),
+  }))
+  const index = shownFile(since, toolbox, `${folder}/${indexName}`)
+  const lines = targets
+    .filter(({ file }) => !index.includes(`(${file})`))
+    .map(({ statement, file }) => indexLine(statement, file))
+  const indexed =
+    lines.length === 0
+      ? []
+      : [
+          {
+            path: `${folder}/${indexName}`,
+            content: [...index.split('\n').filter(Boolean), ...lines, ''].join('\n'),
+          },
+        ]
+  return orSay(
+    [...writes, ...indexed].flatMap((write) => toolbox.callFor({ verb: 'write', ...write }) ?? []),
+    'No offered tool can write memories.',
+  )
+}
+
+/** Only the messages a prompt speaks of, when it says how many. */
+function span(talk: Conversation, prompt: string): Conversation {
+  const count = /\b(?:last|recent|latest|newest|previous)\s+~?(\d+)\s+messages\b/iu.exec(prompt)?.[1]
+  const end = Math.max(-1, ...talk.said.map((item) => item.at), ...talk.replied.map((item) => item.at)) + 1
+  return count === undefined
+    ? talk
+    : { ...talk, said: talk.said.filter((item) => item.at >= end - Number(count)) }
+}
+
+const asksToKeep =
+  /\b(?:remember|always|never|from now on|I prefer|I like|I hate|please don't|I am an?|I'm an?|my name is|our deadline|we use)\b|记住|总是|我喜欢|기억해/iu
+
+export function lastingStatements(talk: Conversation): readonly Statement[] {
+  const sentences = ownWords(talk).flatMap((item) => item.text.split(/(?<=[.!?。！？])\s+|\n/u))
+  const kept = sentences.map((sentence) => sentence.trim()).filter((sentence) => asksToKeep.test(sentence))
+  return [...new Set(kept)].map((sentence) => ({
+    text: sentence.replace(/^(?:please\s+)?remember\s*(?:that|:|,)?\s*/iu, ''),
+    type: typeOf(sentence),
+  }))
+}
+
+function typeOf(sentence: string): Statement['type'] {
+  if (/https?:\/\//iu.test(sentence)) return 'reference'
+  if (/\b(?:always|never|from now on|prefer|like|hate|don't)\b|总是|我喜欢/iu.test(sentence))
+    return 'feedback'
+  return /\b(?:I am|I'm|my name)\b/iu.test(sentence) ? 'user' : 'project'
+}
+
+/** A file already in the manifest that speaks of the same, else a new name from the statement's own words. */
+function fileFor(statement: Statement, known: readonly string[]): string {
+  const words = tellingWords(statement.text)
+  const near = known.find(
+    (line) => [...tellingWords(line)].filter((word) => words.has(word)).length >= limits.leastShared,
+  )
+  if (near !== undefined) return fileName(near)
+  const slug = [...words].slice(0, limits.slugWords).join('-')
+  return `${slug === '' ? 'statement' : slug}.md`
+}
+
+const shortened = (value: string): string => value.slice(0, limits.hookChars)
+
+const memoryText = (statement: Statement, file: string): string =>
+  [
+    '---',
+    `name: ${file.replace(/\.md$/u, '')}`,
+    `description: ${shortened(statement.text)}`,
+    `type: ${statement.type}`,
+    '---',
+    '',
+    statement.text,
+    '',
+    '**Why:** the user said so in these words.',
+    '**How to apply:** whenever the work touches this.',
+    '',
+  ].join('\n')
+
+const indexLine = (statement: Statement, file: string): string =>
+  `- [${file.replace(/\.md$/u, '').replaceAll('-', ' ')}](${file}) — ${shortened(statement.text)}`
+
+/** A file as a read since the question showed it, line numbers taken off; empty when it is not there. */
+function shownFile(since: readonly Called[], toolbox: Toolbox, path: string): string {
+  const called = since.find(
+    (item) => toolbox.intentOf(item)?.verb === 'read' && toolbox.intentOf(item)?.path === path,
+  )
+  if (called?.result === null || called?.result.isError !== false) return ''
+  return called.result.text.replace(/^\s*\d+(?:→|\t|: ?|\| ?)/gmu, '').trimEnd()
+}
+
+/** Reads the folder, lets the newer of two memories that say the same (or the opposite) stand, and mends the index. */
+export function consolidationAnswer(ask: Ask, talk: Conversation, toolbox: Toolbox): readonly WireBlock[] {
+  const folder = memoryFolder(ask.text)
+  const since = talk.called.filter((called) => called.at > ask.at)
+  if (folder === null) return [text('No memory folder is named.')]
+  if (since.some((called) => ['write', 'edit'].includes(toolbox.intentOf(called)?.verb ?? '')))
+    return [text('The memories are in order.')]
+  const names = memoryNames(ask.text, since, toolbox)
+  if (names.length === 0) {
+    const list = since.length === 0 ? toolbox.callFor({ verb: 'list', pattern: '*.md', path: folder }) : null
+    return orSay(list === null ? [] : [list], 'There are no memories to put in order.')
+  }
+  if (!since.some((called) => toolbox.intentOf(called)?.verb === 'read')) {
+    return [indexName, ...names].flatMap(
+      (name) => toolbox.callFor({ verb: 'read', path: `${folder}/${name}` }) ?? [],
+    )
+  }
+  const files = names
+    .map((name) => ({ name, content: shownFile(since, toolbox, `${folder}/${name}`) }))
+    .filter((file) => file.content !== '')
+  const retired = retirements(files)
+  const index = shownFile(since, toolbox, `${folder}/${indexName}`)
+  const mended = index
+    .split('\n')
+    .filter((line) => !retired.some(({ file }) => line.includes(`(${file.name})`)))
+    .join('\n')
+  const writes = [
+    ...retired.map(({ file, heir }) => ({
+      path: `${folder}/${file.name}`,
+      content: retiredText(file.content, heir),
+    })),
+    ...(mended === index ? [] : [{ path: `${folder}/${indexName}`, content: `${mended}\n` }]),
+  ]
+  return orSay(
+    writes.flatMap((write) => toolbox.callFor({ verb: 'write', ...write }) ?? []),
+    'The memories are in order; nothing changes.',
+  )
+}
+
+/** From the manifest in the prompt, else from what a listing showed. */
+function memoryNames(prompt: string, since: readonly Called[], toolbox: Toolbox): readonly string[] {
+  const listed = since
+    .filter((called) => toolbox.intentOf(called)?.verb === 'list')
+    .flatMap((called) => (called.result?.text ?? '').split('\n'))
+  const lines = manifestLines(prompt).length > 0 ? manifestLines(prompt) : listed
+  const names = lines.map((line) => fileName(line).split('/').at(-1) ?? '')
+  return [...new Set(names)].filter((name) => name !== '' && name !== indexName).slice(0, limits.mostRead)
+}
+
+interface MemoryFile {
+  readonly name: string
+  readonly content: string
+}
+
+/** Of two files with one meaning the first in the list, the newest, stands. */
+function retirements(
+  files: readonly MemoryFile[],
+): readonly { readonly file: MemoryFile; readonly heir: string }[] {
+  const standing = new Map<string, string>()
+  return files.flatMap((file) => {
+    const meaning = essence(file.content)
+    const heir = standing.get(meaning)
+    if (heir === undefined) standing.set(meaning, file.name)
+    return heir === undefined || file.content.includes('Superseded by') ? [] : [{ file, heir }]
+  })
+}
+
+/** The first sentence of the body without what says yes or no: opposites meet, as duplicates do. */
+function essence(content: string): string {
+  const body =
+    content
+      .replace(/^---\n[\s\S]*?\n---\n/u, '')
+      .trim()
+      .split('\n')[0] ?? ''
+  return [...tellingWords(body.replace(/\b(?:always|never|do not|don't|please)\b/giu, ' '))].sort().join(' ')
+}
+
+const retiredText = (content: string, heir: string): string => {
+  const front = /^---\n[\s\S]*?\n---\n/u.exec(content)?.[0] ?? ''
+  return `${front}\nSuperseded by ${heir}.\n`
+}
+
+const orSay = (blocks: readonly WireBlock[], words: string): readonly WireBlock[] =>
+  blocks.length > 0 ? blocks : [text(words)]
