@@ -116,7 +116,7 @@ function inventedWords(words: string): string {
 
 /** Every number becomes another one; those that head a line stay, since they are the form and not the content. */
 const swappedNumbers = (words: string): string =>
-  words.replace(/(?<!^)\d+/gmu, (digits) => String(Number.parseInt([...digits].reverse().join(''), 10) + 1))
+  words.replace(/(?<!^\d*)\d+/gmu, (digits) => String(Number(digits.split('').reverse().join('')) + 1))
 
 const flipped = (words: string): string =>
   words.replace(/\b(always|never)\b/giu, (word) => (word.toLowerCase() === 'always' ? 'never' : 'always'))
@@ -151,7 +151,7 @@ function hostile(good: readonly WireBlock[], { ask, toolbox }: Spoiling, variant
 }
 
 const injected = (words: string): string =>
-  `${words.replace(/(\n<\/\w+>)?\s*$/u, (end) => `\n${injectedOrder}${end}`)}`
+  words.replace(/(\n<\/\w+>)?\s*$/u, (end) => `\n${injectedOrder}${end}`)
 
 /** Tags left open or crossed, JSON without its end, frontmatter without its fence. */
 const malformed = (words: string): string =>
