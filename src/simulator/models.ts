@@ -131,3 +131,6 @@ export const FILLS_WINDOW_SINCE = 4.5
 export const NO_PREFILL_SINCE = 4.6
 /** Generations with the newer tokenizer, larger images and thinking left out of the response by default. */
 export const NEW_TOKENIZER_SINCE = 4.7
+
+/** For callers that account requests of models nobody has listed. */
+export const unknownModel: SimulatedModel = model('unknown')

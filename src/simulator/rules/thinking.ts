@@ -59,14 +59,16 @@ export function admitThinking(
   options: ThinkingOptions,
 ): Admitted {
   const bound = isBound(request, model, options)
+  // Seals name their prefix even while nobody asks for it: a later request may.
+  const tracked = options.secret !== null && model.bindsPrefix !== 'never'
   const latest = turnsOf(request).findLast((turn) => turn.role === 'assistant')?.message ?? Infinity
   const dropped = new Map<string, string>()
-  let prefix = bound ? startOfPrefix(request, options.digests) : ''
+  let prefix = tracked ? startOfPrefix(request, options.digests) : ''
   let previous: string | null = null
   let broken = false
   for (const placed of placedBlocks(request)) {
     if (!isThinking(placed.block)) {
-      if (bound) prefix = chain(prefix, placed.role, options.digests.block(placed.block))
+      if (tracked) prefix = chain(prefix, placed.role, options.digests.block(placed.block))
       continue
     }
     const verdict = judge(placed, { model, options, prefix, previous, bound, latest })

@@ -1,0 +1,172 @@
+// The prompt cache, exactly API 2.9: writes only at marks, reads by walking back at most twenty positions from each
+// mark, lifetimes from the start of a request, entries visible once the writing response has begun. Open choices made
+// here: lookback crosses the borders between tools, system and messages; any member of a run matches; a hit refreshes
+// only the entry it hit; a mark before the hit writes nothing; an entry written after cache edits serves only requests
+// that carry the same deletions or more, because deleted content cannot come back.
+import type { WireRequest, WireUsage } from '../model/wire.ts'
+import { readPrompt } from './cache/prompt.ts'
+import type { Position, Prompt } from './cache/prompt.ts'
+import { createCounter } from './counter.ts'
+import type { Counter } from './counter.ts'
+import { createDigests } from './digest.ts'
+import type { Digests } from './digest.ts'
+import { findModel, simulatedModels, unknownModel } from './models.ts'
+import type { SimulatedModel } from './models.ts'
+
+const LOOKBACK_POSITIONS = 20
+const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const
+/** Expired entries are swept when the store has grown by this many. */
+const SWEEP_ENTRIES = 10_000
+
+export interface CacheOptions {
+  readonly models?: readonly SimulatedModel[]
+  readonly counter?: Counter
+  readonly digests?: Digests
+  /** Entries are shared inside one scope (a workspace). */
+  readonly scope?: string
+}
+
+export interface CacheUsage extends Omit<WireUsage, 'output_tokens'> {
+  readonly cache_creation_input_tokens: number
+  readonly cache_read_input_tokens: number
+  readonly cache_creation: {
+    readonly ephemeral_5m_input_tokens: number
+    readonly ephemeral_1h_input_tokens: number
+  }
+}
+
+export interface Reading {
+  readonly prompt: Prompt
+  readonly usage: CacheUsage
+  /** The position that was read from the cache. */
+  readonly hit: Position | null
+  /** Writes what this request writes; call it when the first byte of the response goes out, or never. */
+  commit(firstByteAt: number): void
+}
+
+export interface PromptCache {
+  /** What one request reads and writes, when its response begins at once. */
+  account(request: WireRequest, startedAt: number, firstByteAt: number): CacheUsage
+  open(request: WireRequest, model: SimulatedModel, startedAt: number): Reading
+  count(request: WireRequest, model: SimulatedModel): number
+}
+
+interface Entry {
+  readonly lifetimeMs: number
+  readonly visibleAt: number
+  readonly deleted: readonly string[]
+  expiresAt: number
+}
+
+export function createCache(options: CacheOptions = {}): PromptCache {
+  const reading = {
+    counter: options.counter ?? createCounter(),
+    digests: options.digests ?? createDigests(),
+    scope: options.scope ?? 'workspace',
+  }
+  const entries = new Map<string, Entry>()
+  const sweep = createSweep(entries)
+  const open = (request: WireRequest, model: SimulatedModel, startedAt: number): Reading => {
+    const prompt = readPrompt(request, model, reading)
+    const marked = prompt.positions.filter(
+      (each) => each.mark !== null && each.endTokens >= model.minCacheable,
+    )
+    const hit = findHit(prompt.positions, marked, entries, startedAt)
+    const entry = hit === null ? undefined : entries.get(hit.hash)
+    if (entry !== undefined) entry.expiresAt = startedAt + entry.lifetimeMs
+    const readTokens = hit?.endTokens ?? 0
+    const written = marked.filter((each) => each.endTokens > readTokens)
+    return {
+      prompt,
+      hit,
+      usage: usageOf(prompt, readTokens, written),
+      commit: (firstByteAt) => {
+        sweep(startedAt)
+        for (const position of written) write(entries, position, startedAt, firstByteAt)
+      },
+    }
+  }
+  return {
+    open,
+    count: (request, model) => readPrompt(request, model, reading).totalTokens,
+    account: (request, startedAt, firstByteAt) => {
+      const model = findModel(options.models ?? simulatedModels, request.model) ?? {
+        ...unknownModel,
+        id: request.model,
+      }
+      const opened = open(request, model, startedAt)
+      opened.commit(firstByteAt)
+      return opened.usage
+    },
+  }
+}
+
+function findHit(
+  positions: readonly Position[],
+  marked: readonly Position[],
+  entries: ReadonlyMap<string, Entry>,
+  now: number,
+): Position | null {
+  for (const mark of marked.toReversed()) {
+    for (let index = positions.lastIndexOf(mark); index >= 0; index -= 1) {
+      const position = positions[index]
+      if (position === undefined || mark.run - position.run >= LOOKBACK_POSITIONS) break
+      const entry = entries.get(position.hash)
+      if (entry !== undefined && isReadable(entry, position, now)) return position
+    }
+  }
+  return null
+}
+
+function isReadable(entry: Entry, position: Position, now: number): boolean {
+  return (
+    entry.visibleAt <= now &&
+    entry.expiresAt > now &&
+    entry.deleted.every((each) => position.deleted.includes(each))
+  )
+}
+
+/** API 2.2: up to the hit is read, up to the last long mark is written for an hour, up to the last mark for less. */
+function usageOf(prompt: Prompt, readTokens: number, written: readonly Position[]): CacheUsage {
+  const end = written.at(-1)?.endTokens ?? readTokens
+  const longEnd = written.findLast((each) => each.mark === '1h')?.endTokens ?? readTokens
+  return {
+    input_tokens: prompt.totalTokens - end,
+    cache_creation_input_tokens: end - readTokens,
+    cache_read_input_tokens: readTokens,
+    cache_creation: {
+      ephemeral_5m_input_tokens: end - longEnd,
+      ephemeral_1h_input_tokens: longEnd - readTokens,
+    },
+    ...(prompt.deletedTokens > 0 ? { cache_deleted_input_tokens: prompt.deletedTokens } : {}),
+  }
+}
+
+/** Of two parallel writers the one that answered first makes the entry visible. */
+function write(
+  entries: Map<string, Entry>,
+  position: Position,
+  startedAt: number,
+  firstByteAt: number,
+): void {
+  const lifetimeMs = LIFETIME_MS[position.mark ?? '5m']
+  const other = entries.get(position.hash)
+  const parallel =
+    other !== undefined && other.expiresAt > startedAt && other.deleted.join() === position.deleted.join()
+  const visibleAt = parallel ? Math.min(other.visibleAt, firstByteAt) : firstByteAt
+  entries.set(position.hash, {
+    lifetimeMs,
+    expiresAt: startedAt + lifetimeMs,
+    visibleAt,
+    deleted: position.deleted,
+  })
+}
+
+function createSweep(entries: Map<string, Entry>): (now: number) => void {
+  let sweepAt = SWEEP_ENTRIES
+  return (now) => {
+    if (entries.size < sweepAt) return
+    for (const [hash, entry] of entries) if (entry.expiresAt <= now) entries.delete(hash)
+    sweepAt = entries.size + SWEEP_ENTRIES
+  }
+}

@@ -1,0 +1,179 @@
+// A request as the cache sees it (API 2.9): one list of positions over tools, system and messages, each with the hash
+// of everything up to it and its end in tokens. Levels have seeds, so a change that touches only later levels leaves
+// the earlier ones alone (API 2.5). Open choices: a mark inside a tool result counts at the end of that result; an
+// absent tool choice is `auto`, absent thinking the model's default; deferred tools are not in the prompt; a web search
+// tool is part of the system seed, not of the tools.
+import type { CacheControl, WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
+import type { Counter } from '../counter.ts'
+import { chain } from '../digest.ts'
+import type { Digests } from '../digest.ts'
+import type { SimulatedModel } from '../models.ts'
+import { innerBlocks, isThinking, messageBlocks } from '../rules/blocks.ts'
+import { canCarryMark, ttlOf } from '../rules/cache-marks.ts'
+import { isRecord } from '../rules/shape.ts'
+
+export type Level = 'tools' | 'system' | 'messages'
+
+export interface Position {
+  readonly hash: string
+  readonly level: Level
+  readonly endTokens: number
+  readonly mark: '5m' | '1h' | null
+  /** Lookback counts these: a run of calls, or of results, is one. */
+  readonly run: number
+  /** References deleted by a cache edit at or before this position. */
+  readonly deleted: readonly string[]
+}
+
+export interface Prompt {
+  readonly model: string
+  readonly positions: readonly Position[]
+  readonly totalTokens: number
+  readonly deletedTokens: number
+  /** Hash at the end of each level, seeds included. */
+  readonly toolsHash: string
+  readonly systemHash: string
+}
+
+export interface PromptOptions {
+  readonly counter: Counter
+  readonly digests: Digests
+  readonly scope: string
+}
+
+const DEFAULT_EFFORT = 'high'
+
+export function readPrompt(request: WireRequest, model: SimulatedModel, options: PromptOptions): Prompt {
+  const { counter, digests } = options
+  const deletions = new Set(request.cache_edits?.map((edit) => edit.cache_reference))
+  const reader = new PromptReader(chain('tools', options.scope, model.id), deletions)
+  const offered = (request.tools ?? []).filter((tool) => tool.defer_loading !== true)
+  const searches = offered.filter(isWebSearch)
+  reader.weigh(offered.length > 0 ? counter.overhead(model) : 0)
+  for (const tool of offered.filter((each) => !isWebSearch(each))) {
+    reader.add('tools', { type: 'tool', digest: digests.tool(tool), tokens: counter.tool(tool, model), mark: tool.cache_control })
+  }
+  const toolsHash = reader.hash
+  reader.weigh(searches.reduce((sum, tool) => sum + counter.tool(tool, model), 0))
+  const searchDigests = searches.map((tool) => digests.tool(tool))
+  reader.seed('system', request.speed ?? 'standard', String(citesAnywhere(request)), ...searchDigests)
+  for (const block of systemBlocks(request)) {
+    reader.add('system', { type: 'text', digest: digests.block(block), tokens: counter.block(block, model), mark: block.cache_control })
+  }
+  const systemHash = reader.hash
+  reader.seed('messages', ...messageSeed(request, model))
+  const kept = firstKeptThinking(request, model)
+  for (const [index, message] of request.messages.entries()) {
+    for (const block of messageBlocks(message)) {
+      if (index < kept && isThinking(block)) continue
+      reader.add('messages', {
+        type: block.type,
+        digest: `${message.role} ${digests.block(block)}`,
+        tokens: counter.block(block, model),
+        mark: markOf(block),
+        reference: block['cache_reference'],
+        unmarkable: !canCarryMark(block),
+      })
+    }
+  }
+  if (request.cache_control !== undefined) reader.markLast(ttlOf(request.cache_control))
+  const { positions, tokens: totalTokens, deletedTokens } = reader
+  return { model: model.id, positions, totalTokens, deletedTokens, toolsHash, systemHash }
+}
+
+interface Piece {
+  readonly type: string
+  readonly digest: string
+  readonly tokens: number
+  readonly mark: CacheControl | null | undefined
+  readonly reference?: unknown
+  readonly unmarkable?: boolean
+}
+
+/** Walks the list once; lives for one request. */
+class PromptReader {
+  readonly positions: Position[] = []
+  hash: string
+  tokens = 0
+  deletedTokens = 0
+  #run = 0
+  #type = ''
+  #deleted: readonly string[] = []
+  #lastMarkable = -1
+  readonly #deletions: ReadonlySet<string>
+
+  constructor(seed: string, deletions: ReadonlySet<string>) {
+    this.hash = seed
+    this.#deletions = deletions
+  }
+
+  weigh(tokens: number): void {
+    this.tokens += tokens
+  }
+
+  seed(...parts: readonly string[]): void {
+    this.hash = chain(this.hash, ...parts)
+  }
+
+  add(level: Level, piece: Piece): void {
+    const { type, reference } = piece
+    this.hash = chain(this.hash, piece.digest)
+    const continues = type === this.#type && (type === 'tool_use' || type === 'tool_result')
+    if (!continues) this.#run += 1
+    this.#type = type
+    if (typeof reference === 'string' && this.#deletions.has(reference)) {
+      this.#deleted = [...this.#deleted, reference]
+      this.deletedTokens += piece.tokens
+    } else this.tokens += piece.tokens
+    if (piece.unmarkable !== true) this.#lastMarkable = this.positions.length
+    const mark = piece.mark ?? null
+    this.positions.push({
+      hash: this.hash,
+      level,
+      endTokens: this.tokens,
+      mark: mark === null ? null : ttlOf(mark),
+      run: this.#run,
+      deleted: this.#deleted,
+    })
+  }
+
+  markLast(mark: '5m' | '1h'): void {
+    const position = this.positions[this.#lastMarkable]
+    if (position?.mark === null) this.positions[this.#lastMarkable] = { ...position, mark }
+  }
+}
+
+function systemBlocks({ system }: WireRequest): readonly WireBlock[] {
+  if (system === undefined || system === '') return []
+  return typeof system === 'string' ? [{ type: 'text', text: system }] : system
+}
+
+function markOf(block: WireBlock): CacheControl | undefined {
+  return block.cache_control ?? innerBlocks(block).findLast((each) => (each.cache_control ?? null) !== null)?.cache_control
+}
+
+function messageSeed(request: WireRequest, model: SimulatedModel): readonly string[] {
+  const { type, ...rest } = request.thinking ?? { type: model.defaultThinking }
+  const { block_binding: _, ...thinking } = rest as Record<string, unknown>
+  const effort = request.output_config?.effort ?? DEFAULT_EFFORT
+  return [JSON.stringify(request.tool_choice ?? { type: 'auto' }), String(hasImages(request)), type, JSON.stringify(thinking), effort]
+}
+
+function hasImages(request: WireRequest): boolean {
+  return request.messages.some(({ content }) => typeof content !== 'string' && content.some((block) => block.type === 'image' || innerBlocks(block).some((inner) => inner.type === 'image')))
+}
+
+function citesAnywhere(request: WireRequest): boolean {
+  const cites = (block: WireBlock): boolean => isRecord(block['citations']) && block['citations']['enabled'] === true
+  return request.messages.some(({ content }) => typeof content !== 'string' && content.some((block) => cites(block) || innerBlocks(block).some(cites)))
+}
+
+function isWebSearch(tool: WireTool): boolean {
+  return tool.type?.startsWith('web_search_') === true
+}
+
+/** Models that do not keep old reasoning lose it when the user speaks again; a tool result is not a new turn. */
+function firstKeptThinking(request: WireRequest, model: SimulatedModel): number {
+  if (model.keepsThinking) return 0
+  return request.messages.findLastIndex((message) => message.role === 'user' && !messageBlocks(message).some((block) => block.type === 'tool_result'))
+}
