@@ -10,7 +10,7 @@ const RUNS = 7
 
 const own = ['src/transcript/fact.ts', 'src/projection/tokens.ts', 'src/lab/entries.ts']
 const code = own.map((path) =>
-  readFileSync(join(import.meta.dirname, '..', path), 'utf8').replaceAll(/[^\x00-\x7f]/g, ' '),
+  readFileSync(join(import.meta.dirname, '..', path), 'utf8').replaceAll(/[^\t\n -~]/g, ' '),
 )
 const texts = {
   'code (ASCII)': code.join('\n'),

@@ -168,4 +168,5 @@ for (let round = 0; round < ROUNDS; round++) {
 console.log(`${rows.length} growths of ${sessions.filter((session) => !session.heldOut).length} sessions`)
 columns.forEach((column, index) => console.log(`  ${column}: ${weights[index]!.toFixed(3)},`))
 console.log('scale of each model:')
-for (const [model, factor] of [...factors].sort()) console.log(`  ${model} ${factor.toFixed(2)}`)
+for (const [model, factor] of [...factors].sort(([left], [right]) => left.localeCompare(right)))
+  console.log(`  ${model} ${factor.toFixed(2)}`)

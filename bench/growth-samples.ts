@@ -20,7 +20,8 @@ export interface GrowthSample {
 export interface SampledSession {
   readonly name: string
   readonly client: string
-  readonly started: string
+  /** Milliseconds. */
+  readonly started: number
   readonly samples: readonly GrowthSample[]
   /** Every third session takes no part in the fit. */
   readonly heldOut: boolean
@@ -45,7 +46,7 @@ export async function sampledSessions(folder: string): Promise<readonly SampledS
     sessions.push({
       name: recording.name,
       client: recording.client.split(' ')[0] ?? recording.client,
-      started: String(recording.extra['started'] ?? ''),
+      started: recording.turns[0]?.at ?? 0,
       samples,
       heldOut: sessions.length % HELD_OUT_EVERY === HELD_OUT_EVERY - 1,
     })

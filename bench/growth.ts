@@ -78,7 +78,7 @@ const methods: readonly Method[] = [
 function measure(method: Method, sessions: readonly SampledSession[]): readonly Measured[] {
   const measured: Measured[] = []
   let state: Calibration = uncalibrated
-  for (const session of [...sessions].sort((a, b) => (a.started < b.started ? -1 : 1))) {
+  for (const session of [...sessions].sort((a, b) => a.started - b.started)) {
     if (method.factor !== 'all before') state = uncalibrated
     for (const sample of session.samples) {
       const known = method.outputKnown ? sample.known : 0

@@ -1,6 +1,7 @@
 // From a recording to a transcript that the grammar accepts. Words are never lost: a result nobody asked for becomes
 // an attachment, a call without a result is closed as a crash would be. The clients' own summaries are left out,
 // because everything they stand for is in the recording too.
+import { factorOf, uncalibrated } from '../projection/calibration.ts'
 import { estimateBlocks } from '../projection/tokens.ts'
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import type { Entry, Fact, Origin, Usage } from '../transcript/fact.ts'
@@ -155,21 +156,25 @@ function originOf(
 
 function assistantFact(recording: Recording, turn: RecordedTurn, index: number): Fact {
   const content = turn.content.map(({ block }) => block).filter((block) => isAssistantBlock(block))
+  const model = turn.model ?? recording.model
   const calls = content.some((block) => block.type === 'tool_use')
   return {
     type: 'assistant-message',
     content,
     messageId: turn.messageId ?? `${recording.name}:${index}`,
     stop: turn.stop ?? (calls ? 'tool_use' : 'end_turn'),
-    model: turn.model ?? recording.model,
-    usage: turn.usage === undefined ? undefined : completed(recording, turn.usage, content),
+    model,
+    usage:
+      turn.usage === undefined || recording.outputCounts === 'final'
+        ? turn.usage
+        : completed(turn.usage, model, content),
   }
 }
 
 // An output count taken when the response began would make the size of the context too small by the whole response.
-function completed(recording: Recording, usage: Usage, content: readonly AssistantBlock[]): Usage {
-  if (recording.outputCounts === 'final') return usage
-  return { ...usage, output: Math.max(usage.output, estimateBlocks(content)) }
+function completed(usage: Usage, model: string, content: readonly AssistantBlock[]): Usage {
+  const estimated = Math.round(estimateBlocks(content) * factorOf(uncalibrated, model))
+  return { ...usage, output: Math.max(usage.output, estimated) }
 }
 
 function withOwnIds(content: readonly AssistantBlock[]): readonly AssistantBlock[] {

@@ -116,6 +116,10 @@ export const defaults = {
     maxImportBytes: 2048 * MB,
     /** How many beginnings are tried when looking for a whole record inside a damaged line. */
     salvageTries: 64,
+    /** Lines looked at to find out the format. */
+    detectLines: 200,
+    /** Largest file that is read as one JSON value; above it only files of lines are read. */
+    maxWholeBytes: 256 * MB,
   },
   tools: {
     /** Largest result that enters the view whole (SPEC 2.2). */

@@ -1,15 +1,36 @@
 // One door for every format: looks at what a file holds, not at its name, and hands it to the importer that knows it.
 import { readFile } from 'node:fs/promises'
+import { defaults } from '../../settings/defaults.ts'
 import type { Imported } from '../recording.ts'
+import { importClaudeCode, isClaudeCodeLine, type BranchOptions } from './claude-code.ts'
+import { importCodex, isCodexLine } from './codex.ts'
 import { importCorpus, isCorpusHeader, isCorpusTurn } from './corpus.ts'
-import { readLines, unpack } from './lines.ts'
+import { readLines, unpack, type Fields, type Lines } from './lines.ts'
+import { importMessages, isMessage, messagesIn } from './messages.ts'
+import { importPi, isPiLine } from './pi.ts'
+import { importTranscript, isEntryLine } from './transcript.ts'
 
 export type ReadBytes = (path: string) => Promise<Uint8Array>
+
+interface Format {
+  readonly isLine: (value: Fields) => boolean
+  readonly load: (name: string, lines: Lines, options: BranchOptions) => Imported
+}
+
+/** The first whose lines are the most wins; the order settles a tie. */
+const formats: readonly Format[] = [
+  { isLine: isEntryLine, load: importTranscript },
+  { isLine: (value) => isCorpusHeader(value) || isCorpusTurn(value), load: importCorpus },
+  { isLine: isClaudeCodeLine, load: importClaudeCode },
+  { isLine: isCodexLine, load: importCodex },
+  { isLine: isPiLine, load: importPi },
+]
 
 /** Reads a recording. Never throws: what cannot be read is a failure that names the file and the line. */
 export async function importFile(
   path: string,
   read: ReadBytes = (path) => readFile(path),
+  options: BranchOptions = {},
 ): Promise<Imported> {
   let bytes: Uint8Array
   try {
@@ -20,12 +41,60 @@ export async function importFile(
       failure: { code: 'io-error', message: `${path}: cannot be read (${(error as Error).message})` },
     }
   }
-  return importBytes(path, bytes)
+  return importBytes(path, bytes, options)
 }
 
-export function importBytes(name: string, packed: Uint8Array): Imported {
+export function importBytes(name: string, packed: Uint8Array, options: BranchOptions = {}): Imported {
   const unpacked = unpack(name, packed)
   if (!unpacked.ok) return unpacked
-  const lines = readLines(unpacked.bytes, (value) => isCorpusHeader(value) || isCorpusTurn(value))
-  return importCorpus(name, lines)
+  const { bytes } = unpacked
+  const whole = parseWhole(bytes)
+  if (whole.ok && messagesIn(whole.value) !== null) return importMessages(name, whole.value)
+  const lines = readLines(bytes, (value) => formats.some(({ isLine }) => isLine(value)))
+  const format = formatOf(lines)
+  if (format !== null && !startsArray(bytes)) return format.load(name, lines, options)
+  const messages = lines.records.map(({ value }) => value)
+  if (messages.length > 0 && messages.every(isMessage)) return importMessages(name, messages)
+  return {
+    ok: false,
+    failure: {
+      code: 'unknown-format',
+      message: `${name}, line ${whole.ok ? 1 : whole.line}: ${whole.ok ? 'no format that is known' : whole.why}`,
+    },
+  }
+}
+
+function formatOf(lines: Lines): Format | null {
+  const sample = lines.records.slice(0, defaults.lab.detectLines)
+  let best: Format | null = null
+  let most = 0
+  for (const format of formats) {
+    const votes = sample.filter(({ value }) => format.isLine(value)).length
+    if (votes > most) [best, most] = [format, votes]
+  }
+  return best
+}
+
+type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly line: number; readonly why: string }
+
+// Lines of JSON fail here at their second line, which costs nothing: a parser stops at the first error.
+function parseWhole(bytes: Uint8Array): Parsed {
+  if (bytes.length > defaults.lab.maxWholeBytes)
+    return { ok: false, line: 1, why: 'too large to be one JSON value' }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  if (text.trim() === '') return { ok: false, line: 1, why: 'empty' }
+  try {
+    return { ok: true, value: JSON.parse(text) }
+  } catch (error) {
+    const { message } = error as Error
+    const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length)
+    return { ok: false, line: text.slice(0, position).split('\n').length, why: `not JSON (${message})` }
+  }
+}
+
+const startsArray = (bytes: Uint8Array): boolean => {
+  const first = bytes.find((byte) => byte > 0x20)
+  return first === 0x5b
 }

@@ -1,0 +1,211 @@
+// Rollout files of Codex: items of responses in envelopes, with the counts in events of their own. Older files hold
+// the bare items. Items up to a count are one response.
+import type { AssistantBlock } from '../../transcript/content.ts'
+import type { Usage } from '../../transcript/fact.ts'
+import {
+  contextOf,
+  type Imported,
+  type RecordedBlock,
+  type RecordedResult,
+  type Skipped,
+} from '../recording.ts'
+import { TurnList } from '../turn-list.ts'
+import { callOf, resultContent } from './blocks.ts'
+import { fieldsOf, isFields, listOf, numberOf, textOf, timeOf, type Fields, type Lines } from './lines.ts'
+
+const envelopes = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
+const items = new Set([
+  'message',
+  'reasoning',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'local_shell_call',
+  'web_search_call',
+])
+
+export const isCodexLine = (value: Fields): boolean => {
+  const type = textOf(value['type']) ?? ''
+  if (isFields(value['payload'])) return envelopes.has(type)
+  return (
+    value['record_type'] === 'state' ||
+    (items.has(type) && ('role' in value || type !== 'message') && !('message' in value))
+  )
+}
+
+interface State {
+  readonly list: TurnList
+  readonly skipped: Skipped[]
+  meta: Fields
+  model: string | null
+  first: Usage | null
+}
+
+export function importCodex(name: string, lines: Lines): Imported {
+  const state: State = {
+    list: new TurnList(),
+    skipped: [...lines.skipped],
+    meta: {},
+    model: null,
+    first: null,
+  }
+  for (const { line, value } of lines.records) {
+    const why = take(state, value)
+    if (why !== null) state.skipped.push({ line, why })
+  }
+  const turns = state.list.turns()
+  if (turns.length === 0) {
+    return {
+      ok: false,
+      failure: { code: 'nothing-said', message: `${name}: no message in ${lines.total} lines` },
+    }
+  }
+  const calls = turns.flatMap(({ content }) =>
+    content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
+  )
+  const system =
+    textOf(fieldsOf(state.meta['base_instructions'])['text']) ?? textOf(state.meta['instructions'])
+  const recording = {
+    name: textOf(state.meta['id']) ?? name,
+    client: `codex ${textOf(state.meta['cli_version']) ?? ''}`.trim(),
+    model: state.model ?? 'unknown',
+    usageKind: state.first === null ? ('none' as const) : ('openai' as const),
+    outputCounts: 'final' as const,
+    firstRequestTokens: state.first === null ? null : contextOf(state.first),
+    system,
+    tools: [...new Set(calls)],
+    turns,
+    extra: { cwd: textOf(state.meta['cwd']) },
+  }
+  const { skipped } = state
+  const report = {
+    format: 'codex',
+    lines: lines.total,
+    records: lines.records.length,
+    skipped,
+    islandsJoined: 0,
+    branches: 0,
+    notes: [],
+  }
+  return { ok: true, recording, report }
+}
+
+/** Takes one line in, or says why it was left behind. */
+function take(state: State, value: Fields): string | null {
+  const at = timeOf(value['timestamp'])
+  const payload = fieldsOf(value['payload'])
+  switch (value['type']) {
+    case 'session_meta':
+      state.meta = { ...payload, ...state.meta }
+      return null
+    case 'turn_context':
+      state.model = textOf(payload['model']) ?? state.model
+      return null
+    case 'event_msg':
+      if (payload['type'] === 'token_count') takeCounts(state, fieldsOf(payload['info']))
+      return null
+    case 'compacted':
+      state.list.user(
+        [{ block: { type: 'text', text: textOf(payload['message']) ?? '' }, kind: 'compact_summary' }],
+        at,
+      )
+      return null
+    case 'response_item':
+      return takeItem(state, payload, at)
+    case undefined:
+      if ('id' in value && 'timestamp' in value) state.meta = { ...value, ...state.meta }
+      return null
+    default:
+      return takeItem(state, value, at)
+  }
+}
+
+function takeItem(state: State, item: Fields, at: number | null): string | null {
+  const { list } = state
+  const answer = (block: AssistantBlock): null => {
+    list.assistant([{ block }], { at, model: state.model ?? undefined })
+    return null
+  }
+  const id = textOf(item['call_id']) ?? textOf(item['id'])
+  switch (item['type']) {
+    case 'message': {
+      const blocks = itemTexts(item)
+      if (item['role'] === 'assistant') list.assistant(blocks, { at, model: state.model ?? undefined })
+      else
+        list.user(
+          blocks.map((recorded) => ({ ...recorded, kind: kindOf(item['role'], recorded) })),
+          at,
+        )
+      return null
+    }
+    case 'reasoning': {
+      const thinking = listOf(item['summary'])
+        .map((part) => textOf(fieldsOf(part)['text']) ?? '')
+        .join('\n\n')
+      const signature = textOf(item['encrypted_content'])
+      return answer({ type: 'thinking', thinking, ...(signature === null ? {} : { signature }) })
+    }
+    case 'function_call':
+      return answer(callOf(id, textOf(item['name']), item['arguments']))
+    case 'custom_tool_call':
+      return answer(callOf(id, textOf(item['name']), { input: item['input'] }))
+    case 'local_shell_call':
+      return answer(callOf(id, 'local_shell', item['action']))
+    case 'web_search_call':
+      return answer({ type: 'text', text: `[web_search] ${JSON.stringify(item['action'] ?? {})}` })
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      list.user([{ block: outputOf(id ?? '', item['output']) }], at)
+      return null
+    case 'ghost_snapshot':
+      return null
+    default:
+      return `unknown item ${JSON.stringify(item['type'])}`
+  }
+}
+
+function itemTexts(item: Fields): readonly RecordedBlock[] {
+  const content = item['content']
+  if (typeof content === 'string') return [{ block: { type: 'text', text: content } }]
+  return listOf(content).map((part) => {
+    const value = fieldsOf(part)
+    const text =
+      textOf(value['text']) ?? (value['type'] === 'input_image' ? '[image]' : JSON.stringify(value))
+    return { block: { type: 'text', text } }
+  })
+}
+
+function outputOf(call: string, output: unknown): RecordedResult {
+  const value = isFields(output) ? output : null
+  return {
+    type: 'tool_result',
+    tool_use_id: call,
+    content: resultContent(value === null ? output : (value['content'] ?? value)),
+    is_error: value?.['success'] === false,
+  }
+}
+
+const clientNote =
+  /^\s*(<(environment_context|user_instructions|INSTRUCTIONS|turn_aborted)>|# AGENTS\.md instructions)/
+
+function kindOf(role: unknown, { block }: RecordedBlock): string | undefined {
+  if (role !== 'user') return textOf(role) ?? 'unknown'
+  return 'text' in block && clientNote.test(block.text) ? 'client_note' : undefined
+}
+
+// What was read from the cache is part of the input count here.
+function takeCounts(state: State, info: Fields): void {
+  const last = fieldsOf(info['last_token_usage'])
+  const input = numberOf(last['input_tokens'])
+  if (input === null) return
+  const cached = numberOf(last['cached_input_tokens']) ?? 0
+  const usage: Usage = {
+    input: input - cached,
+    cacheRead: cached,
+    cacheWrite: 0,
+    output: numberOf(last['output_tokens']) ?? 0,
+  }
+  state.first ??= usage
+  state.list.closeResponse(usage)
+}

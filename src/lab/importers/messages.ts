@@ -1,0 +1,170 @@
+// Plain arrays of messages, as programs keep them: the Messages API's shape or OpenAI's chat shape, alone or in an
+// object with `messages`, and with the system prompt where there is one.
+import type { UserBlock } from '../../transcript/content.ts'
+import type { Imported, RecordedBlock, Skipped } from '../recording.ts'
+import { TurnList } from '../turn-list.ts'
+import { anthropicUsage, callOf, messageBlocks, resultContent } from './blocks.ts'
+import { fieldsOf, isFields, listOf, textOf, timeOf, type Fields } from './lines.ts'
+
+const roles = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function'])
+
+export const isMessage = (value: unknown): boolean =>
+  isFields(value) && roles.has(textOf(value['role']) ?? '')
+
+/** The messages of a parsed file, or null when it holds none. */
+export function messagesIn(value: unknown): readonly unknown[] | null {
+  const list = Array.isArray(value) ? value : listOf(fieldsOf(value)['messages'])
+  return list.some(isMessage) ? list : null
+}
+
+export function importMessages(name: string, value: unknown): Imported {
+  const messages = messagesIn(value)
+  if (messages === null)
+    return { ok: false, failure: { code: 'no-messages', message: `${name}: no array of messages` } }
+  const isChat = messages.some(isChatMessage)
+  const list = new TurnList()
+  const skipped: Skipped[] = []
+  const system: string[] = [...plainTexts(fieldsOf(value)['system'])]
+  messages.forEach((message, index) => {
+    const fields = fieldsOf(message)
+    if (!isMessage(message)) skipped.push({ line: index + 1, why: 'not a message' })
+    else if (fields['role'] === 'system' || fields['role'] === 'developer')
+      takeSystem(list, fields, system, index)
+    else if (isChat) takeChat(list, fields)
+    else takeAnthropic(list, fields)
+  })
+  const turns = list.turns()
+  const answers = turns.filter((turn) => turn.role === 'assistant')
+  const calls = turns.flatMap(({ content }) =>
+    content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
+  )
+  const recording = {
+    name,
+    client: isChat ? 'openai messages' : 'anthropic messages',
+    model:
+      textOf(fieldsOf(value)['model']) ??
+      answers.find((turn) => turn.model !== undefined)?.model ??
+      'unknown',
+    usageKind: answers.some((turn) => turn.usage !== undefined) ? ('anthropic' as const) : ('none' as const),
+    outputCounts: 'final' as const,
+    firstRequestTokens: null,
+    system: system.length === 0 ? null : system.join('\n\n'),
+    tools: [...new Set(calls)],
+    turns,
+    extra: {},
+  }
+  const format = isChat ? 'openai' : 'anthropic'
+  const report = {
+    format,
+    lines: messages.length,
+    records: messages.length - skipped.length,
+    skipped,
+    islandsJoined: 0,
+    branches: 0,
+    notes: [],
+  }
+  return { ok: true, recording, report }
+}
+
+function isChatMessage(message: unknown): boolean {
+  const value = fieldsOf(message)
+  if (
+    value['role'] === 'tool' ||
+    value['role'] === 'function' ||
+    'tool_calls' in value ||
+    'function_call' in value
+  )
+    return true
+  return listOf(value['content']).some((part) => fieldsOf(part)['type'] === 'image_url')
+}
+
+// The system prompt stands before everything; what comes later was said at its place.
+function takeSystem(list: TurnList, message: Fields, system: string[], index: number): void {
+  const texts = plainTexts(message['content'])
+  if (list.turns().length === 0) system.push(...texts)
+  else
+    list.user(
+      texts.map((text) => ({
+        block: { type: 'text', text },
+        kind: `role:${textOf(message['role']) ?? index}`,
+      })),
+      null,
+    )
+}
+
+function takeAnthropic(list: TurnList, message: Fields): void {
+  const at = timeOf(message['timestamp'])
+  if (message['role'] === 'user') return list.user(messageBlocks(message['content'], 'user'), at)
+  list.assistant(messageBlocks(message['content'], 'assistant'), {
+    at,
+    messageId: textOf(message['id']) ?? undefined,
+    usage: anthropicUsage(message['usage']),
+    model: textOf(message['model']) ?? undefined,
+    stop: textOf(message['stop_reason']) ?? undefined,
+  })
+  if (textOf(message['id']) === null) list.closeResponse()
+}
+
+function takeChat(list: TurnList, message: Fields): void {
+  const at = timeOf(message['timestamp'])
+  switch (message['role']) {
+    case 'tool':
+    case 'function': {
+      const call = textOf(message['tool_call_id']) ?? textOf(message['name']) ?? ''
+      return list.user(
+        [
+          {
+            block: {
+              type: 'tool_result',
+              tool_use_id: call,
+              content: resultContent(message['content']),
+              is_error: false,
+            },
+          },
+        ],
+        at,
+      )
+    }
+    case 'assistant':
+      list.assistant(
+        [...thought(message), ...plainTexts(message['content']).map(asText), ...callsOf(message)],
+        { at },
+      )
+      return list.closeResponse()
+    default:
+      return list.user(chatParts(message['content']), at)
+  }
+}
+
+function thought(message: Fields): readonly RecordedBlock[] {
+  const thinking = textOf(message['reasoning_content']) ?? textOf(message['reasoning'])
+  return thinking === null || thinking === '' ? [] : [{ block: { type: 'thinking', thinking } }]
+}
+
+function callsOf(message: Fields): readonly RecordedBlock[] {
+  const old = message['function_call']
+  const calls = isFields(old) ? [{ id: old['name'], function: old }] : listOf(message['tool_calls'])
+  return calls.map((call) => {
+    const value = fieldsOf(call)
+    const made = fieldsOf(value['function'] ?? value['custom'])
+    return { block: callOf(textOf(value['id']), textOf(made['name']), made['arguments'] ?? made['input']) }
+  })
+}
+
+function chatParts(content: unknown): readonly RecordedBlock[] {
+  if (!Array.isArray(content)) return plainTexts(content).map(asText)
+  return content.map((part: unknown) => ({ block: chatPart(fieldsOf(part)) }))
+}
+
+function chatPart(part: Fields): UserBlock {
+  const url = textOf(fieldsOf(part['image_url'])['url'])
+  if (url !== null) return { type: 'image', source: { type: 'url', url } }
+  return { type: 'text', text: textOf(part['text']) ?? JSON.stringify(part) }
+}
+
+function plainTexts(content: unknown): readonly string[] {
+  if (typeof content === 'string') return content === '' ? [] : [content]
+  return listOf(content).map((part) => textOf(part) ?? textOf(fieldsOf(part)['text']) ?? JSON.stringify(part))
+}
+
+const asText = (text: string): RecordedBlock => ({ block: { type: 'text', text } })
