@@ -45,14 +45,18 @@ export const request = (messages: readonly WireMessage[], more: Partial<WireRequ
 })
 
 export const user = (text: string): WireMessage => ({ role: 'user', content: [{ type: 'text', text }] })
-export const assistant = (text: string): WireMessage => ({ role: 'assistant', content: [{ type: 'text', text }] })
+export const assistant = (text: string): WireMessage => ({
+  role: 'assistant',
+  content: [{ type: 'text', text }],
+})
 
 export const ask = async (answerer: Answerer, wanted: WireRequest): Promise<Answer> =>
   answerer.answer({ request: wanted, headers: {}, turn: 1, now: 0 })
 
 export const textIn = (answer: Answer): string =>
   answer.content.map((block) => (block.type === 'text' ? String(block['text']) : '')).join('')
-export const callsIn = (answer: Answer): readonly WireBlock[] => answer.content.filter((block) => block.type === 'tool_use')
+export const callsIn = (answer: Answer): readonly WireBlock[] =>
+  answer.content.filter((block) => block.type === 'tool_use')
 export const inputOf = (block: WireBlock | undefined): Readonly<Record<string, string>> =>
   (block?.['input'] ?? {}) as Readonly<Record<string, string>>
 
@@ -75,7 +79,12 @@ export function workshop(files: Readonly<Record<string, string>>): Workshop {
     run(block) {
       calls.push(`${String(block['name'])} ${JSON.stringify(block['input'])}`)
       const { text, failed } = perform(folder, known, block)
-      return { type: 'tool_result', tool_use_id: block['id'], content: text, ...(failed ? { is_error: true } : {}) }
+      return {
+        type: 'tool_result',
+        tool_use_id: block['id'],
+        content: text,
+        ...(failed ? { is_error: true } : {}),
+      }
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   }
@@ -109,7 +118,12 @@ function perform(folder: string, known: Set<string>, block: WireBlock): Outcome 
         return fine('written')
       case 'Edit':
       case 'str_replace':
-        return edit(path, known, input['old_string'] ?? input['old_str'] ?? '', input['new_string'] ?? input['new_str'] ?? '')
+        return edit(
+          path,
+          known,
+          input['old_string'] ?? input['old_str'] ?? '',
+          input['new_string'] ?? input['new_str'] ?? '',
+        )
       case 'Bash':
       case 'run_command':
         return shell(folder, input['command'] ?? input['cmd'] ?? '')
@@ -135,7 +149,10 @@ function edit(path: string, known: ReadonlySet<string>, from: string, to: string
   if (!known.has(path)) return failed('This file has not been read yet. Read it first.')
   const content = readFileSync(path, 'utf8')
   if (content.split(from).length !== 2) return failed('old_string is not in the file exactly once')
-  put(path, content.replace(from, () => to))
+  put(
+    path,
+    content.replace(from, () => to),
+  )
   return fine('edited')
 }
 

@@ -13,7 +13,10 @@ describe('scripted', () => {
       (wanted) => `you sent ${wanted.messages.length}`,
       { content: [text('cut')], stop_reason: 'max_tokens' },
     ])
-    expect(await ask(model, hello)).toEqual({ content: [{ type: 'text', text: 'first' }], stop_reason: 'end_turn' })
+    expect(await ask(model, hello)).toEqual({
+      content: [{ type: 'text', text: 'first' }],
+      stop_reason: 'end_turn',
+    })
     const second = await ask(model, hello)
     expect(second.stop_reason).toBe('tool_use')
     expect(second.content.map((block) => block.type)).toEqual(['thinking', 'text', 'tool_use', 'tool_use'])

@@ -4,14 +4,13 @@
 import type { WireBlock } from '../../model/wire.ts'
 import { call, text } from './blocks.ts'
 import { isContinuation, type Called, type Conversation } from './conversation.ts'
-import { sectionsIn } from './sections.ts'
-import { tasksIn, withoutTasks, type Act, type Condition, type Step, type Task } from './task.ts'
-import type { Intent, Toolbox, Verb } from './toolbox.ts'
+import { labelled, labelOf, objectOf, outcomeOf, toldOf, type Outcome } from './task-record.ts'
+import { tasksIn, type Act, type Condition, type Step, type Task } from './task.ts'
+import type { Toolbox, Verb } from './toolbox.ts'
 
 const mostAttempts = 3
 const quotedChars = 60
 
-type Outcome = 'failed' | 'passed'
 interface Attempts {
   readonly calls: readonly Called[]
   readonly last: Called
@@ -65,35 +64,6 @@ export function remainingSteps(task: Task, talk: Conversation, toolbox: Toolbox)
   )
 }
 
-/** Every labelled line in sight with how it went, oldest first; summaries carry them on. */
-export function labelledLines(talk: Conversation): readonly string[] {
-  const label = /\[[\w-]+ \d+\/\d+\]/u
-  const earlier = talk.said.flatMap((item) =>
-    item.text.split('\n').filter((line) => label.test(line) && !isOpen(line.slice(0, line.indexOf('[')))),
-  )
-  const seen = talk.replied.flatMap(({ at, text: reply }) => {
-    const calls = talk.called.filter((called) => called.at === at)
-    const lines = reply.split('\n').filter((line) => label.test(line))
-    return lines.map((line, index) => {
-      const result = calls[index - (lines.length - calls.length)]?.result ?? null
-      return result === null ? line : `${line} → ${outcomeOf(result)}`
-    })
-  })
-  return [...new Set([...earlier.map((line) => line.replace(/^[\s>*-]+/u, '')), ...seen])]
-}
-
-export function outcomeOf(result: { readonly text: string; readonly isError: boolean }): Outcome {
-  const exit = /\bexit(?:ed)?(?: with)?(?: code| status)?\s*[:=]?\s*(\d+)/iu.exec(result.text)
-  if (exit !== null) return Number(exit[1]) === 0 ? 'passed' : 'failed'
-  if (result.isError) return 'failed'
-  return /\bfail(?:ed|ures?|ing)?:?\s+[1-9]|\b[1-9]\d*\s+(?:tests? )?(?:failed|failing|failures?)\b/iu.test(
-    result.text,
-  )
-    ? 'failed'
-    : 'passed'
-}
-
-const labelOf = (task: Task, step: Step): string => `[${task.name} ${step.number}/${task.steps.length}]`
 const isTool = (act: Act): boolean => act.kind === 'use' || act.kind === 'call'
 const isOptional = (step: Step): boolean => step.condition !== null || !isTool(step.act)
 
@@ -144,16 +114,9 @@ function gather(task: Task, talk: Conversation, toolbox: Toolbox): Evidence {
       if (isSettled(called, toolbox) || all.length >= mostAttempts) done.add(step.number)
     }
   }
-  const told = summaryEvidence(task, talk)
+  const told = toldOf(task, talk)
   for (const number of told.done) done.add(number)
   return { done, attempts, outcomes: told.outcomes }
-}
-
-function labelled(task: Task, reply: string): readonly { readonly step: Step; readonly line: string }[] {
-  return reply.split('\n').flatMap((line) => {
-    const step = task.steps.find((candidate) => line.includes(labelOf(task, candidate)))
-    return step === undefined ? [] : [{ step, line }]
-  })
 }
 
 /** Answered, and not with "it may not have run" or "read it first". */
@@ -195,66 +158,6 @@ function readAgain(
   ]
 }
 
-/** What the texts given to the model say was done: by label, or, where there are no labels, by verb and object. */
-function summaryEvidence(
-  task: Task,
-  talk: Conversation,
-): { readonly done: ReadonlySet<number>; readonly outcomes: ReadonlyMap<number, Outcome> } {
-  const texts = talk.said.map((item) => withoutTasks(item.text))
-  const outcomes = new Map<number, Outcome>()
-  let reached = 0
-  for (const { step, line } of texts.flatMap((part) => labelled(task, part))) {
-    // Only what stands before the label says that it is still open; behind it are the step's own words.
-    if (isOpen(line.slice(0, line.indexOf('[')))) continue
-    reached = Math.max(reached, step.number)
-    const outcome = /→ (failed|passed)/u.exec(line)?.[1]
-    if (outcome === 'failed' || outcome === 'passed') outcomes.set(step.number, outcome)
-  }
-  if (reached > 0)
-    return {
-      done: new Set(task.steps.map((step) => step.number).filter((number) => number <= reached)),
-      outcomes,
-    }
-  return { done: mentioned(task, texts.filter(isContinuation)), outcomes }
-}
-
-const isOpen = (line: string): boolean =>
-  /\b(pending|to do|todo|next|not yet|remain\w*|still open|not done)\b/iu.test(line)
-
-const pastForms: Readonly<Record<Verb, RegExp>> = {
-  read: /\b(read|viewed|opened|inspected|looked at)\b/iu,
-  write: /\b(wrote|written|created|added)\b/iu,
-  edit: /\b(edited|changed|updated|modified|replaced|fixed)\b/iu,
-  run: /\b(ran|run|executed|commands?)\b/iu,
-  search: /\b(searched|grepped|looked for)\b/iu,
-  list: /\b(listed|globbed|found)\b/iu,
-}
-
-/** The kth step of a kind on one object is done when some section tells of it k times. */
-function mentioned(task: Task, texts: readonly string[]): ReadonlySet<number> {
-  const sections = texts.flatMap((value) => sectionsIn(value))
-  const done = new Set<number>()
-  const times = new Map<string, number>()
-  for (const step of task.steps) {
-    if (step.act.kind !== 'use') continue
-    const { verb } = step.act.intent
-    const object = objectOf(step.act.intent)
-    const ordinal = (times.get(`${verb} ${object}`) ?? 0) + 1
-    times.set(`${verb} ${object}`, ordinal)
-    const told = sections.map(({ title, body }) =>
-      isOpen(title)
-        ? 0
-        : body
-            .split('\n')
-            .filter(
-              (line) => line.includes(object) && !isOpen(line) && pastForms[verb].test(`${title}: ${line}`),
-            ).length,
-    )
-    if (Math.max(0, ...told) >= ordinal) done.add(step.number)
-  }
-  return done
-}
-
 function blockFor(act: Act, toolbox: Toolbox): WireBlock | null {
   if (act.kind === 'use') return toolbox.callFor(act.intent)
   return act.kind === 'call' ? call(act.tool, act.input) : null
@@ -265,7 +168,6 @@ function sentence(act: Act, block: WireBlock | null): string {
   return block === null ? `skipped: no offered tool can do this (${describe(act)})` : `${describe(act)}.`
 }
 
-const objectOf = (intent: Intent): string => intent.command ?? intent.pattern ?? intent.path ?? ''
 const gerunds: Readonly<Record<Verb, string>> = {
   read: 'Reading',
   write: 'Writing',

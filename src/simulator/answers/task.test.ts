@@ -43,18 +43,20 @@ describe('task scripts', () => {
       { kind: 'stop', text: 'Shall I?' },
       { kind: 'say', text: 'Done.' },
     ])
-    expect(task?.steps.map((step) => step.condition)).toEqual([
-      ...[null, null, null, null],
-      { when: 'failed' },
-      { when: 'shows', text: 'ok' },
-      ...[null, null, null, null, null],
-    ])
+    expect(task?.steps.map((step) => step.condition)).toEqual(
+      Array.from({ length: 11 }, (_, at) =>
+        at === 4 ? { when: 'failed' } : at === 5 ? { when: 'shows', text: 'ok' } : null,
+      ),
+    )
     expect(task?.steps[1]?.also).toBe(true)
   })
 
   it('[W3] reads the same task when it is quoted with a margin', () => {
     for (const margin of ['> ', '    ']) {
-      const quoted = script.split('\n').map((line) => margin + line).join('\n')
+      const quoted = script
+        .split('\n')
+        .map((line) => margin + line)
+        .join('\n')
       expect(tasksIn(quoted)).toEqual(tasksIn(script))
     }
   })
@@ -66,6 +68,9 @@ describe('task scripts', () => {
   })
 
   it('[W3] names the lines it cannot read', () => {
-    expect(tasksIn('<task>\n1. dance wildly\n2. edit a.js\n</task>')[0]?.faults).toEqual(['1. dance wildly', '2. edit a.js'])
+    expect(tasksIn('<task>\n1. dance wildly\n2. edit a.js\n</task>')[0]?.faults).toEqual([
+      '1. dance wildly',
+      '2. edit a.js',
+    ])
   })
 })

@@ -3,7 +3,8 @@
 import { isContinuation, ownWords, type Called, type Conversation } from '../conversation.ts'
 import { sectionsIn, type Section } from '../sections.ts'
 import { tasksIn, withoutTasks, type Task } from '../task.ts'
-import { labelledLines, outcomeOf, remainingSteps } from '../task-walk.ts'
+import { labelledLines, outcomeOf } from '../task-record.ts'
+import { remainingSteps } from '../task-walk.ts'
 import type { Intent, Toolbox, Verb } from '../toolbox.ts'
 
 export interface Material {
@@ -173,7 +174,10 @@ const commandLine = ({ intent, called }: Deed): readonly string[] =>
 function errorLines(material: Material): readonly string[] {
   const all = deeds(material)
   return all.flatMap(({ intent, called }, index) => {
-    if (called.result === null || outcomeOf(called.result) !== 'failed') return []
+    if (called.result === null) return []
+    // What a file says of failures is not a failure; only a command's output speaks of how it went.
+    const bad = intent.command === undefined ? called.result.isError : outcomeOf(called.result) === 'failed'
+    if (!bad) return []
     const object = intent.command ?? intent.path ?? intent.pattern ?? called.name
     const after = all
       .slice(index + 1)
