@@ -1,4 +1,5 @@
 // The adapter over real HTTP, against a server that misbehaves as servers do.
+import { getEventListeners } from 'node:events'
 import * as http from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import * as fc from 'fast-check'
@@ -155,21 +156,26 @@ describe('what is sent', () => {
   })
 
   it('[N1] neither key nor address is taken from the environment', async () => {
-    const { url, asked } = await serve((response) => void open(response).end(hello))
     vi.stubEnv('ANTHROPIC_API_KEY', 'from-the-environment')
     vi.stubEnv('ANTHROPIC_BASE_URL', 'http://127.0.0.1:1')
-    const missing = await ask(url, { apiKey: undefined })
+    const called: string[] = []
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      called.push(`${String(input)} ${new Headers(init?.headers).get('authorization')}`)
+      return new Response(hello, { headers: { 'content-type': 'text/event-stream' } })
+    }
+    const missing = await ask('', { apiKey: undefined, baseUrl: undefined, fetch })
     expect(missing).toMatchObject([{ type: 'failed', failure: { code: 'unauthorized' }, partial: null }])
-    endOf(await ask(url))
-    expect(asked.map((one) => one.headers['authorization'])).toEqual(['Bearer key'])
+    endOf(await ask('', { baseUrl: undefined, fetch }))
+    expect(called).toEqual(['https://api.anthropic.com/v1/messages Bearer key'])
   })
 
-  it('[D13] a connection is used again for the next request', async () => {
+  it('[D13] connections are used again', async () => {
     const { url, asked } = await serve((response) => void open(response).end(hello))
     const model = modelAt(url)
-    for (let turn = 0; turn < 3; turn++)
+    for (let turn = 0; turn < 6; turn++)
       endOf(await collect(model.stream(request, new AbortController().signal)))
-    expect(new Set(asked.map((one) => one.socket)).size).toBe(1)
+    // Two, not one: the platform's fetch frees a connection a moment after the body has ended.
+    expect(new Set(asked.map((one) => one.socket)).size).toBeLessThanOrEqual(2)
   })
 })
 
@@ -477,15 +483,23 @@ describe('what goes wrong', () => {
   })
 
   it('[E1] who stops listening closes the connection', async () => {
-    const closed = Promise.withResolvers<void>()
-    const { url } = await serve((response) => {
-      response.on('close', () => closed.resolve())
-      open(response).write(sse([start, ...text(0, 'Hel')]))
-    })
+    const { url, asked } = await serve(
+      (response) => void open(response).write(sse([start, ...text(0, 'Hel')])),
+    )
     for await (const event of modelAt(url).stream(request, new AbortController().signal)) {
       if (event.type === 'text-delta') break
     }
-    await closed.promise
+    await vi.waitFor(() => expect(asked[0]?.socket.destroyed).toBe(true))
+  })
+
+  it('[E1] nothing is left hanging on the signal of the caller', async () => {
+    const { url } = await serve((response, _asked, turn) =>
+      turn % 2 === 0 ? void open(response).end(hello) : void response.writeHead(500).end(),
+    )
+    const { signal } = new AbortController()
+    const model = modelAt(url)
+    for (let turn = 0; turn < 3; turn++) endOf(await collect(model.stream(request, signal)))
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
   })
 
   it('[E1] an address where nobody listens, and one that is none, are failures', async () => {

@@ -217,6 +217,7 @@ const others: readonly (readonly [string, number | null, string])[] = [
     'You exceeded your current quota. Quota exceeded for metric: input_token_count, limit: 250000',
   ],
   ['daily limit', 400, 'Daily token limit exceeded'],
+  ['a throttle in an overflow’s words', 429, 'Too many tokens'],
   ['too many requests', null, 'Too many requests: too many tokens'],
   ['overloaded', 529, body('Overloaded', 'overloaded_error')],
   [
