@@ -6,6 +6,8 @@ import { redact, type FoundSecret } from './redact.ts'
 export interface RedactingStream {
   /** What can be given away after this piece. */
   push(piece: string): string
+  /** The whole lines among what is held, unless a private key has begun in them: for those who look while it comes in. */
+  flushLines(): string
   /** The rest. */
   end(): string
   readonly found: readonly FoundSecret[]
@@ -29,6 +31,7 @@ export function redactingStream(): RedactingStream {
       held += piece
       return held.length < heldChars ? '' : give(safeCut(held))
     },
+    flushLines: () => (held.includes('\n') ? give(safeCut(held)) : ''),
     end: () => give(held.length),
   }
 }

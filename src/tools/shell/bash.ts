@@ -1,0 +1,129 @@
+// Bash: runs a command in a fresh shell, so that nothing a command exports, aliases or changes folder to reaches the next.
+// It ends within its timeout; a command that says too much is stopped; what it left running is stopped, unless it was
+// started in the background, where Jobs looks after it. Which commands may run is decided before (`mayRun`), not here.
+import { defaults } from '../../settings/defaults.ts'
+import { flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { failed, interrupted, said } from '../outcome.ts'
+import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
+import { commandEnvironment, type Environment } from './environment.ts'
+import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
+import type { Jobs } from './jobs.ts'
+import { createOutput, type Output } from './output.ts'
+
+const limits = defaults.tools
+/** Room for the lines that say how it ended. */
+const statusChars = 1000
+
+export interface BashOptions {
+  readonly environment: Environment
+  readonly jobs: Jobs
+  /** Variables a command gets although they look like secrets. */
+  readonly passVariables?: readonly string[] | undefined
+  readonly shell?: string | undefined
+}
+
+const fields = {
+  command: text('The command'),
+  timeout: optional(
+    whole(`Milliseconds it may take, ${limits.bashTimeoutMs} if not given`, 1, limits.bashMaxTimeoutMs),
+  ),
+  background: optional(flag('Start it and return at once with a job id')),
+}
+const shape = inputShape(fields)
+type BashInput = InputOf<typeof fields>
+
+export function bashTool(options: BashOptions): Tool<BashInput> {
+  const groupOptions = (env: ToolEnv): GroupOptions => ({
+    shell: options.shell ?? 'bash',
+    cwd: env.cwd,
+    environment: commandEnvironment(options.environment, options.passVariables),
+  })
+  return {
+    spec: {
+      name: 'Bash',
+      description:
+        'Runs a shell command in the working folder. Every call is a new shell with no input. For servers and long runs set background, then use Jobs.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: false, results: 'clear', maxResultChars: limits.maxResultChars },
+    parse: (input) => shape.parse(input),
+    async run(input, env, signal) {
+      if (signal.aborted) return interrupted()
+      if (input.background === true) return await startJob(options.jobs, input.command, groupOptions(env))
+      const started = await startGroup(input.command, groupOptions(env))
+      return started.ok
+        ? await follow(started.group, input.timeout ?? limits.bashTimeoutMs, env, signal)
+        : failed(`The shell could not be started: ${started.why}`)
+    },
+  }
+}
+
+async function startJob(jobs: Jobs, command: string, options: GroupOptions): Promise<ToolOutcome> {
+  const started = await jobs.start(command, options)
+  return started.ok
+    ? said(`Started as ${started.id}. Use Jobs to see its output or stop it.`)
+    : failed(`Not started: ${started.why}.`)
+}
+
+type Cut = 'aborted' | 'timeout' | 'too-much'
+
+async function follow(
+  group: Group,
+  timeoutMs: number,
+  env: ToolEnv,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  let cut: Cut | null = null
+  const stop = (why: Cut) => {
+    cut ??= why
+    group.stop()
+  }
+  const onAbort = () => stop('aborted')
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  const timer = setTimeout(() => stop('timeout'), timeoutMs)
+  const sink = createOutput({
+    name: env.callId,
+    maxChars: limits.maxResultChars - statusChars,
+    spill: env.spill,
+    report: env.report,
+  })
+  let bytes = 0
+  try {
+    for await (const chunk of group.output) {
+      // What comes after the cap is read, so that the command can end, and dropped.
+      if (bytes > limits.bashOutputBytes) continue
+      bytes += chunk.byteLength
+      await sink.push(chunk)
+      if (bytes > limits.bashOutputBytes) stop('too-much')
+    }
+    return outcomeOf(await sink.end(), await group.ended, cut, timeoutMs)
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', onAbort)
+    group.stop()
+  }
+}
+
+function outcomeOf(output: Output, end: GroupEnd, cut: Cut | null, timeoutMs: number): ToolOutcome {
+  const notes = [
+    cut === 'timeout' ? `[stopped: it took longer than ${timeoutMs / 1000} s]` : '',
+    cut === 'too-much' ? `[stopped: it wrote more than ${limits.bashOutputBytes} bytes]` : '',
+    cut === null && end.signal !== null ? `[ended by ${end.signal}]` : '',
+    end.code !== null && end.code !== 0 ? `[exit code ${end.code}]` : '',
+    cut === null && end.leftover
+      ? '[what the command left running was stopped; use background for what must go on]'
+      : '',
+  ].filter((note) => note !== '')
+  const body = [output.text.replace(/\n+$/, ''), ...notes].filter((part) => part !== '').join('\n')
+  if (cut === 'aborted')
+    return {
+      ...interrupted(`The command was stopped.${body === '' ? '' : `\n${body}`}`),
+      spill: output.spill,
+    }
+  return {
+    content: [{ type: 'text', text: body }],
+    isError: cut !== null || end.code !== 0,
+    spill: output.spill,
+  }
+}

@@ -1,0 +1,53 @@
+// Jobs: the model's hand on the background jobs that Bash started.
+import { defaults } from '../../settings/defaults.ts'
+import { choice, inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { failed, said } from '../outcome.ts'
+import type { Tool, ToolOutcome } from '../tool.ts'
+import type { GroupEnd } from './group.ts'
+import type { Jobs } from './jobs.ts'
+
+const longestWaitMs = 30_000
+const fields = {
+  action: choice('What to do', ['read', 'stop', 'list']),
+  job: optional(text('The job id', 64)),
+  wait: optional(whole('For read: milliseconds to wait for new output', 0, longestWaitMs)),
+}
+const shape = inputShape(fields)
+
+export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
+  return {
+    spec: {
+      name: 'Jobs',
+      description:
+        'Background jobs started by Bash: read what one said since the last look, stop one, or list them.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
+    parse: (input) => shape.parse(input),
+    async run({ action, job = '', wait = 0 }, _env, signal) {
+      if (action === 'list') {
+        const lines = jobs
+          .list()
+          .map(({ id, command, end }) => `${id} ${stateOf(end)}: ${command.split('\n')[0]!.slice(0, 200)}`)
+        return said(lines.length === 0 ? 'There are no background jobs.' : lines.join('\n'))
+      }
+      if (action === 'stop') return (await jobs.stop(job)) ? said(`${job} is stopped.`) : unknown(jobs, job)
+      const look = await jobs.look(job, wait, signal)
+      if (look === null) return unknown(jobs, job)
+      const missed = look.missed > 0 ? `[${look.missed} earlier characters are gone]\n` : ''
+      return said(
+        `[${look.id} ${stateOf(look.end)}]\n${missed}${look.text === '' ? '(nothing new)' : look.text}`,
+      )
+    },
+  }
+}
+
+const stateOf = (end: GroupEnd | null) =>
+  end === null ? 'running' : end.signal === null ? `ended with code ${end.code}` : `ended by ${end.signal}`
+
+function unknown(jobs: Jobs, id: string): ToolOutcome {
+  const known = jobs.list().map((job) => job.id)
+  return failed(
+    `There is no job ${JSON.stringify(id)}. ${known.length === 0 ? 'None was started.' : `There are: ${known.join(', ')}.`}`,
+  )
+}

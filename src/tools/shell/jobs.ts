@@ -1,0 +1,139 @@
+// Commands that go on in the background: started by Bash, looked at and stopped through Jobs. Of each only the newest
+// output is kept. They end with the session: whoever made them calls `close`.
+import { redactingStream } from '../../disk/redact-stream.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { tailOf } from '../outcome.ts'
+import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
+
+export interface JobLook {
+  readonly id: string
+  readonly command: string
+  readonly end: GroupEnd | null
+  /** What it said since the last look, and how many characters of it were no longer there. */
+  readonly text: string
+  readonly missed: number
+}
+
+export interface Jobs {
+  start(
+    command: string,
+    options: GroupOptions,
+  ): Promise<{ readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string }>
+  /** New output; with `waitMs` it waits that long for some, or for the end. */
+  look(id: string, waitMs: number, signal: AbortSignal): Promise<JobLook | null>
+  /** Stops it and waits until it is gone. False when there is no such job. */
+  stop(id: string): Promise<boolean>
+  list(): readonly { readonly id: string; readonly command: string; readonly end: GroupEnd | null }[]
+  close(): Promise<void>
+}
+
+interface Job {
+  readonly id: string
+  readonly command: string
+  readonly group: Group
+  end: GroupEnd | null
+  kept: string
+  /** Characters ever said, and how many of them were looked at. */
+  said: number
+  seen: number
+  changed: () => void
+}
+
+export function createJobs(): Jobs {
+  const jobs = new Map<string, Job>()
+  let count = 0
+  const running = () => [...jobs.values()].filter((job) => job.end === null)
+  return {
+    async start(command, options) {
+      if (running().length >= defaults.tools.backgroundJobs) {
+        return {
+          ok: false,
+          why: `${defaults.tools.backgroundJobs} background jobs are running already; stop one first`,
+        }
+      }
+      const started = await startGroup(command, options)
+      if (!started.ok) return started
+      const job: Job = {
+        id: `job-${++count}`,
+        command,
+        group: started.group,
+        end: null,
+        kept: '',
+        said: 0,
+        seen: 0,
+        changed: () => {},
+      }
+      jobs.set(job.id, job)
+      forgetOldest(jobs)
+      void follow(job)
+      return { ok: true, id: job.id }
+    },
+    async look(id, waitMs, signal) {
+      const job = jobs.get(id)
+      if (job === undefined) return null
+      if (waitMs > 0 && job.said === job.seen && job.end === null) await somethingNew(job, waitMs, signal)
+      const fresh = job.said - job.seen
+      const text = tailOf(job.kept, Math.min(fresh, defaults.tools.backgroundReadChars))
+      job.seen = job.said
+      return {
+        id,
+        command: job.command,
+        end: job.end,
+        text: fresh === 0 ? '' : text,
+        missed: fresh - text.length,
+      }
+    },
+    async stop(id) {
+      const job = jobs.get(id)
+      if (job === undefined) return false
+      job.group.stop()
+      await job.group.ended
+      return true
+    },
+    list: () => [...jobs.values()].map(({ id, command, end }) => ({ id, command, end })),
+    async close() {
+      const open = running()
+      for (const job of open) job.group.stop()
+      await Promise.all(open.map((job) => job.group.ended))
+    },
+  }
+}
+
+async function follow(job: Job): Promise<void> {
+  const decoder = new TextDecoder()
+  const redacting = redactingStream()
+  const take = (text: string) => {
+    job.kept = tailOf(job.kept + text, defaults.tools.backgroundJobChars)
+    job.said += text.length
+    if (text !== '') job.changed()
+  }
+  for await (const bytes of job.group.output) {
+    // A look must show what is there, so whole lines are not held back for more; a key over several lines is.
+    take(redacting.push(decoder.decode(bytes, { stream: true })) + redacting.flushLines())
+  }
+  take(redacting.push(decoder.decode()) + redacting.end())
+  job.end = await job.group.ended
+  job.changed()
+}
+
+function somethingNew(job: Job, waitMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      job.changed = () => {}
+      resolve()
+    }
+    const timer = setTimeout(done, waitMs)
+    signal.addEventListener('abort', done, { once: true })
+    job.changed = done
+  })
+}
+
+/** Ended jobs are remembered for a while, not for ever. */
+function forgetOldest(jobs: Map<string, Job>): void {
+  for (const [id, job] of jobs) {
+    if (jobs.size <= 2 * defaults.tools.backgroundJobs) return
+    if (job.end !== null) jobs.delete(id)
+  }
+}

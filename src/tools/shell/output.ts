@@ -1,0 +1,78 @@
+// What a command says, in bounded memory. A short output is kept as it is. A longer one goes, whole and redacted, to the
+// spill while it comes in, and only both ends stay here. Where nothing can be kept elsewhere the middle is lost, and said so.
+import { redactingStream } from '../../disk/redact-stream.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { headOf, tailOf } from '../outcome.ts'
+import type { SpillOutcome, ToolEnv } from '../tool.ts'
+import { createChannel, type Channel } from './channel.ts'
+
+export interface Output {
+  readonly text: string
+  readonly spill?: { readonly blob: string; readonly bytes: number; readonly sha256: string } | undefined
+}
+
+export interface OutputSink {
+  /** Takes a piece; waits while the spill is slower. */
+  push(bytes: Uint8Array): Promise<void>
+  end(): Promise<Output>
+}
+
+export interface OutputOptions {
+  readonly name: string
+  readonly maxChars: number
+  readonly spill: ToolEnv['spill']
+  readonly report: (text: string) => void
+}
+
+export function createOutput(options: OutputOptions): OutputSink {
+  const decoder = new TextDecoder()
+  const redacting = redactingStream()
+  const half = Math.floor(options.maxChars / 2)
+  let [head, tail, chars] = ['', '', 0]
+  let keeping: { readonly channel: Channel<Uint8Array>; readonly outcome: Promise<SpillOutcome> } | null =
+    null
+
+  async function take(text: string): Promise<void> {
+    if (text === '') return
+    options.report(text)
+    chars += text.length
+    if (keeping === null && chars <= options.maxChars) {
+      head += text
+      return
+    }
+    if (keeping !== null) {
+      tail = tailOf(tail + text, half)
+      await keeping.channel.give(Buffer.from(text))
+      return
+    }
+    const whole = head + text
+    if (tail === '') head = headOf(whole, options.maxChars)
+    tail = tailOf(tail === '' ? whole : tail + text, half)
+    if (options.spill === null) return
+    const channel = createChannel<Uint8Array>()
+    // Whoever gives up on the spill must not keep the giver waiting.
+    keeping = { channel, outcome: options.spill(options.name, channel).finally(() => channel.end()) }
+    await channel.give(Buffer.from(whole))
+  }
+
+  async function end(): Promise<Output> {
+    await take(redacting.push(decoder.decode()) + redacting.end())
+    if (chars <= options.maxChars) return { text: head }
+    keeping?.channel.end()
+    const kept = await keeping?.outcome
+    if (kept?.ok !== true) {
+      const why = kept === undefined ? 'there is nowhere to keep it' : `it could not be kept: ${kept.why}`
+      return { text: bothEnds(headOf(head, half), tail, chars - 2 * half, why) }
+    }
+    const preview = defaults.tools.bashPreviewChars
+    const where = kept.path === undefined ? '' : ` path="${kept.path}"`
+    const left = `all of it is kept; Expand with ref ${kept.blob}, or Read the file`
+    const text = `<persisted-output ref="${kept.blob}"${where} bytes="${kept.bytes}">\n${bothEnds(headOf(head, preview), tailOf(tail, preview), chars - 2 * preview, left)}\n</persisted-output>`
+    return { text, spill: { blob: kept.blob, bytes: kept.bytes, sha256: kept.sha256 } }
+  }
+
+  return { push: (bytes) => take(redacting.push(decoder.decode(bytes, { stream: true }))), end }
+}
+
+const bothEnds = (head: string, tail: string, left: number, why: string) =>
+  `${head}\n[… ${left} characters left out here: ${why} …]\n${tail}`
