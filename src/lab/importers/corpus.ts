@@ -16,7 +16,7 @@ const known = new Set([
 
 export const isCorpusHeader = (value: Fields): boolean =>
   'session' in value && 'client' in value && 'usage_kind' in value
-export const isCorpusTurn = (value: Fields): boolean => 'role' in value && Array.isArray(value['content'])
+const isCorpusTurn = (value: Fields): boolean => 'role' in value && Array.isArray(value['content'])
 
 export function importCorpus(name: string, lines: Lines): Imported {
   const header = lines.records[0]

@@ -4,7 +4,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Imported } from '../recording.ts'
 import { importClaudeCode, isClaudeCodeLine, type BranchOptions } from './claude-code.ts'
 import { importCodex, isCodexLine } from './codex.ts'
-import { importCorpus, isCorpusHeader, isCorpusTurn } from './corpus.ts'
+import { importCorpus, isCorpusHeader } from './corpus.ts'
 import { readLines, unpack, type Fields, type Lines } from './lines.ts'
 import { importMessages, isMessage, messagesIn } from './messages.ts'
 import { importPi, isPiLine } from './pi.ts'
@@ -20,7 +20,7 @@ interface Format {
 /** The first whose lines are the most wins; the order settles a tie. */
 const formats: readonly Format[] = [
   { isLine: isEntryLine, load: importTranscript },
-  { isLine: (value) => isCorpusHeader(value) || isCorpusTurn(value), load: importCorpus },
+  { isLine: isCorpusHeader, load: importCorpus },
   { isLine: isClaudeCodeLine, load: importClaudeCode },
   { isLine: isCodexLine, load: importCodex },
   { isLine: isPiLine, load: importPi },
@@ -55,13 +55,9 @@ export function importBytes(name: string, packed: Uint8Array, options: BranchOpt
   if (format !== null && !startsArray(bytes)) return format.load(name, lines, options)
   const messages = lines.records.map(({ value }) => value)
   if (messages.length > 0 && messages.every(isMessage)) return importMessages(name, messages)
-  return {
-    ok: false,
-    failure: {
-      code: 'unknown-format',
-      message: `${name}, line ${whole.ok ? 1 : whole.line}: ${whole.ok ? 'no format that is known' : whole.why}`,
-    },
-  }
+  const where = `${name}, line ${whole.ok ? 1 : whole.line()}`
+  const why = whole.ok ? 'no format that is known' : whole.why
+  return { ok: false, failure: { code: 'unknown-format', message: `${where}: ${why}` } }
 }
 
 function formatOf(lines: Lines): Format | null {
@@ -77,20 +73,44 @@ function formatOf(lines: Lines): Format | null {
 
 type Parsed =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly line: number; readonly why: string }
+  | { readonly ok: false; readonly line: () => number; readonly why: string }
 
 // Lines of JSON fail here at their second line, which costs nothing: a parser stops at the first error.
 function parseWhole(bytes: Uint8Array): Parsed {
   if (bytes.length > defaults.lab.maxWholeBytes)
-    return { ok: false, line: 1, why: 'too large to be one JSON value' }
+    return { ok: false, line: () => 1, why: 'too large to be one JSON value' }
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-  if (text.trim() === '') return { ok: false, line: 1, why: 'empty' }
+  if (text.trim() === '') return { ok: false, line: () => 1, why: 'empty' }
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {
     const { message } = error as Error
-    const position = Number(/position (\d+)/.exec(message)?.[1] ?? text.length)
-    return { ok: false, line: text.slice(0, position).split('\n').length, why: `not JSON (${message})` }
+    return { ok: false, line: () => errorLine(text), why: `not JSON (${message})` }
+  }
+}
+
+// The parser does not always say where it stopped. A beginning of the text that lacks only its end is sound, so the
+// first line with which it is no longer sound is the one.
+function errorLine(text: string): number {
+  const lines = text.split('\n')
+  let sound = 0
+  let broken = lines.length
+  while (sound + 1 < broken) {
+    const middle = Math.floor((sound + broken) / 2)
+    if (isSoundStart(lines.slice(0, middle).join('\n'))) sound = middle
+    else broken = middle
+  }
+  return broken
+}
+
+function isSoundStart(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (error) {
+    const { message } = error as Error
+    const position = Number(/position (\d+)/.exec(message)?.[1] ?? 0)
+    return message.includes('end of JSON input') || position >= text.length
   }
 }
 
