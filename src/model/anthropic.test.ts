@@ -1,52 +1,25 @@
 // The adapter over real HTTP, against a server that misbehaves as servers do.
 import { getEventListeners } from 'node:events'
-import * as http from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
 import * as fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import {
+  block,
+  call,
+  hello,
+  open,
+  overloaded,
+  pause,
+  serve,
+  sse,
+  start,
+  stop,
+  text,
+  type Event,
+} from '../../test/stream-server.ts'
 import { anthropicModel, type AnthropicOptions } from './anthropic.ts'
 import type { ModelEvent, ModelMessage, ModelRequest } from './model.ts'
 
-type Handler = (response: http.ServerResponse, asked: Asked, turn: number) => void | Promise<void>
-interface Asked {
-  readonly url: string
-  readonly headers: http.IncomingHttpHeaders
-  readonly bytes: Buffer
-  readonly socket: Socket
-}
-
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  vi.unstubAllEnvs()
-  for (const close of closers.splice(0)) await close()
-})
-
-async function serve(handler: Handler): Promise<{ url: string; asked: Asked[] }> {
-  const asked: Asked[] = []
-  const server = http.createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', () => {
-      const one = {
-        url: request.url ?? '',
-        headers: request.headers,
-        bytes: Buffer.concat(chunks),
-        socket: request.socket,
-      }
-      asked.push(one)
-      void handler(response, one, asked.length)
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  closers.push(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  )
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
-}
+afterEach(() => void vi.unstubAllEnvs())
 
 const quick = { retryBaseMs: 5, retryMaxMs: 20, drainMs: 50 }
 const request: ModelRequest = { model: 'claude-opus-5', body: '{"stream":true}', betas: [], source: 'main' }
@@ -73,64 +46,6 @@ function endOf(events: readonly ModelEvent[]): ModelMessage {
   if (last?.type !== 'end') throw new Error(`no end: ${JSON.stringify(last)}`)
   return last.message
 }
-
-type Event = Record<string, unknown> & { type: string }
-const sse = (events: readonly Event[], newline = '\n'): string =>
-  events
-    .map((event) => `event: ${event.type}${newline}data: ${JSON.stringify(event)}${newline}${newline}`)
-    .join('')
-const open = (response: http.ServerResponse): http.ServerResponse =>
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'request-id': 'req_1' })
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-const usage = {
-  input_tokens: 21,
-  cache_creation_input_tokens: 188,
-  cache_read_input_tokens: 20_480,
-  cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 88 },
-  output_tokens: 1,
-}
-const start: Event = {
-  type: 'message_start',
-  message: {
-    id: 'msg_1',
-    type: 'message',
-    role: 'assistant',
-    model: 'claude-opus-5',
-    content: [],
-    stop_reason: null,
-    usage,
-    diagnostics: { cache_miss_reason: null },
-  },
-}
-const block = (index: number, content_block: object, ...deltas: object[]): Event[] => [
-  { type: 'content_block_start', index, content_block },
-  ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-  { type: 'content_block_stop', index },
-]
-const text = (index: number, ...pieces: string[]): Event[] =>
-  block(
-    index,
-    { type: 'text', text: '', citations: null },
-    ...pieces.map((piece) => ({ type: 'text_delta', text: piece })),
-  )
-const call = (index: number, id: string, ...pieces: string[]): Event[] =>
-  block(
-    index,
-    { type: 'tool_use', id, name: 'read', input: {}, caller: { type: 'direct' } },
-    ...pieces.map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-  )
-const stop = (stop_reason: string, extra: object = {}): Event[] => [
-  {
-    type: 'message_delta',
-    delta: { stop_reason, stop_sequence: null },
-    usage: { output_tokens: 89, input_tokens: null },
-    ...extra,
-  },
-  { type: 'message_stop' },
-]
-const hello = sse([start, ...text(0, 'Hel', 'lo'), ...stop('end_turn')])
-const overloaded: Event = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
 
 describe('what is sent', () => {
   it('[D12] the body goes out byte for byte, whatever it looks like', async () => {
@@ -160,7 +75,8 @@ describe('what is sent', () => {
     vi.stubEnv('ANTHROPIC_BASE_URL', 'http://127.0.0.1:1')
     const called: string[] = []
     const fetch: typeof globalThis.fetch = async (input, init) => {
-      called.push(`${String(input)} ${new Headers(init?.headers).get('authorization')}`)
+      const url = input instanceof Request ? input.url : input.toString()
+      called.push(`${url} ${new Headers(init?.headers).get('authorization')}`)
       return new Response(hello, { headers: { 'content-type': 'text/event-stream' } })
     }
     const missing = await ask('', { apiKey: undefined, baseUrl: undefined, fetch })

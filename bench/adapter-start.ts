@@ -1,0 +1,87 @@
+// How long a program waits for its first request: from the start of the process, and from the import of the adapter,
+// until a local server has the first byte. Beside it an empty Node, and a bare `fetch` of the same bytes.
+// `node scripts/run-ts.mjs bench/adapter-start.ts [--json]`
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import * as http from 'node:http'
+import { dirname, join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import { fork } from 'node:child_process'
+import { build } from 'esbuild'
+
+const runs = 9
+const root = dirname(import.meta.dirname)
+const folder = mkdtempSync(join(root, 'node_modules', '.adapter-start-'))
+
+const program = `
+import { anthropicModel } from './src/model/anthropic.ts'
+const model = anthropicModel({ apiKey: 'k', baseUrl: process.argv[2], clock: Date, random: Math.random, settings: { maxRetries: 0 } })
+for await (const event of model.stream({ model: 'm', body: '{}', betas: [], source: 'main' }, new AbortController().signal)) void event
+process.exit()
+`
+const bare = `await fetch(process.argv[2], { method: 'POST', body: '{}' }); process.exit()`
+
+async function bundle(name: string, contents: string, external: boolean): Promise<string> {
+  const outfile = join(folder, `${name}.mjs`)
+  await build({
+    stdin: { contents, resolveDir: root, loader: 'ts' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    ...(external ? { packages: 'external' } : { banner: { js: requireShim } }),
+    logLevel: 'error',
+  })
+  return outfile
+}
+const requireShim = `import { createRequire as make } from 'node:module'; const require = make(import.meta.url);`
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+
+/** Milliseconds from the start of the process until its request is here. */
+async function firstRequest(file: string): Promise<number> {
+  const server = http.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const arrived = new Promise<number>((resolve) =>
+    server.on('request', (_request, response) => {
+      resolve(performance.now())
+      response.writeHead(400).end('{}')
+    }),
+  )
+  const begun = performance.now()
+  const child = fork(file, [url])
+  const took = (await arrived) - begun
+  await new Promise((resolve) => child.once('exit', resolve))
+  server.close()
+  return took
+}
+
+function emptyNode(): number {
+  const begun = performance.now()
+  spawnSync(process.execPath, ['-e', '0'])
+  return performance.now() - begun
+}
+
+const figures: Record<string, number> = {}
+try {
+  const files = {
+    'bare fetch': await bundle('bare', bare, true),
+    'adapter, packages as installed': await bundle('installed', program, true),
+    'adapter, bundled': await bundle('bundled', program, false),
+  }
+  figures['empty Node (start to exit)'] = median(Array.from({ length: runs }, emptyNode))
+  for (const [name, file] of Object.entries(files)) {
+    const took: number[] = []
+    for (let run = 0; run < runs; run++) took.push(await firstRequest(file))
+    figures[`${name} (start to first request)`] = median(took)
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(figures)}\n`)
+else
+  for (const [name, ms] of Object.entries(figures))
+    process.stdout.write(`${name.padEnd(60)} ${ms.toFixed(0)} ms\n`)
