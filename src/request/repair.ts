@@ -97,8 +97,11 @@ export function repair(messages: readonly WireMessage[], given: RepairOptions): 
 
 function arranged(drafts: readonly Draft[], options: Options, ledger: Ledger): readonly Draft[] {
   const pieces = joined(drafts, ledger)
-  const lastAt = pieces.length - 1
-  const served = pieces.map((draft, index) => serverPairs(draft, options.prefill && index === lastAt, ledger))
+  const last = pieces.at(-1)
+  // A paused turn goes on where it stopped, unless it also waits for us.
+  const paused =
+    options.prefill && last?.blocks.some((block) => block.type === 'tool_use') === false ? last : null
+  const served = pieces.map((draft) => serverPairs(draft, draft === paused, ledger))
   const pairs = joined(paired(joined(served, ledger), ledger), ledger)
   return bounded(
     pairs.map((draft) => filled(draft, ledger)),

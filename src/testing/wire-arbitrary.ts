@@ -1,7 +1,7 @@
 // Random conversations as they stand on the wire: every one valid, with all that real ones hold (parallel calls, signed
 // reasoning shown and hidden, images, CJK and emoji, empty and huge results, steering words behind results).
 // fast-check comes in as an argument, so that whoever imports this room does not need it installed.
-import type * as FastCheck from 'fast-check'
+import type FastCheck from 'fast-check'
 import type { WireBlock, WireMessage } from '../model/wire.ts'
 
 type Fc = typeof FastCheck

@@ -153,7 +153,7 @@ function cleaned(
   if (fit === null) return []
   const readable = wellFormed(fit, place, ledger)
   if (readable.type === 'tool_result') return result(readable, place, ledger)
-  return [role === 'user' ? withoutCitations(readable, place, ledger) : readable]
+  return [role !== 'assistant' ? withoutCitations(readable, place, ledger) : readable]
 }
 
 function wellFormed(block: WireBlock, place: string, ledger: Ledger): WireBlock {
