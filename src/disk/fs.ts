@@ -206,7 +206,7 @@ export async function writeAll(file: OpenFile, bytes: Uint8Array): Promise<void>
 }
 
 /** Reads `length` bytes at a place; fewer only when the file ends before. */
-export async function readAt(file: OpenFile, at: number, length: number): Promise<Uint8Array> {
+export async function readAt(file: OpenFile, at: number, length: number): Promise<Buffer> {
   const into = Buffer.allocUnsafe(length)
   let done = 0
   while (done < length) {

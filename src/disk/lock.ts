@@ -211,7 +211,7 @@ async function find(path: string, epoch: number, options: LockOptions): Promise<
     const stat = await file.stat()
     if (stat.kind !== 'file')
       throw Object.assign(new Error(`${path} holds no regular file`), { code: 'EISDIR' })
-    return parsed(Buffer.from(await readAt(file, 0, options.maxBytes)).toString('utf8'), stat.modifiedMs)
+    return parsed((await readAt(file, 0, options.maxBytes)).toString('utf8'), stat.modifiedMs)
   } finally {
     await file.close()
   }

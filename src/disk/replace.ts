@@ -118,7 +118,7 @@ export async function* blocksOf(
   blockBytes: number,
   from = 0,
   to = Number.POSITIVE_INFINITY,
-): AsyncIterable<Uint8Array> {
+): AsyncIterable<Buffer> {
   for (let at = from; at < to;) {
     const block = Buffer.allocUnsafe(Math.min(blockBytes, to - at))
     const count = await file.read(block, at)

@@ -1,0 +1,144 @@
+// Reading a transcript: lines to entries and damage, in either direction, and finding a place without reading what
+// lies before it. Readers never repair. Places rise through the file, so a place is found by halving; only lines with a
+// fitting checksum guide the search, and it only ever moves on past a place that lies before the one looked for.
+import type { OpenFile } from '../../../disk/fs.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import type { Range } from '../../../transcript/fact.ts'
+import type { Seq } from '../../../transcript/ids.ts'
+import type { ReadItem } from '../../../transcript/store.ts'
+import { linesBack, linesForward, type LineOptions, type RawLine } from './split.ts'
+import { order, type Order, type Place } from './order.ts'
+import { piecesOf } from './salvage.ts'
+
+/** Two lines of full length that a lost line feed joined can still be told apart. */
+export const lineOptions: LineOptions = {
+  blockBytes: defaults.store.blockBytes,
+  capBytes: 2 * defaults.transcript.maxLineBytes,
+}
+
+export async function* readForward(
+  file: OpenFile,
+  name: string,
+  bytes: number,
+  range: Partial<Range>,
+): AsyncIterable<ReadItem> {
+  const from = range.from === undefined ? 0 : await placeBefore(file, bytes, range.from)
+  const sequence = order(1)
+  let lineNumber = from === 0 ? 1 : 0
+  let damages: ReadItem[] = []
+  for await (const lines of linesForward(file, from, bytes, lineOptions)) {
+    for (const line of lines) {
+      for (const item of itemsOf(line, name, lineNumber, sequence, 1)) {
+        if (item.kind !== 'entry') {
+          if (touches(item, range)) damages.push(item)
+          continue
+        }
+        const isPast = range.to !== undefined && item.entry.seq > range.to
+        if (isPast || range.from === undefined || item.entry.seq >= range.from) yield* damages
+        if (isPast) return
+        // Damage before an entry that is itself too early lies before the range.
+        damages = []
+        if (range.from === undefined || item.entry.seq >= range.from) yield item
+      }
+      if (lineNumber > 0) lineNumber++
+    }
+  }
+  yield* [...damages, ...sequence.rest()]
+}
+
+export async function* readBackward(
+  file: OpenFile,
+  name: string,
+  bytes: number,
+  before: Seq | undefined,
+): AsyncIterable<ReadItem> {
+  const limit = before ?? Number.POSITIVE_INFINITY
+  const end = before === undefined ? bytes : await endOfPlace(file, bytes, before)
+  const sequence = order(-1)
+  for await (const lines of linesBack(file, end, lineOptions)) {
+    for (const line of lines) {
+      for (const item of itemsOf(line, name, 0, sequence, -1)) {
+        if (item.kind !== 'entry' || item.entry.seq < limit) yield item
+      }
+    }
+  }
+  yield* sequence.rest()
+}
+
+/** False for a loss that is known to lie outside the range. */
+function touches(item: ReadItem, range: Partial<Range>): boolean {
+  const lost = item.kind === 'damage' ? item.damage.lost : undefined
+  if (lost === undefined) return true
+  return lost.to >= (range.from ?? 0) && lost.from <= (range.to ?? lost.from)
+}
+
+function itemsOf(
+  line: RawLine,
+  file: string,
+  number: number,
+  sequence: Order,
+  step: 1 | -1,
+): readonly ReadItem[] {
+  const whole: Place = { file, line: number, offset: line.at, bytes: line.length }
+  if (line.bytes === null) {
+    sequence.bad(whole, 'a line longer than any that is written')
+    return []
+  }
+  const pieces = piecesOf(line.bytes)
+  const items: ReadItem[] = []
+  for (const piece of step === 1 ? pieces : [...pieces].reverse()) {
+    const place = { ...whole, offset: line.at + piece.at, bytes: piece.bytes }
+    if (piece.kind === 'entry') items.push(...sequence.entry(piece.entry, place, piece.checked))
+    else sequence.bad(place, line.ended ? piece.why : `cut short (${piece.why})`)
+  }
+  return items
+}
+
+/** The beginning of a line before which nothing at or after `target` stands, near to it. */
+export async function placeBefore(file: OpenFile, bytes: number, target: number): Promise<number> {
+  let low = 0
+  let high = bytes
+  while (high - low > defaults.store.seekBytes) {
+    const middle = Math.floor((low + high) / 2)
+    const found = await firstCheckedAfter(file, middle, high)
+    if (found !== null && found.seq < target) low = found.at
+    else high = middle
+  }
+  return low
+}
+
+/** The end of the first line that holds an entry at or after `target`, or the end of the file. */
+export async function endOfPlace(file: OpenFile, bytes: number, target: number): Promise<number> {
+  const from = await placeBefore(file, bytes, target)
+  for await (const lines of linesForward(file, from, bytes, lineOptions)) {
+    for (const line of lines) {
+      if (line.bytes === null || !line.ended) continue
+      const isThere = piecesOf(line.bytes).some(
+        (piece) => piece.kind === 'entry' && piece.entry.seq >= target,
+      )
+      if (isThere) return line.at + line.length + 1
+    }
+  }
+  return bytes
+}
+
+async function firstCheckedAfter(
+  file: OpenFile,
+  middle: number,
+  high: number,
+): Promise<{ at: number; seq: number } | null> {
+  let isPart = true
+  for await (const lines of linesForward(file, middle, high, lineOptions)) {
+    for (const line of lines) {
+      // The search lands inside a line, the rest of which says nothing.
+      if (isPart || line.bytes === null || !line.ended) {
+        isPart = false
+        continue
+      }
+      const [piece, ...more] = piecesOf(line.bytes)
+      if (more.length === 0 && piece?.kind === 'entry' && piece.checked)
+        return { at: line.at, seq: piece.entry.seq }
+    }
+  }
+  return null
+}
