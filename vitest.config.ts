@@ -1,10 +1,27 @@
 import { defineConfig } from 'vitest/config'
 
+// vitest 5 prints failures with Map.groupBy, which Node 20 does not have.
+if (!('groupBy' in Map)) {
+  Object.assign(Map, {
+    groupBy<K, V>(items: Iterable<V>, keyOf: (item: V, index: number) => K): Map<K, V[]> {
+      const groups = new Map<K, V[]>()
+      let index = 0
+      for (const item of items) {
+        const key = keyOf(item, index++)
+        groups.set(key, [...(groups.get(key) ?? []), item])
+      }
+      return groups
+    },
+  })
+}
+
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    reporters: process.env['CI'] ? ['dot', './scripts/count-reporter.ts'] : ['default', './scripts/count-reporter.ts'],
+    reporters: process.env['CI']
+      ? ['dot', './scripts/count-reporter.ts']
+      : ['default', './scripts/count-reporter.ts'],
   },
 })

@@ -2,6 +2,7 @@
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import type { Range, Section, ToolSpec, Usage } from '../transcript/fact.ts'
 import type { Seq, Uuid } from '../transcript/ids.ts'
+import type { Pin } from './live-edits.ts'
 import type { MessageList } from './message-list.ts'
 
 /** The result of a call as it stands in a view; `cleared` says that the server was told to leave it out. */
@@ -78,7 +79,8 @@ export interface View {
   readonly staleReasoning: readonly Range[]
   /** Ranges that layers leave alone until they are released: what an undo gave back. */
   readonly held: readonly Range[]
-  readonly pins: readonly Seq[]
+  /** Blocks that no layer touches, with the place of the pin (to release it by). */
+  readonly pins: readonly Pin[]
   readonly lastUsage: Usage | null
   /** The place of the last request; what came after it has never been sent. */
   readonly lastRequest: Seq | null

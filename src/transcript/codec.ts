@@ -4,7 +4,9 @@ import { factSchemas, knownEdit, type Entry, type FactType, type StoredEntry } f
 import type { Seq, Uuid } from './ids.ts'
 import { defaults } from '../settings/defaults.ts'
 
-export type Decoded = { readonly ok: true; readonly entry: StoredEntry } | { readonly ok: false; readonly why: string }
+export type Decoded =
+  | { readonly ok: true; readonly entry: StoredEntry }
+  | { readonly ok: false; readonly why: string }
 
 /** The line of an entry, without a line end. An entry of an unknown kind gives back the line it came from. */
 export function encode(entry: StoredEntry): string {
@@ -25,19 +27,23 @@ export function decode(line: string): Decoded {
   if (place !== null) return { ok: false, why: place }
   const fact = value['fact']
   const type = isRecord(fact) && typeof fact['type'] === 'string' ? fact['type'] : null
-  if (value['v'] !== 1 || type === null || !(type in factSchemas)) return { ok: true, entry: unknownEntry(value, type, line) }
+  if (value['v'] !== 1 || type === null || !(type in factSchemas))
+    return { ok: true, entry: unknownEntry(value, type, line) }
   const problem = factProblem(fact)
   if (problem !== null) return { ok: false, why: `${type}: ${problem}` }
-  if (hasUnknownEdit(fact as Record<string, unknown>)) return { ok: true, entry: unknownEntry(value, type, line) }
+  if (hasUnknownEdit(fact as Record<string, unknown>))
+    return { ok: true, entry: unknownEntry(value, type, line) }
   return { ok: true, entry: value as unknown as Entry }
 }
 
 /** Why a value is no fact of ours, or null. The check for everything that comes from outside. */
 export function factProblem(fact: unknown): string | null {
   const type = isRecord(fact) ? fact['type'] : undefined
-  const schema = typeof type === 'string' && Object.hasOwn(factSchemas, type) ? factSchemas[type as FactType] : undefined
+  const schema =
+    typeof type === 'string' && Object.hasOwn(factSchemas, type) ? factSchemas[type as FactType] : undefined
   if (schema === undefined) return `unknown fact type ${JSON.stringify(type)}`
-  if (isTooDeep(fact, defaults.transcript.maxDepth)) return `nested deeper than ${defaults.transcript.maxDepth}`
+  if (isTooDeep(fact, defaults.transcript.maxDepth))
+    return `nested deeper than ${defaults.transcript.maxDepth}`
   const result = schema.safeParse(fact)
   if (result.success) return null
   const issue = result.error.issues[0]

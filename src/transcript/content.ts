@@ -29,7 +29,9 @@ export const assistantBlock = z.union([
   thinkingBlock,
   redactedThinkingBlock,
   toolUseBlock,
-  z.looseObject({ type: z.string().check(z.regex(/^(?!text$|thinking$|redacted_thinking$|tool_use$|tool_result$)/)) }),
+  z.looseObject({
+    type: z.string().check(z.regex(/^(?!text$|thinking$|redacted_thinking$|tool_use$|tool_result$)/)),
+  }),
 ])
 
 export interface TextBlock {
@@ -61,10 +63,17 @@ export interface ToolUseBlock {
   readonly broken?: string | undefined
 }
 export interface OpaqueBlock {
-  readonly type: `${string}_tool_use` | `${string}_tool_result` | 'compaction' | 'container_upload' | 'fallback'
+  readonly type:
+    | `${string}_tool_use`
+    | `${string}_tool_result`
+    | 'compaction'
+    | 'container_upload'
+    | 'fallback'
 }
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock
 export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock | OpaqueBlock
 
-export const isReasoning = (block: { readonly type: string }): block is ThinkingBlock | RedactedThinkingBlock =>
+export const isReasoning = (block: {
+  readonly type: string
+}): block is ThinkingBlock | RedactedThinkingBlock =>
   block.type === 'thinking' || block.type === 'redacted_thinking'

@@ -92,11 +92,22 @@ const usageShape = z.looseObject({
   cacheWrite1h: z.optional(count),
   output: count,
 })
-const toolSpec = z.looseObject({ name: text, description: text, input_schema: z.record(z.string(), z.unknown()) })
+const toolSpec = z.looseObject({
+  name: text,
+  description: text,
+  input_schema: z.record(z.string(), z.unknown()),
+})
 const section = z.looseObject({ name: text, text, side: z.enum(['static', 'dynamic']) })
 const asked = z.enum(['user', 'model', 'automatic'])
 const outcome = z.enum(['done', 'aborted', 'failed'])
-const editing = { layer: text, asked, edits: z.array(edit), why: text, tokensFreed: count, price: z.optional(z.unknown()) }
+const editing = {
+  layer: text,
+  asked,
+  edits: z.array(edit),
+  why: text,
+  tokensFreed: count,
+  price: z.optional(z.unknown()),
+}
 
 const shapes = {
   'session-start': {
@@ -140,7 +151,13 @@ const shapes = {
     lifetime: z.optional(z.enum(['5m', '1h'])),
     estimate: z.optional(count),
   },
-  'cache-break': { source: text, causes: z.array(z.unknown()), tokens: count, cost: count, diff: z.optional(text) },
+  'cache-break': {
+    source: text,
+    causes: z.array(z.unknown()),
+    tokens: count,
+    cost: count,
+    diff: z.optional(text),
+  },
   'view-edit': editing,
   'notes-update': { blob: text, coversTo: place, tokens: count },
   boundary: {
@@ -230,7 +247,9 @@ export type Fact =
       readonly type: 'session-start'
       readonly session: SessionId
       readonly purpose: string
-      readonly parent?: { readonly session: SessionId; readonly upTo: Seq; readonly requestHash?: string } | undefined
+      readonly parent?:
+        | { readonly session: SessionId; readonly upTo: Seq; readonly requestHash?: string }
+        | undefined
       readonly cwd?: string | undefined
       readonly imported?: string | undefined
     }

@@ -25,7 +25,15 @@ export interface Tail {
 }
 
 export interface Refusal {
-  readonly code: 'not-started' | 'started-twice' | 'calls-open' | 'call-unknown' | 'call-duplicate' | 'no-turn' | 'queue-unknown' | 'no-such-place'
+  readonly code:
+    | 'not-started'
+    | 'started-twice'
+    | 'calls-open'
+    | 'call-unknown'
+    | 'call-duplicate'
+    | 'no-turn'
+    | 'queue-unknown'
+    | 'no-such-place'
   readonly message: string
 }
 
@@ -63,7 +71,9 @@ export function refusal(tail: Tail, fact: Fact): Refusal | null {
         ? null
         : { code: 'call-unknown', message: `no open call ${fact.call}` }
     case 'rewind':
-      return fact.to < tail.next ? null : { code: 'no-such-place', message: `cannot rewind to ${fact.to}, it lies ahead` }
+      return fact.to < tail.next
+        ? null
+        : { code: 'no-such-place', message: `cannot rewind to ${fact.to}, it lies ahead` }
     default:
       return null
   }
@@ -81,7 +91,8 @@ export function step(tail: Tail, entry: StoredEntry): Tail {
       return {
         ...moved,
         inTurn: moved.inTurn || isRealInput(fact),
-        queued: fact.queued === undefined ? moved.queued : moved.queued.filter((place) => place !== fact.queued),
+        queued:
+          fact.queued === undefined ? moved.queued : moved.queued.filter((place) => place !== fact.queued),
       }
     case 'input-queued':
       return { ...moved, queued: [...moved.queued, entry.seq] }
@@ -106,7 +117,8 @@ export function closing(tail: Tail, why: string): readonly Fact[] {
     content: [{ type: 'text', text: call.broken ? notRun(call.name) : resultUnknown(call.name, why) }],
     isError: true,
   }))
-  if (tail.inTurn) facts.push({ type: 'turn-end', outcome: 'aborted', failure: { code: 'interrupted', message: why } })
+  if (tail.inTurn)
+    facts.push({ type: 'turn-end', outcome: 'aborted', failure: { code: 'interrupted', message: why } })
   return facts
 }
 
@@ -137,5 +149,7 @@ function callsOpen(tail: Tail, fact: Fact): Refusal | null {
 function duplicateCalls(fact: FactOf<'assistant-message'>): Refusal | null {
   const ids = callsOf(fact).map((call) => call.id)
   const twice = ids.find((id, index) => ids.indexOf(id) !== index)
-  return twice === undefined ? null : { code: 'call-duplicate', message: `call id ${twice} is used twice in one message` }
+  return twice === undefined
+    ? null
+    : { code: 'call-duplicate', message: `call id ${twice} is used twice in one message` }
 }

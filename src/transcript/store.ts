@@ -95,7 +95,12 @@ export interface Store {
   lease(session: SessionId): Promise<LeaseOutcome>
   release(lease: Lease): Promise<Result<object>>
   /** All of the entries or none; `expectedSeq` is where the first must land. An empty session takes any first place. */
-  append(lease: Lease, entries: readonly StoredEntry[], expectedSeq: Seq, durability: Durability): Promise<AppendOutcome>
+  append(
+    lease: Lease,
+    entries: readonly StoredEntry[],
+    expectedSeq: Seq,
+    durability: Durability,
+  ): Promise<AppendOutcome>
   /** Waits until everything acknowledged is as durable as the store can make it. */
   sync(lease: Lease): Promise<Result<object>>
   /** In order, both ends included. A missing session gives one `failed` item. */
@@ -103,8 +108,16 @@ export interface Store {
   /** Newest first, beginning before `before`. Costs what is read, not what is stored. */
   readBack(session: SessionId, before?: Seq): AsyncIterable<ReadItem>
   /** Keeps bytes beside the session under a name the store makes safe. Written once, whole or not at all. */
-  putBlob(lease: Lease, name: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<Result<BlobInfo>>
-  getBlob(session: SessionId, blob: string, part?: { offset: number; length: number }): Promise<Result<{ bytes: Uint8Array; total: number }>>
+  putBlob(
+    lease: Lease,
+    name: string,
+    bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  ): Promise<Result<BlobInfo>>
+  getBlob(
+    session: SessionId,
+    blob: string,
+    part?: { offset: number; length: number },
+  ): Promise<Result<{ bytes: Uint8Array; total: number }>>
   putCheckpoint(lease: Lease, checkpoint: Checkpoint): Promise<Result<object>>
   /** The newest checkpoint that still fits the stored entries, or none. */
   getCheckpoint(session: SessionId): Promise<Checkpoint | null>

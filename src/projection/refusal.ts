@@ -1,0 +1,226 @@
+// Why an edit, undo, pin, release or rewind may not be written now, or null. Asked before the append, so that the
+// fold never meets an edit it cannot apply and no edit breaks a rule of the wire or the user's words (laws P3, U1).
+import type { BlockRef, Edit, Fact, FactOf, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
+import { isEditing } from '../transcript/fact.ts'
+import { covered, cutPlaces } from './cuts.ts'
+import type { Fold } from './fold.ts'
+import { isApart, rangeOf } from './live-edits.ts'
+import { canBeStubbed, isPinned } from './render.ts'
+import type { Part } from './view.ts'
+
+export type EditRefusalCode =
+  | 'no-such-entry'
+  | 'no-such-edit'
+  | 'covered'
+  | 'overlap'
+  | 'held'
+  | 'pinned'
+  | 'splits-pair'
+  | 'not-stubbable'
+  | 'already-stubbed'
+  | 'user-words'
+  | 'nothing-left'
+  | 'calls-open'
+export interface EditRefusal {
+  readonly code: EditRefusalCode
+  readonly message: string
+}
+
+export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
+  if (isEditing(fact)) return editingRefusal(fold, fact)
+  switch (fact.type) {
+    case 'undo':
+      return fold.edits.editing(fact.target) === undefined
+        ? { code: 'no-such-edit', message: `there is no live edit at ${fact.target} to undo` }
+        : null
+    case 'release':
+      return fold.edits.pins.some((pin) => pin.seq === fact.target && pin.released === null) ||
+        fold.edits.holds.some((hold) => hold.seq === fact.target)
+        ? null
+        : { code: 'no-such-edit', message: `there is no pin or held range at ${fact.target} to release` }
+    case 'pin':
+      return pinRefusal(fold, fact.at)
+    case 'rewind':
+      return rewindRefusal(fold, fact)
+    default:
+      return null
+  }
+}
+
+/** Every block of the user's own words that a summary of this range must keep. */
+export function userWords(fold: Fold, range: Range): readonly Kept[] {
+  const words: Kept[] = []
+  for (const part of fold.parts()) {
+    if (isApart(part, range)) continue
+    if (part.kind === 'input') words.push(...textBlocks(part))
+    else if (part.kind === 'edit') words.push(...keptBy(fold, part))
+  }
+  return words
+}
+
+function editingRefusal(fold: Fold, fact: FactOf<'view-edit'> | FactOf<'boundary'>): EditRefusal | null {
+  const parts = [...fold.parts()]
+  for (const [index, edit] of fact.edits.entries()) {
+    const range = rangeOf(edit)
+    if (range === null) continue
+    const earlier = fact.edits.slice(0, index).map(rangeOf)
+    if (
+      earlier.some(
+        (other) => other !== null && edit.kind !== 'stub' && edit.kind !== 'remote' && !isApart(other, range),
+      )
+    ) {
+      return { code: 'overlap', message: `two edits of one proposal overlap at ${range.from}–${range.to}` }
+    }
+    const refusal =
+      heldRefusal(fold, fact, range) ?? rangeRefusal(fold, range) ?? oneRefusal(fold, parts, edit, fact)
+    if (refusal !== null) return refusal
+  }
+  return null
+}
+
+function heldRefusal(
+  fold: Fold,
+  fact: FactOf<'view-edit'> | FactOf<'boundary'>,
+  range: Range,
+): EditRefusal | null {
+  if (fact.asked !== 'automatic') return null
+  const held = fold.edits.held().find((hold) => !isApart(hold, range))
+  if (held === undefined) return null
+  return {
+    code: 'held',
+    message: `${held.from}–${held.to} was given back by an undo and is held until it is released`,
+  }
+}
+
+function rangeRefusal(fold: Fold, range: Range): EditRefusal | null {
+  if (range.to > fold.numbers.upTo || range.from > range.to) {
+    return { code: 'no-such-entry', message: `the session has no entries ${range.from}–${range.to}` }
+  }
+  if (fold.edits.fits(range)) return null
+  const top = fold.edits.topAt(range.from) ?? fold.edits.topAt(range.to)
+  const inside = top !== undefined && range.from >= top.edit.from && range.to <= top.edit.to
+  return inside
+    ? { code: 'covered', message: `${range.from}–${range.to} is already replaced by the edit at ${top.seq}` }
+    : {
+        code: 'overlap',
+        message: `${range.from}–${range.to} overlaps the edit at ${top?.seq ?? '?'} in part`,
+      }
+}
+
+function oneRefusal(
+  fold: Fold,
+  parts: readonly Part[],
+  edit: Edit,
+  fact: FactOf<'view-edit'> | FactOf<'boundary'>,
+): EditRefusal | null {
+  switch (edit.kind) {
+    case 'stub':
+      return stubRefusal(fold, edit.at)
+    case 'remote':
+      return edit.at.map((at) => resultRefusal(fold, at)).find((refusal) => refusal !== null) ?? null
+    case 'drop':
+      return (
+        spanRefusal(parts, edit, false) ?? (fact.asked === 'automatic' ? wordsRefusal(fold, edit, []) : null)
+      )
+    case 'summary':
+      return spanRefusal(parts, edit, true) ?? keepRefusal(fold, edit) ?? wordsRefusal(fold, edit, edit.keep)
+  }
+}
+
+function spanRefusal(parts: readonly Part[], range: Range, leavesText: boolean): EditRefusal | null {
+  const span = covered(parts, range)
+  if (span === null)
+    return { code: 'overlap', message: `${range.from}–${range.to} cuts a part of the view in two` }
+  if (span.start === span.end)
+    return { code: 'no-such-entry', message: `${range.from}–${range.to} shows nothing` }
+  const cuts = cutPlaces(parts)
+  if (!cuts[span.start] || !cuts[span.end]) {
+    return { code: 'splits-pair', message: `${range.from}–${range.to} would part a call from its result` }
+  }
+  if (leavesText) return null
+  const next = parts[span.end]
+  if (span.start === 0 && next?.role !== 'user') {
+    return { code: 'nothing-left', message: 'what is left would not begin with a user message' }
+  }
+  return null
+}
+
+function stubRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
+  const part = fold.units.find(at.seq)
+  const index = part?.source.indexOf(at.block ?? 0) ?? -1
+  if (part === undefined || index < 0) return noBlock(at)
+  if (!canBeStubbed(part.blocks[index]!) || part.kind === 'input') {
+    return {
+      code: 'not-stubbable',
+      message: `block ${name(at)} is the user's, reasoning or a call and stays`,
+    }
+  }
+  if (isPinned(fold.edits.pins, at.seq, at.block ?? 0, Infinity)) {
+    return { code: 'pinned', message: `block ${name(at)} is pinned` }
+  }
+  return fold.edits.stubs.get(at.seq)?.has(at.block ?? 0)
+    ? { code: 'already-stubbed', message: `block ${name(at)} is a stub already` }
+    : null
+}
+
+function resultRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
+  const part = fold.units.find(at.seq)
+  if (part === undefined) return noBlock(at)
+  return part.kind === 'result' ? null : { code: 'not-stubbable', message: `${name(at)} is no tool result` }
+}
+
+function keepRefusal(fold: Fold, edit: SummaryEdit): EditRefusal | null {
+  const lost = edit.keep.find(
+    ({ at }) => at.seq < edit.from || at.seq > edit.to || fold.units.find(at.seq) === undefined,
+  )
+  return lost === undefined ? null : noBlock(lost.at)
+}
+
+function wordsRefusal(fold: Fold, range: Range, keep: readonly Kept[]): EditRefusal | null {
+  const missing = userWords(fold, range).find(
+    (word) =>
+      !keep.some(
+        ({ at }) => at.seq === word.at.seq && (at.block === undefined || at.block === word.at.block),
+      ),
+  )
+  if (missing === undefined) return null
+  return { code: 'user-words', message: `the user's words at ${name(missing.at)} would be lost; keep them` }
+}
+
+function pinRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
+  const part = fold.units.find(at.seq)
+  if (part === undefined || (at.block !== undefined && !part.source.includes(at.block))) return noBlock(at)
+  const top = fold.edits.topAt(at.seq)
+  if (top !== undefined)
+    return { code: 'covered', message: `${name(at)} is replaced by the edit at ${top.seq}; undo that first` }
+  return fold.edits.stubs.has(at.seq)
+    ? { code: 'covered', message: `${name(at)} is a stub; undo that first` }
+    : null
+}
+
+function rewindRefusal(fold: Fold, fact: FactOf<'rewind'>): EditRefusal | null {
+  const isCut = fold.numbers.cut.some((range) => fact.to >= range.from && fact.to <= range.to)
+  if (isCut) return { code: 'no-such-entry', message: `${fact.to} was cut off by an earlier rewind` }
+  const unit = fold.units.at(fold.units.indexAfter(fact.to) - 1)
+  return unit?.open === true
+    ? { code: 'calls-open', message: `calls are open at ${fact.to}; rewind to before or after them` }
+    : null
+}
+
+function textBlocks(part: Part): Kept[] {
+  return part.source
+    .filter((_, index) => part.blocks[index]!.type === 'text')
+    .map((block) => ({ at: { seq: part.from, block } }))
+}
+
+function keptBy(fold: Fold, part: Part): readonly Kept[] {
+  const top = fold.edits.topAt(part.from)
+  if (top?.edit.kind !== 'summary') return []
+  return top.edit.keep.filter(({ at }) => fold.units.find(at.seq)?.kind === 'input')
+}
+
+const name = (at: BlockRef): string => (at.block === undefined ? `${at.seq}` : `${at.seq}.${at.block}`)
+const noBlock = (at: BlockRef): EditRefusal => ({
+  code: 'no-such-entry',
+  message: `the view has no block ${name(at)}`,
+})

@@ -1,0 +1,156 @@
+// How an edit looks in the view: a stub in place of a block, a summary with its kept words in place of a span.
+// Everything shown comes from the edit and from the entries; nothing is decided here.
+import type { UserBlock } from '../transcript/content.ts'
+import type { Kept } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+import {
+  isInForce,
+  type LiveClearing,
+  type LiveEdits,
+  type LiveRange,
+  type LiveStub,
+  type Pin,
+} from './live-edits.ts'
+import { wellFormed, withBlocks } from './part.ts'
+import { estimateBlock, estimateBlocks } from './tokens.ts'
+import type { Part, ViewBlock } from './view.ts'
+
+/** A part as the live edits of its single blocks leave it. A pinned block is not touched. */
+export function withBlockEdits(part: Part, edits: LiveEdits): Part {
+  const stubs = edits.stubs.get(part.from)
+  const cleared = edits.remote.get(part.from)
+  if (stubs === undefined && cleared === undefined) return part
+  let shown = part
+  if (stubs !== undefined) shown = withStubs(shown, stubs, edits.pins)
+  return cleared === undefined ? shown : withClearing(shown, cleared)
+}
+
+function withStubs(part: Part, stubs: ReadonlyMap<number, readonly LiveStub[]>, pins: readonly Pin[]): Part {
+  let by: LiveStub | null = null
+  const blocks = part.blocks.map((block, index) => {
+    const source = part.source[index]!
+    const stub = stubs.get(source)?.at(-1)
+    if (stub === undefined || isPinned(pins, part.from, source, stub.seq) || !canBeStubbed(block))
+      return block
+    by = stub
+    return stubbed(block, stub.edit.text)
+  })
+  if (by === null) return part
+  const { layer, seq } = by as LiveStub
+  return { ...withBlocks(part, blocks), by: layer, edit: seq }
+}
+
+function withClearing(part: Part, cleared: ReadonlyMap<number, readonly LiveClearing[]>): Part {
+  let clearedEstimate = 0
+  const blocks = part.blocks.map((block, index) => {
+    const via = cleared.get(part.source[index]!)?.at(-1)?.via
+    if (via === undefined || block.type !== 'tool_result' || !('is_error' in block)) return block
+    clearedEstimate += estimateBlock(block)
+    return { ...block, cleared: via }
+  })
+  return { ...part, blocks, clearedEstimate }
+}
+
+/** Reasoning and calls are bound to what surrounds them and stay. */
+export const canBeStubbed = (block: ViewBlock): boolean =>
+  block.type === 'text' || block.type === 'image' || block.type === 'document' || block.type === 'tool_result'
+
+function stubbed(block: ViewBlock, text: string): ViewBlock {
+  const stub: UserBlock = { type: 'text', text }
+  return block.type === 'tool_result' && 'is_error' in block ? { ...block, content: [stub] } : stub
+}
+
+/**
+ * What stands in place of a span: the summary's text and its kept blocks, or for a drop only what is pinned in it.
+ * Null when nothing stands there.
+ */
+export function rangePart(
+  top: LiveRange,
+  pins: readonly Pin[],
+  find: (place: Seq) => Part | undefined,
+): Part | null {
+  const { edit } = top
+  const blocks: ViewBlock[] = edit.kind === 'summary' ? [{ type: 'text', text: wellFormed(edit.text) }] : []
+  const kept = edit.kind === 'summary' ? edit.keep : []
+  for (const keep of [...kept, ...pinned(pins, top)]) {
+    const part = find(keep.at.seq)
+    if (part !== undefined) blocks.push(...keptBlocks(part, keep))
+  }
+  if (blocks.length === 0) return null
+  return {
+    role: 'user',
+    from: edit.from,
+    to: edit.to,
+    uuid: top.uuid,
+    at: top.at,
+    blocks,
+    source: blocks.map((_, index) => index),
+    estimate: estimateBlocks(blocks),
+    clearedEstimate: 0,
+    kind: 'edit',
+    by: top.layer,
+    edit: top.seq,
+  }
+}
+
+/** Pins set before the edit was made, and not among the blocks it keeps anyway. */
+function pinned(pins: readonly Pin[], top: LiveRange): readonly Kept[] {
+  const { edit } = top
+  const kept = edit.kind === 'summary' ? edit.keep : []
+  const isKept = (pin: Pin) =>
+    kept.some(
+      (keep) =>
+        keep.at.seq === pin.at &&
+        keep.head === undefined &&
+        (keep.at.block === undefined || keep.at.block === pin.block),
+    )
+  return pins
+    .filter((pin) => isInForce(pin, top.seq) && pin.at >= edit.from && pin.at <= edit.to && !isKept(pin))
+    .map((pin) => ({ at: pin.block === null ? { seq: pin.at } : { seq: pin.at, block: pin.block } }))
+}
+
+export function isPinned(pins: readonly Pin[], place: Seq, block: number, before: number): boolean {
+  return pins.some(
+    (pin) => pin.at === place && isInForce(pin, before) && (pin.block === null || pin.block === block),
+  )
+}
+
+function keptBlocks(part: Part, keep: Kept): ViewBlock[] {
+  const blocks: ViewBlock[] = []
+  for (const [index, block] of part.blocks.entries()) {
+    const source = part.source[index]!
+    if (keep.at.block !== undefined && keep.at.block !== source) continue
+    const inner: readonly ViewBlock[] =
+      block.type === 'tool_result' && 'is_error' in block ? block.content : [block]
+    for (const shown of inner) {
+      if (shown.type === 'text' && 'text' in shown)
+        blocks.push({ type: 'text', text: fenced(part, source, shown.text, keep) })
+      else if (shown.type === 'image' || shown.type === 'document') blocks.push(shown)
+    }
+  }
+  return blocks
+}
+
+// The fence carries the place, so that kept text cannot close it by quoting a bare tag.
+function fenced(part: Part, block: number, text: string, keep: Kept): string {
+  const id = `${part.from}.${block}`
+  return `<kept id="${id}" from="${speaker(part)}">\n${ends(text, keep, id)}\n</kept id="${id}">`
+}
+
+function ends(text: string, keep: Kept, id: string): string {
+  if (keep.head === undefined && keep.tail === undefined) return text
+  const head = keep.head ?? 0
+  const tail = keep.tail ?? 0
+  if (head + tail >= text.length) return text
+  const left = text.length - head - tail
+  const end = tail === 0 ? '' : text.slice(-tail)
+  return wellFormed(
+    `${text.slice(0, head)}\n[… ${left} characters left out; expand ${id} to read them …]\n${end}`,
+  )
+}
+
+function speaker(part: Part): string {
+  if (part.kind === 'input') return 'user'
+  if (part.kind === 'result') return 'tool'
+  return part.role === 'assistant' ? 'assistant' : 'system'
+}

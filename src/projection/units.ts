@@ -1,0 +1,84 @@
+// The parts of all entries in memory, in order of place, hidden ones included. Edits are looked up against them.
+import type { Range } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+import type { Part } from './view.ts'
+
+/** A part before any edit, and whether calls are still open after it. */
+export interface Unit {
+  readonly part: Part
+  readonly open: boolean
+}
+
+export class Units {
+  #units: Unit[] = []
+
+  get length(): number {
+    return this.#units.length
+  }
+
+  push(unit: Unit): void {
+    this.#units.push(unit)
+  }
+
+  last(): Unit | undefined {
+    return this.#units.at(-1)
+  }
+
+  at(index: number): Unit | undefined {
+    return this.#units[index]
+  }
+
+  /** The part of the entry at this place. Results made up for a lost line share its place and come before it. */
+  find(place: Seq): Part | undefined {
+    const index = this.indexAfter(place) - 1
+    const part = this.#units[index]?.part
+    return part !== undefined && part.from === place ? part : undefined
+  }
+
+  /** Index of the first unit at or after this place. */
+  indexAt(place: number): number {
+    let low = 0
+    let high = this.#units.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.#units[middle]!.part.from < place) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  indexAfter(place: number): number {
+    return this.indexAt(place + 1)
+  }
+
+  cutAfter(place: number): void {
+    this.#units.length = this.indexAfter(place)
+  }
+
+  /** Puts back units that had been left out of memory. They know more than what was kept of them, and replace it. */
+  merge(units: Iterable<Unit>): void {
+    const back = [...units]
+    const places = new Set(back.map((unit) => unit.part.from))
+    this.#units = [...this.#units.filter((unit) => !places.has(unit.part.from)), ...back]
+    this.#units.sort((a, b) => a.part.from - b.part.from)
+  }
+
+  keepOnly(isKept: (unit: Unit) => boolean): void {
+    this.#units = this.#units.filter(isKept)
+  }
+
+  /** Places as ranges; neighbours at most `bridge` apart share one, since reading a few too many beats seeking. */
+  ranges(bridge: number): Range[] {
+    const ranges: { from: Seq; to: Seq }[] = []
+    for (const { part } of this.#units) {
+      const last = ranges.at(-1)
+      if (last !== undefined && part.from - last.to <= bridge) last.to = part.to
+      else ranges.push({ from: part.from, to: part.to })
+    }
+    return ranges
+  }
+
+  [Symbol.iterator](): Iterator<Unit> {
+    return this.#units[Symbol.iterator]()
+  }
+}
