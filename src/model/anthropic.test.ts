@@ -65,6 +65,7 @@ describe('what is sent', () => {
       'anthropic-version': '2026-10-21',
       'anthropic-beta': 'context-management-2025-06-27,x-1',
       authorization: 'Bearer key',
+      'x-palimpsest-source': 'main',
     })
     expect(asked[1]?.headers['authorization']).toBe('Bearer token')
     expect(asked[1]?.headers['anthropic-beta']).toBeUndefined()

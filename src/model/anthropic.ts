@@ -215,7 +215,11 @@ async function openConnection(options: AnthropicOptions): Promise<Connection> {
 
 function post(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
   const betas = request.betas.length === 0 ? {} : { 'anthropic-beta': request.betas.join(',') }
-  const headers = { 'content-type': 'application/json', ...betas }
+  const headers = {
+    'content-type': 'application/json',
+    'x-palimpsest-source': encodeURIComponent(request.source),
+    ...betas,
+  }
   return client.post('/v1/messages', { body: request.body, headers, stream: true, signal }).asResponse()
 }
 

@@ -89,8 +89,7 @@ const gen48: Capabilities = { ...gen47, midConversationSystem: true }
 const gen5: Capabilities = { ...gen47, defaultThinking: 'on' }
 const opus5: Capabilities = { ...gen5, midConversationSystem: true }
 const fable5: Capabilities = { ...opus5, thinking: ['adaptive'], defaultThinking: 'always' }
-const mythos51: Capabilities = { ...fable5, forcedTools: false }
-const fable51: Capabilities = { ...mythos51, bindsPrefix: true }
+const fable51: Capabilities = { ...fable5, forcedTools: false, bindsPrefix: true }
 const sonnet55: Capabilities = {
   ...gen5,
   bindsPrefix: true,
@@ -138,9 +137,9 @@ const unpublished: readonly Unverified[] = ['window', 'prices', 'minCacheTokens'
 
 const claudeModels: readonly ModelInfo[] = [
   claude('claude-fable-5-2', M, 128 * K, 512, null, fable51, unpublished),
-  claude('claude-mythos-5-2', M, 128 * K, 512, null, mythos51, unpublished),
+  claude('claude-mythos-5-2', M, 128 * K, 512, null, fable5, unpublished),
   claude('claude-fable-5-1', M, 128 * K, 512, fable51Prices, fable51),
-  claude('claude-mythos-5-1', M, 128 * K, 512, fable51Prices, mythos51),
+  claude('claude-mythos-5-1', M, 128 * K, 512, fable51Prices, fable5),
   claude('claude-fable-5', M, 128 * K, 512, fablePrices, fable5),
   claude('claude-mythos-5', M, 128 * K, 512, fablePrices, fable5),
   claude('claude-opus-5-5', M, 128 * K, 512, rates(4, 20, 5, 8, 0.2), fable51),

@@ -112,7 +112,7 @@ describe('looking up a model', () => {
     expect(row('claude-sonnet-5-5').capabilities.thinking).toEqual(['adaptive', 'between_tools'])
     expect(row('claude-mythos-5-1').capabilities).toMatchObject({
       bindsPrefix: false,
-      forcedTools: false,
+      forcedTools: true,
       defaultThinking: 'always',
     })
   })
