@@ -4,7 +4,7 @@
 import type { WireRequest } from '../../../model/wire.ts'
 import { plainText } from '../blocks.ts'
 import { isContinuation, type Conversation, type Said } from '../conversation.ts'
-import { askedSections, sectionsIn } from '../sections.ts'
+import { askedSections } from '../sections.ts'
 import { withoutTasks } from '../task.ts'
 import type { Toolbox } from '../toolbox.ts'
 
@@ -56,11 +56,12 @@ function jobOf(said: string, frame: string, request: WireRequest, toolbox: Toolb
   const all = `${frame}\n${text}`
   if (wantsNames(text, all, request)) return 'select'
   if (wantsPhrase(all)) return 'progress'
-  if (isSummaryAsk(text, frame)) return 'summary'
-  if (!toolbox.offers('edit') && !toolbox.offers('write')) return null
-  const notes = notesScore(text)
-  const memory = memoryScore(text)
-  if (notes < askThreshold && memory < askThreshold) return null
+  const writes = toolbox.offers('edit') || toolbox.offers('write')
+  const notes = writes ? notesScore(text) : 0
+  const memory = writes ? memoryScore(text) : 0
+  // A file to be edited is plain to see; a summary may be spoken of in passing.
+  if (Math.max(notes, memory) <= askThreshold && isSummaryAsk(text, frame)) return 'summary'
+  if (Math.max(notes, memory) < askThreshold) return null
   if (notes > memory || (notes === memory && headings(text) >= fewestHeadings)) return 'notes'
   return isConsolidation(text) ? 'consolidate' : 'extract'
 }
@@ -89,7 +90,7 @@ const orderSummary = new RegExp(
 )
 
 function isSummaryAsk(text: string, frame: string): boolean {
-  const asking = `${frame}\n${ends(text)}`
+  const asking = `${frame}\n${ends(text)}`.replace(anyPath, ' ')
   if (!makeSummary.test(asking) && !orderSummary.test(asking)) return false
   const aboutTalk =
     /\b(conversation|session|dialogue|transcript|messages|exchange|span|discussion|chat|work so far)\b/iu.test(
@@ -110,8 +111,9 @@ const ends = (text: string): string =>
     ? text
     : `${text.slice(0, reach.headChars)}\n${text.slice(-reach.tailChars)}`
 
-const headings = (text: string): number => sectionsIn(text).length
-const anyPath = /(?:~|\.{0,2})\/[^\s"'`<>)]+/gu
+/** Headings in a fence count too: a file may be shown in one. */
+const headings = (text: string): number => (text.match(/^#{1,6}\s+\S/gmu) ?? []).length
+const anyPath = /(?<![\w.~/-])~?\/[^\s"'`<>)]+/gu
 
 /** One file, shown with its sections, to be brought up to date. */
 function notesScore(text: string): number {
@@ -126,11 +128,10 @@ function notesScore(text: string): number {
       words,
     )
   if (files.size === 0 || !update || isContinuation(text)) return 0
+  const shown = headings(text) >= fewestHeadings
   const named = /\b(notes?|notebook|journal|running (?:record|log)|working record|logbook)\b/iu.test(words)
   const guidance = (text.match(/^#{1,6} .+\n\s*[_*][^_*\n].*[_*]\s*$/gmu) ?? []).length
-  return (
-    Number(files.size === 1) + Number(named) + Number(headings(text) >= fewestHeadings) + Number(guidance > 1)
-  )
+  return shown ? Number(files.size === 1) + Number(named) + 1 + Number(guidance > 1) : 0
 }
 
 /** A folder of memories that is to hold what lasts. */
@@ -143,7 +144,8 @@ function memoryScore(text: string): number {
     /\b(future|later|next|across|other) (?:sessions?|conversations?)\b|\b(?:remember|lasting|durable|persist\w*|worth keeping)\b/iu.test(
       words,
     )
-  return Number(named) + Number(folder) + Number(lasting) + Number(manifestLines(text).length > 0)
+  const kept = lasting || manifestLines(text).length > 0 || isConsolidation(text)
+  return kept ? askThreshold + Number(lasting) + Number(manifestLines(text).length > 0) : 0
 }
 
 /** The folder a text names for memories: a path with that word in it, else the only folder it names. */

@@ -5,7 +5,7 @@ import { text } from '../blocks.ts'
 import { before, ownWords, type Called, type Conversation } from '../conversation.ts'
 import type { Toolbox } from '../toolbox.ts'
 import { manifestLines, memoryFolder, type Ask } from './ask.ts'
-import { fileName, tellingWords } from './selection.ts'
+import { fileName, telling, tellingWords } from './selection.ts'
 
 const indexName = 'MEMORY.md'
 const limits = { slugWords: 4, hookChars: 100, leastShared: 2, mostRead: 20 }
@@ -94,7 +94,8 @@ function fileFor(statement: Statement, known: readonly string[]): string {
     (line) => [...tellingWords(line)].filter((word) => words.has(word)).length >= limits.leastShared,
   )
   if (near !== undefined) return fileName(near)
-  const slug = [...words].slice(0, limits.slugWords).join('-')
+  const plain = statement.text.toLowerCase().replace(/\b(?:always|never|please|from now on|prefer)\b/gu, ' ')
+  const slug = telling(plain).slice(0, limits.slugWords).join('-')
   return `${slug === '' ? 'statement' : slug}.md`
 }
 

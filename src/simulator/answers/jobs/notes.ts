@@ -50,7 +50,7 @@ export function notesAnswer(
 }
 
 export const notesPath = (prompt: string): string | null =>
-  /(?:~|\.{0,2})\/[^\s"'`<>)]+\.md\b/u.exec(prompt)?.[0] ?? null
+  /(?<![\w.~/-])~?\/[^\s"'`<>)]+\.md\b/u.exec(prompt)?.[0] ?? null
 
 /** The newest lines that fit; a section shows where the work stands, so its end matters most. */
 function within(lines: readonly string[], chars: number): readonly string[] {

@@ -55,12 +55,15 @@ const common = new Set(
   ),
 )
 
-/** Words that carry meaning, in a plain stem; scripts without spaces count by pairs of characters. */
+/** Words that carry meaning, as they are written. */
+export const telling = (value: string): readonly string[] =>
+  (value.toLowerCase().match(/[\p{Script=Latin}\p{N}]{2,}/gu) ?? []).filter(
+    (word) => word.length >= wordChars && !common.has(word),
+  )
+
+/** The same in a plain stem, to be compared; scripts without spaces count by pairs of characters. */
 export function tellingWords(value: string): ReadonlySet<string> {
-  const words = value.toLowerCase().match(/[\p{Script=Latin}\p{N}]{2,}/gu) ?? []
-  const stems = words
-    .filter((word) => word.length >= wordChars && !common.has(word))
-    .map((word) => word.replace(/(?:ing|ed|es|s)$/u, ''))
+  const stems = telling(value).map((word) => word.replace(/(?:ing|ed|es|s)$/u, ''))
   const runs =
     value.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2,}/gu) ?? []
   const pairs = runs.flatMap((run) =>
