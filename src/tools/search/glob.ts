@@ -1,0 +1,94 @@
+// Glob: the files whose path fits a pattern, the newest first. Ignore files are respected, hidden files are listed, `.git`
+// and the files that hold keys are not.
+import { join, relative, sep } from 'node:path'
+import { defaults } from '../../settings/defaults.ts'
+import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { failed, interrupted, said } from '../outcome.ts'
+import type { Tool } from '../tool.ts'
+import { compileGlob } from './glob-pattern.ts'
+import { searchPlace, type SearchOptions } from './place.ts'
+import { runRipgrep } from './ripgrep.ts'
+import { walkFiles } from './walk.ts'
+
+const limits = defaults.tools
+const statsAtOnce = 64
+const fields = {
+  pattern: text('Like *.ts or src/**/*.{ts,tsx}', limits.patternChars),
+  path: optional(text('Folder; the working folder if not given')),
+  limit: optional(whole(`Most files, ${limits.globLimit} if not given`, 1, limits.globMaxLimit)),
+}
+const shape = inputShape(fields)
+
+export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
+  return {
+    spec: {
+      name: 'Glob',
+      description: 'Lists files by name pattern, newest first. Respects ignore files.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },
+    parse: (input) => shape.parse(input),
+    async run({ pattern, path, limit = limits.globLimit }, env, signal) {
+      const glob = compileGlob(pattern)
+      if (!glob.ok) return failed(`The pattern does not fit: ${glob.why}.`)
+      const place = await searchPlace(options, env, path)
+      if (!place.ok) return failed(place.why)
+      if (place.file !== null) return failed(`${path} is a file, not a folder.`)
+      const listed = await listFiles(
+        options,
+        place.folder,
+        (file) => glob.matches(file) && !options.gate.isHidden(join(place.folder, file)),
+        signal,
+      )
+      if (signal.aborted) return interrupted()
+      if (listed.why !== null) return failed(`The files could not be listed: ${listed.why}`)
+      const newest = await byAge(options, place.folder, listed.files)
+      if (newest.length === 0) return said('No files.')
+      const lines = newest.slice(0, limit).map((file) => {
+        const way = relative(env.cwd, join(place.folder, file))
+        return way.startsWith('..') ? join(place.folder, file) : way
+      })
+      return said(
+        newest.length > limit
+          ? `${lines.join('\n')}\n[${newest.length} files in all; the ${limit} newest are shown]`
+          : lines.join('\n'),
+      )
+    },
+  }
+}
+
+async function listFiles(
+  options: SearchOptions,
+  folder: string,
+  wanted: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<{ files: string[]; why: string | null }> {
+  const files: string[] = []
+  const program = await options.ripgrep()
+  if (program === null) {
+    for await (const path of walkFiles(options.gate.fs, folder, signal)) if (wanted(path)) files.push(path)
+    return { files, why: null }
+  }
+  const take = (line: string) => {
+    const path = line.split(sep).join('/')
+    if (path !== '' && wanted(path)) files.push(path)
+    return files.length < limits.walkFiles
+  }
+  const end = await runRipgrep(program, ['--files'], folder, take, signal)
+  return { files, why: end.why === 'failed' && end.message !== '' ? end.message : null }
+}
+
+async function byAge(options: SearchOptions, folder: string, files: readonly string[]): Promise<string[]> {
+  const aged: { readonly file: string; readonly ms: number }[] = []
+  for (let at = 0; at < files.length; at += statsAtOnce) {
+    const some = files.slice(at, at + statsAtOnce)
+    const stats = await Promise.all(
+      some.map((file) => options.gate.fs.stat(join(folder, file)).catch(() => null)),
+    )
+    for (const [step, stat] of stats.entries())
+      if (stat !== null) aged.push({ file: some[step]!, ms: stat.modifiedMs })
+  }
+  return aged
+    .sort((one, other) => other.ms - one.ms || (one.file < other.file ? -1 : 1))
+    .map(({ file }) => file)
+}

@@ -1,0 +1,180 @@
+// Grep: lines or files that match a pattern. Ignore files are respected, hidden files are searched, `.git` and the files
+// that hold keys are not. The order is that of paths, so that the same search gives the same answer.
+import { join, relative, sep } from 'node:path'
+import { defaults } from '../../settings/defaults.ts'
+import { choice, flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { failed, headOf, interrupted, said } from '../outcome.ts'
+import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
+import { compileGlob } from './glob-pattern.ts'
+import { runRipgrep } from './ripgrep.ts'
+import { createScanner } from './scan.ts'
+import { searchPlace, type SearchOptions, type SearchPlace } from './place.ts'
+import { walkFiles } from './walk.ts'
+
+const limits = defaults.tools
+const fields = {
+  pattern: text('Regular expression', limits.patternChars),
+  path: optional(text('Folder or file; the working folder if not given')),
+  glob: optional(text('Only files like this, e.g. *.ts or src/**/*.{ts,tsx}', limits.patternChars)),
+  output_mode: optional(
+    choice('Paths (default), matching lines, or matching lines per file', ['files', 'content', 'count']),
+  ),
+  ignore_case: optional(flag('Ignore case')),
+  multiline: optional(flag('Let the pattern span lines')),
+  context: optional(whole('For content: lines shown around each match', 0, limits.searchContextLines)),
+  limit: optional(
+    whole(`Most lines of output, ${limits.searchLimit} if not given`, 1, limits.searchMaxLimit),
+  ),
+}
+const shape = inputShape(fields)
+type GrepInput = InputOf<typeof fields>
+
+export function grepTool(options: SearchOptions): Tool<GrepInput> {
+  return {
+    spec: {
+      name: 'Grep',
+      description: 'Searches file contents. Respects ignore files.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },
+    parse: (input) => shape.parse(input),
+    async run(input, env, signal) {
+      const glob = input.glob === undefined ? null : compileGlob(input.glob)
+      if (glob?.ok === false) return failed(`The glob does not fit: ${glob.why}.`)
+      const place = await searchPlace(options, env, input.path)
+      if (!place.ok) return failed(place.why)
+      const wanted = (path: string) =>
+        !options.gate.isHidden(join(place.folder, path)) && (glob === null || glob.matches(path))
+      const search: Search = {
+        input,
+        env,
+        place,
+        wanted,
+        found: [],
+        limit: input.limit ?? limits.searchLimit,
+      }
+      const program = await options.ripgrep()
+      return program === null
+        ? await byScan(search, options, signal)
+        : await byRipgrep(search, program, signal)
+    },
+  }
+}
+
+interface Search {
+  readonly input: GrepInput
+  readonly env: ToolEnv
+  readonly place: SearchPlace
+  readonly wanted: (path: string) => boolean
+  readonly found: string[]
+  readonly limit: number
+}
+
+async function byRipgrep(search: Search, program: string, signal: AbortSignal): Promise<ToolOutcome> {
+  const { input, place, wanted, found, limit } = search
+  const mode = input.output_mode ?? 'files'
+  const args = ['--sort=path', '--null', ...modeArgs(input)]
+  if (input.ignore_case === true) args.push('--ignore-case')
+  if (input.multiline === true) args.push('--multiline', '--multiline-dotall')
+  // As a file type the glob does not bring back what ignore files leave out, which `--glob` would. Types know names only.
+  if (input.glob !== undefined && !input.glob.includes('/') && !input.glob.includes(':'))
+    args.push(`--type-add=wanted:${input.glob}`, '--type=wanted')
+  args.push(`--regexp=${input.pattern}`, '--', place.file ?? './')
+  const take = (line: string): boolean => {
+    const at = line.indexOf('\0')
+    if (mode === 'files') {
+      // Paths end in NUL only, so they may all come as one line.
+      for (const path of line.split('\0'))
+        if (path !== '' && wanted(pathOf(path))) found.push(shownPath(search, pathOf(path)))
+    } else if (at < 0) {
+      if (line === '--' && found.length > 0 && found.at(-1) !== '--') found.push('--')
+    } else if (wanted(pathOf(line.slice(0, at)))) {
+      const rest = line.slice(at + 1)
+      found.push(
+        mode === 'count'
+          ? `${shownPath(search, pathOf(line.slice(0, at)))}:${rest}`
+          : contentLine(search, pathOf(line.slice(0, at)), rest),
+      )
+    }
+    return found.length <= limit
+  }
+  const end = await runRipgrep(program, args, place.folder, take, signal)
+  if (end.why === 'aborted') return interrupted()
+  if (end.why === 'failed')
+    return failed(`The search failed: ${headOf(end.message, limits.searchLineChars * 2)}`)
+  const note =
+    end.why === 'timeout'
+      ? `[stopped after ${limits.searchMs / 1000} s]`
+      : end.why === 'too-much'
+        ? '[stopped: too much output]'
+        : ''
+  return answer(search, note)
+}
+
+function modeArgs({ output_mode: mode = 'files', context = 0 }: GrepInput): string[] {
+  if (mode === 'files') return ['--files-with-matches']
+  if (mode === 'count') return ['--count', '--with-filename']
+  return [
+    '--line-number',
+    '--no-heading',
+    '--with-filename',
+    `--max-columns=${limits.searchLineChars}`,
+    '--max-columns-preview',
+    `--context=${context}`,
+  ]
+}
+
+async function byScan(search: Search, options: SearchOptions, signal: AbortSignal): Promise<ToolOutcome> {
+  const { input, place, wanted, found, limit } = search
+  const {
+    pattern,
+    ignore_case: ignoreCase = false,
+    multiline = false,
+    context = 0,
+    output_mode: mode = 'files',
+  } = input
+  const made = createScanner(options.gate.fs, place.folder, { pattern, ignoreCase, multiline, context })
+  if (!made.ok) return failed(`The search failed: ${made.why}`)
+  const until = search.env.now() + limits.searchMs
+  for await (const path of place.file === null
+    ? walkFiles(options.gate.fs, place.folder, signal)
+    : [place.file]) {
+    if (signal.aborted) return interrupted()
+    if (search.env.now() > until) return answer(search, `[stopped after ${limits.searchMs / 1000} s]`)
+    if (!wanted(path)) continue
+    const scanned = await made.scanner.scan(path)
+    if (!scanned.ok) return failed(`The search failed: ${scanned.why}.`)
+    if (scanned.lines.length === 0) continue
+    const count = scanned.lines.filter((line) => line.matched).length
+    if (mode === 'files') found.push(shownPath(search, path))
+    else if (mode === 'count') found.push(`${shownPath(search, path)}:${count}`)
+    else
+      for (const line of scanned.lines)
+        found.push(contentLine(search, path, `${line.line}${line.matched ? ':' : '-'}${line.text}`))
+    if (found.length > limit) break
+  }
+  return answer(search, '')
+}
+
+const pathOf = (path: string) =>
+  path
+    .replace(/^\.[/\\]/, '')
+    .split(sep)
+    .join('/')
+const shownPath = ({ env, place }: Search, path: string) => {
+  const way = relative(env.cwd, join(place.folder, path))
+  return way.startsWith('..') ? join(place.folder, path) : way
+}
+
+function contentLine(search: Search, path: string, rest: string): string {
+  const line = rest.replace(/\r$/, '')
+  const short = headOf(line, limits.searchLineChars)
+  return `${shownPath(search, path)}${/^\d+-/.test(line) ? '-' : ':'}${short}${short.length < line.length ? '…' : ''}`
+}
+
+function answer({ found, limit }: Search, note: string): ToolOutcome {
+  const more = found.length > limit ? `[more than ${limit} lines; narrow the search or raise limit]` : ''
+  const lines = found.slice(0, limit)
+  if (lines.length === 0) return said(note === '' ? 'No matches.' : `No matches. ${note}`)
+  return said([...lines, more, note].filter((line) => line !== '').join('\n'))
+}
