@@ -1,0 +1,13 @@
+// What the door `palimpsest/simulator` shows of the answers.
+export { call, text, thinking } from './blocks.ts'
+export type { Job } from './jobs/ask.ts'
+export { injectedOrder, inventedRequest, variants } from './jobs/modes.ts'
+export type { Mode, Variant } from './jobs/modes.ts'
+export { recorded } from './recorded.ts'
+export type { RecordedAnswerer, RecordedOptions, RecordedResult } from './recorded.ts'
+export { jobOf, ruleModel } from './rule-model.ts'
+export type { RuleModelOptions } from './rule-model.ts'
+export { scripted } from './script.ts'
+export type { ScriptAnswer, ScriptedAnswerer, ScriptStep } from './script.ts'
+export { parseTask, tasksIn } from './task.ts'
+export type { Step, Task } from './task.ts'
