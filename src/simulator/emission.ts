@@ -34,6 +34,8 @@ export interface EmissionOptions {
   readonly prefix: string
   readonly previous: string | null
   readonly callId: () => string
+  /** The newer version writes absent citations as null, the older one leaves them out. */
+  readonly nullCitations: boolean
 }
 
 /** An empty answer still costs a little. */
@@ -118,7 +120,7 @@ function signed(blocks: readonly EmittedBlock[], options: EmissionOptions): read
   let { prefix, previous } = options
   return blocks.map(({ block, inputJson }) => {
     if (!isThinking(block)) {
-      const whole = completed(block, options.callId)
+      const whole = completed(block, options)
       if (binds) prefix = chain(prefix, 'assistant', digests.block(whole))
       return { block: whole, inputJson }
     }
@@ -148,9 +150,12 @@ function hidesThinking({ request, model }: EmissionOptions): boolean {
   return display === undefined ? model.generation >= NEW_TOKENIZER_SINCE : display === 'omitted'
 }
 
-function completed(block: WireBlock, callId: () => string): WireBlock {
-  if (block.type === 'text')
-    return { type: 'text', text: stringOf(block['text']), citations: block['citations'] ?? null }
+function completed(block: WireBlock, { callId, nullCitations }: EmissionOptions): WireBlock {
+  if (block.type === 'text') {
+    const citations = block['citations'] ?? null
+    const text = stringOf(block['text'])
+    return citations === null && !nullCitations ? { type: 'text', text } : { type: 'text', text, citations }
+  }
   if (block.type !== 'tool_use') return block
   const id = stringOf(block['id']) || callId()
   return {

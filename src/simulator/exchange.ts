@@ -20,7 +20,7 @@ import type { SimulatedModel } from './models.ts'
 import { judgeRequest } from './rules.ts'
 import type { Judgement } from './rules.ts'
 import { invalid } from './rules/problem.ts'
-import { BETAS } from './rules/request-shape.ts'
+import { BETAS, VERSION_WITHOUT_SAMPLING } from './rules/request-shape.ts'
 import { isRecord } from './rules/shape.ts'
 
 export interface Clock {
@@ -133,6 +133,7 @@ async function create(bench: Bench, body: unknown, headers: Headers): Promise<Ou
     prefix,
     previous,
     callId: ids.call,
+    nullCitations: (headers['anthropic-version'] ?? VERSION_WITHOUT_SAMPLING) === VERSION_WITHOUT_SAMPLING,
   })
   const response = respond(bench, judged, edited, reading, emission)
   const begin = (): void => {
@@ -248,9 +249,9 @@ export function betasOf(headers: Headers): readonly string[] {
 }
 
 interface Ids {
-  message(): string
-  call(): string
-  turn(): number
+  readonly message: () => string
+  readonly call: () => string
+  readonly turn: () => number
 }
 
 /** Counted, so that a run can be repeated to the letter. */

@@ -1,9 +1,9 @@
 // A finished answer as server-sent events (API 1.5): text, reasoning and call inputs in several pieces, signatures at
 // the end of their block, a ping after the start, cumulative usage in the last delta.
-import type { WireBlock } from '../model/wire.ts'
-import type { EmittedBlock } from './emission.ts'
-import type { Reply } from './exchange.ts'
-import { stringOf } from './rules/blocks.ts'
+import type { WireBlock } from '../../model/wire.ts'
+import type { EmittedBlock } from '../emission.ts'
+import type { Reply } from '../exchange.ts'
+import { stringOf } from '../rules/blocks.ts'
 
 const LEAST_PIECE_CHARS = 12
 /** A long text comes in larger pieces, not in ever more of them. */

@@ -1,0 +1,274 @@
+// The simulator as a server on this machine: POST /v1/messages, /v1/messages/count_tokens, GET /v1/models. It routes on
+// the path alone. Faults strike after the key has been checked and before the rules are asked. Everything that happens
+// to a request is in the log.
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { WireError } from '../../model/wire.ts'
+import { createExchange } from '../exchange.ts'
+import type { Clock, Exchange, ExchangeOptions } from '../exchange.ts'
+import { createLog, loggedPrompt } from '../log.ts'
+import type { LoggedRequest, LogLimits, RequestLog } from '../log.ts'
+import { findModel, simulatedModels } from '../models.ts'
+import type { SimulatedModel } from '../models.ts'
+import { invalid, problem, statusOf } from '../rules/problem.ts'
+import { isRecord } from '../rules/shape.ts'
+import { checkAccess, createRateWindow } from './access.ts'
+import type { RateWindow } from './access.ts'
+import { createFaults, faultText } from './faults.ts'
+import type { Fault, Faults, ScheduledFault } from './faults.ts'
+import { readBody } from './incoming.ts'
+import { modelRecord } from './model-list.ts'
+import { sendJson, sendReply, strikeEarly } from './sending.ts'
+
+export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
+  /** Time as the cache sees it; the machine's where absent. */
+  readonly clock?: Clock
+  readonly faults?: readonly ScheduledFault[]
+  /** Only these keys are let in; any where absent. */
+  readonly keys?: readonly string[]
+  readonly host?: string
+  readonly port?: number
+  /** Between two events of a stream, in real time. */
+  readonly eventDelayMs?: number
+  readonly log?: LogLimits
+}
+
+export interface Simulator {
+  start(): Promise<{ readonly url: string; readonly port: number }>
+  /** Lets running responses end for a moment, then cuts them. */
+  stop(): Promise<void>
+  readonly log: RequestLog
+  readonly faults: Faults
+  readonly clock: Clock
+}
+
+interface Room {
+  readonly options: SimulatorOptions
+  readonly exchange: Exchange
+  readonly models: readonly SimulatedModel[]
+  readonly log: ReturnType<typeof createLog>
+  readonly faults: Faults
+  readonly rates: RateWindow
+  readonly clock: Clock
+  readonly numbers: Map<string, number>
+}
+
+/** Who asks, for the log. */
+export const SOURCE_HEADER = 'x-palimpsest-source'
+const HOST = '127.0.0.1'
+const STOP_GRACE_MS = 500
+const SWEEP_MS = 10
+const MESSAGES = '/v1/messages'
+const COUNT = '/v1/messages/count_tokens'
+const MODELS = '/v1/models'
+
+export function createSimulator(options: SimulatorOptions): Simulator {
+  const clock = options.clock ?? { now: () => Date.now() }
+  const room: Room = {
+    options,
+    clock,
+    exchange: createExchange({ ...options, clock }),
+    models: options.models ?? simulatedModels,
+    log: createLog(options.log),
+    faults: createFaults(options.faults),
+    rates: createRateWindow(() => clock.now()),
+    numbers: new Map(),
+  }
+  const server = createServer((incoming, response) => {
+    // A fault of the judge itself must not look like a verdict: the connection breaks, and the process hears of it.
+    handle(room, incoming, response).catch((error: unknown) => {
+      response.destroy()
+      throw error
+    })
+  })
+  return {
+    log: room.log,
+    faults: room.faults,
+    clock,
+    start: () => listen(server, options),
+    stop: () => close(server),
+  }
+}
+
+function listen(server: Server, { port = 0, host = HOST }: SimulatorOptions): Promise<{ url: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      const { port: actual } = server.address() as AddressInfo
+      resolve({ url: `http://${host}:${actual}`, port: actual })
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const cut = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MS)
+    // A connection that is kept alive becomes idle when its response ends, and then holds the server open.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
+    server.close(() => {
+      clearTimeout(cut)
+      clearInterval(sweep)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
+
+async function handle(room: Room, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const path = new URL(incoming.url ?? '/', 'http://simulator').pathname
+  const number = (room.numbers.get(path) ?? 0) + 1
+  room.numbers.set(path, number)
+  const headers = plainHeaders(incoming)
+  const read = await readBody(incoming)
+  if (read.kind === 'gone') return
+  const logged = newRecord({ path, number, headers, at: room.clock.now(), read })
+  room.log.add(logged)
+  const refuse = (error: WireError, more: Readonly<Record<string, string>> = {}): void => {
+    logged.error = error.error
+    logged.status = logged.status ?? statusOf(error)
+    room.rates.spend(null)
+    sendJson(response, logged.status, { ...standardHeaders(room, logged), ...more }, { ...error, request_id: logged.id })
+  }
+  if (read.kind === 'too-large') return refuseTooLarge(room, logged, response)
+  if (incoming.method === 'HEAD') return void response.writeHead(200, standardHeaders(room, logged)).end()
+  const denied = checkAccess(headers, room.options.keys ?? null)
+  if (denied !== null) return refuse(denied)
+  if (incoming.method === 'GET' && path.startsWith(MODELS)) return listModels(room, logged, response, refuse)
+  if (incoming.method !== 'POST' || (path !== MESSAGES && path !== COUNT)) {
+    return refuse(problem('not_found_error', `${path}: Not Found`))
+  }
+  if (read.kind === 'not-json') return refuse(invalid(`The request body is not valid JSON: ${read.why}`))
+  if (path === COUNT) {
+    const counted = room.exchange.count(read.body, headers)
+    if (!counted.ok) return refuse(counted.error)
+    logged.status = 200
+    return sendJson(response, 200, standardHeaders(room, logged), counted.body)
+  }
+  const fault = room.faults.take({ number, body: read.body, headers })
+  logged.fault = fault?.kind ?? null
+  if (fault?.kind === 'status') return strikeStatus(fault, logged, refuse)
+  if (await strikeEarly(response, fault)) return
+  await answer(room, { logged, response, headers, body: read.body, fault, refuse })
+}
+
+type Refuse = (error: WireError, more?: Readonly<Record<string, string>>) => void
+
+interface Asked {
+  readonly logged: LoggedRequest
+  readonly response: ServerResponse
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: unknown
+  readonly fault: Fault | null
+  readonly refuse: Refuse
+}
+
+async function answer(room: Room, { logged, response, headers, body, fault, refuse }: Asked): Promise<void> {
+  // A fault of the test's own answerer must reach the client, or the test would hang without a word.
+  const outcome = await room.exchange.create(body, headers).catch((error: unknown) => ({
+    ok: false as const,
+    error: problem('api_error', `The answerer failed: ${error instanceof Error ? error.message : String(error)}`),
+  }))
+  if (!outcome.ok) return refuse(outcome.error)
+  const { response: message, reading } = outcome.reply
+  logged.prompt = loggedPrompt(reading)
+  logged.usage = message.usage
+  logged.messageId = message.id
+  logged.stopReason = message.stop_reason
+  logged.appliedEdits = message.context_management?.applied_edits ?? []
+  logged.inputTransformations = message.input_transformations ?? []
+  logged.diagnostics = message.diagnostics
+  room.rates.spend(message.usage)
+  const reply = {
+    ...outcome.reply,
+    begin: () => {
+      logged.firstByteAt = room.clock.now()
+      logged.status = 200
+      outcome.reply.begin()
+    },
+  }
+  const isStream = isRecord(body) && body['stream'] === true
+  const delayMs = room.options.eventDelayMs ?? 0
+  const delivery = await sendReply({ response, reply, fault, delayMs, headers: standardHeaders(room, logged) }, isStream)
+  if (delivery === 'complete') logged.endedAt = room.clock.now()
+}
+
+function strikeStatus(fault: Extract<Fault, { kind: 'status' }>, logged: LoggedRequest, refuse: Refuse): void {
+  const { type, message } = faultText(fault)
+  logged.status = fault.status
+  const seconds = fault.retryAfterSeconds
+  refuse(problem(type, message), seconds === undefined ? {} : { 'retry-after': String(seconds) })
+}
+
+/** The edge answers this one: no request id, and the rest of the body is not read. */
+function refuseTooLarge(room: Room, logged: LoggedRequest, response: ServerResponse): void {
+  const error = { type: 'request_too_large', message: 'Request exceeds the maximum size' }
+  logged.status = 413
+  logged.error = error
+  room.rates.spend(null)
+  sendJson(response, 413, { connection: 'close' }, { error })
+}
+
+function listModels(room: Room, logged: LoggedRequest, response: ServerResponse, refuse: Refuse): void {
+  const id = decodeURIComponent(logged.path.slice(MODELS.length + 1))
+  const one = id === '' ? null : findModel(room.models, id)
+  if (id !== '' && one === null) return refuse(problem('not_found_error', `model: ${id}`))
+  const data = room.models.map(modelRecord)
+  const page = { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+  logged.status = 200
+  sendJson(response, 200, standardHeaders(room, logged), one === null ? page : modelRecord(one))
+}
+
+function standardHeaders(room: Room, logged: LoggedRequest): Readonly<Record<string, string>> {
+  return { 'request-id': logged.id, 'anthropic-organization-id': 'org-simulator', ...room.rates.headers() }
+}
+
+function plainHeaders(incoming: IncomingMessage): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(incoming.headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  )
+}
+
+interface Arrival {
+  readonly path: string
+  readonly number: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly at: number
+  readonly read: { readonly bytes: number; readonly body?: unknown }
+}
+
+function newRecord({ path, number, headers, at, read }: Arrival): LoggedRequest {
+  const model = isRecord(read.body) && typeof read.body['model'] === 'string' ? read.body['model'] : null
+  const kind = path === MESSAGES ? 'm' : 'o'
+  return {
+    id: `req_sim_${kind}${String(number).padStart(6, '0')}`,
+    number,
+    path,
+    at,
+    source: headers[SOURCE_HEADER] ?? null,
+    model,
+    bytes: read.bytes,
+    headers: withoutKeys(headers),
+    body: read.body ?? null,
+    status: null,
+    error: null,
+    fault: null,
+    prompt: null,
+    usage: null,
+    messageId: null,
+    stopReason: null,
+    appliedEdits: [],
+    inputTransformations: [],
+    diagnostics: null,
+    firstByteAt: null,
+    endedAt: null,
+  }
+}
+
+/** A key that reaches the log reaches a failing test's output. */
+function withoutKeys(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { authorization: _bearer, 'x-api-key': _key, ...rest } = headers
+  return rest
+}
