@@ -1,0 +1,137 @@
+// Writing one session: one queue, so that facts said at the same time get places one after the other; the grammar
+// asked before every write; nothing counted as said before the store has it (law T1). A transcript never throws.
+import { factProblem } from './codec.ts'
+import { durabilityOf, strictest } from './durability.ts'
+import type { Entry, Fact, StoredEntry } from './fact.ts'
+import { closing, refusal, step, type Tail } from './grammar.ts'
+import type { Clock, Ids } from './ids.ts'
+import { seq } from './ids.ts'
+import type { AppendOutcome, Failure, Lease, Result, Store } from './store.ts'
+
+/** What stands beside a transcript and must keep step with it: the fold. */
+export interface Follower {
+  /** Called before facts are judged, for what they need to be read first. */
+  prepare(facts: readonly Fact[]): Promise<Failure | null>
+  /** Why a fact may not be written although the grammar allows it. */
+  refuse(fact: Fact): Failure | null
+  take(entry: StoredEntry): void
+}
+
+export interface TranscriptPorts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+export type Appended = Result<{ readonly entries: readonly Entry[] }>
+
+export class Transcript {
+  readonly lease: Lease
+  readonly #ports: TranscriptPorts
+  readonly #follower: Follower
+  #tail: Tail
+  #queue: Promise<unknown> = Promise.resolve()
+  #closed = false
+
+  constructor(ports: TranscriptPorts, lease: Lease, tail: Tail, follower: Follower) {
+    this.#ports = ports
+    this.lease = lease
+    this.#tail = tail
+    this.#follower = follower
+  }
+
+  get tail(): Tail {
+    return this.#tail
+  }
+
+  /** Appends all of the facts or none. A function is asked when its turn comes, with the tail as it is then. */
+  append(facts: readonly Fact[] | ((tail: Tail) => readonly Fact[])): Promise<Appended> {
+    return this.#inTurn(() => this.#append(typeof facts === 'function' ? facts(this.#tail) : facts))
+  }
+
+  /** Writes what a crash or an abort left open. */
+  close(why: string): Promise<Appended> {
+    return this.append((tail) => closing(tail, why))
+  }
+
+  /** Ends the writing: everything is synced and the lease is given back. */
+  release(): Promise<Result<object>> {
+    return this.#inTurn(async () => {
+      this.#closed = true
+      const synced = await this.#ports.store.sync(this.lease)
+      const released = await this.#ports.store.release(this.lease)
+      return synced.ok ? released : synced
+    })
+  }
+
+  /** Runs a job between two appends. */
+  #inTurn<T>(job: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(job)
+    this.#queue = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    return done
+  }
+
+  async #append(facts: readonly Fact[]): Promise<Appended> {
+    if (this.#closed) return failed('closed', 'the session was closed; open it again to go on')
+    const unprepared = await this.#follower.prepare(facts)
+    if (unprepared !== null) return { ok: false, failure: unprepared }
+    const placed = this.#place(facts)
+    if (!placed.ok || placed.entries.length === 0) return placed
+    const { entries, tail } = placed
+    const durability = strictest(facts.map(durabilityOf))
+    const outcome = await this.#ports.store.append(this.lease, entries, this.#tail.next, durability)
+    if (!outcome.ok) return { ok: false, failure: appendFailure(outcome, this.lease) }
+    this.#tail = tail
+    for (const entry of entries) this.#follower.take(entry)
+    return { ok: true, entries }
+  }
+
+  #place(facts: readonly Fact[]): Result<{ readonly entries: readonly Entry[]; readonly tail: Tail }> {
+    const entries: Entry[] = []
+    let tail = this.#tail
+    for (const fact of facts) {
+      const problem = factProblem(fact)
+      if (problem !== null) return failed('bad-fact', `a ${fact.type} cannot be written: ${problem}`)
+      const refused = refusal(tail, fact) ?? this.#follower.refuse(fact)
+      if (refused !== null) return failed(refused.code, refused.message)
+      const entry: Entry = {
+        v: 1,
+        seq: seq(tail.next),
+        uuid: this.#ports.ids.uuid(),
+        parent: tail.lastUuid,
+        at: this.#ports.clock.now(),
+        fact,
+      }
+      entries.push(entry)
+      tail = step(tail, entry)
+    }
+    return { ok: true, entries, tail }
+  }
+}
+
+function appendFailure(outcome: Exclude<AppendOutcome, { ok: true }>, lease: Lease): Failure {
+  switch (outcome.why) {
+    case 'failed':
+      return outcome.failure
+    case 'seq-taken':
+      return {
+        code: 'seq-taken',
+        message: `another writer has written to session ${lease.session}; open it again`,
+      }
+    case 'fenced': {
+      const who =
+        outcome.owner === null ? 'another process' : `process ${outcome.owner.pid} on ${outcome.owner.host}`
+      return {
+        code: 'fenced',
+        message: `session ${lease.session} was taken over by ${who}; open it again or fork it`,
+      }
+    }
+  }
+}
+
+function failed(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+  return { ok: false, failure: { code, message } }
+}
