@@ -115,4 +115,20 @@ export const ordinary: readonly string[] = [
   'Return the user as JSON from /api/user and document it in docs/api.md.',
   'Merge the two config files and remove duplicates.',
   'Please continue the work from the previous session.',
+  `Implement this plan:
+# Plan
+## Context
+The exporter answers in JSON and should list every reader in the index.
+## Files
+- docs/export.md: say which fields are useful
+- src/export.js: write them
+## Tests
+- run them all`,
+  `Complete the assignment.
+# Target
+Map every retry in /home/dev/shop.
+# Change
+Read only; update nothing but the report.
+# Report
+Put it into /home/dev/shop/report.md, one line a place.`,
 ]

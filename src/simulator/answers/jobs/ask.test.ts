@@ -1,3 +1,6 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import * as prompts from '../../../../test/answers/prompts.ts'
 import { assistant, request, user } from '../../../../test/answers/tool-loop.ts'
@@ -90,5 +93,25 @@ describe('recognising what a request asks for', () => {
   it('[W10] a system prompt that speaks of summaries and memory asks for nothing while tools are offered', () => {
     const system = `You are an agent. When room runs out you will write a summary of the conversation, without tools. Memories live in ${prompts.memoryFolder}; save what future sessions should remember. Answer in three to five words where you can, or in JSON.`
     expect(jobOf(request([user('Mend the cart.')], { system }))).toBeNull()
+  })
+})
+
+const corpus = fileURLToPath(new URL('../../../../../shared/corpus/', import.meta.url))
+describe.skipIf(!existsSync(corpus))('ordinary requests of the corpus (skipped without ../shared)', () => {
+  it('[W10] none is taken for a request of the engine', () => {
+    const taken: string[] = []
+    for (const file of readdirSync(corpus).filter((name) => name.endsWith('.jsonl.gz'))) {
+      const lines = gunzipSync(readFileSync(corpus + file))
+        .toString('utf8')
+        .trimEnd()
+        .split('\n')
+      const turns = lines.slice(1).map((line) => JSON.parse(line) as WireMessage)
+      turns.forEach((turn, at) => {
+        if (turn.role !== 'user') return
+        const job = jobOf(request(turns.slice(Math.max(0, at - 3), at + 1)))
+        if (job !== null) taken.push(`${file} ${at} ${job}`)
+      })
+    }
+    expect(taken).toEqual([])
   })
 })

@@ -23,6 +23,7 @@ export interface Ask {
 const reach = { headChars: 2000, tailChars: 1200, frameChars: 6000 }
 const fewestHeadings = 3
 const askThreshold = 2
+const manifestShare = 0.3
 
 export function askOf(request: WireRequest, talk: Conversation, toolbox: Toolbox): Ask | null {
   const frame = frameOf(request)
@@ -54,7 +55,7 @@ function frameOf(request: WireRequest): string {
 function jobOf(said: string, frame: string, request: WireRequest, toolbox: Toolbox): Job | null {
   const text = withoutTasks(said)
   const all = `${frame}\n${text}`
-  if (wantsNames(text, all, request)) return 'select'
+  if (wantsNames(text, frame, request)) return 'select'
   if (wantsPhrase(all)) return 'progress'
   const writes = toolbox.offers('edit') || toolbox.offers('write')
   const notes = writes ? notesScore(text) : 0
@@ -66,9 +67,21 @@ function jobOf(said: string, frame: string, request: WireRequest, toolbox: Toolb
   return isConsolidation(text) ? 'consolidate' : 'extract'
 }
 
-/** A choice from a manifest, to be given as JSON. */
-const wantsNames = (text: string, all: string, request: WireRequest): boolean =>
-  manifestLines(text).length > 0 && (/\bjson\b/iu.test(all) || request.output_config?.format !== undefined)
+/** A choice from a manifest, to be given as JSON. Beside tools, a plan that lists documents looks much alike. */
+function wantsNames(text: string, frame: string, request: WireRequest): boolean {
+  const lines = manifestLines(text).length
+  if (lines === 0 || isContinuation(text)) return false
+  const asking = `${frame}\n${ends(text)}`
+  const shaped = request.output_config?.format !== undefined
+  const json =
+    /\b(?:answer|reply|respond|return|output|give|write|produce|as|in|with)\b[^.\n]{0,60}\bjson\b|\bjson\b[^.\n]{0,30}\b(?:only|array|list|object)\b/iu.test(
+      asking,
+    )
+  if (!shaped && !json) return false
+  const choice = /\b(?:select|choos\w*|chosen|pick|which|relevant|useful|worth|helps?)\b/iu.test(asking)
+  const share = lines / text.split('\n').filter((line) => line.trim() !== '').length
+  return choice && ((request.tools ?? []).length === 0 || share >= manifestShare)
+}
 
 export const manifestLines = (text: string): readonly string[] =>
   text.split('\n').filter((line) => /^\s*(?:[-*•]|\d+[.)])\s.*\.md\b/u.test(line))
@@ -131,7 +144,8 @@ function notesScore(text: string): number {
   const shown = headings(text) >= fewestHeadings
   const named = /\b(notes?|notebook|journal|running (?:record|log)|working record|logbook)\b/iu.test(words)
   const guidance = (text.match(/^#{1,6} .+\n\s*[_*][^_*\n].*[_*]\s*$/gmu) ?? []).length
-  return shown ? Number(files.size === 1) + Number(named) + 1 + Number(guidance > 1) : 0
+  if (!shown || !(named || guidance > 1)) return 0
+  return 1 + Number(files.size === 1) + Number(named) + Number(guidance > 1)
 }
 
 /** A folder of memories that is to hold what lasts. */
@@ -154,7 +168,8 @@ export function memoryFolder(text: string): string | null {
   const folders = paths.map((path) =>
     path.endsWith('.md') ? path.replace(/\/[^/]*$/u, '') : path.replace(/\/$/u, ''),
   )
-  return folders.find((path) => /memor/iu.test(path)) ?? folders[0] ?? null
+  const only = new Set(folders).size === 1 ? folders[0] : undefined
+  return folders.find((path) => /memor/iu.test(path)) ?? only ?? null
 }
 
 const tidying = [
