@@ -58,7 +58,10 @@ const secretFile =
 const machineFolders = ['proc', 'sys', 'dev']
 
 const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/g
-const fold = (name: string): string => foldName(name.replace(invisible, ''))
+/** Most names are folded already, and searches ask for very many. */
+const alreadyFolded = /^[a-z0-9_.-]*[a-z0-9_-]$/
+const fold = (name: string): string =>
+  alreadyFolded.test(name) ? name : foldName(name.replace(invisible, ''))
 const partsOf = (path: string): string[] =>
   path
     .split(/[/\\]+/)

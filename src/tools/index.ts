@@ -1,0 +1,92 @@
+// The door of the tools: the standard set, and each tool for those who choose. The list is made once and stays the same
+// for a session, since its bytes are part of what the provider caches.
+import type { FileSystem } from '../disk/fs.ts'
+import { expandTool } from './expand.ts'
+import { editTool } from './files/edit.ts'
+import { createPathGate, type PathGateOptions } from './files/path-gate.ts'
+import { readTool } from './files/read.ts'
+import { writeTool } from './files/write.ts'
+import { globTool } from './search/glob.ts'
+import { grepTool } from './search/grep.ts'
+import { findRipgrep } from './search/ripgrep.ts'
+import { bashTool } from './shell/bash.ts'
+import type { Environment } from './shell/environment.ts'
+import { createJobs } from './shell/jobs.ts'
+import { jobsTool } from './shell/jobs-tool.ts'
+import { taskListTool } from './task-list.ts'
+import type { Tool } from './tool.ts'
+import { webFetchTool } from './web/web-fetch.ts'
+import type { HttpGetOptions } from './web/http-get.ts'
+
+export interface StandardToolsOptions extends PathGateOptions {
+  readonly fs: FileSystem
+  /** Given to commands, without what opens doors. */
+  readonly environment: Environment
+  readonly passVariables?: readonly string[] | undefined
+  readonly shell?: string | undefined
+  readonly web?: HttpGetOptions | undefined
+  /** Null searches without ripgrep; left out, it is looked for. */
+  readonly ripgrep?: string | null | undefined
+}
+
+export interface StandardTools {
+  readonly tools: readonly Tool[]
+  /** Stops what still runs in the background. */
+  close(): Promise<void>
+}
+
+export function standardTools(options: StandardToolsOptions): StandardTools {
+  const gate = createPathGate(options)
+  const jobs = createJobs()
+  let found: Promise<string | null> | undefined
+  const ripgrep = () =>
+    (found ??= options.ripgrep === undefined ? findRipgrep() : Promise.resolve(options.ripgrep))
+  const tools: readonly Tool[] = [
+    readTool(gate),
+    writeTool(gate),
+    editTool(gate),
+    bashTool({ ...options, jobs }),
+    jobsTool(jobs),
+    grepTool({ gate, ripgrep }),
+    globTool({ gate, ripgrep }),
+    expandTool(),
+    webFetchTool(options.web),
+    taskListTool(),
+  ]
+  return { tools, close: () => jobs.close() }
+}
+
+export { failed, interrupted, interruptedMark, said } from './outcome.ts'
+export { choice, flag, inputShape, list, object, optional, text, whole } from './input.ts'
+export type { Field, InputOf, InputShape } from './input.ts'
+export { runCalls, wasInterrupted } from './run.ts'
+export type { Permit, RanCall, RunOptions } from './run.ts'
+export { createReadFiles } from './files/read-files.ts'
+export { createPathGate } from './files/path-gate.ts'
+export type { PathGate, PathGateOptions } from './files/path-gate.ts'
+export { createJobs } from './shell/jobs.ts'
+export type { Jobs } from './shell/jobs.ts'
+export { machineFileSystem } from '../disk/fs.ts'
+export {
+  bashTool,
+  editTool,
+  expandTool,
+  globTool,
+  grepTool,
+  jobsTool,
+  readTool,
+  taskListTool,
+  webFetchTool,
+  writeTool,
+  findRipgrep,
+}
+export type {
+  ReadFile,
+  ReadFiles,
+  ResultPolicy,
+  SpillOutcome,
+  Tool,
+  ToolEnv,
+  ToolOutcome,
+  ToolPolicy,
+} from './tool.ts'
