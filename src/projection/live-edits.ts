@@ -255,10 +255,11 @@ export class LiveEdits {
 
   #isInside(control: Entry): boolean {
     if (control.fact.type === 'instructions-set') {
-      return (
-        control.fact !== this.instructions() &&
-        this.tops.some((top) => control.seq >= top.edit.from && control.seq < top.seq)
+      // Replaced before the edit was made: no rewind that leaves the edit can bring them back.
+      const replaced = this.controls.find(
+        (other) => other.seq > control.seq && other.fact.type === 'instructions-set',
       )
+      return this.tops.some((top) => control.seq >= top.edit.from && (replaced?.seq ?? Infinity) < top.seq)
     }
     const fact = control.fact.type === 'undo' ? this.#targetOf(control.fact.target) : control.fact
     if (fact === undefined || !isEditing(fact)) return false

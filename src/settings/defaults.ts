@@ -7,6 +7,12 @@ const second = 1000
 const minute = 60 * second
 
 export const defaults = {
+  engine: {
+    /** Output a request may take where nothing else is said. */
+    maxOutputTokens: 32_000,
+    /** A hook is given up after this time. */
+    hookMs: 60 * second,
+  },
   transcript: {
     /** Deepest nesting accepted in a fact. Deeper JSON parses, but writing it back overflows the stack. */
     maxDepth: 64,
@@ -68,6 +74,16 @@ export const defaults = {
       ['claude-mythos', 1.35],
       ['gpt-', 0.88],
     ] as readonly (readonly [part: string, factor: number])[],
+  },
+  room: {
+    /** Kept free for a summary: at most these tokens and this share of the window. */
+    reserveTokens: 20_000,
+    reserveShare: 0.2,
+    /** Distance of the threshold from the effective window. */
+    marginTokens: 13_000,
+    marginShare: 0.065,
+    /** Share of the room that a reduction must reach. */
+    targetShare: 0.4,
   },
   view: {
     /** A pin is refused when all pins together would take more than this share of the room. */

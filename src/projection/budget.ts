@@ -1,0 +1,51 @@
+// The room there is, in numbers (SPEC 1.5). Everything scales with the window, so thresholds stay positive and the
+// target lies below the trigger for any pair of window and output size (SPEC 16.2).
+import { defaults } from '../settings/defaults.ts'
+
+export interface Room {
+  readonly window: number
+  /** Kept free for what a summary needs to be written. */
+  readonly reserve: number
+  /** window − reserve. */
+  readonly effective: number
+  /** Reductions fire at or above this. */
+  readonly threshold: number
+  /** System prompt and tools. */
+  readonly fixed: number
+  /** threshold − fixed: what the conversation may take. */
+  readonly room: number
+  /** What a reduction must reach. */
+  readonly target: number
+}
+export type RoomOutcome = { readonly ok: true; readonly room: Room } | { readonly ok: false; readonly why: string }
+
+export interface RoomClues {
+  readonly window: number
+  readonly maxOutput: number
+  readonly fixed: number
+  /** A share of the effective window that lowers the threshold. */
+  readonly thresholdShare?: number | undefined
+  /** Tokens that lower the threshold. */
+  readonly thresholdTokens?: number | undefined
+}
+
+export function roomOf(clues: RoomClues): RoomOutcome {
+  const { reserveTokens, reserveShare, marginTokens, marginShare, targetShare } = defaults.room
+  const { window, maxOutput, fixed } = clues
+  const reserve = Math.floor(Math.min(maxOutput, reserveTokens, window * reserveShare))
+  const effective = window - reserve
+  const last = effective - Math.floor(Math.min(marginTokens, window * marginShare))
+  const lowered = [last, clues.thresholdTokens ?? last, Math.floor(effective * (clues.thresholdShare ?? 1))]
+  const threshold = Math.max(1, Math.min(...lowered))
+  const room = threshold - fixed
+  if (room <= 0) {
+    return {
+      ok: false,
+      why:
+        `system prompt and tools take ${fixed} tokens, but only ${threshold} of the ${window} token window may be used: ` +
+        'no room is left for the conversation. Take a model with a larger window or fewer tools.',
+    }
+  }
+  const target = fixed + Math.floor(room * targetShare)
+  return { ok: true, room: { window, reserve, effective, threshold, fixed, room, target } }
+}
