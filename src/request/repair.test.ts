@@ -86,6 +86,24 @@ describe('order of messages', () => {
     expect(repairs.map((each) => each.rule)).toEqual(['result-moved'])
   })
 
+  it('[R8] a call doubled in one answer is sent once, though its result was doubled too', () => {
+    const { messages } = mended([go, assistant(use('t1'), use('t1')), user(result('t1'), result('t1'))])
+    expect(messages.slice(1)).toEqual([assistant(use('t1')), user(result('t1'))])
+  })
+
+  it('[R8] a result belongs to the nearest call of its id', () => {
+    const other = { ...use('t1'), input: { page: 2 } }
+    const { messages } = mended([
+      go,
+      assistant(use('t1')),
+      user(text('no')),
+      assistant(other),
+      user(result('t1')),
+    ])
+    expect(messages[2]).toMatchObject({ content: [{ tool_use_id: 't1', is_error: true }, text('no')] })
+    expect(messages[4]).toEqual(user(result('t1', { tool_use_id: 't1-2' })))
+  })
+
   it('[R8] of several results for one call the first stays', () => {
     const again = result('t1', { content: 'again' })
     expect(mended([go, assistant(use('t1')), user(result('t1'), again)]).messages[2]).toEqual(

@@ -9,6 +9,7 @@ import {
   idPattern,
   isBlank,
   isBlock,
+  isDeeplyWellFormed,
   isMarked,
   isName,
   isReasoningType,
@@ -16,7 +17,6 @@ import {
   isServerCall,
   isServerResult,
   isToolChange,
-  isWellFormed,
   knownKeys,
   mayStandInResult,
   onlyAssistantSays,
@@ -111,16 +111,8 @@ const visibleText = eachBlock('empty-text', ({ block }) =>
     : null,
 )
 const wellFormed = eachBlock('lone-surrogate', ({ block }) =>
-  deeplyWellFormed(block) ? null : 'half a character',
+  isDeeplyWellFormed(block) ? null : 'half a character',
 )
-const deeplyWellFormed = (value: unknown): boolean => {
-  if (typeof value === 'string') return isWellFormed(value)
-  if (Array.isArray(value)) return value.every(deeplyWellFormed)
-  return (
-    !isRecord(value) ||
-    Object.entries(value).every(([key, item]) => isWellFormed(key) && deeplyWellFormed(item))
-  )
-}
 const keysKnown = eachBlock('extra-key', ({ block }, options) => {
   const refused = [block, ...inner(block)].flatMap((each) =>
     Object.keys(each).filter(

@@ -78,3 +78,12 @@ interface Unicode {
 export const isWellFormed = (text: string): boolean => (text as string & Unicode).isWellFormed()
 /** A lone half of a surrogate pair becomes U+FFFD: the JSON of one is refused by the server. */
 export const toWellFormed = (text: string): string => (text as string & Unicode).toWellFormed()
+/** Whether every string in a value is well formed. Looks without copying: nearly all values are. */
+export function isDeeplyWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return isWellFormed(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isDeeplyWellFormed)
+  for (const [key, item] of Object.entries(value))
+    if (!isWellFormed(key) || !isDeeplyWellFormed(item)) return false
+  return true
+}

@@ -3,6 +3,7 @@
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import {
   isBlock,
+  isDeeplyWellFormed,
   isRecord,
   isReasoningType,
   isToolChange,
@@ -157,21 +158,16 @@ function cleaned(
 }
 
 function wellFormed(block: WireBlock, place: string, ledger: Ledger): WireBlock {
-  const next = wellFormedValue(block)
-  if (next === block || !isBlock(next)) return block
+  if (isDeeplyWellFormed(block)) return block
   note(ledger, 'lone-surrogate', place, 'half characters replaced')
-  return changed(ledger, block, next)
+  return changed(ledger, block, wellFormedRecord(block))
 }
+
+const wellFormedRecord = (value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(value).map(([key, item]) => [toWellFormed(key), wellFormedValue(item)]))
 
 function wellFormedValue(value: unknown): unknown {
   if (typeof value === 'string') return toWellFormed(value)
-  if (Array.isArray(value)) {
-    const next = value.map(wellFormedValue)
-    return next.every((item, index) => item === value[index]) ? value : next
-  }
-  if (!isRecord(value)) return value
-  const entries = Object.entries(value)
-  const next = entries.map(([key, item]) => [toWellFormed(key), wellFormedValue(item)] as const)
-  const same = next.every(([key, item], index) => key === entries[index]?.[0] && item === entries[index][1])
-  return same ? value : Object.fromEntries(next)
+  if (Array.isArray(value)) return value.map(wellFormedValue)
+  return isRecord(value) ? wellFormedRecord(value) : value
 }
