@@ -94,11 +94,13 @@ export const consolidations: readonly string[] = [
 
 - [feedback] quotes-new.md (2026-11-10): single quotes
 - [feedback] quotes-old.md (2026-03-01): double quotes
+- [feedback] quotes-first.md (2026-01-01): double quotes
 - [user] language.md (2026-10-02): speaks German`,
   `Housekeeping of our long-term memory, which lives in ${memoryFolder}: tidy it up. Outdated statements give way to newer ones, duplicates become one, and MEMORY.md points to nothing that is gone.
 1. quotes-new.md
 2. quotes-old.md
-3. language.md`,
+3. quotes-first.md
+4. language.md`,
 ]
 
 export const progresses: readonly string[] = [

@@ -135,26 +135,29 @@ describe('following a task', () => {
     expect(lastText(messages)).toContain('Done.')
   })
 
-  it('[W6] does not take an interrupted call for done', async () => {
-    const first = await ask(ruleModel(), request([user(twelve)]))
-    const call = callsIn(first)[0]
-    const lost = {
-      type: 'tool_result',
-      tool_use_id: call?.['id'],
-      content: '[no result of Glob: interrupted]',
-      is_error: true,
-    }
-    const next = await ask(
-      ruleModel(),
-      request([
-        user(twelve),
-        { role: 'assistant', content: first.content },
-        { role: 'user', content: [lost] },
-      ]),
-    )
-    expect(callsIn(next)[0]?.['name']).toBe('Glob')
-    expect(callsIn(next)[0]?.['id']).not.toBe(call?.['id'])
-  })
+  it.each(['[no result of Glob: interrupted]', '[Glob was not run: its arguments were incomplete]'])(
+    '[W6] does not take for done: %s',
+    async (words) => {
+      const first = await ask(ruleModel(), request([user(twelve)]))
+      const call = callsIn(first)[0]
+      const lost = {
+        type: 'tool_result',
+        tool_use_id: call?.['id'],
+        content: words,
+        is_error: true,
+      }
+      const next = await ask(
+        ruleModel(),
+        request([
+          user(twelve),
+          { role: 'assistant', content: first.content },
+          { role: 'user', content: [lost] },
+        ]),
+      )
+      expect(callsIn(next)[0]?.['name']).toBe('Glob')
+      expect(callsIn(next)[0]?.['id']).not.toBe(call?.['id'])
+    },
+  )
 
   it('[W6] waits at a stop and goes on when the user says so', async () => {
     using shop = workshop({ 'a.js': 'x\n' })

@@ -70,6 +70,14 @@ describe('a good summary', () => {
     },
   )
 
+  it('[W11] keeps a short wish to go on with earlier work among the words of the user', async () => {
+    const wish = 'Please continue the work of the previous session.\nTake care of the cart.'
+    const said = textIn(
+      await ask(ruleModel(), request([user(wish), assistant('ok'), user(String(prompts.summaries[0]))])),
+    )
+    expect(said).toContain(wish)
+  })
+
   it('[W11] carries on what an earlier summary told', async () => {
     const first = textIn(await ask(ruleModel(), request([...talk, user(String(prompts.summaries[0]))])))
     const opening = user(
@@ -225,6 +233,7 @@ describe('good memories', () => {
       '- [new](quotes-new.md) — single\n- [old](quotes-old.md) — also\n- [language](language.md) — German\n',
     'quotes-new.md': '---\nname: quotes-new\ntype: feedback\n---\n\nNever use double quotes in code.\n',
     'quotes-old.md': '---\nname: quotes-old\ntype: feedback\n---\n\nAlways use double quotes in code.\n',
+    'quotes-first.md': '---\nname: quotes-first\ntype: feedback\n---\n\nAlways use double quotes in code.\n',
     'language.md': '---\nname: language\ntype: user\n---\n\nSpeaks German.\n',
   }
 
