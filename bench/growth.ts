@@ -5,37 +5,10 @@
 // As in SPEC 1.1 the reported output of the response before is taken as known, where the client recorded it whole;
 // the row `all estimated` does without it.
 import { join } from 'node:path'
-import { factorOf, learn, uncalibrated, type Calibration } from '../src/projection/calibration.ts'
 import { estimateBlocks } from '../src/projection/tokens.ts'
 import type { ViewBlock } from '../src/projection/view.ts'
-import {
-  BIG_GROWTH_TOKENS,
-  sampledSessions,
-  unknownPart,
-  type GrowthSample,
-  type SampledSession,
-} from './growth-samples.ts'
-
-interface Method {
-  readonly name: string
-  readonly estimate: (blocks: readonly ViewBlock[]) => number
-  /** Over what the factor is learned; a baseline may have none. */
-  readonly factor: 'none' | 'session' | 'all before'
-  readonly outputKnown: boolean
-}
-interface Measured {
-  readonly session: SampledSession
-  readonly sample: GrowthSample
-  readonly foreseen: number
-  readonly error: number
-}
-interface Cell {
-  readonly count: number
-  readonly median: number
-  readonly p95: number
-  /** Mean of the signed error: below zero is counted too low. */
-  readonly bias: number
-}
+import { cellOf, measure, type Method } from './growth-measure.ts'
+import { BIG_GROWTH_TOKENS, sampledSessions, type SampledSession } from './growth-samples.ts'
 
 // ---- baselines ----
 
@@ -73,35 +46,6 @@ const methods: readonly Method[] = [
   { name: 'rule of SPEC 1.3 with factor', estimate: byRule, factor: 'session', outputKnown: true },
 ]
 
-// ---- measuring ----
-
-function measure(method: Method, sessions: readonly SampledSession[]): readonly Measured[] {
-  const measured: Measured[] = []
-  let state: Calibration = uncalibrated
-  for (const session of [...sessions].sort((a, b) => a.started - b.started)) {
-    if (method.factor !== 'all before') state = uncalibrated
-    for (const sample of session.samples) {
-      const known = method.outputKnown ? sample.known : 0
-      const estimated = method.estimate(known > 0 ? unknownPart(sample) : [...sample.answer, ...sample.added])
-      const factor = method.factor === 'none' ? 1 : factorOf(state, sample.model)
-      const foreseen = known + factor * estimated
-      if (sample.grown > BIG_GROWTH_TOKENS) {
-        measured.push({ session, sample, foreseen, error: (foreseen - sample.grown) / sample.grown })
-      }
-      state = learn(state, { model: sample.model, estimated, reported: sample.grown - known })
-    }
-  }
-  return measured
-}
-
-function cellOf(measured: readonly Measured[]): Cell {
-  const errors = measured.map(({ error }) => Math.abs(error)).sort((a, b) => a - b)
-  const at = (share: number): number =>
-    errors[Math.min(errors.length - 1, Math.floor(errors.length * share))] ?? Number.NaN
-  const bias = measured.reduce((sum, { error }) => sum + error, 0) / Math.max(1, measured.length)
-  return { count: errors.length, median: at(0.5), p95: at(0.95), bias }
-}
-
 const flags = new Set(process.argv.slice(2).filter((word) => word.startsWith('--')))
 const folder = process.argv.slice(2).find((word) => !word.startsWith('--'))
 const sessions = await sampledSessions(folder ?? join(import.meta.dirname, '..', '..', 'shared', 'corpus'))
@@ -136,6 +80,14 @@ if (flags.has('--json')) {
       console.log(`  ${method.padEnd(34)} ${percent(cell.median)} ${percent(cell.p95)} ${percent(cell.bias)}`)
     }
   }
+}
+const FAR_OFF = 0.25
+const farOff = measure(methods[0]!, sessions).filter(({ error }) => Math.abs(error) > FAR_OFF)
+const unseen = farOff.filter(({ foreseen, sample }) => foreseen < sample.grown / 2)
+if (!flags.has('--json')) {
+  console.log(
+    `\nours, off by more than ${percentOf(FAR_OFF)}: ${farOff.length}; of these ${unseen.length} grew by more than twice what was foreseen`,
+  )
 }
 if (flags.has('--worst')) {
   const worst = [...measure(methods[0]!, sessions)]

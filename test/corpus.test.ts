@@ -2,9 +2,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { cellOf, measure } from '../bench/growth-measure.ts'
+import { sampledSessions } from '../bench/growth-samples.ts'
 import { toEntries } from '../src/lab/entries.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
 import type { Recording } from '../src/lab/recording.ts'
+import { estimateBlocks } from '../src/projection/tokens.ts'
 import { factProblem } from '../src/transcript/codec.ts'
 import type { Entry } from '../src/transcript/fact.ts'
 import { emptyTail, refusal, step } from '../src/transcript/grammar.ts'
@@ -76,5 +79,13 @@ describe.skipIf(files.length === 0)('the corpus (skipped: ../shared/corpus is no
     expect(written.slice(recorded.length).every((words) => words.includes('the recording ends here'))).toBe(
       true,
     )
+  })
+
+  it('[K14] the growth of requests is foreseen within 10 % at the median and 25 % at p95', async () => {
+    const method = { name: 'ours', estimate: estimateBlocks, factor: 'session', outputKnown: true } as const
+    const { count, median, p95 } = cellOf(measure(method, await sampledSessions(folder)))
+    expect(count).toBeGreaterThan(1500)
+    expect(median).toBeLessThan(0.1)
+    expect(p95).toBeLessThan(0.25)
   })
 })

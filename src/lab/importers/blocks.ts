@@ -33,6 +33,9 @@ function assistantBlockOf(value: Fields): AssistantBlock {
       return callOf(textOf(value['id']), textOf(value['name']), value['input'])
     case 'tool_result':
       return { type: 'text', text: JSON.stringify(value) }
+    case 'image':
+    case 'document':
+      return { type: 'text', text: `[${value['type']}]` }
     default:
       return textOf(value['type']) === null
         ? { type: 'text', text: JSON.stringify(value) }

@@ -1,7 +1,8 @@
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encode } from '../../transcript/codec.ts'
+import { encode, factProblem } from '../../transcript/codec.ts'
+import { emptyTail, refusal, step } from '../../transcript/grammar.ts'
 import { uuid, uuidFrom } from '../../transcript/ids.ts'
 import { toEntries } from '../entries.ts'
 import type { Recording } from '../recording.ts'
@@ -309,10 +310,15 @@ describe('importFile', () => {
     fc.assert(
       fc.property(file, (bytes) => {
         const imported = importBytes('some.file', bytes)
-        if (imported.ok) toEntries(imported.recording, { ids, clock: { now: () => 0 } })
-        else expect(imported.failure.message).toContain('some.file')
+        if (imported.ok) {
+          let tail = emptyTail()
+          for (const entry of toEntries(imported.recording, { ids, clock: { now: () => 0 } }).entries) {
+            expect([refusal(tail, entry.fact), factProblem(entry.fact)]).toEqual([null, null])
+            tail = step(tail, entry)
+          }
+        } else expect(imported.failure.message).toContain('some.file')
       }),
-      { numRuns: 400 },
+      { numRuns: 1000 },
     )
   })
 })
