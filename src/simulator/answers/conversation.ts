@@ -65,6 +65,7 @@ export const before = (talk: Conversation, at: number): Conversation => ({
   replied: talk.replied.filter((item) => item.at < at),
 })
 
+/** Results by call id; a call without one is still open or was interrupted. */
 function resultsById(messages: readonly WireMessage[]): Map<string, Called['result']> {
   const results = new Map<string, Called['result']>()
   for (const message of messages) {

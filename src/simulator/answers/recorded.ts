@@ -127,6 +127,7 @@ function played(turn: Turn, position: number, salt: string, request: WireRequest
   return turn.outputTokens === null ? answer : { ...answer, output_tokens: turn.outputTokens }
 }
 
+/** Where a fresh id comes from. */
 interface Issued {
   readonly recorded: string
   readonly turn: number
@@ -156,6 +157,7 @@ interface Recording {
   readonly salt: string
 }
 
+/** One pass: what the person says is kept for the assistant turn it leads to. */
 function readRecording(recording: readonly unknown[]): Recording {
   const header = isRecord(recording[0]) && recording[0]['role'] === undefined ? recording[0] : {}
   const turns: Turn[] = []

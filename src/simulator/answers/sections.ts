@@ -75,6 +75,7 @@ const bulletRow = (text: string): readonly string[] =>
     shortTitle(match[1] ?? match[2] ?? ''),
   )
 
+/** "Sections: a; b; c" in running text. */
 function inlineRow(text: string): readonly string[] {
   const match = /\b(?:sections?|headings?|parts|headers)\b[^:\n]{0,60}:\s*([^\n]+)/iu.exec(text)
   if (match === null) return []

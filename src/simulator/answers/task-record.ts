@@ -10,8 +10,10 @@ export type Outcome = 'failed' | 'passed'
 export const labelOf = (task: Task, step: Step): string =>
   `[${task.name} ${step.number}/${task.steps.length}]`
 
+/** What a step is known by in prose. */
 export const objectOf = (intent: Intent): string => intent.command ?? intent.pattern ?? intent.path ?? ''
 
+/** The steps of a task that a text labels, line by line: one line speaks of one step. */
 export function labelled(
   task: Task,
   reply: string,
@@ -22,6 +24,7 @@ export function labelled(
   })
 }
 
+/** An exit code decides where one is told; then the error flag; then what test runners print. */
 export function outcomeOf(result: { readonly text: string; readonly isError: boolean }): Outcome {
   const exit = /\bexit(?:ed)?(?: with)?(?: code| status)\s*[:=]?\s*(\d+)/iu.exec(result.text)
   if (exit !== null) return Number(exit[1]) === 0 ? 'passed' : 'failed'

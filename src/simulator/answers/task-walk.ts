@@ -11,10 +11,12 @@ import type { Toolbox, Verb } from './toolbox.ts'
 const mostAttempts = 3
 const quotedChars = 60
 
+/** The calls made for one step, in order. */
 interface Attempts {
   readonly calls: readonly Called[]
   readonly last: Called
 }
+/** Everything the conversation shows of a task. `done` grows while one response is put together. */
 interface Evidence {
   readonly done: Set<number>
   readonly attempts: ReadonlyMap<number, Attempts>
@@ -95,6 +97,7 @@ function isMet(condition: Condition, anchor: Step, evidence: Evidence): boolean 
   return outcome === undefined ? null : outcome === condition.when
 }
 
+/** A label beside a finished call, or the word of a summary; nothing else makes a step done. */
 function gather(task: Task, talk: Conversation, toolbox: Toolbox): Evidence {
   const attempts = new Map<number, Attempts>()
   const done = new Set<number>()

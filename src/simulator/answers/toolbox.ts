@@ -67,6 +67,7 @@ export function toolboxOf(request: WireRequest, root?: string): Toolbox {
   }
 }
 
+/** Fills the arguments the tool declares; those it does not know are left out rather than refused. */
 function direct(found: ReadonlyMap<Verb, WireTool>, intent: Intent, base: string | null): WireBlock | null {
   const tool = found.get(intent.verb)
   if (tool === undefined) return null
@@ -103,6 +104,7 @@ function propertiesOf(tool: WireTool): Readonly<Record<string, unknown>> {
   return isRecord(properties) ? properties : {}
 }
 
+/** The likeliest name wins over the order in which a schema lists its properties. */
 function propertyFor(properties: Readonly<Record<string, unknown>>, argument: Argument): string | null {
   for (const pattern of argumentNames[argument]) {
     const name = Object.keys(properties).find((key) => pattern.test(key))
@@ -146,6 +148,7 @@ function plainValue(property: unknown): unknown {
   return plain[String(property['type'])] ?? ''
 }
 
+/** The tool need not be on offer any more: its name and arguments tell enough. */
 function readIntent(called: Called): Intent | null {
   const verb = (Object.keys(toolNames) as Verb[]).find((candidate) => toolNames[candidate].test(called.name))
   if (verb === undefined) return null

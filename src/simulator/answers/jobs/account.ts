@@ -126,6 +126,7 @@ function headline(talk: Conversation): string {
   return first === '' ? 'Work without a stated goal' : first.split(/\s+/u).slice(0, 8).join(' ')
 }
 
+/** The first goal and the newest wish; between them lies what was already dealt with. */
 function requestLines(talk: Conversation, quotedElsewhere: boolean): readonly string[] {
   const own = ownWords(talk)
   const chosen = own.length > 1 ? [own[0], own.at(-1)] : own
@@ -158,6 +159,7 @@ function deeds({ talk, toolbox }: Material): readonly Deed[] {
 
 const past: Readonly<Partial<Record<Verb, string>>> = { read: 'read', edit: 'edited', write: 'wrote' }
 
+/** A call that failed changed nothing, so it is no trace of a file. */
 function fileLine({ intent, called }: Deed): readonly string[] {
   const verb = past[intent.verb]
   if (verb === undefined || intent.path === undefined) return []
@@ -171,6 +173,7 @@ const commandLine = ({ intent, called }: Deed): readonly string[] =>
     ? []
     : [`- ran \`${intent.command}\` → ${outcomeOf(called.result)}`]
 
+/** What failed, and the first change that came after it. */
 function errorLines(material: Material): readonly string[] {
   const all = deeds(material)
   return all.flatMap(({ intent, called }, index) => {
@@ -196,6 +199,7 @@ function nextLines({ talk, toolbox, task }: Material): readonly string[] {
   return [`- ${step}${quote === '' ? '' : `, as asked: "${quote}"`}`]
 }
 
+/** Labels first: they are what a later reader can go on from. */
 function workLines(talk: Conversation): readonly string[] {
   const labels = labelledLines(talk)
   const lines = labels.length > 0 ? labels : talk.replied.slice(-repliesKept).map(({ text }) => oneLine(text))

@@ -80,6 +80,7 @@ export function lastingStatements(talk: Conversation): readonly Statement[] {
   }))
 }
 
+/** A rule how to work is feedback even when it speaks of the person. */
 function typeOf(sentence: string): Statement['type'] {
   if (/https?:\/\//iu.test(sentence)) return 'reference'
   if (/\b(?:always|never|from now on|prefer|like|hate|don't)\b|总是|我喜欢/iu.test(sentence))
@@ -116,6 +117,7 @@ const memoryText = (statement: Statement, file: string): string =>
     '',
   ].join('\n')
 
+/** One short line a memory; the body stands in its own file. */
 const indexLine = (statement: Statement, file: string): string =>
   `- [${file.replace(/\.md$/u, '').replaceAll('-', ' ')}](${file}) — ${shortened(statement.text)}`
 

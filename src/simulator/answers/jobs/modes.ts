@@ -59,6 +59,7 @@ const claims: Readonly<Record<Job, string>> = {
   progress: 'Working',
 }
 
+/** One of everything at most; a job without parts is merely claimed to be done. */
 function lazy(
   good: readonly WireBlock[],
   { ask, request }: Spoiling,
@@ -121,6 +122,7 @@ const swappedNumbers = (words: string): string =>
 const flipped = (words: string): string =>
   words.replace(/\b(always|never)\b/giu, (word) => (word.toLowerCase() === 'always' ? 'never' : 'always'))
 
+/** What an engine must survive: nothing, the wrong kind of thing, or the right kind with a sting. */
 function hostile(good: readonly WireBlock[], { ask, toolbox }: Spoiling, variant: Variant): Spoiled {
   switch (variant) {
     case 'tool-call':

@@ -42,6 +42,7 @@ function room(prompt: string, maxTokens: number): number {
   return words === null ? chars : Math.min(chars, Number(words[1]) * charsPerWord)
 }
 
+/** One section of the answer. */
 interface Part {
   readonly heading: string
   readonly body: string
