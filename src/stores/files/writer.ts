@@ -9,6 +9,7 @@
 //   sync, the lock is looked at once more: an append is acknowledged only if it was still ours then. So what a paused
 //   and robbed writer lets fall late is never acknowledged, and what was acknowledged lay there before the robber
 //   looked. What such a writer dropped makes the file longer than we left it; the session must then be leased anew.
+import { dirname } from 'node:path'
 import { attempt, failureOf, syncFolder, writeAll, type OpenFile } from '../../disk/fs.ts'
 import { holds, type Lock } from '../../disk/lock.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -45,6 +46,7 @@ export class Writer {
   #health: Health = { kind: 'sound' }
   #queue: Promise<unknown> = Promise.resolve()
   #unsynced = false
+  #isNamed = true
   #cancelSync: (() => void) | null = null
   #syncing: Promise<Failure | null> = Promise.resolve(null)
 
@@ -74,6 +76,11 @@ export class Writer {
   sync(): Promise<Result<object>> {
     return this.#inTurn(async () => {
       if (this.#health.kind === 'degraded') return { ok: false, failure: this.#health.failure }
+      const named = await attempt(
+        'bringing the name of the transcript to the disk',
+        async () => (await this.#syncName(), {}),
+      )
+      if (!named.ok) return named
       const failure = await this.#syncNow()
       return failure === null ? { ok: true } : { ok: false, failure }
     })
@@ -140,15 +147,24 @@ export class Writer {
 
   async #open(): Promise<OpenFile> {
     if (this.#file !== null) return this.#file
-    const { fs } = this.#machine
-    this.#file = await fs.open(this.layout.transcript, 'create', fileMode)
+    this.#file = await this.#machine.fs.open(this.layout.transcript, 'create', fileMode)
+    this.#isNamed = false
+    if (this.#policy !== 'none') await this.#syncName()
+    return this.#file
+  }
+
+  /** Brings the name of a new transcript to the disk. */
+  async #syncName(): Promise<void> {
+    if (this.#isNamed) return
     try {
-      if (this.#policy !== 'none') await syncFolder(fs, this.layout.folder)
+      await syncFolder(this.#machine.fs, this.layout.folder)
+      // Whoever made the session's folder may have died before its name was safe.
+      await syncFolder(this.#machine.fs, dirname(this.layout.folder))
+      this.#isNamed = true
     } catch (error) {
       this.#degrade(failureOf(error, 'bringing the name of the transcript to the disk'))
       throw error
     }
-    return this.#file
   }
 
   #degrade(failure: Failure): Failure {
