@@ -39,8 +39,10 @@ export function redactingStream(): RedactingStream {
 /** A place that no secret crosses: behind a line, and before a private key that has not ended yet. */
 function safeCut(text: string): number {
   const key = text.lastIndexOf('-----BEGIN ')
-  if (key >= 0 && text.length - key < keyChars && !text.includes('-----END ', key)) return key
+  const keyEnd = key >= 0 && text.length - key < keyChars ? endOfKey(text, key) : 0
+  if (keyEnd === null) return key
   const line = text.lastIndexOf('\n') + 1
+  if (line < keyEnd) return keyEnd
   // A login and its password may stand on two lines (netrc).
   const pair = text.lastIndexOf('login', line)
   if (line > 0) return pair > 0 && line - pair < 200 ? text.lastIndexOf('\n', pair) + 1 || line : line
@@ -52,4 +54,11 @@ function safeCut(text: string): number {
     text.lastIndexOf("'"),
   )
   return gap > 0 ? gap : text.length
+}
+
+/** Behind its last line, if that is there whole. */
+function endOfKey(text: string, key: number): number | null {
+  const foot = text.indexOf('-----END ', key)
+  const end = foot < 0 ? -1 : text.indexOf('-----', foot + '-----END '.length)
+  return end < 0 ? null : end + '-----'.length
 }

@@ -62,7 +62,7 @@ for (const char of [code.colon, code.equals, code.open, code.dash, code.tilde]) 
 /** `text` without its secrets, and what was taken out. */
 export function redact(text: string): Redacted {
   let clean = pass(text)
-  // A tag can free what stood right beside it (two tokens without a gap), so look again, but not without end.
+  // A tag can free what stood right before it without a gap, so look again, but not without end.
   for (let left = limits.passes, found = clean.found; found.length > 0 && left > 1; left--) {
     const again = pass(clean.text)
     found = again.found
