@@ -1,30 +1,32 @@
 // From a view to the bytes of a request (law C1): without an edit, the next request begins with the bytes of this one
-// up to its last mark, marks apart. Nothing that varies between requests stands before a mark.
-//
-// Order on the wire: tools, system, messages. Marks, at most four: last tool, static block, dynamic block, and exactly
-// one in the messages, on the last block of the last message that can carry one, or where the caller says.
-import { createHash } from 'node:crypto'
+// up to its last mark, marks apart. So the body begins with what the cache is keyed by, in the order it is read: model,
+// tools, system, messages; what may differ from one request to the next stands behind.
 import type { View } from '../projection/view.ts'
 import { holds } from '../projection/ranges.ts'
-import type { CacheControl, WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
-import type { Seq } from '../transcript/ids.ts'
+import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
+import { isReasoning } from '../transcript/content.ts'
 import { defaults } from '../settings/defaults.ts'
+import { chooseMarks, listJson, markField, placeOf, spotOf, type MarkPlace } from './marks.ts'
+import {
+  createJoiner,
+  hashOf,
+  segment,
+  type Joiner,
+  type Lifetime,
+  type Segment,
+  type Segments,
+} from './segments.ts'
 import {
   createSerializer,
-  messageJson,
-  withField,
+  goOn,
+  ownMessage,
   type SentMessage,
   type Serializer,
   type SerializerOptions,
 } from './serialize.ts'
 
-export type Lifetime = '5m' | '1h'
-
-/** A place in the messages: an entry's part and one of its blocks as sent. */
-export interface MarkPlace {
-  readonly seq: Seq
-  readonly block: number
-}
+export type { MarkPlace } from './marks.ts'
+export type { Lifetime, Segment, Segments } from './segments.ts'
 
 export interface ComposeParameters {
   readonly model: string
@@ -44,25 +46,6 @@ export interface ComposeParameters {
   readonly betas?: readonly string[] | undefined
 }
 
-/** What the cache key is made of, piece by piece, without marks; what break detection compares. */
-export interface Segments {
-  readonly model: string
-  readonly tools: readonly Segment[]
-  readonly system: readonly Segment[]
-  readonly messages: readonly Segment[]
-  readonly thinking: string
-  readonly effort: string
-  readonly betas: string
-  readonly extra: string
-  readonly lifetime: Lifetime | null
-  readonly marks: readonly string[]
-}
-export interface Segment {
-  readonly name: string
-  readonly digest: string
-  readonly json: string
-}
-
 export interface Composed {
   readonly body: string
   readonly betas: readonly string[]
@@ -70,7 +53,7 @@ export interface Composed {
   /** Over everything that makes the cache key, without marks. */
   readonly hash: string
   readonly lastMark: MarkPlace | null
-  /** Thinking was asked for but this history does not allow it in this request; said, not hidden. */
+  /** Thinking was asked for but this conversation does not allow it in this request; said, not hidden. */
   readonly withoutThinking: boolean
 }
 export type ComposeOutcome =
@@ -81,174 +64,142 @@ export interface Composer {
   compose(view: View, parameters: ComposeParameters): ComposeOutcome
 }
 
-// Stands at the end of a request whose view ends with an answer: the wire wants a user message last. Never marked,
-// because the next request will not have it.
-const goOn = '{"role":"user","content":[{"type":"text","text":"Continue."}]}'
-const beginning = '{"role":"user","content":[{"type":"text","text":"[The session goes on from here.]"}]}'
+// Stands first where the view begins with an answer: the wire wants a user message there.
+const beginning = ownMessage('[The session goes on from here.]')
+
+/** What lives as long as a session: everything that was serialized. */
+interface Bench {
+  readonly serializer: Serializer
+  /** For messages behind the last mark, where no reference may stand. */
+  readonly bare: Serializer
+  readonly join: Joiner
+  readonly fixed: Fixed
+  readonly reminder: (text: string) => SentMessage
+}
 
 /** One for a session: it keeps what it has serialized. */
 export function createComposer(options: SerializerOptions = {}): Composer {
   const serializer = createSerializer(options)
-  const fixed = createFixed()
-  return { compose: (view, parameters) => compose(serializer, fixed, view, parameters) }
+  const bench: Bench = {
+    serializer,
+    bare: options.references === true ? createSerializer({ tag: options.tag }) : serializer,
+    join: createJoiner(),
+    fixed: createFixed(),
+    reminder: createReminder(),
+  }
+  return { compose: (view, parameters) => compose(bench, view, parameters) }
 }
 
-function compose(
-  serializer: Serializer,
-  fixed: Fixed,
-  view: View,
-  parameters: ComposeParameters,
-): ComposeOutcome {
-  const messages = sentMessages(serializer, view, parameters)
-  if (messages.length === 0)
-    return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
+function compose(bench: Bench, view: View, parameters: ComposeParameters): ComposeOutcome {
+  const { lifetime } = parameters
+  const fixed = bench.fixed(view)
   const limit = Math.min(parameters.maxMarks ?? defaults.request.maxMarks, defaults.request.maxMarks)
-  const marks = chooseMarks(view, parameters.lifetime === null ? 0 : limit)
-  const mark = parameters.lifetime === null ? '' : markJson(parameters.lifetime)
-  const { tools, system } = fixed(view)
-  const place = marks.includes('messages') ? markPlace(messages, parameters.markAt) : null
-  const list = messages.map((message, index) =>
-    place?.message === index ? marked(message, place.block, mark) : message.json,
-  )
-  const leading =
-    view.reminder === null
-      ? messages[0]!.role === 'assistant'
-        ? [beginning]
-        : []
-      : [reminderJson(view.reminder)]
-  const trailing = messages.at(-1)!.role === 'assistant' ? [goOn] : []
-  const withoutThinking = parameters.thinking?.type === 'enabled' && !allowsManualThinking(messages)
+  const marks = chooseMarks(fixed, lifetime === null ? 0 : limit)
+  const list = messageList(bench, view, parameters, marks.includes('messages'))
+  if (list === null) return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
+  const open = openCalls(list)
+  if (open.length > 0) return { ok: false, why: `calls wait for their results: ${open.join(', ')}` }
+  const spot = marks.includes('messages') ? spotOf(list, parameters.markAt) : null
+  const withoutThinking = parameters.thinking?.type === 'enabled' && !allowsManualThinking(list)
   const thinking = withoutThinking ? undefined : parameters.thinking
-  const rest = restOf(parameters, thinking)
-  const body = [
-    `{"model":${JSON.stringify(parameters.model)},"max_tokens":${parameters.maxTokens},"stream":true`,
-    tools.length === 0
-      ? ''
-      : `,"tools":[${withMark(tools, marks.includes('tools') ? [tools.length - 1] : [], mark)}]`,
-    system.length === 0 ? '' : `,"system":[${withMark(system, systemMarks(view, marks), mark)}]`,
-    `,"messages":[${[...leading, ...list, ...trailing].join(',')}]`,
-    ...rest.map(([name, json]) => `,"${name}":${json}`),
-    '}',
-  ].join('')
   const segments: Segments = {
     model: parameters.model,
-    tools,
-    system,
-    messages: [...leading.map(loneSegment), ...messages.map(messageSegment)],
+    ...fixed,
+    messages: list,
+    mark: spot,
     thinking: thinking === undefined ? '' : JSON.stringify(thinking),
     effort: parameters.effort ?? '',
     betas: (parameters.betas ?? []).join(),
-    extra: JSON.stringify(parameters.contextEdits ?? null),
-    lifetime: parameters.lifetime,
-    marks,
+    extra: parameters.contextEdits === undefined ? '' : JSON.stringify(parameters.contextEdits),
+    lifetime,
+    marks: spot === null ? marks.filter((name) => name !== 'messages') : marks,
   }
-  const at = place === null ? null : messages[place.message]!.blocks[place.block]!.part
-  const lastMark =
-    at === null ? null : { seq: at.from, block: blockInPart(messages[place!.message]!, place!.block) }
-  return {
-    ok: true,
-    composed: {
-      body,
-      betas: parameters.betas ?? [],
-      segments,
-      hash: hashOf(segments),
-      lastMark,
-      withoutThinking,
-    },
+  const field = lifetime === null ? '' : markField(lifetime)
+  const messages = bench.join(list, spot, field)
+  const composed = {
+    body: bodyOf(segments, messages.json, field, restOf(parameters, thinking)),
+    betas: parameters.betas ?? [],
+    segments,
+    hash: hashOf(segments, messages),
+    lastMark: spot === null ? null : placeOf(list[spot.message]!, spot.block),
+    withoutThinking,
   }
+  return { ok: true, composed }
 }
 
-function sentMessages(serializer: Serializer, view: View, parameters: ComposeParameters): SentMessage[] {
-  const messages: SentMessage[] = []
-  for (const message of view.messages) {
-    const sent = serializer.message(
-      message,
-      (part) =>
-        part.model !== parameters.model || (parameters.bindsPrefix && holds(view.staleReasoning, part.from)),
-    )
-    if (sent !== null) messages.push(sent)
+function bodyOf(segments: Segments, messages: string, field: string, rest: readonly string[]): string {
+  const { model, tools, system, marks } = segments
+  const parts = [`{"model":${JSON.stringify(model)}`]
+  if (tools.length > 0) {
+    const isMarked = (_: Segment, index: number) => marks.includes('tools') && index === tools.length - 1
+    parts.push(`,"tools":${listJson(tools, isMarked, field)}`)
   }
-  return messages
+  if (system.length > 0)
+    parts.push(`,"system":${listJson(system, (side) => marks.includes(side.name), field)}`)
+  parts.push(',"messages":[', messages, ']', ...rest, '}')
+  return parts.join('')
 }
 
-// The messages first: without that mark nothing of the conversation is cached. Then the widest prefix.
-type MarkName = 'messages' | 'dynamic' | 'static' | 'tools'
-function chooseMarks(view: View, limit: number): readonly MarkName[] {
-  const has = (side: 'static' | 'dynamic') => view.sections.some((section) => section.side === side)
-  const wanted: MarkName[] = ['messages']
-  if (has('dynamic')) wanted.push('dynamic')
-  if (has('static')) wanted.push('static')
-  if (view.tools.length > 0) wanted.push('tools')
-  return wanted.slice(0, limit)
-}
-
-function systemMarks(view: View, marks: readonly MarkName[]): number[] {
-  const sides = (['static', 'dynamic'] as const).filter((side) =>
-    view.sections.some((section) => section.side === side),
-  )
-  return sides.flatMap((side, index) => (marks.includes(side) ? [index] : []))
-}
-
-function markPlace(
-  messages: readonly SentMessage[],
-  wanted: MarkPlace | undefined,
-): { readonly message: number; readonly block: number } | null {
-  for (let message = messages.length - 1; message >= 0; message--) {
-    const { blocks } = messages[message]!
-    for (let block = blocks.length - 1; block >= 0; block--) {
-      const fits =
-        wanted === undefined ||
-        (blocks[block]!.part.from === wanted.seq && blockInPart(messages[message]!, block) === wanted.block)
-      if (fits && blocks[block]!.markable) return { message, block }
-    }
-  }
-  return null
-}
-
-function blockInPart(message: SentMessage, block: number): number {
-  const { part } = message.blocks[block]!
-  return block - message.blocks.findIndex((other) => other.part === part)
-}
-
-function marked(message: SentMessage, block: number, mark: string): string {
-  return messageJson(
-    message.role,
-    message.blocks.map((sent, index) => (index === block ? withField(sent.json, mark) : sent.json)),
-  )
-}
-
-const withMark = (segments: readonly Segment[], places: readonly number[], mark: string): string =>
-  segments.map(({ json }, index) => (places.includes(index) ? withField(json, mark) : json)).join(',')
-
-function markJson(lifetime: Lifetime): string {
-  const control: CacheControl = lifetime === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
-  return `"cache_control":${JSON.stringify(control)}`
-}
-
-function restOf(
-  parameters: ComposeParameters,
-  thinking: WireThinking | undefined,
-): (readonly [string, string])[] {
-  const rest: [string, unknown][] = [
+/** Everything behind the messages: none of it may stand before a mark. */
+function restOf(parameters: ComposeParameters, thinking: WireThinking | undefined): readonly string[] {
+  const { effort, contextEdits, cacheEdits, metadata } = parameters
+  const rest: readonly (readonly [string, unknown])[] = [
+    ['max_tokens', parameters.maxTokens],
+    ['stream', true],
     ['thinking', thinking],
-    ['output_config', parameters.effort === undefined ? undefined : { effort: parameters.effort }],
-    [
-      'context_management',
-      parameters.contextEdits === undefined ? undefined : { edits: parameters.contextEdits },
-    ],
-    ['cache_edits', parameters.cacheEdits?.length === 0 ? undefined : parameters.cacheEdits],
-    ['metadata', parameters.metadata],
+    ['output_config', effort === undefined ? undefined : { effort }],
+    ['context_management', contextEdits === undefined ? undefined : { edits: contextEdits }],
+    ['cache_edits', cacheEdits?.length === 0 ? undefined : cacheEdits],
+    ['metadata', metadata],
   ]
-  return rest.flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, JSON.stringify(value)] as const],
-  )
+  return rest.flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
 }
 
-/** With thinking switched on by hand, the answer whose tools are running must begin with its reasoning (API 4, 13). */
-function allowsManualThinking(messages: readonly SentMessage[]): boolean {
-  const last = messages.findLast((message) => message.role === 'assistant')
-  const runsTools = last?.blocks.some((block) => block.json.startsWith('{"type":"tool_use"')) === true
-  return last === undefined || !runsTools || last.startsWithReasoning
+/** The list as it is sent, ours included; null when the view shows nothing. */
+function messageList(
+  { serializer, bare, reminder }: Bench,
+  view: View,
+  parameters: ComposeParameters,
+  isMarked: boolean,
+): readonly SentMessage[] | null {
+  const { model, bindsPrefix, markAt } = parameters
+  const leavesOut = (part: { readonly model?: string | undefined; readonly from: number }): boolean =>
+    part.model !== model || (bindsPrefix && holds(view.staleReasoning, part.from))
+  const lastReferred = !isMarked ? -1 : (markAt?.seq ?? Infinity)
+  const list: SentMessage[] = []
+  if (view.reminder !== null) list.push(reminder(view.reminder))
+  const start = list.length
+  for (const message of view.messages) {
+    const by = message.from <= lastReferred ? serializer : bare
+    for (const sent of by.messages(message, leavesOut)) list.push(sent)
+  }
+  if (list.length === start) return null
+  if (list[0]!.role === 'assistant') list.unshift(beginning)
+  if (list.at(-1)!.role === 'assistant') list.push(goOn)
+  return list
+}
+
+/** Only the last answer can have calls without results: those before it were answered when the next fact came. */
+function openCalls(list: readonly SentMessage[]): readonly string[] {
+  const at = list.findLastIndex((message) => message.role === 'assistant')
+  const calls = list[at]?.calls ?? []
+  if (calls.length === 0) return calls
+  const answered = new Set(list.slice(at + 1).flatMap((message) => message.answers))
+  return calls.filter((call) => !answered.has(call))
+}
+
+/** With thinking switched on by hand, the tool loop in progress must begin with reasoning (API 4, 13). */
+function allowsManualThinking(list: readonly SentMessage[]): boolean {
+  let first: SentMessage | null = null
+  let inLoop = false
+  for (const message of list.toReversed()) {
+    if (message.role === 'assistant') {
+      if (!inLoop) break
+      first = message
+      inLoop = false
+    } else inLoop ||= message.answers.length > 0
+  }
+  return first === null || isReasoning(first.blocks[0]!)
 }
 
 type Fixed = (view: View) => { readonly tools: readonly Segment[]; readonly system: readonly Segment[] }
@@ -277,24 +228,10 @@ function systemSegments(view: View): readonly Segment[] {
   })
 }
 
-function segment(name: string, value: unknown): Segment {
-  const json = JSON.stringify(value)
-  return { name, json, digest: digest(json) }
-}
-
-const messageSegment = (message: SentMessage, index: number): Segment => ({
-  name: `message ${index} (${message.role}, entry ${message.blocks[0]!.part.from})`,
-  json: message.json,
-  digest: message.digest,
-})
-const loneSegment = (json: string): Segment => ({ name: 'reminder', json, digest: digest(json) })
-const reminderJson = (text: string): string => messageJson('user', [JSON.stringify({ type: 'text', text })])
-const digest = (json: string): string => createHash('sha256').update(json).digest('base64url')
-
-function hashOf(segments: Segments): string {
-  const hash = createHash('sha256')
-  const { model, tools, system, messages, thinking, effort, betas, extra } = segments
-  hash.update(JSON.stringify([model, thinking, effort, betas, extra]))
-  for (const list of [tools, system, messages]) for (const one of list) hash.update(one.digest).update('\n')
-  return hash.digest('base64url')
+function createReminder(): (text: string) => SentMessage {
+  let last: { readonly text: string; readonly message: SentMessage } | null = null
+  return (text) => {
+    if (last?.text !== text) last = { text, message: ownMessage(text) }
+    return last.message
+  }
 }

@@ -1,24 +1,32 @@
 // One message as the bytes that are sent, kept as long as the message lives: composing a request costs what is new.
 // Every block is its own string, so that a mark can be set on one without writing the others again.
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { isReasoning } from '../transcript/content.ts'
+import type { Seq } from '../transcript/ids.ts'
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
 
 /** A block's JSON, and where it came from. */
 export interface SentBlock {
   readonly json: string
-  readonly part: Part
+  readonly type: string
+  /** Null in a message that no entry stands behind. */
+  readonly part: Part | null
   /** A cache mark may stand on it. */
   readonly markable: boolean
 }
 
-/** A message as sent, without marks. Null content never occurs: a message that shows nothing is not sent. */
+/** A message as sent, without marks. It is never empty: a message that shows nothing is not sent. */
 export interface SentMessage {
   readonly role: 'user' | 'assistant'
   readonly blocks: readonly SentBlock[]
   readonly json: string
   readonly digest: string
-  readonly startsWithReasoning: boolean
+  /** Its first entry, or null for one of our own making. */
+  readonly entry: Seq | null
+  /** Ids of the calls it makes and of those it answers. */
+  readonly calls: readonly string[]
+  readonly answers: readonly string[]
+  readonly hasImage: boolean
 }
 
 export interface SerializerOptions {
@@ -29,70 +37,134 @@ export interface SerializerOptions {
 }
 
 export interface Serializer {
-  /** The message as sent when reasoning of the parts named is left out; null when nothing is left. */
-  message(message: Message, leavesOut: (part: Part) => boolean): SentMessage | null
+  /** The messages sent for one of the view, when reasoning of the parts named is left out; perhaps none. */
+  messages(message: Message, leavesOut: (part: Part) => boolean): readonly SentMessage[]
+}
+
+/**
+ * Asks for the next answer where one ended without being followed by anything. It was there when the second of two
+ * neighbouring answers was made, so it stays between them: on models that bind reasoning the prefix must not lose it.
+ */
+export const goOn = ownMessage('Continue.')
+
+/** A message that no entry stands behind. Never marked, so that a mark always has a place in the transcript. */
+export function ownMessage(text: string): SentMessage {
+  const json = JSON.stringify({ type: 'text', text })
+  return sentMessage('user', [{ block: { json, type: 'text', part: null, markable: false }, of: null }])
+}
+
+interface Known {
+  /** Parts whose reasoning may have to be left out. */
+  readonly reasoning: readonly Part[]
+  readonly variants: Map<string, readonly SentMessage[]>
 }
 
 export function createSerializer(options: SerializerOptions = {}): Serializer {
-  const plain = new WeakMap<Message, SentMessage | null>()
-  const reduced = new WeakMap<Message, Map<string, SentMessage | null>>()
+  const known = new WeakMap<Message, Known>()
   return {
-    message(message, leavesOut) {
-      const out =
-        message.role === 'assistant'
-          ? message.parts.filter((part) => hasReasoning(part) && leavesOut(part))
-          : []
-      if (out.length === 0) return kept(plain, message, () => sent(message, out, options))
-      const variants = kept(reduced, message, () => new Map<string, SentMessage | null>())
-      const key = out.map((part) => part.from).join()
-      const found = variants.get(key)
+    messages(message, leavesOut) {
+      let entry = known.get(message)
+      if (entry === undefined) {
+        const reasoning = message.role === 'assistant' ? message.parts.filter(hasReasoning) : []
+        known.set(message, (entry = { reasoning, variants: new Map() }))
+      }
+      const out = entry.reasoning.length === 0 ? entry.reasoning : entry.reasoning.filter(leavesOut)
+      const key = out.length === 0 ? '' : out.map((part) => part.from).join()
+      const found = entry.variants.get(key)
       if (found !== undefined) return found
-      const made = sent(message, out, options)
-      variants.set(key, made)
+      const made = message.role === 'user' ? userMessage(message, options) : answers(message, out, options)
+      entry.variants.set(key, made)
       return made
     },
   }
 }
 
-function kept<V>(cache: WeakMap<Message, V>, message: Message, make: () => V): V {
-  const found = cache.get(message)
-  if (found !== undefined) return found
-  const made = make()
-  cache.set(message, made)
-  return made
+interface Piece {
+  readonly block: SentBlock
+  /** Null for what we added. */
+  readonly of: ViewBlock | null
 }
 
-function sent(message: Message, out: readonly Part[], options: SerializerOptions): SentMessage | null {
-  const results: SentBlock[] = []
-  const others: SentBlock[] = []
+// Results first, as the wire demands; while calls are open nothing is sent, so this moves nothing that was sent.
+function userMessage(message: Message, options: SerializerOptions): readonly SentMessage[] {
+  const results: Piece[] = []
+  const others: Piece[] = []
   for (const part of message.parts) {
-    const blocks = out.includes(part) ? part.blocks.filter((block) => !isReasoning(block)) : part.blocks
     const target = part.kind === 'result' ? results : others
-    for (const block of blocks) target.push(sentBlock(block, part, options))
+    for (const block of part.blocks) target.push(piece(block, part, options))
     const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
-    if (tag !== null) target.push({ json: JSON.stringify({ type: 'text', text: tag }), part, markable: true })
+    if (tag === null) continue
+    const json = JSON.stringify({ type: 'text', text: tag })
+    target.push({ block: { json, type: 'text', part, markable: true }, of: null })
   }
-  const blocks = [...results, ...others]
-  if (blocks.length === 0) return null
+  return results.length + others.length === 0 ? [] : [sentMessage('user', [...results, ...others])]
+}
+
+function answers(message: Message, out: readonly Part[], options: SerializerOptions): readonly SentMessage[] {
+  const sent: SentMessage[] = []
+  for (const response of responses(message.parts)) {
+    const pieces: Piece[] = []
+    for (const part of response) {
+      const leaves = out.includes(part)
+      for (const block of part.blocks)
+        if (!leaves || !isReasoning(block)) pieces.push(piece(block, part, options))
+    }
+    if (pieces.length === 0) continue
+    if (sent.length > 0) sent.push(goOn)
+    sent.push(sentMessage('assistant', pieces))
+  }
+  return sent
+}
+
+/** One response may be kept as several entries. */
+function responses(parts: readonly Part[]): readonly (readonly Part[])[] {
+  const runs: Part[][] = []
+  for (const part of parts) {
+    const last = runs.at(-1)
+    if (last?.at(-1)?.messageId === part.messageId && last !== undefined) last.push(part)
+    else runs.push([part])
+  }
+  return runs
+}
+
+function sentMessage(role: 'user' | 'assistant', pieces: readonly Piece[]): SentMessage {
+  const blocks = pieces.map(({ block }) => block)
   const json = messageJson(
-    message.role,
+    role,
     blocks.map((block) => block.json),
   )
-  const digest = createHash('sha256').update(json).digest('base64url')
-  return { role: message.role, blocks, json, digest, startsWithReasoning: !blocks[0]!.markable }
+  const calls: string[] = []
+  const answered: string[] = []
+  let hasImage = false
+  for (const { of } of pieces) {
+    if (of?.type === 'tool_use' && 'name' in of) calls.push(of.id)
+    if (of?.type === 'tool_result' && 'is_error' in of) {
+      answered.push(of.tool_use_id)
+      hasImage ||= of.content.some((inner) => inner.type === 'image')
+    }
+    hasImage ||= of?.type === 'image'
+  }
+  const entry = blocks[0]!.part?.from ?? null
+  return { role, blocks, json, digest: digest(json), entry, calls, answers: answered, hasImage }
 }
 
-export const messageJson = (role: string, blocks: readonly string[]): string =>
-  `{"role":"${role}","content":[${blocks.join(',')}]}`
+export function messageJson(role: string, blocks: readonly string[]): string {
+  return `{"role":"${role}","content":[${blocks.join(',')}]}`
+}
 
 /** Adds a field to the JSON of an object that is not empty. */
 export const withField = (json: string, field: string): string => `${json.slice(0, -1)},${field}}`
 
-function sentBlock(block: ViewBlock, part: Part, options: SerializerOptions): SentBlock {
+export function digest(text: string): string {
+  return hash('sha256', text, 'base64url')
+}
+
+function piece(block: ViewBlock, part: Part, options: SerializerOptions): Piece {
+  const { type } = block
   const json = JSON.stringify(
-    block.type === 'tool_result' && 'is_error' in block ? resultOf(block, options) : block,
+    type === 'tool_result' && 'is_error' in block ? resultOf(block, options) : block,
   )
-  return { json, part, markable: !isReasoning(block) }
+  return { block: { json, type, part, markable: !isReasoning(block) }, of: block }
 }
 
 // One text is sent as a string: fewer bytes and fewer tokens. Never with a mark inside, so the form cannot change.

@@ -10,6 +10,8 @@ export const defaults = {
   engine: {
     /** Output a request may take where nothing else is said. */
     maxOutputTokens: 32_000,
+    /** The same for a caller who does not stream. */
+    unstreamedOutputTokens: 21_333,
     /** A hook is given up after this time. */
     hookMs: 60 * second,
   },
@@ -75,6 +77,13 @@ export const defaults = {
       ['gpt-', 0.88],
     ] as readonly (readonly [part: string, factor: number])[],
   },
+  results: {
+    /** Largest result that enters the view whole, where its tool says nothing else. */
+    maxChars: 50_000,
+    /** What a preview shows of each end. */
+    headChars: 2048,
+    tailChars: 512,
+  },
   room: {
     /** Kept free for a summary: at most these tokens and this share of the window. */
     reserveTokens: 20_000,
@@ -103,6 +112,16 @@ export const defaults = {
     /** A fall of cache reads is a break when it passes both. */
     breakShare: 0.05,
     breakTokens: 2000,
+    /** Sizes announced before a fall are estimates: one that is larger by this share is still the one announced. */
+    announcedSlack: 0.5,
+    /** Sources whose last request is remembered for comparison. */
+    breakSources: 32,
+    /** Characters shown around the first difference. */
+    diffChars: 600,
+    /** How far back from a mark the provider looks for something cached. */
+    lookbackPositions: 20,
+    /** Who gets the long cache lifetime where it may be had. */
+    longLifetimeSources: ['main', 'summary', 'agent*'] as readonly string[],
   },
   model: {
     /** Window behind the `[1m]` suffix and the long-window header. */

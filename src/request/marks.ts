@@ -1,0 +1,66 @@
+// Where cache marks stand (SPEC 9.3). At most four: last tool, static block, dynamic block, and exactly one in the
+// messages, on the last block of the last message that can carry one, or where the caller says.
+import type { CacheControl } from '../model/wire.ts'
+import type { Seq } from '../transcript/ids.ts'
+import type { Lifetime, Segment, Spot } from './segments.ts'
+import type { SentMessage } from './serialize.ts'
+import { withField } from './serialize.ts'
+
+/** A place in the messages: an entry's part and one of its blocks as sent. */
+export interface MarkPlace {
+  readonly seq: Seq
+  readonly block: number
+}
+
+export type MarkName = 'messages' | 'dynamic' | 'static' | 'tools'
+
+/** The messages first: without that mark nothing of the conversation is cached. Then the widest prefix. */
+export function chooseMarks(
+  fixed: { readonly tools: readonly Segment[]; readonly system: readonly Segment[] },
+  limit: number,
+): readonly MarkName[] {
+  const has = (side: 'static' | 'dynamic') => fixed.system.some((segment) => segment.name === side)
+  const wanted: MarkName[] = ['messages']
+  if (has('dynamic')) wanted.push('dynamic')
+  if (has('static')) wanted.push('static')
+  if (fixed.tools.length > 0) wanted.push('tools')
+  return wanted.slice(0, limit)
+}
+
+export function spotOf(messages: readonly SentMessage[], wanted: MarkPlace | undefined): Spot | null {
+  for (let message = messages.length - 1; message >= 0; message--) {
+    const sent = messages[message]!
+    for (let block = sent.blocks.length - 1; block >= 0; block--) {
+      if (!sent.blocks[block]!.markable) continue
+      if (wanted === undefined || isPlace(placeOf(sent, block), wanted)) return { message, block }
+    }
+  }
+  return null
+}
+
+/** The place of a block in the transcript, so that a fork finds it again in a list of its own. */
+export function placeOf({ blocks }: SentMessage, block: number): MarkPlace | null {
+  const { part } = blocks[block]!
+  if (part === null) return null
+  return { seq: part.from, block: block - blocks.findIndex((other) => other.part === part) }
+}
+
+const isPlace = (place: MarkPlace | null, wanted: MarkPlace): boolean =>
+  place !== null && place.seq === wanted.seq && place.block === wanted.block
+
+export function markField(lifetime: Lifetime): string {
+  const control: CacheControl = lifetime === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
+  return `"cache_control":${JSON.stringify(control)}`
+}
+
+/** Segments as one JSON list, with the mark on those named. */
+export function listJson(
+  segments: readonly Segment[],
+  isMarked: (segment: Segment, index: number) => boolean,
+  field: string,
+): string {
+  const items = segments.map((segment, index) =>
+    isMarked(segment, index) ? withField(segment.json, field) : segment.json,
+  )
+  return `[${items.join(',')}]`
+}

@@ -1,0 +1,119 @@
+// What the cache key is made of, piece by piece and without marks, in the order the provider reads it. Break detection
+// compares two of these; the hash names one.
+import { digest, messageJson, withField, type SentMessage } from './serialize.ts'
+
+export type Lifetime = '5m' | '1h'
+
+/** A tool or a side of the system prompt. */
+export interface Segment {
+  readonly name: string
+  readonly digest: string
+  readonly json: string
+}
+
+/** A block of a message, by index. */
+export interface Spot {
+  readonly message: number
+  readonly block: number
+}
+
+export interface Segments {
+  readonly model: string
+  readonly tools: readonly Segment[]
+  readonly system: readonly Segment[]
+  /** Everything in the list of messages, ours included. Shared with the composer: comparing begins with identity. */
+  readonly messages: readonly SentMessage[]
+  /** The block of the messages that carries the mark: what lies behind it is not cached. */
+  readonly mark: Spot | null
+  readonly thinking: string
+  readonly effort: string
+  readonly betas: string
+  /** Other fields of the body that may be part of the key. */
+  readonly extra: string
+  readonly lifetime: Lifetime | null
+  /** Where marks stand: tools, static, dynamic, messages. */
+  readonly marks: readonly string[]
+}
+
+export function segment(name: string, value: unknown): Segment {
+  const json = JSON.stringify(value)
+  return { name, json, digest: digest(json) }
+}
+
+/** The messages as JSON, joined, and one digest of them all. */
+export interface Joined {
+  readonly json: string
+  readonly digest: string
+}
+
+interface Chunk {
+  readonly messages: readonly SentMessage[]
+  readonly json: string
+  readonly digest: string
+}
+
+// Smaller chunks mean more pieces in every request, larger ones more to join again for each new message.
+const chunkMessages = 64
+
+export type Joiner = (messages: readonly SentMessage[], mark: Spot | null, field: string) => Joined
+
+/** Joins messages in chunks that are kept: what did not change since the last request is copied, not made again. */
+export function createJoiner(): Joiner {
+  let kept: readonly Chunk[] = []
+  return (messages, mark, field) => {
+    const chunks: Chunk[] = []
+    const texts: string[] = []
+    for (let start = 0; start < messages.length; start += chunkMessages) {
+      const end = Math.min(start + chunkMessages, messages.length)
+      const before = kept[chunks.length]
+      const chunk =
+        before !== undefined && isSame(before.messages, messages, start, end)
+          ? before
+          : chunkOf(messages.slice(start, end))
+      chunks.push(chunk)
+      const isMarked = mark !== null && mark.message >= start && mark.message < end
+      texts.push(isMarked ? markedChunk(chunk, mark.message - start, mark.block, field) : chunk.json)
+    }
+    kept = chunks
+    return { json: texts.join(','), digest: digest(chunks.map((chunk) => chunk.digest).join()) }
+  }
+}
+
+function isSame(
+  before: readonly SentMessage[],
+  now: readonly SentMessage[],
+  start: number,
+  end: number,
+): boolean {
+  if (before.length !== end - start) return false
+  for (let index = start; index < end; index++) if (before[index - start] !== now[index]) return false
+  return true
+}
+
+function chunkOf(messages: readonly SentMessage[]): Chunk {
+  return {
+    messages,
+    json: messages.map((message) => message.json).join(','),
+    digest: digest(messages.map((message) => message.digest).join()),
+  }
+}
+
+function markedChunk({ messages }: Chunk, at: number, block: number, field: string): string {
+  return messages
+    .map((message, index) => (index === at ? markedMessage(message, block, field) : message.json))
+    .join(',')
+}
+
+function markedMessage({ role, blocks }: SentMessage, at: number, field: string): string {
+  return messageJson(
+    role,
+    blocks.map(({ json }, index) => (index === at ? withField(json, field) : json)),
+  )
+}
+
+/** Over everything that makes the cache key, without marks. */
+export function hashOf(segments: Segments, messages: Joined): string {
+  const { model, tools, system, thinking, effort, betas, extra } = segments
+  const fixed = [...tools, ...system].map((each) => each.digest)
+  return digest(JSON.stringify([model, thinking, effort, betas, extra, ...fixed, messages.digest]))
+}
