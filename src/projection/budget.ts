@@ -17,7 +17,9 @@ export interface Room {
   /** What a reduction must reach. */
   readonly target: number
 }
-export type RoomOutcome = { readonly ok: true; readonly room: Room } | { readonly ok: false; readonly why: string }
+export type RoomOutcome =
+  | { readonly ok: true; readonly room: Room }
+  | { readonly ok: false; readonly why: string }
 
 export interface RoomClues {
   readonly window: number

@@ -14,7 +14,7 @@ import { MessageList } from './message-list.ts'
 import { lostResults, partOf } from './part.ts'
 import { rangePart, withBlockEdits } from './render.ts'
 import { estimateText, estimateTool } from './tokens.ts'
-import { Units, type Unit } from './units.ts'
+import { callsIn, openAtEnd, Units, type Unit } from './units.ts'
 import type { Anchor, Part, View } from './view.ts'
 
 interface OwnAnchor extends Anchor {
@@ -37,6 +37,8 @@ export interface FoldNumbers {
   lastRequest: Seq | null
   /** Places cut off by rewinds. */
   cut: Range[]
+  /** Places that were found unreadable and are written down as lost. */
+  lost: Range[]
   /** Edits whose span is not in memory. */
   evicted: Evicted[]
 }
@@ -51,6 +53,7 @@ export class Fold {
     lastUsage: null,
     lastRequest: null,
     cut: [],
+    lost: [],
     evicted: [],
   }
   #messages = MessageList.empty
@@ -72,8 +75,31 @@ export class Fold {
     else {
       const before = this.#estimate + this.#fixedEstimate
       for (const unit of this.take(entry)) this.#show(unit.part)
+      if (fact.type === 'damage-found') this.numbers.lost = [...this.numbers.lost, ...fact.lost]
       if (fact.type === 'assistant-message') this.#anchor(entry.seq, fact, before)
     }
+  }
+
+  /** A fold that goes on by itself from here, for a fork. What is immutable is shared. */
+  copy(): Fold {
+    const twin = new Fold()
+    twin.units.merge(this.units)
+    twin.edits.supply(this.edits.controls)
+    Object.assign(twin.numbers, this.numbers, {
+      cut: [...this.numbers.cut],
+      evicted: [...this.numbers.evicted],
+    })
+    twin.#messages = this.#messages
+    twin.#estimate = this.#estimate
+    twin.#instructions = this.#instructions
+    twin.#fixedEstimate = this.#fixedEstimate
+    twin.#open = new Map(this.#open)
+    return twin
+  }
+
+  /** Whether a loss has been written down already. */
+  knowsLoss(range: Range): boolean {
+    return this.numbers.lost.some((known) => known.from <= range.from && known.to >= range.to)
   }
 
   view(): View {
@@ -303,28 +329,4 @@ export function project(entries: Iterable<StoredEntry>): View {
   const fold = new Fold()
   for (const entry of entries) fold.push(entry)
   return fold.view()
-}
-
-function callsIn(part: Part): { readonly id: string; readonly name: string }[] {
-  const calls: { id: string; name: string }[] = []
-  for (const block of part.blocks) {
-    if (block.type === 'tool_use' && 'name' in block) calls.push({ id: block.id, name: block.name })
-  }
-  return calls
-}
-
-function openAtEnd(units: Units): Map<string, string> {
-  const open = new Map<string, string>()
-  if (units.last()?.open !== true) return open
-  const answered = new Set<string>()
-  for (let index = units.length - 1; index >= 0; index--) {
-    const { part } = units.at(index)!
-    if (part.kind === 'answer') {
-      for (const call of callsIn(part)) if (!answered.has(call.id)) open.set(call.id, call.name)
-      break
-    }
-    for (const block of part.blocks)
-      if (block.type === 'tool_result' && 'is_error' in block) answered.add(block.tool_use_id)
-  }
-  return open
 }

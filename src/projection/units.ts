@@ -82,3 +82,29 @@ export class Units {
     return this.#units[Symbol.iterator]()
   }
 }
+
+/** The calls an answer makes. */
+export function callsIn(part: Part): { readonly id: string; readonly name: string }[] {
+  const calls: { id: string; name: string }[] = []
+  for (const block of part.blocks) {
+    if (block.type === 'tool_use' && 'name' in block) calls.push({ id: block.id, name: block.name })
+  }
+  return calls
+}
+
+/** The calls without a result after the last unit, with the names of their tools. */
+export function openAtEnd(units: Units): Map<string, string> {
+  const open = new Map<string, string>()
+  if (units.last()?.open !== true) return open
+  const answered = new Set<string>()
+  for (let index = units.length - 1; index >= 0; index--) {
+    const { part } = units.at(index)!
+    if (part.kind === 'answer') {
+      for (const call of callsIn(part)) if (!answered.has(call.id)) open.set(call.id, call.name)
+      break
+    }
+    for (const block of part.blocks)
+      if (block.type === 'tool_result' && 'is_error' in block) answered.add(block.tool_use_id)
+  }
+  return open
+}

@@ -91,13 +91,15 @@ export function step(tail: Tail, entry: StoredEntry): Tail {
       return {
         ...moved,
         inTurn: moved.inTurn || isRealInput(fact),
+        // Only a lost line leaves calls open here; the fold answers them.
+        open: isRealInput(fact) ? [] : moved.open,
         queued:
           fact.queued === undefined ? moved.queued : moved.queued.filter((place) => place !== fact.queued),
       }
     case 'input-queued':
       return { ...moved, queued: [...moved.queued, entry.seq] }
     case 'assistant-message':
-      return { ...moved, open: [...moved.open, ...callsOf(fact)] }
+      return { ...moved, open: callsOf(fact) }
     case 'tool-result':
       return { ...moved, open: moved.open.filter((call) => call.id !== fact.call) }
     case 'rewind':

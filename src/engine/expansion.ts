@@ -1,0 +1,74 @@
+// Gives back what a stub or a summary stands for. A ref is a place (`12`), a block of it (`12.0`), a range (`12-40`)
+// or the name of a kept output; what is given back is bounded by the caller's limit.
+import type { UserBlock } from '../transcript/content.ts'
+import { isKnown, type Entry, type Fact } from '../transcript/fact.ts'
+import { seq } from '../transcript/ids.ts'
+import { readLine } from '../transcript/lineage.ts'
+import type { Core } from './core.ts'
+
+export type Expanded =
+  | { readonly ok: true; readonly text: string; readonly total: number }
+  | { readonly ok: false; readonly why: string }
+
+export async function expand(core: Core, ref: string, offset: number, limit: number): Promise<Expanded> {
+  const place = /^(\d+)(?:\.(\d+)|-(\d+))?$/.exec(ref.trim())
+  if (place === null) return blobPart(core, ref.trim(), offset, limit)
+  const from = Number(place[1])
+  const block = place[2] === undefined ? null : Number(place[2])
+  const to = place[3] === undefined ? from : Number(place[3])
+  let text = ''
+  for await (const item of readLine(core.options.store, core.links, { from: seq(from), to: seq(to) })) {
+    if (item.kind === 'failed') return { ok: false, why: item.failure.message }
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const spill =
+      block === null && from === to && item.entry.fact.type === 'tool-result'
+        ? item.entry.fact.spill
+        : undefined
+    if (spill !== undefined) return blobPart(core, spill.blob, offset, limit)
+    text += shown(item.entry, block)
+  }
+  if (text === '') return { ok: false, why: `there is nothing at ${ref}` }
+  return { ok: true, text: text.slice(offset, offset + limit).toWellFormed(), total: text.length }
+}
+
+async function blobPart(core: Core, blob: string, offset: number, limit: number): Promise<Expanded> {
+  for (const link of [...core.links].reverse()) {
+    const found = await core.options.store.getBlob(link.session, blob, { offset, length: limit })
+    if (found.ok) return { ok: true, text: new TextDecoder().decode(found.bytes), total: found.total }
+  }
+  return {
+    ok: false,
+    why: `there is no entry and no kept output ${blob}; a ref looks like 12, 12.0 or 12-40`,
+  }
+}
+
+function shown(entry: Entry, block: number | null): string {
+  const said = contentOf(entry.fact)
+  if (said === null) return ''
+  const blocks = block === null ? said.blocks : said.blocks.slice(block, block + 1)
+  return `[${entry.seq}, ${said.who}]\n${blocks.join('\n')}\n\n`
+}
+
+function contentOf(fact: Fact): { readonly who: string; readonly blocks: readonly string[] } | null {
+  switch (fact.type) {
+    case 'user-message':
+      return { who: 'user', blocks: fact.content.map(blockText) }
+    case 'attachment':
+      return { who: 'attachment', blocks: fact.content.map(blockText) }
+    case 'tool-result':
+      return { who: 'tool result', blocks: fact.content.map(blockText) }
+    case 'assistant-message':
+      return {
+        who: 'assistant',
+        blocks: fact.content.map((block) => {
+          if ('text' in block) return block.text
+          if ('name' in block) return `${block.name} ${JSON.stringify(block.input)}`
+          return `[${block.type}]`
+        }),
+      }
+    default:
+      return null
+  }
+}
+
+const blockText = (block: UserBlock): string => (block.type === 'text' ? block.text : `[${block.type}]`)

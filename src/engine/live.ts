@@ -1,0 +1,88 @@
+// Live events: what passes by while a turn runs, for screens and logs. Never kept; the facts are.
+import type { ModelFailure } from '../model/model.ts'
+import type { Entry, Outcome, Usage } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+
+export interface TurnFailure {
+  /** A stable word: an overflow, a cap, a store that cannot write … */
+  readonly code: string
+  /** What happened, why, and what to do. */
+  readonly message: string
+}
+
+export type LiveEvent =
+  | {
+      readonly type: 'request-start'
+      readonly source: string
+      readonly model: string
+      readonly tokens: number
+    }
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'thinking-delta'; readonly text: string }
+  | {
+      readonly type: 'retry-wait'
+      readonly attempt: number
+      readonly waitMs: number
+      readonly failure: ModelFailure
+    }
+  | {
+      readonly type: 'answer-end'
+      readonly stop: string | null
+      readonly usage: Usage
+      readonly dollars: number | null
+    }
+  | { readonly type: 'tool-start'; readonly id: string; readonly name: string; readonly input: unknown }
+  | { readonly type: 'tool-progress'; readonly id: string; readonly text: string }
+  | {
+      readonly type: 'tool-end'
+      readonly id: string
+      readonly name: string
+      readonly isError: boolean
+      readonly text: string
+    }
+  /** A layer changed the view, or wanted to and was refused. */
+  | {
+      readonly type: 'view-edit'
+      readonly layer: string
+      readonly why: string
+      readonly tokensFreed: number
+      readonly seq: Seq
+    }
+  | { readonly type: 'notice'; readonly code: string; readonly message: string }
+  | { readonly type: 'turn-end'; readonly outcome: Outcome; readonly failure: TurnFailure | null }
+
+export type Emit = (event: LiveEvent) => void
+
+/** Events that are pushed from several places, read in order by one reader. */
+export class Channel implements AsyncIterable<LiveEvent> {
+  readonly #waiting: LiveEvent[] = []
+  #wake: (() => void) | null = null
+  #done = false
+
+  readonly push: Emit = (event) => {
+    this.#waiting.push(event)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#done = true
+    this.#wake?.()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<LiveEvent> {
+    for (;;) {
+      while (this.#waiting.length > 0) yield this.#waiting.shift()!
+      if (this.#done) return
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = null
+    }
+  }
+}
+
+/** The text of an answer's blocks, for those who only want that. */
+export function textOf(entry: Entry): string {
+  if (entry.fact.type !== 'assistant-message') return ''
+  return entry.fact.content.flatMap((block) => ('text' in block ? [block.text] : [])).join('')
+}

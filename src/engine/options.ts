@@ -1,0 +1,76 @@
+// What an engine is made of: the ports and the choices, handed in once (law N1).
+import { modelTable, type ModelTable } from '../model/models.ts'
+import type { Model } from '../model/model.ts'
+import type { WireThinking } from '../model/wire.ts'
+import type { Layer } from '../projection/layer.ts'
+import type { Permit } from '../tools/run.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolUseBlock } from '../transcript/content.ts'
+import type { Section } from '../transcript/fact.ts'
+import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
+import type { Hooks } from './hooks.ts'
+import type { Caps } from './spend.ts'
+
+export interface EngineOptions {
+  readonly store: Store
+  /** The model's name, as the API knows it. */
+  readonly modelId: string
+  /** Who answers. Without one the caller keeps the loop and uses the four verbs. */
+  readonly model?: Model | undefined
+  /** The system prompt: a text of the caller's own, or named sections. */
+  readonly system?: string | readonly Section[] | undefined
+  /** Stands before the first user message: instruction files. */
+  readonly reminder?: string | undefined
+  readonly tools?: readonly Tool[] | undefined
+  /** In their order; each may speak once before a request. */
+  readonly layers?: readonly Layer[] | undefined
+  readonly hooks?: Hooks | undefined
+  /** Asked before a tool runs. Without it every tool of the list may. */
+  readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined
+  readonly caps?: Caps | undefined
+  /** Where the tools work. */
+  readonly cwd?: string | undefined
+  readonly models?: ModelTable | undefined
+  /** Window of the model in tokens, over all other sources. */
+  readonly window?: number | undefined
+  readonly maxOutputTokens?: number | undefined
+  readonly thinking?: WireThinking | undefined
+  readonly effort?: string | undefined
+  /** Lifetime of cache marks; null sends none. */
+  readonly cacheLifetime?: '5m' | '1h' | null | undefined
+  readonly clock?: Clock | undefined
+  readonly ids?: Ids | undefined
+}
+
+export interface Ready extends EngineOptions {
+  readonly tools: readonly Tool[]
+  readonly layers: readonly Layer[]
+  readonly caps: Caps
+  readonly cwd: string
+  readonly models: ModelTable
+  readonly cacheLifetime: '5m' | '1h' | null
+  readonly clock: Clock
+  readonly ids: Ids
+}
+
+export function ready(options: EngineOptions): Ready {
+  const clock = options.clock ?? systemClock
+  return {
+    ...options,
+    tools: options.tools ?? [],
+    layers: options.layers ?? [],
+    caps: options.caps ?? {},
+    cwd: options.cwd ?? '.',
+    models: options.models ?? modelTable(),
+    cacheLifetime: options.cacheLifetime === undefined ? '5m' : options.cacheLifetime,
+    clock,
+    ids: options.ids ?? systemIds(clock),
+  }
+}
+
+/** A caller's own system prompt is one dynamic section: nothing of it is known to be shared. */
+export function sectionsOf(system: EngineOptions['system']): readonly Section[] {
+  if (system === undefined || system === '') return []
+  return typeof system === 'string' ? [{ name: 'system', text: system, side: 'dynamic' }] : system
+}

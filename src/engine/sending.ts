@@ -1,0 +1,159 @@
+// One request: settled, composed, within the caps, written down, and then its answer written down before anything
+// acts on it. What a stream leaves behind when it breaks is kept as a partial answer.
+import type { ModelFailure, ModelMessage } from '../model/model.ts'
+import type { Composed } from '../request/compose.ts'
+import type { Entry, FactOf } from '../transcript/fact.ts'
+import { seq } from '../transcript/ids.ts'
+import type { Core } from './core.ts'
+import type { Emit, TurnFailure } from './live.ts'
+import { settle } from './settle.ts'
+import { capRefusal, dollarsOf } from './spend.ts'
+
+export type Prepared =
+  | { readonly ok: true; readonly composed: Composed }
+  | { readonly ok: false; readonly failure: TurnFailure }
+
+/** Everything up to the moment of sending. Writes `request-sent`. */
+export async function prepare(core: Core, emit: Emit, withReasoning = true): Promise<Prepared> {
+  const settled = await settle(core, core.options.layers, emit)
+  if (!settled.ok) return settled
+  const { view } = settled
+  const { options, modelId } = core
+  const info = core.modelInfo()
+  const outcome = core.composer.compose(view, {
+    model: modelId,
+    maxTokens: core.maxOutput(),
+    bindsPrefix: info?.capabilities.bindsPrefix ?? false,
+    withReasoning,
+    lifetime: options.cacheLifetime,
+    markAt: core.markAt,
+    thinking: options.thinking,
+    effort: options.effort,
+  })
+  if (!outcome.ok) return { ok: false, failure: { code: 'nothing-to-send', message: outcome.why } }
+  const { composed } = outcome
+  if (composed.withoutThinking) {
+    emit({
+      type: 'notice',
+      code: 'without-thinking',
+      message: 'this request is sent without thinking: an earlier part of this turn has lost its reasoning',
+    })
+  }
+  const cached = (view.lastUsage?.cacheRead ?? 0) + (view.lastUsage?.cacheWrite ?? 0)
+  const refused = capRefusal(
+    options.caps,
+    core.spent,
+    { model: modelId, tokens: view.tokens, cached },
+    options.models,
+  )
+  if (refused !== null) return { ok: false, failure: { code: 'cap', message: refused } }
+  const written = await core.append([requestSent(core, composed, view.tokens)])
+  if (!written.ok) return written
+  core.noteRequest(composed, options.clock.now())
+  emit({ type: 'request-start', source: core.source, model: modelId, tokens: view.tokens })
+  return { ok: true, composed }
+}
+
+function requestSent(core: Core, composed: Composed, tokens: number): FactOf<'request-sent'> {
+  const { lifetime, marks } = composed.segments
+  return {
+    type: 'request-sent',
+    source: core.source,
+    model: core.modelId,
+    upTo: seq(core.fold.numbers.upTo),
+    hash: composed.hash,
+    tokens,
+    marks,
+    ...(lifetime === null ? {} : { lifetime }),
+  }
+}
+
+export type Recorded =
+  | { readonly ok: true; readonly entry: Entry | null }
+  | { readonly ok: false; readonly failure: TurnFailure }
+
+/** Writes an answer down. Of a partial one only what can stand is kept; an empty one leaves no trace. */
+export async function record(
+  core: Core,
+  message: ModelMessage,
+  isPartial: boolean,
+  emit: Emit,
+): Promise<Recorded> {
+  const { content, messageId, stop, usage } = message
+  // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
+  const model = core.modelId
+  const fact: FactOf<'assistant-message'> = {
+    type: 'assistant-message',
+    content,
+    messageId,
+    stop,
+    model,
+    usage,
+    ...(isPartial ? { partial: true } : {}),
+  }
+  if (content.length === 0 && isPartial) return { ok: true, entry: null }
+  const written = await core.append([fact])
+  if (!written.ok) return written
+  emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
+  for (const notice of core.readUsage(usage)) emit(notice)
+  return { ok: true, entry: written.entries[0]! }
+}
+
+export type Answered =
+  | { readonly kind: 'answer'; readonly entry: Entry }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'failed'; readonly failure: TurnFailure; readonly model: ModelFailure | null }
+
+/** Sends a composed request and sees it through to a written answer. */
+export async function ask(
+  core: Core,
+  composed: Composed,
+  signal: AbortSignal,
+  emit: Emit,
+): Promise<Answered> {
+  const { model } = core.options
+  if (model === undefined)
+    return {
+      kind: 'failed',
+      failure: {
+        code: 'no-model',
+        message: 'this engine has no model of its own; use request() and receive()',
+      },
+      model: null,
+    }
+  const request = { model: core.modelId, body: composed.body, betas: composed.betas, source: core.source }
+  for await (const event of model.stream(request, signal)) {
+    switch (event.type) {
+      case 'text-delta':
+      case 'thinking-delta':
+        emit(event)
+        break
+      case 'retry':
+        emit({ type: 'retry-wait', attempt: event.attempt, waitMs: event.waitMs, failure: event.failure })
+        break
+      case 'end': {
+        const recorded = await record(core, event.message, false, emit)
+        if (!recorded.ok) return { kind: 'failed', failure: recorded.failure, model: null }
+        return { kind: 'answer', entry: recorded.entry! }
+      }
+      case 'failed': {
+        const recorded = event.partial === null ? null : await record(core, event.partial, true, emit)
+        if (recorded !== null && !recorded.ok)
+          return { kind: 'failed', failure: recorded.failure, model: null }
+        if (event.failure.code === 'aborted') return { kind: 'aborted' }
+        return {
+          kind: 'failed',
+          failure: { code: event.failure.code, message: event.failure.message },
+          model: event.failure,
+        }
+      }
+      default:
+        break
+    }
+  }
+  return {
+    kind: 'failed',
+    failure: { code: 'cut-short', message: 'the model ended its stream without an answer; try again' },
+    model: null,
+  }
+}

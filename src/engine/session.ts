@@ -1,0 +1,235 @@
+// One open session, for those who embed it. Four verbs for a loop of your own (say, request, receive, result), one
+// verb for ours (send). The verbs reject with an EngineError that carries a code; `send` never does: its last event
+// says how the turn ended.
+import type {
+  MessageCreateParamsNonStreaming,
+  MessageCreateParamsStreaming,
+} from '@anthropic-ai/sdk/resources/messages'
+import { defaults } from '../settings/defaults.ts'
+import type { ModelMessage } from '../model/model.ts'
+import { usageOf } from '../model/usage.ts'
+import type { WireUsage } from '../model/wire.ts'
+import type { View } from '../projection/view.ts'
+import type { ToolOutcome } from '../tools/tool.ts'
+import type { AssistantBlock, ToolUseBlock, UserBlock } from '../transcript/content.ts'
+import type { BlockRef, Entry, Fact } from '../transcript/fact.ts'
+import type { Seq, SessionId } from '../transcript/ids.ts'
+import type { Failure, Result } from '../transcript/store.ts'
+import type { Core } from './core.ts'
+import { fork, type ForkOutcome, type ForkSpec } from './fork.ts'
+import { Channel, type LiveEvent } from './live.ts'
+import { noHooks } from './hooks.ts'
+import { gated } from './results.ts'
+import { prepare, record } from './sending.ts'
+import type { Spent } from './spend.ts'
+import { runTurn } from './turn.ts'
+
+/** An expected failure at the embedder's door: `code` is stable, the message says what to do. */
+export class EngineError extends Error {
+  readonly code: string
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.name = 'EngineError'
+    this.code = failure.code
+  }
+}
+
+/** What a client of the Messages API gives back: the official one's `Message` fits. */
+export interface Response {
+  readonly id: string
+  readonly model: string
+  readonly content: readonly { readonly type: string }[]
+  readonly stop_reason: string | null
+  readonly usage: WireUsage
+}
+
+export type Input = string | readonly UserBlock[]
+
+export class Session {
+  readonly id: SessionId
+  readonly #core: Core
+  #turn: Promise<void> | null = null
+
+  constructor(core: Core) {
+    this.#core = core
+    this.id = core.session
+  }
+
+  // ---- one verb ----
+
+  /** Says something and runs the turn. Ends with one `turn-end` event; stopping to listen does not stop the turn. */
+  async *send(input: Input, signal: AbortSignal = new AbortController().signal): AsyncGenerator<LiveEvent> {
+    const channel = new Channel()
+    if (this.#turn !== null) {
+      yield refused({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
+      return
+    }
+    this.#turn = this.#run(input, signal, channel).finally(() => {
+      this.#turn = null
+      channel.end()
+    })
+    yield* channel
+  }
+
+  async #run(input: Input, signal: AbortSignal, channel: Channel): Promise<void> {
+    const hooks = this.#core.options.hooks ?? noHooks
+    const content = blocksOf(input)
+    const answer = await hooks.fire('UserPromptSubmit', { session: this.id, prompt: input }, signal)
+    for (const message of answer.failures) channel.push({ type: 'notice', code: 'hook-failed', message })
+    if (answer.block !== null) return channel.push(refused({ code: 'blocked', message: answer.block }))
+    const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
+    if (answer.context !== null) facts.push(attachment('hook', answer.context, 'UserPromptSubmit'))
+    const written = isEmpty(content) ? emptyInput : await this.#core.append(facts)
+    if (!written.ok) return channel.push(refused(written.failure))
+    await runTurn(this.#core, signal, channel.push)
+  }
+
+  /** Keeps input typed while a turn runs: durable when this resolves, delivered once, at the next round. */
+  async queue(input: Input): Promise<Entry> {
+    return first(await this.#core.append([{ type: 'input-queued', content: blocksOf(input) }]))
+  }
+
+  // ---- four verbs ----
+
+  async say(input: Input): Promise<Entry> {
+    const content = blocksOf(input)
+    return first(
+      isEmpty(content)
+        ? emptyInput
+        : await this.#core.append([{ type: 'user-message', content, origin: 'program' }]),
+    )
+  }
+
+  /** The request to send now: layers have settled, it is valid and marked for the cache. */
+  async request(): Promise<MessageCreateParamsNonStreaming> {
+    const prepared = await prepare(this.#core, () => undefined)
+    if (!prepared.ok) throw new EngineError(prepared.failure)
+    const { stream: _, ...request } = JSON.parse(prepared.composed.body) as MessageCreateParamsStreaming
+    // The official client refuses to wait for more than this without streaming.
+    return { ...request, max_tokens: Math.min(request.max_tokens, defaults.engine.unstreamedOutputTokens) }
+  }
+
+  /** Records the answer. A turn without calls ends with it. */
+  async receive(response: Response): Promise<void> {
+    const recorded = await record(this.#core, messageOf(response), false, () => undefined)
+    if (!recorded.ok) throw new EngineError(recorded.failure)
+    if (this.unfinished()) return
+    first(await this.#core.append((tail) => (tail.inTurn ? [{ type: 'turn-end', outcome: 'done' }] : [])))
+    await this.#core.save()
+  }
+
+  async result(id: string, outcome: string | ToolOutcome): Promise<void> {
+    const whole = typeof outcome === 'string' ? { content: blocksOf(outcome), isError: false } : outcome
+    const tool = this.#core.options.tools.find((one) => one.spec.name === this.#openCall(id)?.name)
+    first(await this.#core.append([await gated(this.#core, id, tool, whole)]))
+  }
+
+  openCalls(): readonly ToolUseBlock[] {
+    const open = new Set(this.#core.transcript.tail.open.map((call) => call.id as string))
+    const last = this.#core.view().messages.last()
+    const answer = last?.role === 'assistant' ? last : this.#core.view().messages.at(-2)
+    return (answer?.content ?? []).filter(
+      (block): block is ToolUseBlock => block.type === 'tool_use' && 'input' in block && open.has(block.id),
+    )
+  }
+
+  /** Whether the model has to speak again. */
+  unfinished(): boolean {
+    return this.#core.transcript.tail.open.length > 0 || this.#core.view().messages.last()?.role === 'user'
+  }
+
+  // ---- looking and editing ----
+
+  view(): View {
+    return this.#core.view()
+  }
+
+  spent(): Spent {
+    return this.#core.spent
+  }
+
+  async pin(at: BlockRef): Promise<Entry> {
+    return first(await this.#core.append([{ type: 'pin', at }]))
+  }
+
+  async release(target: Seq): Promise<Entry> {
+    return first(await this.#core.append([{ type: 'release', target }]))
+  }
+
+  /** Takes an edit back, if the view then still fits; the range is held until it is released. */
+  async undo(target: Seq): Promise<Entry> {
+    const room = this.#core.room()
+    const freed = this.#core.freedBy(target)
+    const after = this.#core.view().tokens + freed
+    if (room.ok && after > room.room.effective) {
+      const message = `without the edit at ${target} the view would take about ${after} tokens, and ${room.room.effective} fit`
+      throw new EngineError({ code: 'no-room', message })
+    }
+    return first(await this.#core.append([{ type: 'undo', target }]))
+  }
+
+  async rewind(to: Seq): Promise<Entry> {
+    return first(await this.#core.append([{ type: 'rewind', to }]))
+  }
+
+  async setModel(model: string): Promise<Entry> {
+    return first(await this.#core.append([{ type: 'model-set', model }]))
+  }
+
+  /** Runs work beside the talk on this session's prefix. Never rejects. */
+  fork(spec: ForkSpec, signal: AbortSignal = new AbortController().signal): Promise<ForkOutcome> {
+    return fork(this.#core, spec, signal)
+  }
+
+  /** Waits for a running turn, syncs, and gives the session free for others. */
+  async close(): Promise<void> {
+    await this.#turn
+    const released = await this.#core.transcript.release()
+    if (!released.ok) throw new EngineError(released.failure)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #openCall(id: string) {
+    return this.#core.transcript.tail.open.find((call) => call.id === id)
+  }
+}
+
+const emptyInput: Result<{ readonly entries: readonly Entry[] }> = {
+  ok: false,
+  failure: { code: 'empty-input', message: 'the input is empty; say something' },
+}
+
+const blocksOf = (input: Input): readonly UserBlock[] =>
+  typeof input === 'string' ? [{ type: 'text', text: input }] : input
+const isEmpty = (content: readonly UserBlock[]): boolean =>
+  content.every((block) => block.type === 'text' && block.text.trim() === '')
+
+const attachment = (kind: string, text: string, source: string): Fact => ({
+  type: 'attachment',
+  kind,
+  content: [{ type: 'text', text }],
+  source,
+})
+
+const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })
+
+function first(written: Result<{ readonly entries: readonly Entry[] }>): Entry {
+  if (!written.ok) throw new EngineError(written.failure)
+  return written.entries[0]!
+}
+
+function messageOf(response: Response): ModelMessage {
+  return {
+    messageId: response.id,
+    model: response.model,
+    content: response.content.map((block) => block as AssistantBlock),
+    stop: response.stop_reason,
+    usage: usageOf(response.usage),
+    appliedEdits: [],
+    inputTransformations: [],
+    diagnostics: null,
+  }
+}

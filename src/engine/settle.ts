@@ -1,0 +1,123 @@
+// Letting each layer speak once, cheapest first, each at what the earlier ones left. What a layer wants is written
+// as a fact before it counts; what is refused is said and not tried again (laws L1, L2).
+import { lookUp, ratesOf } from '../model/models.ts'
+import { defaults } from '../settings/defaults.ts'
+import { expectedRequests } from '../projection/economy.ts'
+import type { Room } from '../projection/budget.ts'
+import type { Budget, Layer, Rates } from '../projection/layer.ts'
+import type { View } from '../projection/view.ts'
+import type { Core } from './core.ts'
+import type { Emit, TurnFailure } from './live.ts'
+
+export type Settled =
+  | { readonly ok: true; readonly view: View }
+  | { readonly ok: false; readonly failure: TurnFailure }
+
+export async function settle(core: Core, layers: readonly Layer[], emit: Emit): Promise<Settled> {
+  const outcome = core.room()
+  if (!outcome.ok) return { ok: false, failure: { code: 'no-room', message: outcome.why } }
+  for (const layer of layers) {
+    const failure = await hear(core, layer, outcome.room, emit)
+    if (failure !== null) return { ok: false, failure }
+  }
+  const view = core.view()
+  const { effective, window } = outcome.room
+  if (view.tokens <= effective) return { ok: true, view }
+  const message =
+    `the session takes about ${view.tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
+    'Compact it, drop turns, or choose a model with a larger window.'
+  return { ok: false, failure: { code: 'overflow', message } }
+}
+
+async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<TurnFailure | null> {
+  const proposal = layer.decide(core.view(), budgetOf(core, room))
+  if (proposal === null) return null
+  if (proposal.kind !== 'edit') {
+    // Spilling and summaries need someone who does them; without one the layer is heard in vain, and that is said.
+    emit({
+      type: 'notice',
+      code: 'unanswered',
+      message: `${layer.name} asked for a ${proposal.kind}; nobody does that here`,
+    })
+    return null
+  }
+  const { edits, why, tokensFreed, price } = proposal
+  const written = await core.append([
+    {
+      type: 'view-edit',
+      layer: layer.name,
+      asked: 'automatic',
+      edits,
+      why,
+      tokensFreed,
+      ...(price === undefined ? {} : { price }),
+    },
+  ])
+  if (written.ok) {
+    emit({ type: 'view-edit', layer: layer.name, why, tokensFreed, seq: written.entries[0]!.seq })
+    return null
+  }
+  if (isRefusal(written.failure.code)) {
+    emit({ type: 'notice', code: 'refused', message: `${layer.name}: ${written.failure.message}` })
+    return null
+  }
+  return written.failure
+}
+
+/** The room with everything else a layer may look at. */
+export function budgetOf(core: Core, room: Room): Budget {
+  const view = core.view()
+  const now = core.options.clock.now()
+  return {
+    ...room,
+    now,
+    isWarm: isWarm(core, now),
+    rates: ratesFor(core, view.tokens),
+    expectedRequests: expected(core, room),
+  }
+}
+
+/** Whether the prefix of the last request is still cached: its lifetime counts from the start of that request. */
+export function isWarm(core: Core, now: number): boolean {
+  const lifetime = core.options.cacheLifetime
+  return (
+    lifetime !== null &&
+    core.lastRequestAt !== null &&
+    now - core.lastRequestAt < defaults.request.cacheLifetimeMs[lifetime]
+  )
+}
+
+function expected(core: Core, room: Room): number {
+  const view = core.view()
+  const requests = core.spent.requests
+  const growth = requests === 0 ? 0 : Math.max(0, view.tokens - room.fixed) / requests
+  return expectedRequests({ requests, growthTokens: growth, roomTokens: room.threshold - view.tokens })
+}
+
+function ratesFor(core: Core, tokens: number): Rates | null {
+  const info = lookUp(core.options.models, core.modelId)
+  const rates = info === null ? null : ratesOf(info, tokens)
+  if (rates === null) return null
+  const write = core.options.cacheLifetime === '1h' ? rates.write1h : rates.write5m
+  return {
+    fresh: rates.input / perTokens,
+    read: rates.read / perTokens,
+    write: write / perTokens,
+    output: rates.output / perTokens,
+  }
+}
+
+const perTokens = 1_000_000
+const refusals = new Set([
+  'covered',
+  'overlap',
+  'held',
+  'pinned',
+  'splits-pair',
+  'not-stubbable',
+  'already-stubbed',
+  'user-words',
+  'nothing-left',
+  'no-such-entry',
+])
+const isRefusal = (code: string): boolean => refusals.has(code)

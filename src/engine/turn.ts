@@ -1,0 +1,214 @@
+// The loop: settle, ask, run tools, again, until no call is open. An abort is an outcome: open calls are answered,
+// the turn is ended, and the transcript stays whole. Nothing here throws; a failure ends the turn and is said.
+import { runCalls, type Permit } from '../tools/run.ts'
+import type { Tool, ToolEnv } from '../tools/tool.ts'
+import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
+import type { Entry, Fact, Outcome } from '../transcript/fact.ts'
+import { notRun } from '../transcript/grammar.ts'
+import { callId } from '../transcript/ids.ts'
+import type { Core } from './core.ts'
+import { expand } from './expansion.ts'
+import type { Emit, TurnFailure } from './live.ts'
+import { noHooks } from './hooks.ts'
+import { gated } from './results.ts'
+import { ask, prepare } from './sending.ts'
+
+interface Ended {
+  readonly outcome: Outcome
+  readonly failure: TurnFailure | null
+}
+
+/** Runs until the model has nothing more to do. The input is already written. */
+export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Promise<void> {
+  const ended = await rounds(core, signal, emit)
+  const why =
+    ended.outcome === 'aborted' ? 'the user interrupted' : (ended.failure?.message ?? 'the turn ended')
+  const closed = await core.append((tail) =>
+    ending(
+      tail.open.map((call) => call.id),
+      tail.inTurn,
+      ended,
+      why,
+    ),
+  )
+  const failure = ended.failure ?? (closed.ok ? null : closed.failure)
+  const unsaved = await core.save()
+  if (unsaved !== null)
+    emit({ type: 'notice', code: unsaved.code, message: `no checkpoint was written: ${unsaved.message}` })
+  const stopped = await (core.options.hooks ?? noHooks).fire(
+    'Stop',
+    { session: core.session, outcome: ended.outcome },
+    signal,
+  )
+  for (const message of stopped.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  emit({ type: 'turn-end', outcome: closed.ok ? ended.outcome : 'failed', failure })
+}
+
+async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {
+  let withReasoning = true
+  for (;;) {
+    if (signal.aborted) return { outcome: 'aborted', failure: null }
+    const delivered = await deliverQueued(core)
+    if (delivered !== null) return failed(delivered)
+    const prepared = await prepare(core, emit, withReasoning)
+    if (!prepared.ok) return failed(prepared.failure)
+    const answered = await ask(core, prepared.composed, signal, emit)
+    if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
+    if (answered.kind === 'failed') {
+      // The provider refuses reasoning it does not know any more: once more without it, then the error is shown.
+      if (answered.model?.code !== 'reasoning-invalid' || !withReasoning) return failed(answered.failure)
+      withReasoning = false
+      emit({
+        type: 'notice',
+        code: 'reasoning-dropped',
+        message: 'the provider refused earlier reasoning; sent again without it',
+      })
+      continue
+    }
+    const calls = callsOf(answered.entry)
+    if (calls.length === 0) {
+      if (core.transcript.tail.queued.length > 0) continue
+      return { outcome: 'done', failure: null }
+    }
+    const stopped = await runTools(core, calls, signal, emit)
+    if (stopped !== null) return stopped
+  }
+}
+
+/** Input typed while the model was busy: written when it was typed, given to the model at the next round. */
+async function deliverQueued(core: Core): Promise<TurnFailure | null> {
+  const { queued } = core.transcript.tail
+  for (const place of queued) {
+    const content = await core.queuedContent(place)
+    if (!content.ok) return content.failure
+    const written = await core.append([
+      { type: 'user-message', content: content.content, origin: 'queued', queued: place },
+    ])
+    if (!written.ok) return written.failure
+  }
+  return null
+}
+
+async function runTools(
+  core: Core,
+  calls: readonly ToolUseBlock[],
+  signal: AbortSignal,
+  emit: Emit,
+): Promise<Ended | null> {
+  const { options } = core
+  const tools = new Map(options.tools.map((tool) => [tool.spec.name, tool]))
+  const runnable = calls.filter((call) => call.broken === undefined && !core.isCutShort(call.id))
+  const broken = calls.filter((call) => !runnable.includes(call))
+  const unread = await core.append(broken.map((call) => errorResult(call.id, notRun(call.name))))
+  if (!unread.ok) return failed(unread.failure)
+  for (const call of runnable) emit({ type: 'tool-start', id: call.id, name: call.name, input: call.input })
+  const running = runCalls(runnable, {
+    tools: options.tools,
+    env: (call) => envOf(core, call, emit),
+    signal,
+    mayRun: (call, tool) => mayRun(core, call, tool, signal, emit),
+  })
+  for await (const { call, outcome } of running) {
+    const fact = await gated(core, call.id, tools.get(call.name), outcome)
+    const extra = await afterTool(core, call, fact.content, signal, emit)
+    const written = await core.append([fact, ...extra])
+    if (!written.ok) return failed(written.failure)
+    const wanted = outcome.facts === undefined ? { ok: true as const } : await core.append(outcome.facts)
+    if (!wanted.ok)
+      emit({ type: 'notice', code: wanted.failure.code, message: `${call.name}: ${wanted.failure.message}` })
+    emit({
+      type: 'tool-end',
+      id: call.id,
+      name: call.name,
+      isError: fact.isError,
+      text: textOf(fact.content),
+    })
+  }
+  return signal.aborted ? { outcome: 'aborted', failure: null } : null
+}
+
+async function mayRun(
+  core: Core,
+  call: ToolUseBlock,
+  tool: Tool,
+  signal: AbortSignal,
+  emit: Emit,
+): Promise<Permit> {
+  const hooks = core.options.hooks ?? noHooks
+  const answer = await hooks.fire(
+    'PreToolUse',
+    { session: core.session, tool: call.name, input: call.input },
+    signal,
+  )
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  if (answer.block !== null) return { ok: false, why: answer.block }
+  return core.options.mayRun === undefined ? { ok: true } : core.options.mayRun(call, tool)
+}
+
+async function afterTool(
+  core: Core,
+  call: ToolUseBlock,
+  content: readonly UserBlock[],
+  signal: AbortSignal,
+  emit: Emit,
+): Promise<Fact[]> {
+  const hooks = core.options.hooks ?? noHooks
+  const payload = { session: core.session, tool: call.name, input: call.input, output: textOf(content) }
+  const answer = await hooks.fire('PostToolUse', payload, signal)
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  if (answer.context === null) return []
+  return [
+    {
+      type: 'attachment',
+      kind: 'hook',
+      content: [{ type: 'text', text: answer.context }],
+      source: 'PostToolUse',
+    },
+  ]
+}
+
+function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
+  const { store, cwd, clock } = core.options
+  return {
+    cwd,
+    callId: call.id,
+    readFiles: core.readFiles,
+    spill: async (name, bytes) => {
+      const kept = await store.putBlob(core.transcript.lease, name, bytes)
+      return kept.ok ? kept : { ok: false, why: kept.failure.message }
+    },
+    expand: (ref, offset, limit) => expand(core, ref, offset, limit),
+    isShown: (id) => core.isShown(id),
+    report: (text) => emit({ type: 'tool-progress', id: call.id, text }),
+    now: () => clock.now(),
+  }
+}
+
+/** What is written at the end of a turn: answers for calls still open, then the end itself. */
+function ending(open: readonly string[], inTurn: boolean, ended: Ended, why: string): readonly Fact[] {
+  const facts: Fact[] = open.map((id) => errorResult(id, `[interrupted: ${why}]`))
+  if (inTurn) {
+    const { outcome, failure } = ended
+    facts.push({ type: 'turn-end', outcome, ...(failure === null ? {} : { failure }) })
+  }
+  return facts
+}
+
+const failed = (failure: TurnFailure): Ended => ({ outcome: 'failed', failure })
+
+const errorResult = (id: string, text: string): Fact => ({
+  type: 'tool-result',
+  call: callId(id),
+  content: [{ type: 'text', text }],
+  isError: true,
+})
+
+function callsOf(entry: Entry): readonly ToolUseBlock[] {
+  if (entry.fact.type !== 'assistant-message') return []
+  return entry.fact.content.filter(
+    (block): block is ToolUseBlock => block.type === 'tool_use' && 'input' in block,
+  )
+}
+
+const textOf = (content: readonly UserBlock[]): string =>
+  content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n')

@@ -1,0 +1,39 @@
+// The front door: what an embedding program needs to keep an agent's context small, cheap and true.
+export { createEngine, type Engine, type Opened } from './engine/engine.ts'
+export type { EngineOptions } from './engine/options.ts'
+export { EngineError, Session, type Input, type Response } from './engine/session.ts'
+export type { ForkOutcome, ForkSpec } from './engine/fork.ts'
+export { noAnswer, noHooks, type HookAnswer, type HookName, type Hooks } from './engine/hooks.ts'
+export type { LiveEvent, TurnFailure } from './engine/live.ts'
+export type { Caps, Spent } from './engine/spend.ts'
+export { anthropicModel } from './model/anthropic.ts'
+export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
+export {
+  lookUp,
+  modelTable,
+  price,
+  windowOf,
+  type ModelInfo,
+  type ModelRow,
+  type ModelTable,
+} from './model/models.ts'
+export { overflowOf, silentOverflow } from './model/overflow.ts'
+export { scriptedMessage, scriptedModel } from './model/scripted.ts'
+export { project } from './projection/fold.ts'
+export type { Layer, Budget, Proposal } from './projection/layer.ts'
+export type { Message, Part, View } from './projection/view.ts'
+export { repair, type Repair, type Repaired, type Repairer, type RepairOptions } from './request/repair.ts'
+export { fileStore, inMemoryStore, type FileStoreOptions } from './stores/index.ts'
+export type {
+  BlockRef,
+  Edit,
+  Entry,
+  Fact,
+  FactOf,
+  FactType,
+  Range,
+  StoredEntry,
+  Usage,
+} from './transcript/fact.ts'
+export type { Clock, Ids, Seq, SessionId, Uuid } from './transcript/ids.ts'
+export type { Damage, Failure, Result, SessionInfo, Store } from './transcript/store.ts'

@@ -1,0 +1,19 @@
+// The projection door: what turns entries into a view. Browser-safe: nothing here or below asks for Node.
+export { roomOf, type Room, type RoomClues, type RoomOutcome } from './budget.ts'
+export { factorOf, learn, uncalibrated, type Calibration } from './calibration.ts'
+export { checkpointOf, foldVersion, restore, type FoldState } from './checkpoint.ts'
+export { covered, cutPlaces } from './cuts.ts'
+export {
+  breakEven,
+  expectedRequests,
+  priceOfReduction,
+  type Reduction,
+  type ReductionPrice,
+} from './economy.ts'
+export { Fold, project } from './fold.ts'
+export type { Budget, Layer, Proposal, Rates } from './layer.ts'
+export { MessageList } from './message-list.ts'
+export { userWords, viewRefusal, type EditRefusal } from './refusal.ts'
+export { estimateBlock, estimateBlocks, estimateText, estimateTool } from './tokens.ts'
+export { roundsOf, turnsOf, type Span } from './turns.ts'
+export type { Anchor, Message, Part, ToolResultBlock, View, ViewBlock } from './view.ts'
