@@ -1,6 +1,6 @@
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { frame } from '../../src/stores/files/lines/frame.ts'
 import { noteEntry } from '../../src/testing/store-steps.ts'

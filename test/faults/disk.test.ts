@@ -135,7 +135,7 @@ describe('a failing disk', () => {
       before: (call) => {
         if (isBad && call.name === 'truncate') throw systemError('EIO')
       },
-      take: (call, bytes) => (isBad && call.path.endsWith('.jsonl') ? bytes - 10 : bytes),
+      take: (call, bytes) => (isBad && call.path.endsWith('.jsonl') && bytes > 200 ? bytes - 10 : bytes),
     })
     const { lease: held } = await lease(store)
     expect(await append(store, held, [noteEntry(0, 'refused'), noteEntry(1, 'refused')])).toBe('disk-full')
@@ -189,6 +189,31 @@ describe('a failing disk', () => {
     runs[0]!()
     expect((await store.sync(held)).ok).toBe(false)
     expect(await append(store, held, [noteEntry(1, 'x')], 'soon')).toBe('io-error')
+  })
+
+  it('[S15] who waits while a sync fails is told so, even if the next one would succeed', async () => {
+    const runs: (() => void)[] = []
+    let fail = (): void => undefined
+    let syncs = 0
+    let begun = (): void => undefined
+    const hasBegun = new Promise<void>((resolve) => (begun = resolve))
+    const fs = hookedFileSystem(machineFileSystem, {
+      before: async (call) => {
+        if (call.name !== 'datasync' || ++syncs > 1) return
+        begun()
+        await new Promise((_, reject) => (fail = () => reject(systemError('EIO'))))
+      },
+    })
+    const later = (_: number, run: () => void) => (runs.push(run), () => undefined)
+    const store = fileStore({ root: at.root, fsync: 'batch', machine: { fs, later } })
+    const { lease: held } = await lease(store)
+    expect(await append(store, held, [noteEntry(0, 'x')], 'soon')).toBe('ok')
+    runs[0]!()
+    const waiting = append(store, held, [noteEntry(1, 'x')], 'now')
+    await hasBegun
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    fail()
+    expect([await waiting, syncs]).toEqual(['io-error', 1])
   })
 
   it('[E1] a read-only disk is a failure with its name, for writing and for listing', async () => {

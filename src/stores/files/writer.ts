@@ -47,6 +47,7 @@ export class Writer {
   #queue: Promise<unknown> = Promise.resolve()
   #unsynced = false
   #isNamed = true
+  #identity: string | null = null
   #cancelSync: (() => void) | null = null
   #syncing: Promise<Failure | null> = Promise.resolve(null)
 
@@ -130,18 +131,25 @@ export class Writer {
     }
   }
 
-  /** Null when writing may begin: the lock is ours and the file is as we left it. */
+  /** Null when writing may begin: the lock is ours and the file at the path is the one we left, as we left it. */
   async #ready(): Promise<AppendOutcome | null> {
     const file = await this.#open()
-    const [ours, stat] = await Promise.all([holds(this.lock, this.#machine.fs), file.stat()])
+    const { fs } = this.#machine
+    const [ours, stat] = await Promise.all([
+      holds(this.lock, fs),
+      attempt('looking at the transcript', () => fs.stat(this.layout.transcript)),
+    ])
     if (!ours) return fenced
-    if (this.#health.kind === 'torn') {
+    if (!stat.ok && stat.failure.code !== 'not-found') return failed(stat.failure)
+    this.#identity ??= (await file.stat()).identity
+    const isSame = stat.ok && stat.identity === this.#identity
+    if (isSame && this.#health.kind === 'torn') {
       const failure = await this.#mend(file, this.#health.wholeEntries, stat.bytes)
       return failure === null ? null : failed(failure)
     }
-    if (stat.bytes === this.#end && stat.links > 0) return null
-    const what = stat.links === 0 ? 'was removed' : `is ${stat.bytes} bytes long and not ${this.#end}`
-    const message = `the transcript ${what}: something else wrote to it. Open the session again`
+    if (isSame && stat.bytes === this.#end) return null
+    const what = isSame ? `is ${stat.bytes} bytes long and not ${this.#end}` : 'was removed or replaced'
+    const message = `the transcript ${what}: something else changed it. Open the session again`
     return failed({ code: 'changed-outside', message })
   }
 
