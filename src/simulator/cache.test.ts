@@ -75,10 +75,24 @@ describe('prompt cache', () => {
       { role: 'user' as const, content: results(11) },
     ]
     expect(fields(cache, request({ messages: runs }), 705)).toEqual([0, 23_000, 0, 6000])
-    // The system entry was written at 700 s and not read since: the vector's own order, on a cache of its own.
+    // Vectors 5 and 6 both follow 4, so 5 has a cache of its own.
     const other = createCache({ counter: counting(2000) })
     expect(fields(other, request({ messages: users(3) }), 700)).toEqual([0, 6000, 0, 0])
     expect(fields(other, request({ messages: users(26) }), 710)).toEqual([0, 26_000, 0, 3000])
+  })
+
+  it('[V31] twenty positions are looked at, the mark itself being the first', () => {
+    for (const [entry, mark, read] of [
+      [10, 15, true],
+      [15, 35, false],
+      [16, 35, true],
+    ] as const) {
+      const cache = createCache({ counter: counting(2000) })
+      const bare = { system: [text('system')] }
+      fields(cache, request({ messages: users(entry), more: bare }), 0)
+      const hit = fields(cache, request({ messages: users(mark), more: bare }), 1)[3]
+      expect([entry, mark, hit]).toEqual([entry, mark, read ? 3000 + entry * 1000 : 0])
+    }
   })
 
   it('[V31] vectors 7–9: mixed lifetimes, a changed tool choice, a changed tool', () => {

@@ -11,10 +11,16 @@ export interface Digests {
   block(block: WireBlock): string
   tool(tool: WireTool): string
   system(request: WireRequest): readonly string[]
+  /** The chain after this item; the last answer is kept per object, since a session repeats its prefix. */
+  follow(previous: string, item: object, digest: string): string
 }
 
 export function createDigests(): Digests {
   const known = new WeakMap<object, string>()
+  const links = new WeakMap<
+    object,
+    { readonly previous: string; readonly digest: string; readonly hash: string }
+  >()
   const of = (value: object): string => {
     const before = known.get(value)
     if (before !== undefined) return before
@@ -25,6 +31,13 @@ export function createDigests(): Digests {
   return {
     block: of,
     tool: of,
+    follow: (previous, item, digest) => {
+      const link = links.get(item)
+      if (link?.previous === previous && link.digest === digest) return link.hash
+      const next = chain(previous, digest)
+      links.set(item, { previous, digest, hash: next })
+      return next
+    },
     system: ({ system }) => {
       if (system === undefined || system === '') return []
       return typeof system === 'string' ? [of({ type: 'text', text: system })] : system.map(of)

@@ -94,6 +94,20 @@ describe('reasoning', () => {
     )
   })
 
+  it('[V15] redacted reasoning goes there and back under its own seal', async () => {
+    const redacted: Answer = {
+      content: [{ type: 'redacted_thinking', data: 'hidden' }, text('so')],
+      stop_reason: 'end_turn',
+    }
+    const { reply, refusal } = exchange([redacted])
+    const { response } = await reply([user(text('go'))])
+    const back = (content: readonly WireBlock[]) => [user(text('go')), assistant(content), user(text('on'))]
+    expect(await refusal(back(response.content))).toBe('accepted')
+    expect(await refusal(back(redacted.content))).toBe(
+      'messages.1.content.0: Invalid `data` in `redacted_thinking` block',
+    )
+  })
+
   it('[V14] reasoning that was altered is refused, with its own words in the latest turn', async () => {
     const { messages, refusal } = await talk()
     const alter = (block: WireBlock) => (block.type === 'thinking' ? { ...block, thinking: 'other' } : block)
@@ -173,6 +187,25 @@ describe('reasoning', () => {
       'messages.1.content.2',
       'messages.3.content.0',
     ])
+  })
+
+  it('[V25] while a dropped block is still sent, even reasoning made after the drop is dropped', async () => {
+    const again: Answer = { content: [think('fourth'), call('t3')], stop_reason: 'tool_use' }
+    const { messages, reply } = await talk({}, {}, [again])
+    const more = {
+      tools,
+      thinking: {
+        type: 'adaptive' as const,
+        block_binding: { prefix_mismatch_behavior: 'drop_block' as const },
+      },
+    }
+    const changed = edited(messages, 2, result('t1', 'shorter'))
+    const { response } = await reply(changed, more, [BINDING])
+    const after = [assistant(response.content), user(result('t3'))]
+    const paths = async (sent: readonly WireMessage[]) =>
+      ((await reply(sent, more, [BINDING])).response.input_transformations ?? []).map((each) => each['path'])
+    expect(await paths([...changed, ...after])).toEqual(['messages.3.content.0', 'messages.5.content.0'])
+    expect(await paths([...without(changed, ['3.0']), ...after])).toEqual([])
   })
 
   it('[V25] an older account is bound only where it asks to be', async () => {

@@ -46,19 +46,31 @@ const DEFAULT_EFFORT = 'high'
 export function readPrompt(request: WireRequest, model: SimulatedModel, options: PromptOptions): Prompt {
   const { counter, digests } = options
   const deletions = new Set(request.cache_edits?.map((edit) => edit.cache_reference))
-  const reader = new PromptReader(chain('tools', options.scope, model.id), deletions)
+  const reader = new PromptReader(chain('tools', options.scope, model.id), deletions, digests)
   const offered = (request.tools ?? []).filter((tool) => tool.defer_loading !== true)
   const searches = offered.filter(isWebSearch)
   reader.weigh(offered.length > 0 ? counter.overhead(model) : 0)
   for (const tool of offered.filter((each) => !isWebSearch(each))) {
-    reader.add('tools', { type: 'tool', digest: digests.tool(tool), tokens: counter.tool(tool, model), mark: tool.cache_control })
+    reader.add('tools', {
+      item: tool,
+      type: 'tool',
+      digest: digests.tool(tool),
+      tokens: counter.tool(tool, model),
+      mark: tool.cache_control,
+    })
   }
   const toolsHash = reader.hash
   reader.weigh(searches.reduce((sum, tool) => sum + counter.tool(tool, model), 0))
   const searchDigests = searches.map((tool) => digests.tool(tool))
   reader.seed('system', request.speed ?? 'standard', String(citesAnywhere(request)), ...searchDigests)
   for (const block of systemBlocks(request)) {
-    reader.add('system', { type: 'text', digest: digests.block(block), tokens: counter.block(block, model), mark: block.cache_control })
+    reader.add('system', {
+      item: block,
+      type: 'text',
+      digest: digests.block(block),
+      tokens: counter.block(block, model),
+      mark: block.cache_control,
+    })
   }
   const systemHash = reader.hash
   reader.seed('messages', ...messageSeed(request, model))
@@ -67,6 +79,7 @@ export function readPrompt(request: WireRequest, model: SimulatedModel, options:
     for (const block of messageBlocks(message)) {
       if (index < kept && isThinking(block)) continue
       reader.add('messages', {
+        item: block,
         type: block.type,
         digest: `${message.role} ${digests.block(block)}`,
         tokens: counter.block(block, model),
@@ -82,6 +95,7 @@ export function readPrompt(request: WireRequest, model: SimulatedModel, options:
 }
 
 interface Piece {
+  readonly item: object
   readonly type: string
   readonly digest: string
   readonly tokens: number
@@ -101,10 +115,12 @@ class PromptReader {
   #deleted: readonly string[] = []
   #lastMarkable = -1
   readonly #deletions: ReadonlySet<string>
+  readonly #digests: Digests
 
-  constructor(seed: string, deletions: ReadonlySet<string>) {
+  constructor(seed: string, deletions: ReadonlySet<string>, digests: Digests) {
     this.hash = seed
     this.#deletions = deletions
+    this.#digests = digests
   }
 
   weigh(tokens: number): void {
@@ -117,7 +133,7 @@ class PromptReader {
 
   add(level: Level, piece: Piece): void {
     const { type, reference } = piece
-    this.hash = chain(this.hash, piece.digest)
+    this.hash = this.#digests.follow(this.hash, piece.item, piece.digest)
     const continues = type === this.#type && (type === 'tool_use' || type === 'tool_result')
     if (!continues) this.#run += 1
     this.#type = type
@@ -149,23 +165,42 @@ function systemBlocks({ system }: WireRequest): readonly WireBlock[] {
 }
 
 function markOf(block: WireBlock): CacheControl | undefined {
-  return block.cache_control ?? innerBlocks(block).findLast((each) => (each.cache_control ?? null) !== null)?.cache_control
+  return (
+    block.cache_control ??
+    innerBlocks(block).findLast((each) => (each.cache_control ?? null) !== null)?.cache_control
+  )
 }
 
 function messageSeed(request: WireRequest, model: SimulatedModel): readonly string[] {
   const { type, ...rest } = request.thinking ?? { type: model.defaultThinking }
   const { block_binding: _, ...thinking } = rest as Record<string, unknown>
   const effort = request.output_config?.effort ?? DEFAULT_EFFORT
-  return [JSON.stringify(request.tool_choice ?? { type: 'auto' }), String(hasImages(request)), type, JSON.stringify(thinking), effort]
+  return [
+    JSON.stringify(request.tool_choice ?? { type: 'auto' }),
+    String(hasImages(request)),
+    type,
+    JSON.stringify(thinking),
+    effort,
+  ]
 }
 
 function hasImages(request: WireRequest): boolean {
-  return request.messages.some(({ content }) => typeof content !== 'string' && content.some((block) => block.type === 'image' || innerBlocks(block).some((inner) => inner.type === 'image')))
+  return request.messages.some(
+    ({ content }) =>
+      typeof content !== 'string' &&
+      content.some(
+        (block) => block.type === 'image' || innerBlocks(block).some((inner) => inner.type === 'image'),
+      ),
+  )
 }
 
 function citesAnywhere(request: WireRequest): boolean {
-  const cites = (block: WireBlock): boolean => isRecord(block['citations']) && block['citations']['enabled'] === true
-  return request.messages.some(({ content }) => typeof content !== 'string' && content.some((block) => cites(block) || innerBlocks(block).some(cites)))
+  const cites = (block: WireBlock): boolean =>
+    isRecord(block['citations']) && block['citations']['enabled'] === true
+  return request.messages.some(
+    ({ content }) =>
+      typeof content !== 'string' && content.some((block) => cites(block) || innerBlocks(block).some(cites)),
+  )
 }
 
 function isWebSearch(tool: WireTool): boolean {
@@ -175,5 +210,8 @@ function isWebSearch(tool: WireTool): boolean {
 /** Models that do not keep old reasoning lose it when the user speaks again; a tool result is not a new turn. */
 function firstKeptThinking(request: WireRequest, model: SimulatedModel): number {
   if (model.keepsThinking) return 0
-  return request.messages.findLastIndex((message) => message.role === 'user' && !messageBlocks(message).some((block) => block.type === 'tool_result'))
+  return request.messages.findLastIndex(
+    (message) =>
+      message.role === 'user' && !messageBlocks(message).some((block) => block.type === 'tool_result'),
+  )
 }

@@ -73,7 +73,9 @@ function thinkingTurns(request: WireRequest) {
 }
 
 function isAsk({ role, content }: WireMessage): boolean {
-  return role === 'user' && (typeof content === 'string' || !content.some((block) => block.type === 'tool_result'))
+  return (
+    role === 'user' && (typeof content === 'string' || !content.some((block) => block.type === 'tool_result'))
+  )
 }
 
 function clearToolUses(request: WireRequest, edit: ToolClearing, weigh: Weighing): Edited {
@@ -102,7 +104,8 @@ function clearToolUses(request: WireRequest, edit: ToolClearing, weigh: Weighing
 }
 
 function clearedBlock(block: WireBlock, names: ReadonlyMap<string, string>, edit: ToolClearing): WireBlock {
-  if (block.type === 'tool_result' && names.has(stringOf(block['tool_use_id']))) return { ...block, content: PLACEHOLDER }
+  if (block.type === 'tool_result' && names.has(stringOf(block['tool_use_id'])))
+    return { ...block, content: PLACEHOLDER }
   const name = block.type === 'tool_use' ? names.get(stringOf(block['id'])) : undefined
   const inputs = edit.clear_tool_inputs ?? false
   const clears = typeof inputs === 'boolean' ? inputs : name !== undefined && inputs.includes(name)
@@ -110,7 +113,10 @@ function clearedBlock(block: WireBlock, names: ReadonlyMap<string, string>, edit
 }
 
 /** Messages in which nothing changed keep their identity, so counts and digests are not computed again. */
-function mapBlocks(request: WireRequest, change: (block: WireBlock, path: string) => WireBlock | null): WireRequest {
+function mapBlocks(
+  request: WireRequest,
+  change: (block: WireBlock, path: string) => WireBlock | null,
+): WireRequest {
   const messages = request.messages.map((message, index) => {
     const { content } = message
     if (typeof content === 'string') return message

@@ -8,7 +8,10 @@ const MINUTE_MS = 60_000
 const LIMITS = { requests: 4000, 'input-tokens': 2_000_000, 'output-tokens': 400_000 } as const
 
 /** Any key will do unless keys are named; `x-api-key` wins over a bearer token. */
-export function checkAccess(headers: Readonly<Record<string, string>>, keys: readonly string[] | null): WireError | null {
+export function checkAccess(
+  headers: Readonly<Record<string, string>>,
+  keys: readonly string[] | null,
+): WireError | null {
   const bearer = /^Bearer\s+(.+)$/i.exec(headers['authorization'] ?? '')?.[1]
   const key = headers['x-api-key'] ?? bearer ?? ''
   if (key === '') return problem('authentication_error', 'x-api-key header is required')
@@ -43,12 +46,20 @@ export function createRateWindow(now: () => number): RateWindow {
     headers: () => {
       turnOver()
       const reset = new Date((minute + 1) * MINUTE_MS).toISOString()
-      const left = { requests: LIMITS.requests - used.requests, 'input-tokens': LIMITS['input-tokens'] - used['input-tokens'], 'output-tokens': LIMITS['output-tokens'] - used['output-tokens'] }
+      const left = {
+        requests: LIMITS.requests - used.requests,
+        'input-tokens': LIMITS['input-tokens'] - used['input-tokens'],
+        'output-tokens': LIMITS['output-tokens'] - used['output-tokens'],
+      }
       const all = [
         ['requests', LIMITS.requests, left.requests],
         ['input-tokens', LIMITS['input-tokens'], left['input-tokens']],
         ['output-tokens', LIMITS['output-tokens'], left['output-tokens']],
-        ['tokens', LIMITS['input-tokens'] + LIMITS['output-tokens'], left['input-tokens'] + left['output-tokens']],
+        [
+          'tokens',
+          LIMITS['input-tokens'] + LIMITS['output-tokens'],
+          left['input-tokens'] + left['output-tokens'],
+        ],
       ] as const
       return Object.fromEntries(
         all.flatMap(([name, limit, remaining]) => [

@@ -22,7 +22,10 @@ export function modelRecord(model: SimulatedModel): ModelRecord {
     max_input_tokens: model.window,
     max_tokens: model.maxOutput,
     capabilities: {
-      thinking: { supported: true, types: Object.fromEntries(model.thinking.map((each) => [each, { supported: true }])) },
+      thinking: {
+        supported: true,
+        types: Object.fromEntries(model.thinking.map((each) => [each, { supported: true }])),
+      },
       context_management: {
         supported: true,
         clear_tool_uses_20250919: { supported: true },

@@ -18,7 +18,12 @@ export interface Sending {
 
 export type Delivery = 'complete' | 'cut'
 
-export function sendJson(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>, body: unknown): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): void {
   const text = JSON.stringify(body)
   response.writeHead(status, {
     ...headers,
@@ -72,7 +77,11 @@ async function sendWhole({ response, reply, fault, delayMs, headers }: Sending):
     else response.write(half, () => response.destroy())
     return 'cut'
   }
-  response.writeHead(200, { ...headers, 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.writeHead(200, {
+    ...headers,
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  })
   response.end(text)
   return 'complete'
 }
@@ -97,7 +106,8 @@ async function sendStream({ response, reply, fault, delayMs, headers }: Sending)
   return 'complete'
 }
 
-const MALFORMED_FRAME = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{\n\n'
+const MALFORMED_FRAME =
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{\n\n'
 
 async function strike(response: ServerResponse, fault: Fault): Promise<Delivery> {
   if (fault.kind === 'hang') return hang(response)

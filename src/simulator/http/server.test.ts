@@ -1,5 +1,10 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
-import Anthropic, { APIUserAbortError, AuthenticationError, BadRequestError, NotFoundError } from '@anthropic-ai/sdk'
+import Anthropic, {
+  APIUserAbortError,
+  AuthenticationError,
+  BadRequestError,
+  NotFoundError,
+} from '@anthropic-ai/sdk'
 import { generateText, jsonSchema, streamText, tool } from 'ai'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { WireBlock } from '../../model/wire.ts'
@@ -29,7 +34,11 @@ async function serve(options: Partial<SimulatorOptions> = {}) {
 }
 
 const ask = { model: 'claude-opus-5', max_tokens: 500, messages: [{ role: 'user' as const, content: 'hi' }] }
-const READ = { name: 'read', description: 'Reads a file.', input_schema: { type: 'object' as const, properties: { path: { type: 'string' } } } }
+const READ = {
+  name: 'read',
+  description: 'Reads a file.',
+  input_schema: { type: 'object' as const, properties: { path: { type: 'string' } } },
+}
 
 /** First thinks and calls a tool, then says what came back. */
 const toolUser = {
@@ -37,8 +46,15 @@ const toolUser = {
     const last = request.messages.at(-1)?.content
     const result = typeof last === 'string' ? undefined : last?.find((block) => block.type === 'tool_result')
     if (result !== undefined) return said(text(`It says: ${JSON.stringify(result['content'])}`))
-    const call = { type: 'tool_use', name: 'read', input: { path: 'src/a.ts', deep: { list: [1, 2, 3], words: 'é🙂' } } }
-    return { content: [{ type: 'thinking', thinking: 'I should read the file first.' }, text('Reading.'), call], stop_reason: 'tool_use' }
+    const call = {
+      type: 'tool_use',
+      name: 'read',
+      input: { path: 'src/a.ts', deep: { list: [1, 2, 3], words: 'é🙂' } },
+    }
+    return {
+      content: [{ type: 'thinking', thinking: 'I should read the file first.' }, text('Reading.'), call],
+      stop_reason: 'tool_use',
+    }
   },
 }
 
@@ -46,20 +62,32 @@ describe('the official SDK', () => {
   it('[V45] creates, counts and lists over HTTP', async () => {
     const { client, log } = await serve()
     const message = await client().messages.create(ask)
-    expect(message).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn', content: [{ type: 'text', text: PLAIN.content[0]?.['text'] }] })
+    expect(message).toMatchObject({
+      type: 'message',
+      role: 'assistant',
+      stop_reason: 'end_turn',
+      content: [{ type: 'text', text: PLAIN.content[0]?.['text'] }],
+    })
     const { input_tokens } = await client().messages.countTokens({ model: ask.model, messages: ask.messages })
     expect(message.usage.input_tokens).toBe(input_tokens)
     const models = await client().models.list()
     expect(models.data.map((each) => each.id)).toContain('claude-fable-5-2')
     expect(await client().models.retrieve('claude-opus-5')).toMatchObject({ max_input_tokens: 1_000_000 })
     expect(log.requests.map((each) => [each.path, each.status])).toEqual([
-      ['/v1/messages', 200], ['/v1/messages/count_tokens', 200], ['/v1/models', 200], ['/v1/models/claude-opus-5', 200],
+      ['/v1/messages', 200],
+      ['/v1/messages/count_tokens', 200],
+      ['/v1/models', 200],
+      ['/v1/models/claude-opus-5', 200],
     ])
   })
 
   it('[V46] a stream tells the same as a whole response, thinking, signature and call input included', async () => {
     const { client } = await serve({ answerer: toolUser })
-    const body = { ...ask, tools: [READ], thinking: { type: 'adaptive' as const, display: 'summarized' as const } }
+    const body = {
+      ...ask,
+      tools: [READ],
+      thinking: { type: 'adaptive' as const, display: 'summarized' as const },
+    }
     const whole = await client().messages.create(body)
     const seen: string[] = []
     const stream = client().messages.stream(body)
@@ -67,9 +95,13 @@ describe('the official SDK', () => {
       seen.push(event.type === 'content_block_delta' ? event.delta.type : event.type)
     })
     const final = await stream.finalMessage()
-    const plain = (content: typeof whole.content) => content.map((block) => (block.type === 'tool_use' ? { ...block, id: '' } : block))
+    const plain = (content: typeof whole.content) =>
+      content.map((block) => (block.type === 'tool_use' ? { ...block, id: '' } : block))
     expect(plain(final.content)).toEqual(plain(whole.content))
-    expect(final.usage).toMatchObject({ input_tokens: whole.usage.input_tokens, output_tokens: whole.usage.output_tokens })
+    expect(final.usage).toMatchObject({
+      input_tokens: whole.usage.input_tokens,
+      output_tokens: whole.usage.output_tokens,
+    })
     expect(final.stop_reason).toBe('tool_use')
     expect(seen.filter((each) => each === 'input_json_delta').length).toBeGreaterThan(2)
     expect(seen.filter((each) => each === 'thinking_delta').length).toBeGreaterThan(1)
@@ -84,7 +116,14 @@ describe('the official SDK', () => {
     const call = first.content.find((block) => block.type === 'tool_use')
     const second = await client().messages.create({
       ...body,
-      messages: [...ask.messages, { role: 'assistant', content: first.content }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: 'const a = 1' }] }],
+      messages: [
+        ...ask.messages,
+        { role: 'assistant', content: first.content },
+        {
+          role: 'user',
+          content: [{ type: 'tool_result', tool_use_id: call?.id ?? '', content: 'const a = 1' }],
+        },
+      ],
     })
     expect(second.content[0]).toMatchObject({ text: 'It says: "const a = 1"' })
   })
@@ -93,14 +132,32 @@ describe('the official SDK', () => {
     const { client, url, log } = await serve({ keys: ['right'] })
     const good = { apiKey: 'right' }
     await expect(client().messages.create(ask)).rejects.toBeInstanceOf(AuthenticationError)
-    await expect(client(good).messages.create({ ...ask, model: 'claude-none' })).rejects.toBeInstanceOf(NotFoundError)
-    const error = await client(good).messages.create({ ...ask, messages: [] }).catch((each: unknown) => each)
+    await expect(client(good).messages.create({ ...ask, model: 'claude-none' })).rejects.toBeInstanceOf(
+      NotFoundError,
+    )
+    const error = await client(good)
+      .messages.create({ ...ask, messages: [] })
+      .catch((each: unknown) => each)
     expect(error).toBeInstanceOf(BadRequestError)
-    expect(error).toMatchObject({ status: 400, requestID: log.last()?.id, error: { error: { message: 'messages: at least one message is required' } } })
-    const bare = await fetch(`${url}/v1/messages`, { method: 'POST', body: '{' , headers: { 'x-api-key': 'right', 'anthropic-version': '2026-10-21' } })
+    expect(error).toMatchObject({
+      status: 400,
+      requestID: log.last()?.id,
+      error: { error: { message: 'messages: at least one message is required' } },
+    })
+    const bare = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      body: '{',
+      headers: { 'x-api-key': 'right', 'anthropic-version': '2026-10-21' },
+    })
     expect(bare.status).toBe(400)
-    const versionless = await fetch(`${url}/v1/messages`, { method: 'POST', body: '{}', headers: { authorization: 'Bearer right' } })
-    expect(await versionless.json()).toMatchObject({ error: { message: 'anthropic-version: header is required' } })
+    const versionless = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      body: '{}',
+      headers: { authorization: 'Bearer right' },
+    })
+    expect(await versionless.json()).toMatchObject({
+      error: { message: 'anthropic-version: header is required' },
+    })
   })
 
   it('[V48] 429 and 529 are retried by the client, after the time the server names', async () => {
@@ -125,13 +182,21 @@ describe('the official SDK', () => {
     const { client, simulator } = await serve()
     simulator.faults.add({ at: () => true, times: 1, fault: { kind: 'status', status: 500 } })
     await expect(client().messages.create(ask)).rejects.toMatchObject({ status: 500 })
-    simulator.faults.add({ at: ({ headers }) => headers['x-test'] === 'large', fault: { kind: 'status', status: 413 } })
-    await expect(client().messages.create(ask, { headers: { 'x-test': 'large' } })).rejects.toMatchObject({ status: 413 })
+    simulator.faults.add({
+      at: ({ headers }) => headers['x-test'] === 'large',
+      fault: { kind: 'status', status: 413 },
+    })
+    await expect(client().messages.create(ask, { headers: { 'x-test': 'large' } })).rejects.toMatchObject({
+      status: 413,
+    })
     expect((await client().messages.create(ask)).type).toBe('message')
   })
 
   it('[V49] an abort ends the stream and the simulator notices', async () => {
-    const { client, log } = await serve({ eventDelayMs: 5, answerer: { answer: () => said(text('word '.repeat(400))) } })
+    const { client, log } = await serve({
+      eventDelayMs: 5,
+      answerer: { answer: () => said(text('word '.repeat(400))) },
+    })
     const stream = client().messages.stream(ask)
     stream.on('text', () => stream.abort())
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(APIUserAbortError)
@@ -142,7 +207,10 @@ describe('the official SDK', () => {
 
   it('[V31] usage over HTTP follows the clock of the test', async () => {
     const { client, clock, log } = await serve()
-    const body = { ...ask, system: [{ type: 'text' as const, text: LONG, cache_control: { type: 'ephemeral' as const } }] }
+    const body = {
+      ...ask,
+      system: [{ type: 'text' as const, text: LONG, cache_control: { type: 'ephemeral' as const } }],
+    }
     const read = async () => {
       const { usage } = await client().messages.create(body, { headers: { 'x-palimpsest-source': 'main' } })
       return [usage.cache_creation_input_tokens, usage.cache_read_input_tokens]
@@ -153,7 +221,11 @@ describe('the official SDK', () => {
     expect(await read()).toEqual([0, written])
     clock.advance(300_000)
     expect(await read()).toEqual([written, 0])
-    expect(log.bySource('main').map((each) => each.prompt?.hit?.endTokens ?? null)).toEqual([null, written, null])
+    expect(log.bySource('main').map((each) => each.prompt?.hit?.endTokens ?? null)).toEqual([
+      null,
+      written,
+      null,
+    ])
     expect(log.last()?.prompt?.marks).toEqual([{ level: 'system', endTokens: written, lifetime: '5m' }])
   })
 
@@ -184,7 +256,10 @@ describe('faults of the stream', () => {
     stream.on('streamEvent', (event) => {
       seen.push(event.type)
     })
-    const outcome = await stream.finalMessage().then(() => 'complete', (error: unknown) => (error instanceof Error ? error : String(error)))
+    const outcome = await stream.finalMessage().then(
+      () => 'complete',
+      (error: unknown) => (error instanceof Error ? error : String(error)),
+    )
     return { outcome, seen, log: served.log }
   }
 
@@ -230,7 +305,10 @@ describe('faults of the stream', () => {
 
   it('[V50] whole responses are spoiled too', async () => {
     const { client, simulator } = await serve()
-    for (const fault of [{ kind: 'cut', afterEvents: 0 }, { kind: 'malformed', afterEvents: 0 }] as const) {
+    for (const fault of [
+      { kind: 'cut', afterEvents: 0 },
+      { kind: 'malformed', afterEvents: 0 },
+    ] as const) {
       simulator.faults.add({ at: () => true, times: 1, fault })
       await expect(client().messages.create(ask)).rejects.toThrow()
     }
@@ -241,16 +319,25 @@ describe('faults of the stream', () => {
 describe('limits', () => {
   it('[V51] a body above 32 MB is refused by the edge, without a request id', async () => {
     const { url } = await serve()
-    const response = await fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': 'k' }, body: 'x'.repeat(32 * 1024 * 1024 + 1) })
+    const response = await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': 'k' },
+      body: 'x'.repeat(32 * 1024 * 1024 + 1),
+    })
     expect(response.status).toBe(413)
-    expect(await response.json()).toEqual({ error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } })
+    expect(await response.json()).toEqual({
+      error: { type: 'request_too_large', message: 'Request exceeds the maximum size' },
+    })
   })
 
   it('[V51] rate-limit headers count what was spent this minute, cache reads apart', async () => {
     const { client, clock } = await serve()
     const remaining = async () => {
       const { response } = await client().messages.create(ask).withResponse()
-      return [response.headers.get('anthropic-ratelimit-requests-remaining'), response.headers.get('anthropic-ratelimit-input-tokens-remaining')].map(Number)
+      return [
+        response.headers.get('anthropic-ratelimit-requests-remaining'),
+        response.headers.get('anthropic-ratelimit-input-tokens-remaining'),
+      ].map(Number)
     }
     const first = await remaining()
     const second = await remaining()
@@ -261,8 +348,13 @@ describe('limits', () => {
   })
 
   it('[V52] a failing answerer is the caller’s to hear of', async () => {
-    const { client } = await serve({ answerer: { answer: () => Promise.reject(new Error('script ran out')) } })
-    await expect(client().messages.create(ask)).rejects.toMatchObject({ status: 500, message: expect.stringContaining('script ran out') })
+    const { client } = await serve({
+      answerer: { answer: () => Promise.reject(new Error('script ran out')) },
+    })
+    await expect(client().messages.create(ask)).rejects.toMatchObject({
+      status: 500,
+      message: expect.stringContaining('script ran out'),
+    })
   })
 
   it('[V52] the log is bounded, keeps no keys and only the newest bodies', async () => {
@@ -286,7 +378,11 @@ describe('limits', () => {
 
 describe('another client: the AI SDK', () => {
   const provider = (url: string) => createAnthropic({ apiKey: 'test-key', baseURL: `${url}/v1` })
-  const read = tool({ description: 'Reads a file.', inputSchema: jsonSchema<{ path: string }>(READ.input_schema), execute: ({ path }) => `contents of ${path}` })
+  const read = tool({
+    description: 'Reads a file.',
+    inputSchema: jsonSchema<{ path: string }>(READ.input_schema),
+    execute: ({ path }) => `contents of ${path}`,
+  })
 
   it('[V53] generates text with a tool loop', async () => {
     const { url, log } = await serve({ answerer: toolUser })
@@ -303,9 +399,16 @@ describe('another client: the AI SDK', () => {
 
   it('[V53] streams text and sees its own cache marks', async () => {
     const { url } = await serve()
-    const system = { role: 'system' as const, content: LONG.repeat(3), providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }
+    const system = {
+      role: 'system' as const,
+      content: LONG.repeat(3),
+      providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } },
+    }
     const run = async () => {
-      const result = streamText({ model: provider(url)('claude-sonnet-4-5'), messages: [system, { role: 'user', content: 'hi' }] })
+      const result = streamText({
+        model: provider(url)('claude-sonnet-4-5'),
+        messages: [system, { role: 'user', content: 'hi' }],
+      })
       const words = await result.text
       return { words, details: (await result.usage).inputTokenDetails }
     }

@@ -91,7 +91,10 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   }
 }
 
-function listen(server: Server, { port = 0, host = HOST }: SimulatorOptions): Promise<{ url: string; port: number }> {
+function listen(
+  server: Server,
+  { port = 0, host = HOST }: SimulatorOptions,
+): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {
@@ -128,7 +131,12 @@ async function handle(room: Room, incoming: IncomingMessage, response: ServerRes
     logged.error = error.error
     logged.status = logged.status ?? statusOf(error)
     room.rates.spend(null)
-    sendJson(response, logged.status, { ...standardHeaders(room, logged), ...more }, { ...error, request_id: logged.id })
+    sendJson(
+      response,
+      logged.status,
+      { ...standardHeaders(room, logged), ...more },
+      { ...error, request_id: logged.id },
+    )
   }
   if (read.kind === 'too-large') return refuseTooLarge(room, logged, response)
   if (incoming.method === 'HEAD') return void response.writeHead(200, standardHeaders(room, logged)).end()
@@ -167,7 +175,10 @@ async function answer(room: Room, { logged, response, headers, body, fault, refu
   // A fault of the test's own answerer must reach the client, or the test would hang without a word.
   const outcome = await room.exchange.create(body, headers).catch((error: unknown) => ({
     ok: false as const,
-    error: problem('api_error', `The answerer failed: ${error instanceof Error ? error.message : String(error)}`),
+    error: problem(
+      'api_error',
+      `The answerer failed: ${error instanceof Error ? error.message : String(error)}`,
+    ),
   }))
   if (!outcome.ok) return refuse(outcome.error)
   const { response: message, reading } = outcome.reply
@@ -189,11 +200,18 @@ async function answer(room: Room, { logged, response, headers, body, fault, refu
   }
   const isStream = isRecord(body) && body['stream'] === true
   const delayMs = room.options.eventDelayMs ?? 0
-  const delivery = await sendReply({ response, reply, fault, delayMs, headers: standardHeaders(room, logged) }, isStream)
+  const delivery = await sendReply(
+    { response, reply, fault, delayMs, headers: standardHeaders(room, logged) },
+    isStream,
+  )
   if (delivery === 'complete') logged.endedAt = room.clock.now()
 }
 
-function strikeStatus(fault: Extract<Fault, { kind: 'status' }>, logged: LoggedRequest, refuse: Refuse): void {
+function strikeStatus(
+  fault: Extract<Fault, { kind: 'status' }>,
+  logged: LoggedRequest,
+  refuse: Refuse,
+): void {
   const { type, message } = faultText(fault)
   logged.status = fault.status
   const seconds = fault.retryAfterSeconds

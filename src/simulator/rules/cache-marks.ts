@@ -50,7 +50,9 @@ function checkOrder(marked: readonly Markable[]): WireError | null {
 /** SPEC 4.3: a reference is unique, lies in the marked prefix, and an edit names one that exists. */
 function checkReferences(request: WireRequest, places: readonly Markable[]): WireError | null {
   const end =
-    (request.cache_control ?? null) === null ? places.findLastIndex((each) => each.mark !== null) : places.length
+    (request.cache_control ?? null) === null
+      ? places.findLastIndex((each) => each.mark !== null)
+      : places.length
   const known = new Set<string>()
   for (const [index, { path, reference }] of places.entries()) {
     if (reference === null) continue
