@@ -54,7 +54,17 @@ for (const shape of secretShapes) {
   }
 }
 
-const code = { colon: 58, equals: 61, open: 91, dash: 45, slash: 47, backslash: 92, tilde: 126, newline: 10 }
+const code = {
+  upperA: 65,
+  colon: 58,
+  equals: 61,
+  open: 91,
+  dash: 45,
+  slash: 47,
+  backslash: 92,
+  tilde: 126,
+  newline: 10,
+}
 const look = new Uint8Array(LESS)
 for (const [first, marks] of marksByFirst.entries()) if (marks.length > 0) look[first] = 1
 for (const char of [code.colon, code.equals, code.open, code.dash, code.tilde]) look[char] = 1
@@ -63,15 +73,16 @@ for (const char of [code.colon, code.equals, code.open, code.dash, code.tilde]) 
 export function redact(text: string): Redacted {
   let clean = pass(text)
   // A tag can free what stood right before it without a gap, so look again, but not without end.
-  for (let left = limits.passes, found = clean.found; found.length > 0 && left > 1; left--) {
+  for (let left = limits.passes; clean.glued && left > 1; left--) {
     const again = pass(clean.text)
-    found = again.found
-    if (found.length > 0) clean = { text: again.text, found: [...clean.found, ...found] }
+    clean = { ...again, found: [...clean.found, ...again.found] }
   }
-  return clean
+  return { text: clean.text, found: clean.found }
 }
 
-function pass(text: string): Redacted {
+/** `glued`: a secret was taken out right behind something that may be one too. */
+function pass(text: string): Redacted & { readonly glued: boolean } {
+  let glued = false
   const found: FoundSecret[] = []
   const parts: string[] = []
   let from = 0
@@ -90,11 +101,12 @@ function pass(text: string): Redacted {
     if (hit.length > 0) {
       parts.push(text.slice(from, hit.from), tagOf(hit))
       found.push({ kind: hit.kind, length: hit.length })
+      glued ||= hit.from > from && /[\w~./-]/.test(text[hit.from - 1]!)
       from = hit.from + hit.length
     }
     at = hit.next
   }
-  return found.length === 0 ? { text, found } : { text: parts.join('') + text.slice(from), found }
+  return { text: found.length === 0 ? text : parts.join('') + text.slice(from), found, glued }
 }
 
 const tagOf = (found: FoundSecret) => `[secret:${found.kind}:${found.length}]`
@@ -174,6 +186,7 @@ function urlPassword(text: string, at: number): Hit | null {
 const botTail = /:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/y
 
 function botToken(text: string, at: number): Hit | null {
+  if (text.charCodeAt(at + 1) !== code.upperA) return null
   const end = matchEnd(botTail, text, at)
   if (end === null || !/(?<!\w)[0-9]{8,10}$/.test(text.slice(Math.max(0, at - 11), at))) return null
   return { kind: 'telegram-token', length: end - at - 1, from: at + 1, next: end }

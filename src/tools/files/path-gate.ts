@@ -63,31 +63,6 @@ export function createPathGate(options: PathGateOptions): PathGate {
   const { fs } = options
   const isHidden = (path: string) =>
     isMachinePath(path) || (options.readSecrets !== true && isSecretPath(path))
-
-  async function place(cwd: string, path: string, roots: readonly string[]): Promise<DiskResult<Place>> {
-    if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
-    if (path.includes('\0')) return refuse('bad-name', 'The path holds a NUL character.')
-    const asked = resolve(
-      cwd,
-      options.home !== undefined && /^~(?=$|[/\\])/.test(path) ? options.home + path.slice(1) : path,
-    )
-    let first: DiskResult<never> | undefined
-    for (const root of roots) {
-      const found = await locateUnder(fs, root, asked)
-      if (found.ok) return { ok: true, root: await fs.realPath(root), path: found.path }
-      // A root that is missing (or anything else that is wrong there) must not close the way to the others.
-      if (found.failure.code !== 'outside') first ??= found
-    }
-    return (
-      first ?? refuse('outside', `${asked} lies outside the folders that may be used: ${roots.join(', ')}`)
-    )
-  }
-  const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
-  const placeToRead = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
-    const roots = options.readOutside === true ? [...rootsOf(cwd), parse(resolve(cwd)).root] : rootsOf(cwd)
-    const found = await place(cwd, path, roots)
-    return found.ok ? (readRefusal(found.path) ?? found) : found
-  }
   const readRefusal = (path: string): DiskResult<never> | null =>
     isMachinePath(path)
       ? refuse('not-a-file', `${path} belongs to the machine and is not read as a file.`)
@@ -97,15 +72,17 @@ export function createPathGate(options: PathGateOptions): PathGate {
             `${path} is a file that usually holds keys. It is not shown unless the user allows it.`,
           )
         : null
-
-  const protection = ({ root, path }: Place): DiskFailure | null => {
-    if (options.openFolders?.some((folder) => isInside(folder, path)) === true) return null
-    const name = unwritableName(relative(root, path), options.protect)
-    return name === null
-      ? null
-      : { code: 'protected', message: `${path} is not written by tools: ${name} is protected.` }
+  const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
+  const placeToRead = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
+    const roots = options.readOutside === true ? [...rootsOf(cwd), parse(resolve(cwd)).root] : rootsOf(cwd)
+    const found = await placeOf(options, cwd, path, roots)
+    return found.ok ? (readRefusal(found.path) ?? found) : found
   }
-
+  const placeToWrite = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
+    const found = await placeOf(options, cwd, path, rootsOf(cwd))
+    const refused = found.ok ? protection(options, found) : null
+    return refused === null ? found : { ok: false, failure: refused }
+  }
   return {
     fs,
     isHidden,
@@ -121,33 +98,60 @@ export function createPathGate(options: PathGateOptions): PathGate {
       return refused
     },
     async writeRefusal(cwd, path) {
-      const found = await place(cwd, path, rootsOf(cwd))
-      return found.ok ? protection(found) : found.failure
+      const found = await placeToWrite(cwd, path)
+      return found.ok ? null : found.failure
     },
     async write(cwd, path, bytes, seen) {
-      const found = await place(cwd, path, rootsOf(cwd))
-      if (!found.ok) return found
-      const refused = protection(found)
-      if (refused !== null) return { ok: false, failure: refused }
-      return await replaceVerified(options, found, bytes, seen, protection)
+      const found = await placeToWrite(cwd, path)
+      return found.ok ? await replaceVerified(options, found, bytes, seen) : found
     },
   }
 }
 
+/** Where a path really lies, and under which of the roots. */
+async function placeOf(
+  options: PathGateOptions,
+  cwd: string,
+  path: string,
+  roots: readonly string[],
+): Promise<DiskResult<Place>> {
+  if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
+  if (path.includes('\0')) return refuse('bad-name', 'The path holds a NUL character.')
+  const atHome = options.home !== undefined && /^~(?=$|[/\\])/.test(path)
+  const asked = resolve(cwd, atHome ? options.home + path.slice(1) : path)
+  let first: DiskResult<never> | undefined
+  for (const root of roots) {
+    const found = await locateUnder(options.fs, root, asked)
+    if (found.ok) return { ok: true, root: await options.fs.realPath(root), path: found.path }
+    // A root that is missing (or anything else that is wrong there) must not close the way to the others.
+    if (found.failure.code !== 'outside') first ??= found
+  }
+  return first ?? refuse('outside', `${asked} lies outside the folders that may be used: ${roots.join(', ')}`)
+}
+
+/** Names are judged below the root only: the root itself may well lie in a folder of a protected name. */
+function protection(options: PathGateOptions, { root, path }: Place): DiskFailure | null {
+  if (options.openFolders?.some((folder) => isInside(folder, path)) === true) return null
+  const name = unwritableName(relative(root, path), options.protect)
+  return name === null
+    ? null
+    : { code: 'protected', message: `${path} is not written by tools: ${name} is protected.` }
+}
+
 /** Everything is decided on the open folder: where it really is, what stands there under the name, and the new file. */
 async function replaceVerified(
-  { fs, unique }: PathGateOptions,
+  options: PathGateOptions,
   { root, path }: Place,
   bytes: Uint8Array,
   seen: string | null,
-  protection: (place: Place) => DiskFailure | null,
 ): Promise<DiskResult<{ path: string; stat: FileStat }>> {
+  const { fs, unique } = options
   const opened = await folderUnder(fs, root, dirname(path), defaults.tools.newFolderMode)
   if (!opened.ok) return opened
   const { folder } = opened
   try {
     const real = join((await folder.realPath()) ?? opened.path, basename(path))
-    const moved = protection({ root, path: real })
+    const moved = protection(options, { root, path: real })
     if (moved !== null) return { ok: false, failure: moved }
     const old = await statIfThere(fs, folder.at(basename(path)))
     if (old !== null && old.kind !== 'file') return refuse('not-a-file', `${path} is not a regular file.`)

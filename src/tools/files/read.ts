@@ -80,7 +80,8 @@ async function show(
     known.sha256 === page.sha256 &&
     known.part?.offset === part?.offset &&
     known.part?.limit === part?.limit
-  if (same && env.isShown(known.callId))
+  // An edit leaves no call that shows the file.
+  if (same && known.callId !== '' && env.isShown(known.callId))
     return said(`[unchanged: ${input.file_path} is as it was shown before (${known.callId})]`)
   env.readFiles.set(path, {
     sha256: page.sha256,

@@ -90,10 +90,18 @@ function shownLines(text: string, matched: ReadonlySet<number>, context: number)
 function matchedLines(regex: RegExp, text: string, multiline: boolean): Set<number> {
   const found = new Set<number>()
   if (multiline) {
+    let [line, from] = [0, 0]
+    const goTo = (place: number) => {
+      for (let at = text.indexOf('\n', from); at >= 0 && at < place; at = text.indexOf('\n', from)) {
+        line++
+        from = at + 1
+      }
+      return line
+    }
     for (const match of text.matchAll(regex)) {
-      const first = lineAt(text, match.index)
-      for (let line = first; line <= lineAt(text, match.index + Math.max(0, match[0].length - 1)); line++)
-        found.add(line)
+      const first = goTo(match.index)
+      const last = goTo(match.index + Math.max(0, match[0].length - 1))
+      for (let one = first; one <= last; one++) found.add(one)
     }
     return found
   }
@@ -103,8 +111,6 @@ function matchedLines(regex: RegExp, text: string, multiline: boolean): Set<numb
   }
   return found
 }
-
-const lineAt = (text: string, at: number) => text.slice(0, at).split('\n').length - 1
 
 async function textOf(fs: FileSystem, path: string): Promise<string | null> {
   const file = await fs.open(path, 'read').catch(() => null)
