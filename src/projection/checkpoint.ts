@@ -2,7 +2,7 @@
 // everything. Derived and versioned: a checkpoint of another version is not read but rebuilt from the transcript.
 import { isKnown, type Entry, type Range, type StoredEntry } from '../transcript/fact.ts'
 import { Fold, type FoldNumbers } from './fold.ts'
-import { partOf } from './part.ts'
+import { partOf } from './folding/part.ts'
 
 export const foldVersion = 1
 // Reading this many entries too many is cheaper than another seek.

@@ -8,14 +8,14 @@ import type { Entry, Fact, FactOf, Range, StoredEntry, Usage } from '../transcri
 import { isKnown } from '../transcript/fact.ts'
 import { seq, type Seq } from '../transcript/ids.ts'
 import { factorOf, learn, uncalibrated, type Calibration } from './calibration.ts'
-import { messageOf, messagesOf } from './grouping.ts'
-import { isControl, LiveEdits } from './live-edits.ts'
-import { MessageList } from './message-list.ts'
-import { lostResults, partOf } from './part.ts'
-import { rangePart, withBlockEdits } from './render.ts'
+import { messageOf, messagesOf } from './folding/grouping.ts'
+import { isControl, LiveEdits } from './folding/live-edits.ts'
+import { MessageList } from './folding/message-list.ts'
+import { lostResults, partOf } from './folding/part.ts'
+import { rangePart, withBlockEdits } from './folding/render.ts'
 import { estimateText, estimateTool } from './tokens.ts'
-import { callsIn, openAtEnd, Units, type Unit } from './units.ts'
-import type { Anchor, Part, View } from './view.ts'
+import { callsIn, openAtEnd, Units, type Unit } from './folding/units.ts'
+import type { Anchor, Message, Part, View } from './view.ts'
 
 interface OwnAnchor extends Anchor {
   readonly messageId: string
@@ -56,7 +56,7 @@ export class Fold {
     lost: [],
     evicted: [],
   }
-  #messages = MessageList.empty
+  #messages = new MessageList<Message>()
   #estimate = 0
   #instructions: FactOf<'instructions-set'> | null = null
   #fixedEstimate = 0
@@ -175,7 +175,7 @@ export class Fold {
   render(): void {
     this.#view = null
     this.#instruct()
-    this.#messages = MessageList.empty
+    this.#messages = new MessageList<Message>()
     this.#estimate = 0
     this.#splice(0, 0, this.#rendered(0, Infinity))
   }

@@ -12,7 +12,7 @@ export {
 } from './economy.ts'
 export { Fold, project } from './fold.ts'
 export type { Budget, Layer, Proposal, Rates } from './layer.ts'
-export { MessageList } from './message-list.ts'
+export { MessageList } from './folding/message-list.ts'
 export { userWords, viewRefusal, type EditRefusal } from './refusal.ts'
 export { estimateBlock, estimateBlocks, estimateText, estimateTool } from './tokens.ts'
 export { roundsOf, turnsOf, type Span } from './turns.ts'

@@ -4,8 +4,8 @@ import type { BlockRef, Edit, Fact, FactOf, Kept, Range, SummaryEdit } from '../
 import { isEditing } from '../transcript/fact.ts'
 import { covered, cutPlaces } from './cuts.ts'
 import type { Fold } from './fold.ts'
-import { isApart, rangeOf } from './live-edits.ts'
-import { canBeStubbed, isPinned } from './render.ts'
+import { isApart, rangeOf } from './folding/live-edits.ts'
+import { canBeStubbed, isPinned } from './folding/render.ts'
 import type { Part } from './view.ts'
 
 export type EditRefusalCode =

@@ -2,8 +2,8 @@
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import type { Range, Section, ToolSpec, Usage } from '../transcript/fact.ts'
 import type { Seq, Uuid } from '../transcript/ids.ts'
-import type { Pin } from './live-edits.ts'
-import type { MessageList } from './message-list.ts'
+import type { Pin } from './folding/live-edits.ts'
+import type { MessageList } from './folding/message-list.ts'
 
 /** The result of a call as it stands in a view; `cleared` says that the server was told to leave it out. */
 export interface ToolResultBlock {
@@ -67,7 +67,7 @@ export interface View {
   readonly tools: readonly ToolSpec[]
   /** Stands before the first user message, fixed until the next boundary. */
   readonly reminder: string | null
-  readonly messages: MessageList
+  readonly messages: MessageList<Message>
   /** Estimate of messages, sections, tools and reminder, before calibration. */
   readonly estimate: number
   readonly fixedEstimate: number

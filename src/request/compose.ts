@@ -1,7 +1,7 @@
 // From a view to the bytes of a request (law C1): without an edit, the next request begins with the bytes of this one
 // up to its last mark, marks apart. So the body begins with what the cache is keyed by, in the order it is read: model,
 // tools, system, messages; what may differ from one request to the next stands behind.
-import type { View } from '../projection/view.ts'
+import type { Part, View } from '../projection/view.ts'
 import { holds } from '../projection/ranges.ts'
 import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
 import { isReasoning } from '../transcript/content.ts'
@@ -33,6 +33,8 @@ export interface ComposeParameters {
   readonly maxTokens: number
   /** Reasoning is bound to the exact prefix it was made under (SPEC 16.8). */
   readonly bindsPrefix: boolean
+  /** False after the provider has refused the reasoning: all of it is left out. */
+  readonly withReasoning?: boolean | undefined
   /** Null sends no marks at all. */
   readonly lifetime: Lifetime | null
   readonly maxMarks?: number | undefined
@@ -70,8 +72,8 @@ const beginning = ownMessage('[The session goes on from here.]')
 /** What lives as long as a session: everything that was serialized. */
 interface Bench {
   readonly serializer: Serializer
-  /** For messages behind the last mark, where no reference may stand. */
-  readonly bare: Serializer
+  /** For messages behind the last mark, where no reference may stand; null where none stands anywhere. */
+  readonly bare: Serializer | null
   readonly join: Joiner
   readonly fixed: Fixed
   readonly reminder: (text: string) => SentMessage
@@ -82,7 +84,7 @@ export function createComposer(options: SerializerOptions = {}): Composer {
   const serializer = createSerializer(options)
   const bench: Bench = {
     serializer,
-    bare: options.references === true ? createSerializer({ tag: options.tag }) : serializer,
+    bare: options.references === true ? createSerializer({ tag: options.tag }) : null,
     join: createJoiner(),
     fixed: createFixed(),
     reminder: createReminder(),
@@ -95,11 +97,17 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
   const fixed = bench.fixed(view)
   const limit = Math.min(parameters.maxMarks ?? defaults.request.maxMarks, defaults.request.maxMarks)
   const marks = chooseMarks(fixed, lifetime === null ? 0 : limit)
-  const list = messageList(bench, view, parameters, marks.includes('messages'))
-  if (list === null) return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
+  const list = messageList(bench.serializer, bench, view, parameters)
+  if (list.length === 0)
+    return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
   const open = openCalls(list)
   if (open.length > 0) return { ok: false, why: `calls wait for their results: ${open.join(', ')}` }
   const spot = marks.includes('messages') ? spotOf(list, parameters.markAt) : null
+  if (bench.bare !== null) {
+    const bare = messageList(bench.bare, bench, view, parameters)
+    const cached = spot === null ? 0 : spot.message + 1
+    list.splice(cached, Infinity, ...bare.slice(cached))
+  }
   const withoutThinking = parameters.thinking?.type === 'enabled' && !allowsManualThinking(list)
   const thinking = withoutThinking ? undefined : parameters.thinking
   const segments: Segments = {
@@ -155,26 +163,21 @@ function restOf(parameters: ComposeParameters, thinking: WireThinking | undefine
   return rest.flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
 }
 
-/** The list as it is sent, ours included; null when the view shows nothing. */
+/** The list as it is sent, ours included; empty when the view shows nothing. */
 function messageList(
-  { serializer, bare, reminder }: Bench,
+  serializer: Serializer,
+  { reminder }: Bench,
   view: View,
-  parameters: ComposeParameters,
-  isMarked: boolean,
-): readonly SentMessage[] | null {
-  const { model, bindsPrefix, markAt } = parameters
-  const leavesOut = (part: { readonly model?: string | undefined; readonly from: number }): boolean =>
-    part.model !== model || (bindsPrefix && holds(view.staleReasoning, part.from))
-  const lastReferred = !isMarked ? -1 : (markAt?.seq ?? Infinity)
+  { model, bindsPrefix }: ComposeParameters,
+): SentMessage[] {
+  const leavesOut = (part: Part): boolean =>
+    withReasoning === false || part.model !== model || (bindsPrefix && holds(view.staleReasoning, part.from))
   const list: SentMessage[] = []
-  if (view.reminder !== null) list.push(reminder(view.reminder))
-  const start = list.length
-  for (const message of view.messages) {
-    const by = message.from <= lastReferred ? serializer : bare
-    for (const sent of by.messages(message, leavesOut)) list.push(sent)
-  }
-  if (list.length === start) return null
-  if (list[0]!.role === 'assistant') list.unshift(beginning)
+  for (const message of view.messages)
+    for (const sent of serializer.messages(message, leavesOut)) list.push(sent)
+  if (list.length === 0) return list
+  if (view.reminder !== null) list.unshift(reminder(view.reminder))
+  else if (list[0]!.role === 'assistant') list.unshift(beginning)
   if (list.at(-1)!.role === 'assistant') list.push(goOn)
   return list
 }

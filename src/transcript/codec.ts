@@ -1,6 +1,7 @@
 // One entry to one line and back. Reading is an edge: every line is checked against the schemas, and what does not
 // fit is reported as damage, never guessed at. What fits is handed on as it was parsed, so unknown fields survive.
-import { factSchemas, knownEdit, type Entry, type FactType, type StoredEntry } from './fact.ts'
+import type { Entry, StoredEntry } from './fact.ts'
+import { factSchemas, knownEdit } from './schema.ts'
 import type { Seq, Uuid } from './ids.ts'
 import { defaults } from '../settings/defaults.ts'
 
@@ -27,20 +28,19 @@ export function decode(line: string): Decoded {
   if (place !== null) return { ok: false, why: place }
   const fact = value['fact']
   const type = isRecord(fact) && typeof fact['type'] === 'string' ? fact['type'] : null
-  if (value['v'] !== 1 || type === null || !(type in factSchemas))
+  if (value['v'] !== 1 || type === null || !factSchemas.has(type))
     return { ok: true, entry: unknownEntry(value, type, line) }
   const problem = factProblem(fact)
   if (problem !== null) return { ok: false, why: `${type}: ${problem}` }
   if (hasUnknownEdit(fact as Record<string, unknown>))
     return { ok: true, entry: unknownEntry(value, type, line) }
-  return { ok: true, entry: value as unknown as Entry }
+  return isEntry(value) ? { ok: true, entry: value } : { ok: false, why: 'no entry' }
 }
 
 /** Why a value is no fact of ours, or null. The check for everything that comes from outside. */
 export function factProblem(fact: unknown): string | null {
   const type = isRecord(fact) ? fact['type'] : undefined
-  const schema =
-    typeof type === 'string' && Object.hasOwn(factSchemas, type) ? factSchemas[type as FactType] : undefined
+  const schema = typeof type === 'string' ? factSchemas.get(type) : undefined
   if (schema === undefined) return `unknown fact type ${JSON.stringify(type)}`
   if (isTooDeep(fact, defaults.transcript.maxDepth))
     return `nested deeper than ${defaults.transcript.maxDepth}`
@@ -81,6 +81,9 @@ function isTooDeep(value: unknown, room: number): boolean {
   for (const inner of Object.values(value)) if (isTooDeep(inner, room - 1)) return true
   return false
 }
+
+/** Its place and its fact have been checked above. */
+const isEntry = (value: Record<string, unknown>): value is Record<string, unknown> & Entry => 'fact' in value
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,8 +1,8 @@
 // How an edit looks in the view: a stub in place of a block, a summary with its kept words in place of a span.
 // Everything shown comes from the edit and from the entries; nothing is decided here.
-import type { UserBlock } from '../transcript/content.ts'
-import type { Kept } from '../transcript/fact.ts'
-import type { Seq } from '../transcript/ids.ts'
+import type { UserBlock } from '../../transcript/content.ts'
+import type { Kept } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import {
   isInForce,
   type LiveClearing,
@@ -12,8 +12,8 @@ import {
   type Pin,
 } from './live-edits.ts'
 import { wellFormed, withBlocks } from './part.ts'
-import { estimateBlock, estimateBlocks } from './tokens.ts'
-import type { Part, ViewBlock } from './view.ts'
+import { estimateBlock, estimateBlocks } from '../tokens.ts'
+import type { Part, ViewBlock } from '../view.ts'
 
 /** A part as the live edits of its single blocks leave it. A pinned block is not touched. */
 export function withBlockEdits(part: Part, edits: LiveEdits): Part {

@@ -1,18 +1,16 @@
 // The messages of a view: an immutable list in chunks. A new list shares all chunks but the one that changed, so
 // adding a message or replacing a span costs the span and not the length, and an old view stays what it was.
-import type { Message } from './view.ts'
-import type { Seq } from '../transcript/ids.ts'
+import type { Seq } from '../../transcript/ids.ts'
 
 const chunkSize = 256
 
-export class MessageList implements Iterable<Message> {
-  static readonly empty = new MessageList([], [], 0)
+export class MessageList<Message extends { readonly to: Seq }> implements Iterable<Message> {
   readonly #chunks: readonly (readonly Message[])[]
   /** Index of the first message of each chunk. */
   readonly #starts: readonly number[]
   readonly length: number
 
-  private constructor(chunks: readonly (readonly Message[])[], starts: readonly number[], length: number) {
+  constructor(chunks: readonly (readonly Message[])[] = [], starts: readonly number[] = [], length = 0) {
     this.#chunks = chunks
     this.#starts = starts
     this.length = length
@@ -29,7 +27,7 @@ export class MessageList implements Iterable<Message> {
     return this.at(-1)
   }
 
-  push(message: Message): MessageList {
+  push(message: Message): MessageList<Message> {
     const tail = this.#chunks.at(-1)
     if (tail === undefined || tail.length >= chunkSize) {
       return new MessageList([...this.#chunks, [message]], [...this.#starts, this.length], this.length + 1)
@@ -37,7 +35,7 @@ export class MessageList implements Iterable<Message> {
     return new MessageList([...this.#chunks.slice(0, -1), [...tail, message]], this.#starts, this.length + 1)
   }
 
-  replaceLast(message: Message): MessageList {
+  replaceLast(message: Message): MessageList<Message> {
     const tail = this.#chunks.at(-1)!
     return new MessageList(
       [...this.#chunks.slice(0, -1), [...tail.slice(0, -1), message]],
@@ -47,7 +45,7 @@ export class MessageList implements Iterable<Message> {
   }
 
   /** The list with `remove` messages from `start` on replaced by others. */
-  splice(start: number, remove: number, messages: readonly Message[]): MessageList {
+  splice(start: number, remove: number, messages: readonly Message[]): MessageList<Message> {
     const first = start >= this.length ? this.#chunks.length : this.#chunkAt(start)
     const end = start + remove
     const last = remove === 0 ? first : end >= this.length ? this.#chunks.length - 1 : this.#chunkAt(end - 1)
@@ -56,7 +54,7 @@ export class MessageList implements Iterable<Message> {
     const after = last < this.#chunks.length ? this.#chunks[last]!.slice(end - this.#starts[last]!) : []
     const middle = [...before, ...messages, ...after]
     const chunks = [...this.#chunks.slice(0, first), ...inChunks(middle), ...this.#chunks.slice(last + 1)]
-    return MessageList.#of(chunks)
+    return this.#of(chunks)
   }
 
   *slice(start: number, end: number = this.length): Generator<Message> {
@@ -79,7 +77,7 @@ export class MessageList implements Iterable<Message> {
     return low
   }
 
-  static #of(chunks: readonly (readonly Message[])[]): MessageList {
+  #of(chunks: readonly (readonly Message[])[]): MessageList<Message> {
     const filled = chunks.filter((chunk) => chunk.length > 0)
     const starts: number[] = []
     let length = 0
@@ -102,8 +100,8 @@ export class MessageList implements Iterable<Message> {
   }
 }
 
-function inChunks(messages: readonly Message[]): (readonly Message[])[] {
-  const chunks: (readonly Message[])[] = []
+function inChunks<M>(messages: readonly M[]): (readonly M[])[] {
+  const chunks: (readonly M[])[] = []
   for (let start = 0; start < messages.length; start += chunkSize)
     chunks.push(messages.slice(start, start + chunkSize))
   return chunks

@@ -1,5 +1,5 @@
 // From parts to messages: neighbours of one role are one message, and in a user message tool results come first.
-import type { Message, Part, ViewBlock } from './view.ts'
+import type { Message, Part, ViewBlock } from '../view.ts'
 
 export function messageOf(parts: readonly Part[]): Message {
   const first = parts[0]!

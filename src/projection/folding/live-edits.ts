@@ -16,8 +16,8 @@ import {
   type RemoteEdit,
   type StubEdit,
   type SummaryEdit,
-} from '../transcript/fact.ts'
-import { seq, type Seq, type Uuid } from '../transcript/ids.ts'
+} from '../../transcript/fact.ts'
+import { seq, type Seq, type Uuid } from '../../transcript/ids.ts'
 
 /** A live edit of a range, with where it was written and by whom. */
 export interface LiveRange {
@@ -151,7 +151,11 @@ export class LiveEdits {
   /** Ranges in which reasoning was made before the prefix under it changed, merged. */
   stale(): readonly Range[] {
     const merged: { from: Seq; to: Seq }[] = []
-    for (const change of [...this.#changes].sort((a, b) => a.from - b.from || a.by - b.by)) {
+    // Instructions stand before everything; the newest outdate what all earlier ones do.
+    const instructed = this.controls.findLast((control) => control.fact.type === 'instructions-set')
+    const changes: Change[] = instructed === undefined ? [] : [{ from: 0, by: instructed.seq }]
+    changes.push(...this.#changes)
+    for (const change of changes.sort((a, b) => a.from - b.from || a.by - b.by)) {
       const last = merged.at(-1)
       if (last !== undefined && change.from <= last.to + 1) last.to = seq(Math.max(last.to, change.by - 1))
       else merged.push({ from: seq(change.from), to: seq(change.by - 1) })

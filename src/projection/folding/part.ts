@@ -1,9 +1,9 @@
 // From one entry to what it contributes to the view. Whatever an entry holds, its part is fit for the wire: text is
 // well-formed and not blank, reasoning is complete, a result is never empty (rules C1, C4, B4 of the fixtures).
-import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
-import { isRealInput, type Entry, type FactOf } from '../transcript/fact.ts'
-import type { Part, ToolResultBlock, ViewBlock } from './view.ts'
-import { estimateBlocks } from './tokens.ts'
+import type { AssistantBlock, UserBlock } from '../../transcript/content.ts'
+import { isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
+import type { Part, ToolResultBlock, ViewBlock } from '../view.ts'
+import { estimateBlocks } from '../tokens.ts'
 
 export const noOutput = '[no output]'
 const resultLost = '[the result of this call could not be read from disk]'

@@ -1,7 +1,7 @@
 // The parts of all entries in memory, in order of place, hidden ones included. Edits are looked up against them.
-import type { Range } from '../transcript/fact.ts'
-import type { Seq } from '../transcript/ids.ts'
-import type { Part } from './view.ts'
+import type { Range } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Part } from '../view.ts'
 
 /** A part before any edit, and whether calls are still open after it. */
 export interface Unit {
