@@ -168,7 +168,7 @@ function messageList(
   serializer: Serializer,
   { reminder }: Bench,
   view: View,
-  { model, bindsPrefix }: ComposeParameters,
+  { model, bindsPrefix, withReasoning }: ComposeParameters,
 ): SentMessage[] {
   const leavesOut = (part: Part): boolean =>
     withReasoning === false || part.model !== model || (bindsPrefix && holds(view.staleReasoning, part.from))

@@ -6,7 +6,7 @@
 // session and fast-check can shrink it freely.
 import type fastCheck from 'fast-check'
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
-import type { Edit, Entry, Fact } from '../transcript/fact.ts'
+import type { Edit, Entry, Fact, FactOf } from '../transcript/fact.ts'
 import { closing, emptyTail, refusal, step } from '../transcript/grammar.ts'
 import { callId, seq, type Seq } from '../transcript/ids.ts'
 import { Fold } from '../projection/fold.ts'
@@ -36,62 +36,10 @@ export type Move =
     }
 
 export function arbitraryMoves(fc: Fc): fastCheck.Arbitrary<readonly Move[]> {
-  const text = fc.oneof(
-    { weight: 6, arbitrary: fc.string({ maxLength: 60 }) },
-    {
-      weight: 2,
-      arbitrary: fc.constantFrom(
-        '',
-        ' \n',
-        '修复登录页面的错误',
-        '고쳐 주세요',
-        '🔥 emoji 👩‍👩‍👧',
-        'cut \ud83d',
-        '\udd25 tail',
-        'a\u2028b\u2029c',
-      ),
-    },
-    { weight: 1, arbitrary: fc.nat({ max: 3000 }).map((count) => 'line of output\n'.repeat(count)) },
-  )
-  const image: UserBlock = {
-    type: 'image',
-    source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
-  }
-  const model = fc.constantFrom('claude-sonnet-4-6', 'claude-opus-5-5')
-  const aimed = {
-    at: fc.nat({ max: 1000 }),
-    span: fc.nat({ max: 12 }),
-    asked: fc.constantFrom('user' as const, 'automatic' as const),
-  }
-  const aim = (move: 'stub' | 'drop' | 'summarise' | 'clear' | 'pin' | 'undo' | 'release' | 'rewind') =>
-    fc.record({ move: fc.constant(move), ...aimed })
+  const text = arbitraryText(fc)
   const move: fastCheck.Arbitrary<Move> = fc.oneof(
-    {
-      weight: 8,
-      arbitrary: fc.record({
-        move: fc.constant('say' as const),
-        content: fc.array(
-          fc.oneof(
-            text.map((words): UserBlock => ({ type: 'text', text: words })),
-            fc.constant(image),
-          ),
-          { minLength: 1, maxLength: 3 },
-        ),
-        injected: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
-      }),
-    },
-    {
-      weight: 12,
-      arbitrary: fc.record({
-        move: fc.constant('answer' as const),
-        texts: fc.array(text, { maxLength: 2 }),
-        calls: fc.integer({ min: 0, max: 4 }),
-        thinks: fc.boolean(),
-        cut: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-        usage: fc.boolean(),
-        model,
-      }),
-    },
+    { weight: 8, arbitrary: arbitrarySaying(fc, text) },
+    { weight: 12, arbitrary: arbitraryAnswer(fc, text) },
     {
       weight: 16,
       arbitrary: fc.record({
@@ -103,37 +51,86 @@ export function arbitraryMoves(fc: Fc): fastCheck.Arbitrary<readonly Move[]> {
     },
     {
       weight: 6,
-      arbitrary: fc.record({
-        move: fc.constantFrom(
-          'crash' as const,
-          'attach' as const,
-          'ask' as const,
-          'end' as const,
-          'instruct' as const,
-        ),
-      }),
+      arbitrary: fc.record({ move: fc.constantFrom('crash', 'attach', 'ask', 'end', 'instruct') }),
     },
-    { weight: 3, arbitrary: aim('stub') },
-    { weight: 2, arbitrary: aim('drop') },
-    { weight: 3, arbitrary: aim('summarise') },
-    { weight: 1, arbitrary: aim('clear') },
-    { weight: 2, arbitrary: aim('pin') },
-    { weight: 3, arbitrary: aim('undo') },
-    { weight: 1, arbitrary: aim('release') },
-    { weight: 1, arbitrary: aim('rewind') },
+    ...controls.map(([name, weight]) => ({ weight, arbitrary: arbitraryControl(fc, name) })),
   )
   return fc.array(move, { minLength: 1, maxLength: 80, size: 'max' })
 }
 
+const controls = [
+  ['stub', 3],
+  ['drop', 2],
+  ['summarise', 3],
+  ['clear', 1],
+  ['pin', 2],
+  ['undo', 3],
+  ['release', 1],
+  ['rewind', 1],
+] as const
+
+const image: UserBlock = {
+  type: 'image',
+  source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
+}
+
+function arbitraryText(fc: Fc): fastCheck.Arbitrary<string> {
+  const odd = [
+    '',
+    ' \n',
+    '修复登录页面的错误',
+    '고쳐 주세요',
+    '🔥 emoji 👩‍👩‍👧',
+    'cut \ud83d',
+    '\udd25 tail',
+    'a\u2028b\u2029c',
+  ]
+  return fc.oneof(
+    { weight: 6, arbitrary: fc.string({ maxLength: 60 }) },
+    { weight: 2, arbitrary: fc.constantFrom(...odd) },
+    { weight: 1, arbitrary: fc.nat({ max: 3000 }).map((count) => 'line of output\n'.repeat(count)) },
+  )
+}
+
+function arbitrarySaying(fc: Fc, text: fastCheck.Arbitrary<string>): fastCheck.Arbitrary<Move> {
+  const words = text.map((said): UserBlock => ({ type: 'text', text: said }))
+  return fc.record({
+    move: fc.constant('say' as const),
+    content: fc.array(fc.oneof(words, fc.constant(image)), { minLength: 1, maxLength: 3 }),
+    injected: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  })
+}
+
+function arbitraryAnswer(fc: Fc, text: fastCheck.Arbitrary<string>): fastCheck.Arbitrary<Move> {
+  return fc.record({
+    move: fc.constant('answer' as const),
+    texts: fc.array(text, { maxLength: 2 }),
+    calls: fc.integer({ min: 0, max: 4 }),
+    thinks: fc.boolean(),
+    cut: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+    usage: fc.boolean(),
+    model: fc.constantFrom('claude-sonnet-4-6', 'claude-opus-5-5'),
+  })
+}
+
+function arbitraryControl(fc: Fc, name: (typeof controls)[number][0]): fastCheck.Arbitrary<Move> {
+  return fc.record({
+    move: fc.constant(name),
+    at: fc.nat({ max: 1000 }),
+    span: fc.nat({ max: 12 }),
+    asked: fc.constantFrom('user', 'automatic'),
+  })
+}
+
 /** The entries of a session in which these moves were made. */
-export function played(moves: readonly Move[]): Entry[] {
+export function played(moves: readonly Move[], answering: Answering = (fact) => fact): Entry[] {
   const pen = new Pen()
   const fold = new Fold()
   const entries: Entry[] = []
   let tail = emptyTail()
   const write = (fact: Fact): void => {
     if (refusal(tail, fact) !== null || viewRefusal(fold, fact) !== null) return
-    const entry = pen.write(fact)
+    const entry = pen.write(fact.type === 'assistant-message' ? answering(fact, fold) : fact)
     entries.push(entry)
     fold.push(entry)
     tail = step(tail, entry)
