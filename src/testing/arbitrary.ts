@@ -122,6 +122,9 @@ function arbitraryControl(fc: Fc, name: (typeof controls)[number][0]): fastCheck
   })
 }
 
+/** What an answer becomes before it is written, where a judge signs its reasoning. */
+export type Answering = (fact: FactOf<'assistant-message'>, fold: Fold) => FactOf<'assistant-message'>
+
 /** The entries of a session in which these moves were made. */
 export function played(moves: readonly Move[], answering: Answering = (fact) => fact): Entry[] {
   const pen = new Pen()
