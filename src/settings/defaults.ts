@@ -191,6 +191,8 @@ export const defaults = {
     backgroundJobChars: 1 * MB,
     /** Most of it that one look shows. */
     backgroundReadChars: 30_000,
+    /** Longest time one look waits for something new. */
+    backgroundWaitMs: 30 * second,
     searchLimit: 250,
     searchMaxLimit: 5000,
     searchLineChars: 500,

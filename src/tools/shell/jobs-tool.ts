@@ -6,11 +6,10 @@ import type { Tool, ToolOutcome } from '../tool.ts'
 import type { GroupEnd } from './group.ts'
 import type { Jobs } from './jobs.ts'
 
-const longestWaitMs = 30_000
 const fields = {
   action: choice('What to do', ['read', 'stop', 'list']),
   job: optional(text('The job id', 64)),
-  wait: optional(whole('For read: milliseconds to wait for new output', 0, longestWaitMs)),
+  wait: optional(whole('For read: milliseconds to wait for new output', 0, defaults.tools.backgroundWaitMs)),
 }
 const shape = inputShape(fields)
 
