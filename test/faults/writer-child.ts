@@ -9,7 +9,7 @@ import { seq, sessionId } from '../../src/transcript/ids.ts'
 
 const [mode, root, amount] = process.argv.slice(2)
 const session = sessionId('s')
-const store = fileStore({ root: root!, fsync: mode === 'contend' ? 'none' : 'batch' })
+const store = fileStore({ root: root!, fsync: 'none' })
 const say = (text: string): boolean => process.stdout.write(`${text}\n`)
 
 async function write(bytes: number): Promise<void> {
