@@ -174,7 +174,7 @@ describe('ten thousand files', () => {
       const parsed = tool.parse({ pattern: 'value 99[0-9]{2};', output_mode: 'content' })
       const done = parsed.ok ? textOf(await tool.run(parsed.input, at, never)) : ''
       expect(done.split('\n')).toHaveLength(100)
-      expect(performance.now() - started).toBeLessThan((await ripgrep()) === null ? 15_000 : 3000)
+      expect(performance.now() - started).toBeLessThan((await ripgrep()) === null ? 28_000 : 3000)
       const listed = globTool({ gate, ripgrep })
       const asked = listed.parse({ pattern: 'f9/*' })
       expect(asked.ok && textOf(await listed.run(asked.input, at, never)).split('\n')).toHaveLength(100)
