@@ -164,6 +164,11 @@ describe('blocks in their places', () => {
     expect(mended(paused, { prefill: true }).messages).toBe(paused)
   })
 
+  it('[R18] a turn that also waits for our own tools is not paused', () => {
+    const { messages } = mended([go, assistant(search, use('t1'))], { prefill: true })
+    expect(messages[1]).toEqual(assistant(use('t1')))
+  })
+
   it('[R17] a block type of a newer API is carried along untouched', () => {
     const list = [go, assistant({ type: 'hologram', depth: 3 }, text('look')), go]
     expect(mended(list).messages).toBe(list)

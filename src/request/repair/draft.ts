@@ -60,10 +60,10 @@ export interface Draft {
 /** What the passes share: the reports so far, where each block came from, and which calls lost their arguments. */
 export interface Ledger {
   readonly repairs: Repair[]
-  readonly places: WeakMap<WireBlock, string>
-  readonly truncated: WeakSet<WireBlock>
+  readonly places: Map<WireBlock, string>
+  readonly truncated: Set<WireBlock>
 }
-export const newLedger = (): Ledger => ({ repairs: [], places: new WeakMap(), truncated: new WeakSet() })
+export const newLedger = (): Ledger => ({ repairs: [], places: new Map(), truncated: new Set() })
 
 export const note = (ledger: Ledger, rule: RepairRule, path: string, what: string): void => {
   ledger.repairs.push({ rule, path, what })
