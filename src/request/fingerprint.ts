@@ -136,8 +136,9 @@ function judge(
   return { source, causes, tokens, expected, read: usage.cacheRead, cost, diff }
 }
 
-/** Lost tokens are written again as far as this request wrote, the rest is sent as fresh input. */
+/** Lost tokens are written again as far as this request wrote, or sent as fresh input; what an edit took away is not. */
 function costOf(tokens: number, usage: Usage, rates: TokenRates): number {
   const written = Math.min(tokens, usage.cacheWrite)
-  return written * (rates.write - rates.read) + (tokens - written) * (rates.fresh - rates.read)
+  const fresh = Math.min(tokens - written, usage.input)
+  return written * (rates.write - rates.read) + fresh * (rates.fresh - rates.read)
 }

@@ -1,5 +1,5 @@
 // The laws of composing, over random sessions whose every request is judged by the simulator.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { project } from '../../src/projection/fold.ts'
 import { createComposer } from '../../src/request/compose.ts'

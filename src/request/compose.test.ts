@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest'
+import type { WireBlock, WireRequest } from '../model/wire.ts'
+import { project } from '../projection/fold.ts'
+import { answered, call, entriesOf, result, said, thought } from '../testing/builders.ts'
+import type { Fact, Section } from '../transcript/fact.ts'
+import { seq } from '../transcript/ids.ts'
+import { createComposer, type ComposeParameters, type Composed } from './compose.ts'
+import type { SerializerOptions } from './serialize.ts'
+
+const tools = [
+  { name: 'Read', description: 'reads', input_schema: {} },
+  { name: 'Bash', description: 'runs', input_schema: {} },
+]
+const sections: Section[] = [
+  { name: 'identity', side: 'static', text: 'who' },
+  { name: 'tone', side: 'static', text: 'how' },
+  { name: 'environment', side: 'dynamic', text: 'where' },
+]
+const instructed: Fact = { type: 'instructions-set', sections, tools, reminder: 'the rules here' }
+const parameters: ComposeParameters = {
+  model: 'claude-sonnet-4-6',
+  maxTokens: 100,
+  bindsPrefix: false,
+  lifetime: '5m',
+}
+
+function composed(
+  facts: readonly Fact[],
+  more: Partial<ComposeParameters> = {},
+  options: SerializerOptions = {},
+): Composed & { readonly request: WireRequest } {
+  const outcome = createComposer(options).compose(project(entriesOf(...facts)), { ...parameters, ...more })
+  if (!outcome.ok) throw new Error(outcome.why)
+  return { ...outcome.composed, request: JSON.parse(outcome.composed.body) as WireRequest }
+}
+
+/** Paths of everything that carries a mark. */
+function marked({ tools: offered, system, messages }: WireRequest): string[] {
+  const found: string[] = []
+  for (const tool of offered ?? []) if (tool.cache_control) found.push(tool.name)
+  for (const block of (system ?? []) as readonly WireBlock[])
+    if (block.cache_control) found.push(String(block['text']))
+  for (const [index, message] of messages.entries()) {
+    for (const [place, block] of (message.content as readonly WireBlock[]).entries())
+      if (block.cache_control) found.push(`${index}.${place}`)
+  }
+  return found
+}
+
+describe('marks', () => {
+  it('[C6] stand on the last tool, on both sides of the system prompt and once in the messages', () => {
+    const { request, lastMark } = composed([instructed, said('one'), answered('two'), said('three')])
+    expect(marked(request)).toEqual(['Bash', 'who\n\nhow', 'where', '3.0'])
+    expect(lastMark).toEqual({ seq: 4, block: 0 })
+  })
+
+  it('[C6] give way to the messages first where fewer are allowed, and to none where caching is off', () => {
+    const facts = [instructed, said('one')]
+    expect(marked(composed(facts, { maxMarks: 2 }).request)).toEqual(['where', '1.0'])
+    expect(marked(composed(facts, { maxMarks: 9 }).request)).toHaveLength(4)
+    expect(marked(composed(facts, { lifetime: null }).request)).toEqual([])
+    expect(composed(facts, { lifetime: '1h' }).body.match(/"ttl":"1h"/g)).toHaveLength(4)
+  })
+
+  it('[C6] pass over reasoning and over what we put in ourselves', () => {
+    const { request } = composed([said('one'), answered([{ type: 'text', text: 'so' }, thought('hm')])])
+    expect(request.messages.at(-1)?.content).toEqual([{ type: 'text', text: 'Continue.' }])
+    expect(marked(request)).toEqual(['1.0'])
+  })
+
+  it('[C6] follow the system prompt that is there, not the sections that were named', () => {
+    const blank: Section[] = [{ name: 'identity', side: 'static', text: ' ' }, ...sections.slice(2)]
+    const { request } = composed([{ type: 'instructions-set', sections: blank, tools: [] }, said('one')])
+    expect(marked(request)).toEqual(['where', '0.0'])
+  })
+
+  it('[C6] of a fork stand where the parent’s last one stood', () => {
+    const facts = [said('one'), answered('two'), said('three')]
+    const parent = composed(facts)
+    const child = composed([...facts, said('sum it up', 'injected')], { markAt: parent.lastMark! })
+    expect(marked(child.request)).toEqual(['2.0'])
+    expect(child.request.messages[2]?.content).toHaveLength(2)
+    expect(child.lastMark).toEqual(parent.lastMark)
+  })
+})
+
+describe('a body', () => {
+  it('[C1] begins with what the cache is keyed by; what varies stands behind the messages', () => {
+    const { body } = composed([instructed, said('one')], {
+      thinking: { type: 'adaptive' },
+      effort: 'low',
+      metadata: { user_id: 'u' },
+    })
+    expect(Object.keys(JSON.parse(body) as object)).toEqual([
+      'model',
+      'tools',
+      'system',
+      'messages',
+      'max_tokens',
+      'stream',
+      'thinking',
+      'output_config',
+      'metadata',
+    ])
+  })
+
+  it('[C7] is refused while calls wait for their results, and when there is nothing to say', () => {
+    const outcome = (...facts: readonly Fact[]) =>
+      createComposer().compose(project(entriesOf(...facts)), parameters)
+    expect(outcome()).toMatchObject({ ok: false, why: expect.stringContaining('nothing to send') })
+    const open = [said('one'), answered([call('a'), call('b')]), result('a')]
+    expect(outcome(...open)).toEqual({ ok: false, why: 'calls wait for their results: b' })
+    expect(outcome(...open, result('b'))).toMatchObject({ ok: true })
+  })
+
+  it('[C8] keeps the words that asked for a further answer between the two answers', () => {
+    const before = composed([said('one'), answered('two', { id: 'a' })])
+    const after = composed([
+      said('one'),
+      answered('two', { id: 'a' }),
+      answered('three', { id: 'b' }),
+      said('x'),
+    ])
+    expect(after.request.messages.map((message) => message.role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+      'user',
+    ])
+    expect(after.request.messages[2]).toEqual(before.request.messages[2])
+    const oneResponse = [answered('two', { id: 'a' }), answered('three', { id: 'a' })]
+    expect(composed([said('one'), ...oneResponse, said('x')]).request.messages).toHaveLength(3)
+  })
+
+  it('[C9] ends every real input with its tag in a block of its own', () => {
+    const facts = [said('one'), said('a note', 'injected'), answered('two'), said('three')]
+    const { request } = composed(facts, {}, { tag: (part) => `[id:${part.from}]` })
+    const texts = request.messages.map(({ content }) =>
+      (content as readonly WireBlock[]).map((block) => block['text']),
+    )
+    expect(texts).toEqual([['one', '[id:1]', 'a note'], ['two'], ['three', '[id:4]']])
+  })
+
+  it('[C10] leaves out reasoning of another model, and on binding models what an edit outdated', () => {
+    const thinks = (model: string, name: string) =>
+      answered([thought(name), { type: 'text', text: name }], { model, id: name })
+    const facts: readonly Fact[] = [
+      said('one'),
+      thinks('claude-opus-5-5', 'early'),
+      said('two', 'injected'),
+      thinks('claude-opus-5-5', 'late'),
+      said('three'),
+      thinks('claude-sonnet-4-6', 'foreign'),
+      said('four'),
+      {
+        type: 'view-edit',
+        layer: 'test',
+        asked: 'user',
+        edits: [{ kind: 'stub', at: { seq: seq(3), block: 0 }, text: 'gone', ref: 'r' }],
+        why: 'a test',
+        tokensFreed: 0,
+      },
+    ]
+    const kept = (more: Partial<ComposeParameters>) => {
+      const { body } = composed(facts, more)
+      return ['early', 'late', 'foreign'].filter((name) => body.includes(`sig:${name}`))
+    }
+    expect(kept({ model: 'claude-opus-5-5', bindsPrefix: true })).toEqual(['early'])
+    expect(kept({ model: 'claude-opus-5-5', bindsPrefix: false })).toEqual(['early', 'late'])
+    expect(kept({ model: 'claude-sonnet-4-6' })).toEqual(['foreign'])
+  })
+})
