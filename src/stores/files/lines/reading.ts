@@ -127,8 +127,10 @@ async function firstCheckedAfter(
   middle: number,
   high: number,
 ): Promise<{ at: number; seq: number } | null> {
+  // Where no line begins for so long, the search gives up; it then only starts earlier than it might.
+  const end = Math.min(high, middle + 2 * lineOptions.capBytes)
   let isPart = true
-  for await (const lines of linesForward(file, middle, high, lineOptions)) {
+  for await (const lines of linesForward(file, middle, end, lineOptions)) {
     for (const line of lines) {
       // The search lands inside a line, the rest of which says nothing.
       if (isPart || line.bytes === null || !line.ended) {
