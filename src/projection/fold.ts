@@ -320,6 +320,7 @@ export class Fold {
       pins: this.edits.pins.filter((pin) => pin.released === null),
       lastUsage,
       lastRequest,
+      changedFrom: lastRequest === null ? null : this.edits.changedAfter(lastRequest),
     }
   }
 }

@@ -19,6 +19,18 @@ export interface Budget extends Room {
   readonly rates: Rates | null
   /** Requests still expected in this session, estimated from the session itself. */
   readonly expectedRequests: number
+  /** A top-level session; forks and sub-agents are not. */
+  readonly isMain: boolean
+  /** The last answer read less than was cached, and nothing of ours explains it. */
+  readonly cacheLost: boolean
+  readonly capabilities: LayerCapabilities
+}
+
+/** What the model of the next request can do, as far as layers ask. */
+export interface LayerCapabilities {
+  readonly cacheEdits: boolean
+  readonly contextEditing: boolean
+  readonly bindsPrefix: boolean
 }
 
 export type Proposal =

@@ -84,4 +84,6 @@ export interface View {
   readonly lastUsage: Usage | null
   /** The place of the last request; what came after it has never been sent. */
   readonly lastRequest: Seq | null
+  /** From here on the next request differs from the last one, whoever changed it: what lies behind is not cached. */
+  readonly changedFrom: Seq | null
 }

@@ -16,6 +16,10 @@ export const said = (text: string | readonly UserBlock[], origin: Origin = 'type
   origin,
 })
 
+/** A small number that depends on a text: two answers that say different things have different ids. */
+const sumOf = (text: string): number =>
+  [...text].reduce((sum, char) => (sum * 31 + char.codePointAt(0)!) % 1_000_000_007, 7)
+
 export interface AnswerOptions {
   readonly id?: string
   readonly model?: string
@@ -30,7 +34,7 @@ export const answered = (
 ): FactOf<'assistant-message'> => ({
   type: 'assistant-message',
   content: typeof content === 'string' ? [{ type: 'text', text: content }] : content,
-  messageId: options.id ?? 'msg_1',
+  messageId: options.id ?? `msg_${sumOf(JSON.stringify(content))}`,
   stop: options.stop === undefined ? 'end_turn' : options.stop,
   model: options.model ?? 'claude-sonnet-4-6',
   usage: options.usage,

@@ -211,6 +211,8 @@ export type Fact =
       readonly purpose: string
       readonly outcome: Outcome
       readonly text: string
+      /** What it cost, so that a cap holds for the whole tree. */
+      readonly spent?: { readonly tokens: number; readonly dollars: number } | undefined
     }
   | {
       readonly type: 'turn-end'

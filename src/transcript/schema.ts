@@ -140,7 +140,13 @@ const shapes = {
   rewind: { to: place },
   permission: { tool: text, decision: z.enum(['allow', 'deny']), by: text, rule: z.optional(text) },
   'model-set': { model: text, thinking: z.optional(z.unknown()), effort: z.optional(text) },
-  'fork-end': { child: text, purpose: text, outcome, text },
+  'fork-end': {
+    child: text,
+    purpose: text,
+    outcome,
+    text,
+    spent: z.optional(z.looseObject({ tokens: count, dollars: count })),
+  },
   'turn-end': { outcome, failure: z.optional(z.looseObject({ code: text, message: text })) },
   'damage-found': {
     lost: z.array(z.looseObject({ from: place, to: place })),

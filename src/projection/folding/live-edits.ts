@@ -163,6 +163,15 @@ export class LiveEdits {
     return merged
   }
 
+  /** The first place that an edit, an undo or new instructions have changed after this one. */
+  changedAfter(place: Seq): Seq | null {
+    let first = Infinity
+    for (const change of this.#changes) if (change.by > place) first = Math.min(first, change.from)
+    for (const control of this.controls)
+      if (control.seq > place && control.fact.type === 'instructions-set') first = 0
+    return first === Infinity ? null : seq(first)
+  }
+
   /** Whether every live range is apart from this one or lies inside it without filling it. */
   fits(range: Range): boolean {
     return this.tops.every(

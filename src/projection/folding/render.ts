@@ -22,7 +22,7 @@ export function withBlockEdits(part: Part, edits: LiveEdits): Part {
   if (stubs === undefined && cleared === undefined) return part
   let shown = part
   if (stubs !== undefined) shown = withStubs(shown, stubs, edits.pins)
-  return cleared === undefined ? shown : withClearing(shown, cleared)
+  return cleared === undefined ? shown : withClearing(shown, cleared, stubs)
 }
 
 function withStubs(part: Part, stubs: ReadonlyMap<number, readonly LiveStub[]>, pins: readonly Pin[]): Part {
@@ -40,10 +40,16 @@ function withStubs(part: Part, stubs: ReadonlyMap<number, readonly LiveStub[]>, 
   return { ...withBlocks(part, blocks), by: layer, edit: seq }
 }
 
-function withClearing(part: Part, cleared: ReadonlyMap<number, readonly LiveClearing[]>): Part {
+// A stub over a cleared result ends the clearing: the bytes the server was to leave out are no longer sent.
+function withClearing(
+  part: Part,
+  cleared: ReadonlyMap<number, readonly LiveClearing[]>,
+  stubs: ReadonlyMap<number, readonly LiveStub[]> | undefined,
+): Part {
   let clearedEstimate = 0
   const blocks = part.blocks.map((block, index) => {
-    const via = cleared.get(part.source[index]!)?.at(-1)?.via
+    const source = part.source[index]!
+    const via = stubs?.has(source) === true ? undefined : cleared.get(source)?.at(-1)?.via
     if (via === undefined || block.type !== 'tool_result' || !('is_error' in block)) return block
     clearedEstimate += estimateBlock(block)
     return { ...block, cleared: via }
