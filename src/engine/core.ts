@@ -3,26 +3,28 @@
 import { factorOf } from '../projection/calibration.ts'
 import { roomOf, type RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
+import { rangeOf } from '../projection/folding/live-edits.ts'
 import { viewRefusal } from '../projection/refusal.ts'
 import type { View } from '../projection/view.ts'
 import { lookUp, windowOf, type ModelInfo } from '../model/models.ts'
 import { createComposer, type Composed, type Composer, type MarkPlace } from '../request/compose.ts'
+import { createBreakDetector, type BreakDetector, type Pending } from '../request/fingerprint.ts'
 import { defaults } from '../settings/defaults.ts'
 import { createReadFiles } from '../tools/files/read-files.ts'
 import type { ReadFiles } from '../tools/tool.ts'
 import { encode } from '../transcript/codec.ts'
 import type { UserBlock } from '../transcript/content.ts'
-import type { Fact, StoredEntry, Usage } from '../transcript/fact.ts'
+import type { Fact, StoredEntry } from '../transcript/fact.ts'
 import { isEditing, isKnown } from '../transcript/fact.ts'
 import type { Tail } from '../transcript/grammar.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
 import type { Link } from '../transcript/lineage.ts'
 import type { Failure, Lease, Result } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
-import type { LiveEvent } from './live.ts'
 import type { Ready } from './options.ts'
-import { checkpointFor, supplyMissing } from './resume.ts'
-import { nothingSpent, spend, type Spent } from './spend.ts'
+import { pinRefusal } from './pins.ts'
+import { checkpointFor, note, supplyMissing, type Latest } from './resume.ts'
+import { nothingSpent, spend, totalOf, type Spent, type Total } from './spend.ts'
 
 export interface CoreParts {
   readonly options: Ready
@@ -33,11 +35,13 @@ export interface CoreParts {
   readonly fold: Fold
   readonly links: readonly Link[]
   readonly spent?: Spent | undefined
+  readonly latest?: Latest | undefined
   readonly composer?: Composer | undefined
   readonly readFiles?: ReadFiles | undefined
   /** A fork that must not write to the cache marks where its parent marked last. */
-  readonly markAt?: MarkPlace | undefined
-  readonly isFork?: boolean | undefined
+  readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
+  /** Of a fork: who pays for it. */
+  readonly parent?: Core | undefined
 }
 
 export class Core {
@@ -50,14 +54,24 @@ export class Core {
   readonly transcript: Transcript
   readonly composer: Composer
   readonly readFiles: ReadFiles
-  readonly markAt: MarkPlace | undefined
-  readonly isFork: boolean
+  readonly markAt: MarkPlace | { readonly seq: Seq } | undefined
+  readonly parent: Core | null
+  readonly detector: BreakDetector
+  /** Forks under way, and what each of them ends with. */
+  readonly forks = new Map<Core, Promise<unknown>>()
+  /** Fires when the session is closed: what runs beside it is stopped. */
+  readonly ending = new AbortController()
+  /** Of the turn that runs. A fork made in it ends with it. */
+  turnSignal: AbortSignal | null = null
+  /** The provider refused reasoning made before this place; it is not sent again. */
+  reasoningFrom = 0
+  /** The window as an overflow has told it. */
+  learnedWindow: number | undefined = undefined
   spent: Spent
-  /** Where the last request of this session carried its mark in the messages. */
   lastMark: MarkPlace | null = null
   lastHash: string | null = null
-  lastRequestAt: number | null = null
-  modelId: string
+  #latest: Latest
+  #pending: Pending | null = null
   #unsavedBytes = 0
   #hasBoundary = false
 
@@ -71,12 +85,13 @@ export class Core {
     this.composer = parts.composer ?? createComposer()
     this.readFiles = parts.readFiles ?? createReadFiles()
     this.markAt = parts.markAt
-    this.isFork = parts.isFork ?? false
+    this.parent = parts.parent ?? null
+    this.detector = parts.parent?.detector ?? createBreakDetector()
     this.spent = parts.spent ?? nothingSpent
-    this.modelId = options.modelId
+    this.#latest = parts.latest ?? { model: null, requestAt: null }
     this.transcript = new Transcript(options, parts.lease, parts.tail, {
       prepare: (facts) => this.#supply(facts),
-      refuse: (fact) => viewRefusal(fold, fact),
+      refuse: (fact) => viewRefusal(fold, fact) ?? this.#pinRefusal(fact),
       take: (entry) => this.#take(entry),
     })
   }
@@ -89,6 +104,30 @@ export class Core {
     return this.transcript.append(facts)
   }
 
+  /** The model in force: the one last chosen in the session, or the engine's. */
+  get modelId(): string {
+    return this.#latest.model ?? this.options.modelId
+  }
+
+  get lastRequestAt(): number | null {
+    return this.#latest.requestAt
+  }
+
+  get latest(): Latest {
+    return this.#latest
+  }
+
+  /** What the session and its forks have taken, running ones included. */
+  total(): Total {
+    let { tokens, dollars } = totalOf(this.spent)
+    for (const child of this.forks.keys()) {
+      const own = totalOf(child.spent)
+      tokens += own.tokens
+      dollars += own.dollars
+    }
+    return { tokens, dollars }
+  }
+
   modelInfo(): ModelInfo | null {
     return lookUp(this.options.models, this.modelId)
   }
@@ -97,7 +136,12 @@ export class Core {
   room(): RoomOutcome {
     const { options, modelId } = this
     const view = this.view()
-    const window = windowOf({ model: modelId, table: options.models, override: options.window })
+    const window = windowOf({
+      model: modelId,
+      table: options.models,
+      override: options.window,
+      learned: this.learnedWindow,
+    })
     const factor = factorOf(this.fold.numbers.calibration, modelId)
     const fixed = Math.round(factor * view.fixedEstimate)
     return roomOf({ window: window.tokens, maxOutput: this.maxOutput(), fixed })
@@ -114,10 +158,17 @@ export class Core {
     return Math.min(wanted, this.modelInfo()?.maxOutput ?? wanted)
   }
 
-  noteRequest(composed: Composed, at: number): void {
+  noteRequest(composed: Composed): void {
     this.lastMark = composed.lastMark
     this.lastHash = composed.hash
-    this.lastRequestAt = at
+    this.#pending = this.detector.before(this.#watched, composed, this.options.clock.now())
+  }
+
+  /** The request whose answer is read now. */
+  takePending(): Pending | null {
+    const pending = this.#pending
+    this.#pending = null
+    return pending
   }
 
   /** Whether the result of a call stands in the view as it came, so that it can be pointed at. */
@@ -157,15 +208,14 @@ export class Core {
     }
   }
 
-  /** What the usage of an answer tells about the cache. */
-  readUsage(_usage: Usage): readonly LiveEvent[] {
-    return []
-  }
-
   /** Writes a checkpoint when enough has come since the last, or a boundary has. */
   async save(): Promise<Failure | null> {
     if (this.#unsavedBytes < defaults.store.checkpointBytes && !this.#hasBoundary) return null
-    const checkpoint = checkpointFor(this.fold, this.transcript.tail, this.spent)
+    return this.saveNow()
+  }
+
+  async saveNow(): Promise<Failure | null> {
+    const checkpoint = checkpointFor(this.fold, this.transcript.tail, this.spent, this.#latest)
     const saved = await this.options.store.putCheckpoint(this.transcript.lease, checkpoint)
     if (!saved.ok) return saved.failure
     this.#unsavedBytes = 0
@@ -174,12 +224,34 @@ export class Core {
   }
 
   #take(entry: StoredEntry): void {
+    this.#announce(entry)
     this.fold.push(entry)
     this.spent = spend(this.spent, entry, this.options.models)
+    this.#latest = note(this.#latest, entry)
     this.#unsavedBytes += encode(entry).length
+    if (isKnown(entry) && entry.fact.type === 'boundary') this.#hasBoundary = true
+  }
+
+  /** Forks have prefixes of their own; a summary asked on the main thread's bytes has not. */
+  get #watched(): string {
+    return this.parent === null || this.source === 'summary' ? this.source : `${this.source}/${this.session}`
+  }
+
+  /** A change that was decided on is no accident: what it makes unreadable is said to the watch before. */
+  #announce(entry: StoredEntry): void {
     if (!isKnown(entry)) return
-    if (entry.fact.type === 'boundary') this.#hasBoundary = true
-    if (entry.fact.type === 'model-set') this.modelId = entry.fact.model
+    const { fact } = entry
+    if (fact.type === 'boundary') return this.detector.reset(this.#watched)
+    const from = changedFrom(fact, this.fold)
+    if (from === null) return
+    let estimate = 0
+    for (const message of this.view().messages) if (message.to >= from) estimate += message.estimate
+    const why = fact.type === 'view-edit' ? `${fact.layer}: ${fact.why}` : fact.type
+    this.detector.announce(Math.round(this.view().factor * estimate), why, this.#watched)
+  }
+
+  #pinRefusal(fact: Fact): Failure | null {
+    return fact.type === 'pin' ? pinRefusal(this.fold, this.modelId, this.room(), fact.at) : null
   }
 
   async #supply(facts: readonly Fact[]): Promise<Failure | null> {
@@ -189,4 +261,19 @@ export class Core {
     }
     return null
   }
+}
+
+/** The first place whose bytes a fact changes, or null. */
+function changedFrom(fact: Fact, fold: Fold): number | null {
+  if (fact.type === 'view-edit') return firstOf(fact)
+  if (fact.type === 'rewind') return fact.to
+  if (fact.type === 'model-set') return 0
+  if (fact.type !== 'undo') return null
+  const undone = fold.edits.editing(fact.target)?.fact
+  return undone !== undefined && isEditing(undone) ? firstOf(undone) : null
+}
+
+function firstOf(fact: Extract<Fact, { edits: unknown }>): number | null {
+  const places = fact.edits.flatMap((edit) => rangeOf(edit)?.from ?? [])
+  return places.length === 0 ? null : Math.min(...places)
 }

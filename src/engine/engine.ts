@@ -1,13 +1,16 @@
 // The engine: opens, resumes and lists sessions over a store.
 import { Fold } from '../projection/fold.ts'
+import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { emptyTail, type Tail } from '../transcript/grammar.ts'
-import { seq, sessionId, type SessionId } from '../transcript/ids.ts'
+import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { Core } from './core.ts'
 import { ready, sectionsOf, type EngineOptions, type Ready } from './options.ts'
+import { remove } from './removal.ts'
 import { resume, type Resumed } from './resume.ts'
 import { EngineError, Session } from './session.ts'
+import { unsavedNotice } from './turn.ts'
 
 export interface Opened {
   readonly session: Session
@@ -26,6 +29,8 @@ export interface Engine {
   branch(id: SessionId): Promise<Session>
   /** Newest first. */
   sessions(): AsyncIterable<Result<SessionInfo>>
+  /** Deletes a session. Refused, with their names, while others stand on it; `withForks` deletes those as well. */
+  remove(id: SessionId, how?: { readonly withForks?: boolean }): Promise<Result<object>>
 }
 
 export function createEngine(options: EngineOptions): Engine {
@@ -37,66 +42,84 @@ export function createEngine(options: EngineOptions): Engine {
     read: (id) => resume(own.store, id, own.models),
     branch: (id) => branch(own, id),
     sessions: () => own.store.list(),
+    remove: (id, how = {}) => remove(own.store, id, how.withForks ?? false),
   }
 }
 
 async function start(options: Ready): Promise<Opened> {
   const session = sessionId(options.ids.uuid())
-  const leased = taken(await options.store.lease(session), session)
-  const core = new Core({
-    options,
-    session,
-    source: 'main',
-    lease: leased.lease,
-    tail: emptyTail(),
-    fold: new Fold(),
-    links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
+  return leased(options, session, async ({ lease, damage }) => {
+    const core = new Core({
+      options,
+      session,
+      source: 'main',
+      lease,
+      tail: emptyTail(),
+      fold: new Fold(),
+      links: [{ session, from: seq(0), to: unbounded }],
+    })
+    const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd }
+    await write(core, [begin, instructions(options)])
+    return { session: new Session(core), damage }
   })
-  await write(core, [
-    { type: 'session-start', session, purpose: 'main', cwd: options.cwd },
-    instructions(options),
-  ])
-  return { session: new Session(core), damage: leased.damage }
 }
 
 async function reopen(options: Ready, session: SessionId): Promise<Opened> {
-  const leased = taken(await options.store.lease(session), session)
-  const resumed = await resume(options.store, session, options.models)
-  if (!resumed.ok || resumed.readOnly !== null) {
-    await options.store.release(leased.lease)
-    throw new EngineError(resumed.ok ? { code: 'read-only', message: resumed.readOnly! } : resumed.failure)
-  }
-  const { fold, tail, spent, links } = resumed
-  const core = new Core({ options, session, source: 'main', lease: leased.lease, tail, fold, links, spent })
-  const damage = [...leased.damage, ...resumed.damage]
-  await write(core, damageFacts(resumed.damage, fold))
-  const closed = await core.transcript.close('the process ended before it was finished')
-  if (!closed.ok) throw new EngineError(closed.failure)
-  return { session: new Session(core), damage }
+  return leased(options, session, async ({ lease, damage: torn }) => {
+    const resumed = await resume(options.store, session, options.models)
+    if (!resumed.ok) throw new EngineError(resumed.failure)
+    if (resumed.readOnly !== null) throw new EngineError({ code: 'read-only', message: resumed.readOnly })
+    const { fold, tail, spent, latest, links, damage, entriesRead } = resumed
+    const core = new Core({ options, session, source: 'main', lease, tail, fold, links, spent, latest })
+    await write(core, damageFacts(damage, fold))
+    await close(core, 'the process ended before it was finished')
+    // A short cut for the next time; without one nothing is lost, so its failure is not one of opening.
+    if (entriesRead > defaults.engine.checkpointEntries) {
+      const unsaved = await core.saveNow()
+      if (unsaved !== null) options.listen?.(unsavedNotice(unsaved))
+    }
+    return { session: new Session(core), damage: [...torn, ...damage] }
+  })
 }
 
 /** A session of its own from here on: it can be written while the other is held. */
 async function branch(options: Ready, id: SessionId): Promise<Session> {
   const from = await resume(options.store, id, options.models)
   if (!from.ok) throw new EngineError(from.failure)
-  const { fold, links } = from
+  const { fold, links, latest } = from
   const upTo = seq(fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
-  const leased = taken(await options.store.lease(session), session)
-  const first = seq(upTo + 1)
-  const tail: Tail = { ...emptyTail(first), open: from.tail.open, lastUuid: from.tail.lastUuid }
-  const line = [
-    ...links.slice(0, -1),
-    { ...links.at(-1)!, to: upTo },
-    { session, from: first, to: seq(Number.MAX_SAFE_INTEGER) },
-  ]
-  const core = new Core({ options, session, source: 'main', lease: leased.lease, tail, fold, links: line })
-  await write(core, [
-    { type: 'session-start', session, purpose: 'main', parent: { session: id, upTo }, cwd: options.cwd },
-  ])
-  const closed = await core.transcript.close('the session was branched off here')
-  if (!closed.ok) throw new EngineError(closed.failure)
-  return new Session(core)
+  return leased(options, session, async ({ lease }) => {
+    const first = after(upTo)
+    const tail: Tail = { ...emptyTail(first), open: from.tail.open, lastUuid: from.tail.lastUuid }
+    const line = [
+      ...links.slice(0, -1),
+      { ...links.at(-1)!, to: upTo },
+      { session, from: first, to: unbounded },
+    ]
+    const core = new Core({ options, session, source: 'main', lease, tail, fold, links: line, latest })
+    const parent = { session: id, upTo }
+    await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])
+    await close(core, 'the session was branched off here')
+    return new Session(core)
+  })
+}
+
+/** Takes the lease for what is done with it, and gives it back when that fails. */
+async function leased<T>(
+  { store }: Ready,
+  session: SessionId,
+  work: (taken: Extract<LeaseOutcome, { ok: true }>) => Promise<T>,
+): Promise<T> {
+  const outcome = taken(await store.lease(session), session)
+  try {
+    return await work(outcome)
+  } catch (error) {
+    const released = await store.release(outcome.lease)
+    if (released.ok || !(error instanceof EngineError)) throw error
+    const message = `${error.message}; and the session could not be given free: ${released.failure.message}`
+    throw new EngineError({ code: error.code, message })
+  }
 }
 
 function instructions(options: Ready): Fact {
@@ -110,10 +133,10 @@ function instructions(options: Ready): Fact {
 
 /** Damage is written down once: the model must know of it, and the next opening must not say it again. */
 function damageFacts(damage: readonly Damage[], fold: Fold): readonly Fact[] {
-  const report = damage.map((one) => `${one.file}:${one.line}: ${one.what}; ${one.done}`)
-  const lost = damage.flatMap((one) => (one.lost === undefined ? [] : [one.lost]))
-  const isNew = lost.some((range) => !fold.knowsLoss(range))
-  return isNew ? [{ type: 'damage-found', lost, report }] : []
+  const fresh = damage.filter((one) => one.lost !== undefined && !fold.knowsLoss(one.lost))
+  const lost = fresh.flatMap((one) => one.lost ?? [])
+  const report = fresh.map((one) => `${one.file}:${one.line}: ${one.what}; ${one.done}`)
+  return fresh.length === 0 ? [] : [{ type: 'damage-found', lost, report }]
 }
 
 function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome, { ok: true }> {
@@ -130,3 +153,10 @@ async function write(core: Core, facts: readonly Fact[]): Promise<void> {
   const written = await core.append(facts)
   if (!written.ok) throw new EngineError(written.failure)
 }
+
+async function close(core: Core, why: string): Promise<void> {
+  const closed = await core.transcript.close(why)
+  if (!closed.ok) throw new EngineError(closed.failure)
+}
+
+const unbounded = seq(Number.MAX_SAFE_INTEGER)

@@ -17,6 +17,7 @@ export async function expand(core: Core, ref: string, offset: number, limit: num
   const block = place[2] === undefined ? null : Number(place[2])
   const to = place[3] === undefined ? from : Number(place[3])
   let text = ''
+  let total = 0
   for await (const item of readLine(core.options.store, core.links, { from: seq(from), to: seq(to) })) {
     if (item.kind === 'failed') return { ok: false, why: item.failure.message }
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
@@ -25,10 +26,13 @@ export async function expand(core: Core, ref: string, offset: number, limit: num
         ? item.entry.fact.spill
         : undefined
     if (spill !== undefined) return blobPart(core, spill.blob, offset, limit)
-    text += shown(item.entry, block)
+    const more = shown(item.entry, block)
+    total += more.length
+    // A range may be the whole session: only what is asked for is held.
+    if (text.length < offset + limit) text += more
   }
-  if (text === '') return { ok: false, why: `there is nothing at ${ref}` }
-  return { ok: true, text: text.slice(offset, offset + limit).toWellFormed(), total: text.length }
+  if (total === 0) return { ok: false, why: `there is nothing at ${ref}` }
+  return { ok: true, text: text.slice(offset, offset + limit).toWellFormed(), total }
 }
 
 async function blobPart(core: Core, blob: string, offset: number, limit: number): Promise<Expanded> {

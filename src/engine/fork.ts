@@ -5,10 +5,11 @@ import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Fact, Outcome, Usage } from '../transcript/fact.ts'
 import { emptyTail } from '../transcript/grammar.ts'
-import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
+import type { MarkPlace } from '../request/compose.ts'
+import { after, seq, sessionId, type Seq, type SessionId } from '../transcript/ids.ts'
 import { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
-import type { Caps, Spent } from './spend.ts'
+import { totalOf, type Caps, type Spent } from './spend.ts'
 import { runTurn } from './turn.ts'
 
 export interface ForkSpec {
@@ -38,12 +39,13 @@ export interface ForkOutcome {
 const placeholder = '[this call is being handled by the parent session]'
 
 export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
-  if (parent.isFork)
+  if (parent.parent !== null)
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
   // Taken before the first await: what the parent writes meanwhile is not this fork's to see.
   const fold = parent.fold.copy()
   const { open, lastUuid } = parent.transcript.tail
-  const { lastMark, lastHash, composer, options } = parent
+  const { lastHash, composer, options, latest, turnSignal } = parent
+  const markAt = spec.writesCache === true ? undefined : lastMarkOf(parent)
   const readFiles = parent.readFiles.copy()
   const upTo = seq(fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
@@ -57,7 +59,7 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
       ...options,
       layers: [],
       hooks: undefined,
-      caps: spec.caps ?? options.caps,
+      caps: spec.caps ?? {},
       mayRun: refusing(spec),
       maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
     },
@@ -71,11 +73,13 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
       { ...parent.links.at(-1)!, to: upTo },
       { session, from: after(upTo), to: seq(Number.MAX_SAFE_INTEGER) },
     ],
+    latest,
     composer,
     readFiles,
-    markAt: spec.writesCache === true ? undefined : (lastMark ?? undefined),
-    isFork: true,
+    markAt,
+    parent,
   })
+  child.reasoningFrom = parent.reasoningFrom
   const begun = await child.append([
     {
       type: 'session-start',
@@ -91,8 +95,25 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
     })),
     { type: 'user-message', content: [{ type: 'text', text: spec.directive }], origin: 'program' },
   ])
-  if (!begun.ok) return refused(begun.failure)
-  return finish(parent, child, spec, await run(child, spec, signal))
+  if (!begun.ok) {
+    const released = await child.transcript.release()
+    return refused(released.ok ? begun.failure : released.failure)
+  }
+  // Aborted with its parent; its own signal is never the parent's.
+  const linked = AbortSignal.any([signal, parent.ending.signal, ...(turnSignal === null ? [] : [turnSignal])])
+  const work = run(child, spec, linked).then((ended) => finish(parent, child, spec, ended))
+  parent.forks.set(child, work)
+  try {
+    return await work
+  } finally {
+    parent.forks.delete(child)
+  }
+}
+
+/** Where the parent's last request was marked. After a resume only how far that request went is known. */
+function lastMarkOf({ lastMark, fold }: Core): MarkPlace | { readonly seq: Seq } | undefined {
+  const { lastRequest } = fold.numbers
+  return lastMark ?? (lastRequest === null ? undefined : { seq: lastRequest })
 }
 
 async function run(
@@ -118,7 +139,14 @@ async function finish(
   const text = lastWords(child)
   const released = await child.transcript.release()
   const noted = await parent.append([
-    { type: 'fork-end', child: session, purpose: spec.purpose, outcome: ended.outcome, text },
+    {
+      type: 'fork-end',
+      child: session,
+      purpose: spec.purpose,
+      outcome: ended.outcome,
+      text,
+      spent: totalOf(child.spent),
+    },
   ])
   const failure = ended.failure ?? (released.ok ? (noted.ok ? null : noted.failure) : released.failure)
   return { outcome: ended.outcome, session, text, spent: child.spent, usage: child.view().lastUsage, failure }

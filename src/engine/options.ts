@@ -10,6 +10,7 @@ import type { Section } from '../transcript/fact.ts'
 import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import type { Hooks } from './hooks.ts'
+import type { Emit } from './live.ts'
 import type { Caps } from './spend.ts'
 
 export interface EngineOptions {
@@ -29,6 +30,8 @@ export interface EngineOptions {
   /** Asked before a tool runs. Without it every tool of the list may. */
   readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined
   readonly caps?: Caps | undefined
+  /** Hears the live events of the four verbs; those of `send` come with its own stream. */
+  readonly listen?: Emit | undefined
   /** Where the tools work. */
   readonly cwd?: string | undefined
   readonly models?: ModelTable | undefined

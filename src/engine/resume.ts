@@ -11,11 +11,22 @@ import { lineageOf, readLine, type Link } from '../transcript/lineage.ts'
 import type { Checkpoint, Damage, Failure, Result, Store } from '../transcript/store.ts'
 import { nothingSpent, spend, type Spent } from './spend.ts'
 
+/** The little that a session knows of itself beside its view. */
+export interface Latest {
+  /** The model last chosen in the session. */
+  readonly model: string | null
+  /** When the last request was sent: the lifetime of the cache counts from there. */
+  readonly requestAt: number | null
+}
+
 export interface Resumed {
   readonly fold: Fold
   readonly tail: Tail
   readonly spent: Spent
+  readonly latest: Latest
   readonly links: readonly Link[]
+  /** Entries that had to be read after the checkpoint, or all of them. */
+  readonly entriesRead: number
   readonly damage: readonly Damage[]
   /** An edit of a later version: the view cannot be computed further, so nothing may be written. */
   readonly readOnly: string | null
@@ -27,7 +38,10 @@ interface State {
   readonly fold: unknown
   readonly tail: Tail
   readonly spent: Spent
+  readonly latest: Latest
 }
+
+const nothingYet: Latest = { model: null, requestAt: null }
 
 export async function resume(store: Store, session: SessionId, table: ModelTable): Promise<Result<Resumed>> {
   const line = await lineageOf(store, session)
@@ -39,16 +53,25 @@ export async function resume(store: Store, session: SessionId, table: ModelTable
     fold: new Fold(),
     tail: emptyTail(links[0]!.from),
     spent: nothingSpent,
+    latest: nothingYet,
     next: links[0]!.from,
   }
   return readOn(store, links, reading, table)
 }
 
 /** The checkpoint of a session as it stands. */
-export function checkpointFor(fold: Fold, tail: Tail, spent: Spent): Checkpoint {
+export function checkpointFor(fold: Fold, tail: Tail, spent: Spent, latest: Latest): Checkpoint {
   const { state, needs } = checkpointOf(fold)
-  const whole: State = { version, fold: state, tail, spent }
+  const whole: State = { version, fold: state, tail, spent, latest }
   return { version, upTo: seq(fold.numbers.upTo), state: whole, needs }
+}
+
+/** What an entry tells beside its view. */
+export function note(latest: Latest, entry: StoredEntry): Latest {
+  if (!isKnown(entry)) return latest
+  const { fact } = entry
+  if (fact.type === 'model-set') return { ...latest, model: fact.model }
+  return fact.type === 'request-sent' ? { ...latest, requestAt: entry.at } : latest
 }
 
 /** Reads back what an undo or a rewind needs and eviction has left out. */
@@ -60,7 +83,7 @@ export async function supplyMissing(
 ): Promise<Failure | null> {
   const range = fold.missing(fact)
   if (range === null) return null
-  const entries = await collect(store, links, [range])
+  const entries = await collect(store, links, [range], fold.numbers.lost)
   if (!entries.ok) return entries.failure
   fold.supply(range, entries.entries)
   return null
@@ -70,6 +93,7 @@ interface Reading {
   readonly fold: Fold
   readonly tail: Tail
   readonly spent: Spent
+  readonly latest: Latest
   readonly next: number
 }
 
@@ -80,12 +104,12 @@ async function fromCheckpoint(
 ): Promise<Reading | null> {
   const state = checkpoint.state as Partial<State> | null
   if (checkpoint.version !== version || state?.version !== version || state.tail === undefined) return null
-  const needed = await collect(store, links, checkpoint.needs)
+  const { fold: kept, tail, spent = nothingSpent, latest = nothingYet } = state
+  // Damage in what it needs would go unseen: then everything is read, and what is lost is said.
+  const needed = await collect(store, links, checkpoint.needs, lostOf(kept))
   if (!needed.ok) return null
-  const fold = restore(state.fold, needed.entries)
-  return fold === null
-    ? null
-    : { fold, tail: state.tail, spent: state.spent ?? nothingSpent, next: checkpoint.upTo + 1 }
+  const fold = restore(kept, needed.entries)
+  return fold === null ? null : { fold, tail, spent, latest, next: checkpoint.upTo + 1 }
 }
 
 async function readOn(
@@ -97,7 +121,8 @@ async function readOn(
   const { fold } = reading
   const damage: Damage[] = []
   const own = links.at(-1)!
-  let { tail, spent } = reading
+  let { tail, spent, latest } = reading
+  let entriesRead = 0
   let readOnly: string | null = null
   for await (const item of readLine(store, links, { from: seq(reading.next) })) {
     if (item.kind === 'failed') return { ok: false, failure: item.failure }
@@ -106,31 +131,66 @@ async function readOn(
       continue
     }
     const { entry } = item
-    // A fork starts a life of its own, but the calls its parent had open stand in its view and want an answer.
-    if (entry.seq === own.from) tail = { ...emptyTail(own.from), open: tail.open, lastUuid: tail.lastUuid }
-    fold.push(entry)
-    tail = step(tail, entry)
-    // What an ancestor paid before the fork is the ancestor's.
-    if (entry.seq >= own.from) spent = spend(spent, entry, table)
     if (!isKnown(entry) && entry.changesView) {
-      readOnly = `entry ${entry.seq} (${entry.unknown}) was written by a newer version; open it with that one, or fork before it`
+      readOnly = `entry ${entry.seq} (${entry.unknown}) was written by a newer version; open it with that one, read it, or branch off before it`
       break
     }
+    const failure = await push(store, links, fold, entry)
+    if (failure !== null) return { ok: false, failure }
+    // A fork starts a life of its own, but the calls its parent had open stand in its view and want an answer.
+    if (entry.seq === own.from) tail = { ...emptyTail(own.from), open: tail.open, lastUuid: tail.lastUuid }
+    tail = step(tail, entry)
+    latest = note(latest, entry)
+    // What an ancestor paid before the fork is the ancestor's.
+    if (entry.seq >= own.from) spent = spend(spent, entry, table)
+    entriesRead++
   }
-  return { ok: true, fold, tail, spent, links, damage, readOnly }
+  return { ok: true, fold, tail, spent, latest, links, entriesRead, damage, readOnly }
 }
 
+/** Pushes an entry of the past. What a boundary hides is forgotten at once, so that a long reading stays small. */
+async function push(
+  store: Store,
+  links: readonly Link[],
+  fold: Fold,
+  entry: StoredEntry,
+): Promise<Failure | null> {
+  const failure = isKnown(entry) ? await supplyMissing(store, links, fold, entry.fact) : null
+  if (failure !== null) return failure
+  fold.push(entry)
+  if (isKnown(entry) && entry.fact.type === 'boundary') fold.evict()
+  return null
+}
+
+/** The entries of these ranges, all of them but those already known as lost. */
 async function collect(
   store: Store,
   links: readonly Link[],
   ranges: readonly Range[],
+  lost: readonly Range[],
 ): Promise<Result<{ readonly entries: readonly StoredEntry[] }>> {
   const entries: StoredEntry[] = []
   for (const range of ranges) {
+    const before = entries.length
     for await (const item of readLine(store, links, range)) {
       if (item.kind === 'failed') return { ok: false, failure: item.failure }
       if (item.kind === 'entry') entries.push(item.entry)
     }
+    const { from, to } = range
+    if (entries.length - before + overlap(range, lost) < to - from + 1) {
+      const message = `entries ${from} to ${to} cannot be read whole; a part of the transcript is damaged`
+      return { ok: false, failure: { code: 'damaged', message } }
+    }
   }
   return { ok: true, entries }
 }
+
+const overlap = (range: Range, lost: readonly Range[]): number =>
+  lost.reduce(
+    (sum, one) => sum + Math.max(0, Math.min(one.to, range.to) - Math.max(one.from, range.from) + 1),
+    0,
+  )
+
+const lostOf = (kept: unknown): readonly Range[] =>
+  (kept as { readonly numbers?: { readonly lost?: readonly Range[] } } | null | undefined)?.numbers?.lost ??
+  []

@@ -1,9 +1,12 @@
 // One request: settled, composed, within the caps, written down, and then its answer written down before anything
 // acts on it. What a stream leaves behind when it breaks is kept as a partial answer.
+import { learnedWindow } from '../model/models.ts'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
+import type { View } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
-import type { Entry, FactOf } from '../transcript/fact.ts'
+import type { Entry, FactOf, Usage } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
+import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { settle } from './settle.ts'
@@ -14,7 +17,9 @@ export type Prepared =
   | { readonly ok: false; readonly failure: TurnFailure }
 
 /** Everything up to the moment of sending. Writes `request-sent`. */
-export async function prepare(core: Core, emit: Emit, withReasoning = true): Promise<Prepared> {
+export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
+  const undelivered = await deliverQueued(core)
+  if (undelivered !== null) return { ok: false, failure: undelivered }
   const settled = await settle(core, core.options.layers, emit)
   if (!settled.ok) return settled
   const { view } = settled
@@ -24,7 +29,7 @@ export async function prepare(core: Core, emit: Emit, withReasoning = true): Pro
     model: modelId,
     maxTokens: core.maxOutput(),
     bindsPrefix: info?.capabilities.bindsPrefix ?? false,
-    withReasoning,
+    reasoningFrom: core.reasoningFrom,
     lifetime: options.cacheLifetime,
     markAt: core.markAt,
     thinking: options.thinking,
@@ -39,19 +44,35 @@ export async function prepare(core: Core, emit: Emit, withReasoning = true): Pro
       message: 'this request is sent without thinking: an earlier part of this turn has lost its reasoning',
     })
   }
-  const cached = (view.lastUsage?.cacheRead ?? 0) + (view.lastUsage?.cacheWrite ?? 0)
-  const refused = capRefusal(
-    options.caps,
-    core.spent,
-    { model: modelId, tokens: view.tokens, cached },
-    options.models,
-  )
+  const refused = capOf(core, view)
   if (refused !== null) return { ok: false, failure: { code: 'cap', message: refused } }
   const written = await core.append([requestSent(core, composed, view.tokens)])
   if (!written.ok) return written
-  core.noteRequest(composed, options.clock.now())
+  core.noteRequest(composed)
   emit({ type: 'request-start', source: core.source, model: modelId, tokens: view.tokens })
   return { ok: true, composed }
+}
+
+/** A fork is held to its own caps and, with all the others, to those of the session it belongs to. */
+function capOf(core: Core, view: View): string | null {
+  const { modelId, parent, options } = core
+  const cached = (view.lastUsage?.cacheRead ?? 0) + (view.lastUsage?.cacheWrite ?? 0)
+  const next = { model: modelId, tokens: view.tokens, cached, lifetime: options.cacheLifetime }
+  const own = capRefusal(options.caps, core.total(), next, options.models)
+  if (own !== null || parent === null) return own
+  return capRefusal(parent.options.caps, parent.total(), next, options.models)
+}
+
+/** Input typed while the model was busy: written when it was typed, given to the model once and in order. */
+export async function deliverQueued(core: Core): Promise<TurnFailure | null> {
+  for (const place of core.transcript.tail.queued) {
+    const found = await core.queuedContent(place)
+    if (!found.ok) return found.failure
+    const { content } = found
+    const written = await core.append([{ type: 'user-message', content, origin: 'queued', queued: place }])
+    if (!written.ok) return written.failure
+  }
+  return null
 }
 
 function requestSent(core: Core, composed: Composed, tokens: number): FactOf<'request-sent'> {
@@ -72,7 +93,7 @@ export type Recorded =
   | { readonly ok: true; readonly entry: Entry | null }
   | { readonly ok: false; readonly failure: TurnFailure }
 
-/** Writes an answer down. Of a partial one only what can stand is kept; an empty one leaves no trace. */
+/** Writes an answer down. A partial one that neither says nor costs anything leaves no trace. */
 export async function record(
   core: Core,
   message: ModelMessage,
@@ -91,13 +112,16 @@ export async function record(
     usage,
     ...(isPartial ? { partial: true } : {}),
   }
-  if (content.length === 0 && isPartial) return { ok: true, entry: null }
+  if (isPartial && content.length === 0 && isFree(usage)) return { ok: true, entry: null }
   const written = await core.append([fact])
   if (!written.ok) return written
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
-  for (const notice of core.readUsage(usage)) emit(notice)
+  await readCache(core, message, emit)
   return { ok: true, entry: written.entries[0]! }
 }
+
+const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
+  input + cacheRead + cacheWrite + output === 0
 
 export type Answered =
   | { readonly kind: 'answer'; readonly entry: Entry }
@@ -141,6 +165,8 @@ export async function ask(
         if (recorded !== null && !recorded.ok)
           return { kind: 'failed', failure: recorded.failure, model: null }
         if (event.failure.code === 'aborted') return { kind: 'aborted' }
+        if (event.failure.code === 'overflow')
+          core.learnedWindow = learnedWindow(event.failure.overflow) ?? core.learnedWindow
         return {
           kind: 'failed',
           failure: { code: event.failure.code, message: event.failure.message },

@@ -14,15 +14,16 @@ import type { ToolOutcome } from '../tools/tool.ts'
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { BlockRef, Entry, Fact } from '../transcript/fact.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
-import type { Failure, Result } from '../transcript/store.ts'
+import { closing, notRun, type OpenCall, type Tail } from '../transcript/grammar.ts'
+import type { Failure } from '../transcript/store.ts'
 import type { Core } from './core.ts'
 import { fork, type ForkOutcome, type ForkSpec } from './fork.ts'
-import { Channel, type LiveEvent } from './live.ts'
+import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated } from './results.ts'
-import { prepare, record } from './sending.ts'
+import { deliverQueued, prepare, record } from './sending.ts'
 import type { Spent } from './spend.ts'
-import { runTurn } from './turn.ts'
+import { runTurn, save } from './turn.ts'
 
 /** An expected failure at the embedder's door: `code` is stable, the message says what to do. */
 export class EngineError extends Error {
@@ -64,10 +65,13 @@ export class Session {
       yield refused({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
       return
     }
-    this.#turn = this.#run(input, signal, channel).finally(() => {
-      this.#turn = null
-      channel.end()
-    })
+    this.#turn = this.#run(input, signal, channel)
+      // A port that throws is at fault, but its caller must hear of it all the same (law E1).
+      .catch((error: unknown) => channel.push(refused({ code: 'fault', message: faultText(error) })))
+      .finally(() => {
+        this.#turn = null
+        channel.end()
+      })
     yield* channel
   }
 
@@ -79,49 +83,58 @@ export class Session {
     if (answer.block !== null) return channel.push(refused({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
     if (answer.context !== null) facts.push(attachment('hook', answer.context, 'UserPromptSubmit'))
-    const written = isEmpty(content) ? emptyInput : await this.#core.append(facts)
+    if (isEmpty(content)) return channel.push(refused(emptyInput))
+    // A turn that could not be ended, when the disk was full, may have left calls open.
+    const closed = await this.#core.append((tail) =>
+      tail.open.length === 0 ? [] : closing(tail, 'the turn before broke off'),
+    )
+    const undelivered = closed.ok ? await deliverQueued(this.#core) : closed.failure
+    if (undelivered !== null) return channel.push(refused(undelivered))
+    const written = await this.#core.append(facts)
     if (!written.ok) return channel.push(refused(written.failure))
     await runTurn(this.#core, signal, channel.push)
   }
 
   /** Keeps input typed while a turn runs: durable when this resolves, delivered once, at the next round. */
   async queue(input: Input): Promise<Entry> {
-    return first(await this.#core.append([{ type: 'input-queued', content: blocksOf(input) }]))
+    return this.#write({ type: 'input-queued', content: filled(input) })
   }
 
   // ---- four verbs ----
 
   async say(input: Input): Promise<Entry> {
-    const content = blocksOf(input)
-    return first(
-      isEmpty(content)
-        ? emptyInput
-        : await this.#core.append([{ type: 'user-message', content, origin: 'program' }]),
-    )
+    this.#mustBeIdle()
+    const undelivered = this.#core.transcript.tail.open.length > 0 ? null : await deliverQueued(this.#core)
+    if (undelivered !== null) throw new EngineError(undelivered)
+    return this.#write({ type: 'user-message', content: filled(input), origin: 'program' })
   }
 
   /** The request to send now: layers have settled, it is valid and marked for the cache. */
-  async request(): Promise<MessageCreateParamsNonStreaming> {
-    const prepared = await prepare(this.#core, () => undefined)
+  async request(how: { readonly streaming?: boolean } = {}): Promise<MessageCreateParamsNonStreaming> {
+    this.#mustBeIdle()
+    const prepared = await prepare(this.#core, this.#emit)
     if (!prepared.ok) throw new EngineError(prepared.failure)
     const { stream: _, ...request } = JSON.parse(prepared.composed.body) as MessageCreateParamsStreaming
+    if (how.streaming === true) return request
     // The official client refuses to wait for more than this without streaming.
     return { ...request, max_tokens: Math.min(request.max_tokens, defaults.engine.unstreamedOutputTokens) }
   }
 
-  /** Records the answer. A turn without calls ends with it. */
+  /** Records the answer. Calls whose arguments were cut off are answered at once; a turn without calls ends here. */
   async receive(response: Response): Promise<void> {
-    const recorded = await record(this.#core, messageOf(response), false, () => undefined)
+    this.#mustBeIdle()
+    const recorded = await record(this.#core, messageOf(response), false, this.#emit)
     if (!recorded.ok) throw new EngineError(recorded.failure)
+    await this.#append((tail) => tail.open.filter((call) => call.broken).map(cutShort))
     if (this.unfinished()) return
-    first(await this.#core.append((tail) => (tail.inTurn ? [{ type: 'turn-end', outcome: 'done' }] : [])))
-    await this.#core.save()
+    await this.#append((tail) => (tail.inTurn ? [{ type: 'turn-end', outcome: 'done' }] : []))
+    await save(this.#core, this.#emit)
   }
 
   async result(id: string, outcome: string | ToolOutcome): Promise<void> {
     const whole = typeof outcome === 'string' ? { content: blocksOf(outcome), isError: false } : outcome
     const tool = this.#core.options.tools.find((one) => one.spec.name === this.#openCall(id)?.name)
-    first(await this.#core.append([await gated(this.#core, id, tool, whole)]))
+    await this.#write(await gated(this.#core, id, tool, whole))
   }
 
   openCalls(): readonly ToolUseBlock[] {
@@ -135,7 +148,8 @@ export class Session {
 
   /** Whether the model has to speak again. */
   unfinished(): boolean {
-    return this.#core.transcript.tail.open.length > 0 || this.#core.view().messages.last()?.role === 'user'
+    const { open, queued } = this.#core.transcript.tail
+    return open.length > 0 || queued.length > 0 || this.#core.view().messages.last()?.role === 'user'
   }
 
   // ---- looking and editing ----
@@ -148,12 +162,13 @@ export class Session {
     return this.#core.spent
   }
 
+  /** Keeps a message or a block through every compaction. Refused when pins would take too much of the room. */
   async pin(at: BlockRef): Promise<Entry> {
-    return first(await this.#core.append([{ type: 'pin', at }]))
+    return this.#write({ type: 'pin', at })
   }
 
   async release(target: Seq): Promise<Entry> {
-    return first(await this.#core.append([{ type: 'release', target }]))
+    return this.#write({ type: 'release', target })
   }
 
   /** Takes an edit back, if the view then still fits; the range is held until it is released. */
@@ -165,15 +180,18 @@ export class Session {
       const message = `without the edit at ${target} the view would take about ${after} tokens, and ${room.room.effective} fit`
       throw new EngineError({ code: 'no-room', message })
     }
-    return first(await this.#core.append([{ type: 'undo', target }]))
+    return this.#write({ type: 'undo', target })
   }
 
+  /** Everything after this place stops counting; what was paid stays paid. */
   async rewind(to: Seq): Promise<Entry> {
-    return first(await this.#core.append([{ type: 'rewind', to }]))
+    this.#mustBeIdle()
+    return this.#write({ type: 'rewind', to })
   }
 
+  /** For this session from now on, also after a resume. */
   async setModel(model: string): Promise<Entry> {
-    return first(await this.#core.append([{ type: 'model-set', model }]))
+    return this.#write({ type: 'model-set', model })
   }
 
   /** Runs work beside the talk on this session's prefix. Never rejects. */
@@ -181,9 +199,11 @@ export class Session {
     return fork(this.#core, spec, signal)
   }
 
-  /** Waits for a running turn, syncs, and gives the session free for others. */
+  /** Waits for a running turn, stops what runs beside it, syncs, and gives the session free for others. */
   async close(): Promise<void> {
     await this.#turn
+    this.#core.ending.abort()
+    await Promise.allSettled(this.#core.forks.values())
     const released = await this.#core.transcript.release()
     if (!released.ok) throw new EngineError(released.failure)
   }
@@ -192,15 +212,45 @@ export class Session {
     await this.close()
   }
 
+  readonly #emit: Emit = (event) => this.#core.options.listen?.(event)
+
+  #mustBeIdle(): void {
+    if (this.#turn !== null)
+      throw new EngineError({ code: 'busy', message: 'a turn is running; wait for its end or abort it' })
+  }
+
+  async #append(facts: readonly Fact[] | ((tail: Tail) => readonly Fact[])): Promise<readonly Entry[]> {
+    const written = await this.#core.append(facts)
+    if (!written.ok) throw new EngineError(written.failure)
+    return written.entries
+  }
+
+  async #write(fact: Fact): Promise<Entry> {
+    return (await this.#append([fact]))[0]!
+  }
+
   #openCall(id: string) {
     return this.#core.transcript.tail.open.find((call) => call.id === id)
   }
 }
 
-const emptyInput: Result<{ readonly entries: readonly Entry[] }> = {
-  ok: false,
-  failure: { code: 'empty-input', message: 'the input is empty; say something' },
+const emptyInput: Failure = { code: 'empty-input', message: 'the input is empty; say something' }
+
+function filled(input: Input): readonly UserBlock[] {
+  const content = blocksOf(input)
+  if (isEmpty(content)) throw new EngineError(emptyInput)
+  return content
 }
+
+const cutShort = (call: OpenCall): Fact => ({
+  type: 'tool-result',
+  call: call.id,
+  content: [{ type: 'text', text: notRun(call.name) }],
+  isError: true,
+})
+
+const faultText = (error: unknown): string =>
+  `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
 
 const blocksOf = (input: Input): readonly UserBlock[] =>
   typeof input === 'string' ? [{ type: 'text', text: input }] : input
@@ -215,11 +265,6 @@ const attachment = (kind: string, text: string, source: string): Fact => ({
 })
 
 const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })
-
-function first(written: Result<{ readonly entries: readonly Entry[] }>): Entry {
-  if (!written.ok) throw new EngineError(written.failure)
-  return written.entries[0]!
-}
 
 function messageOf(response: Response): ModelMessage {
   return {

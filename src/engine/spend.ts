@@ -1,5 +1,6 @@
 // What a session has cost, folded from its answers. A rewind gives nothing back: what was paid stays paid.
 import { lookUp, price, ratesOf, type ModelTable } from '../model/models.ts'
+import type { Rates } from '../projection/layer.ts'
 import type { StoredEntry, Usage } from '../transcript/fact.ts'
 import { isKnown } from '../transcript/fact.ts'
 
@@ -12,6 +13,9 @@ export interface Spent {
   readonly dollars: number
   /** Answers of models whose price nobody knows; their tokens count, their dollars do not. */
   readonly unpriced: number
+  /** What forks that have ended took, beside the session's own. */
+  readonly forkTokens: number
+  readonly forkDollars: number
 }
 
 export interface Caps {
@@ -28,16 +32,24 @@ export const nothingSpent: Spent = {
   output: 0,
   dollars: 0,
   unpriced: 0,
+  forkTokens: 0,
+  forkDollars: 0,
 }
 
 export function spend(spent: Spent, entry: StoredEntry, table: ModelTable): Spent {
-  if (!isKnown(entry) || entry.fact.type !== 'assistant-message' || entry.fact.usage === undefined)
-    return spent
-  return withUsage(spent, entry.fact.usage, dollarsOf(table, entry.fact.model, entry.fact.usage))
+  if (!isKnown(entry)) return spent
+  const { fact } = entry
+  if (fact.type === 'fork-end' && fact.spent !== undefined) {
+    const { tokens, dollars } = fact.spent
+    return { ...spent, forkTokens: spent.forkTokens + tokens, forkDollars: spent.forkDollars + dollars }
+  }
+  if (fact.type !== 'assistant-message' || fact.usage === undefined) return spent
+  return withUsage(spent, fact.usage, dollarsOf(table, fact.model, fact.usage))
 }
 
 export function withUsage(spent: Spent, usage: Usage, dollars: number | null): Spent {
   return {
+    ...spent,
     requests: spent.requests + 1,
     input: spent.input + usage.input,
     cacheRead: spent.cacheRead + usage.cacheRead,
@@ -48,32 +60,65 @@ export function withUsage(spent: Spent, usage: Usage, dollars: number | null): S
   }
 }
 
-export const tokensOf = (spent: Spent): number =>
-  spent.input + spent.cacheRead + spent.cacheWrite + spent.output
+/** A session with all its forks: what a cap is held against. */
+export interface Total {
+  readonly tokens: number
+  readonly dollars: number
+}
+
+export const totalOf = (spent: Spent): Total => ({
+  tokens: spent.input + spent.cacheRead + spent.cacheWrite + spent.output + spent.forkTokens,
+  dollars: spent.dollars + spent.forkDollars,
+})
 
 export function dollarsOf(table: ModelTable, model: string, usage: Usage): number | null {
   const info = lookUp(table, model)
   return info === null ? null : (price(info, usage)?.total ?? null)
 }
 
+const perTokens = 1_000_000
+
+/** Dollars for one token of a prompt of this size, or null where no price is known. */
+export function tokenRates(
+  table: ModelTable,
+  model: string,
+  lifetime: '5m' | '1h' | null,
+  prompt: number,
+): Rates | null {
+  const info = lookUp(table, model)
+  const rates = info === null ? null : ratesOf(info, prompt)
+  if (rates === null) return null
+  const write = lifetime === null ? rates.input : lifetime === '1h' ? rates.write1h : rates.write5m
+  return {
+    fresh: rates.input / perTokens,
+    read: rates.read / perTokens,
+    write: write / perTokens,
+    output: rates.output / perTokens,
+  }
+}
+
 /** Why the next request may not be sent, with the numbers, or null. Asked before the call (SPEC 16.6). */
 export function capRefusal(
   caps: Caps,
-  spent: Spent,
-  next: { readonly model: string; readonly tokens: number; readonly cached: number },
+  spent: Total,
+  next: {
+    readonly model: string
+    readonly tokens: number
+    readonly cached: number
+    readonly lifetime: '5m' | '1h' | null
+  },
   table: ModelTable,
 ): string | null {
-  if (caps.tokens !== undefined && tokensOf(spent) + next.tokens > caps.tokens) {
-    return `this request would take ${next.tokens} tokens, ${tokensOf(spent)} are spent, and the cap is ${caps.tokens}. Raise the cap to go on.`
+  if (caps.tokens !== undefined && spent.tokens + next.tokens > caps.tokens) {
+    return `this request would take ${next.tokens} tokens, ${spent.tokens} are spent, and the cap is ${caps.tokens}. Raise the cap to go on.`
   }
   if (caps.dollars === undefined) return null
-  const info = lookUp(table, next.model)
-  const rates = info === null ? null : ratesOf(info, next.tokens)
+  const rates = tokenRates(table, next.model, next.lifetime, next.tokens)
   if (rates === null)
     return `a cap of $${caps.dollars} was set, but the price of ${next.model} is not known. Add it to the model table.`
   // The least it can cost: what is cached is read, the rest is written, and no word is answered.
   const cached = Math.min(next.cached, next.tokens)
-  const least = (cached * rates.read + (next.tokens - cached) * rates.write5m) / 1e6
+  const least = cached * rates.read + (next.tokens - cached) * rates.write
   if (spent.dollars + least <= caps.dollars) return null
   return `this request would cost at least ${dollars(least)}, ${dollars(spent.dollars)} are spent, and the cap is $${caps.dollars}. Raise the cap to go on.`
 }

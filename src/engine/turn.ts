@@ -4,11 +4,12 @@ import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { Entry, Fact, Outcome } from '../transcript/fact.ts'
-import { notRun } from '../transcript/grammar.ts'
+import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId } from '../transcript/ids.ts'
+import type { Failure } from '../transcript/store.ts'
 import type { Core } from './core.ts'
 import { expand } from './expansion.ts'
-import type { Emit, TurnFailure } from './live.ts'
+import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated } from './results.ts'
 import { ask, prepare } from './sending.ts'
@@ -20,21 +21,13 @@ interface Ended {
 
 /** Runs until the model has nothing more to do. The input is already written. */
 export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Promise<void> {
-  const ended = await rounds(core, signal, emit)
-  const why =
-    ended.outcome === 'aborted' ? 'the user interrupted' : (ended.failure?.message ?? 'the turn ended')
-  const closed = await core.append((tail) =>
-    ending(
-      tail.open.map((call) => call.id),
-      tail.inTurn,
-      ended,
-      why,
-    ),
-  )
+  core.turnSignal = signal
+  const ended = await rounds(core, signal, emit).finally(() => {
+    core.turnSignal = null
+  })
+  const closed = await core.append((tail) => ending(tail, ended))
   const failure = ended.failure ?? (closed.ok ? null : closed.failure)
-  const unsaved = await core.save()
-  if (unsaved !== null)
-    emit({ type: 'notice', code: unsaved.code, message: `no checkpoint was written: ${unsaved.message}` })
+  await save(core, emit)
   const stopped = await (core.options.hooks ?? noHooks).fire(
     'Stop',
     { session: core.session, outcome: ended.outcome },
@@ -45,19 +38,18 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
 }
 
 async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {
-  let withReasoning = true
+  let isAskedAgain = false
   for (;;) {
     if (signal.aborted) return { outcome: 'aborted', failure: null }
-    const delivered = await deliverQueued(core)
-    if (delivered !== null) return failed(delivered)
-    const prepared = await prepare(core, emit, withReasoning)
+    const prepared = await prepare(core, emit)
     if (!prepared.ok) return failed(prepared.failure)
     const answered = await ask(core, prepared.composed, signal, emit)
     if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
     if (answered.kind === 'failed') {
       // The provider refuses reasoning it does not know any more: once more without it, then the error is shown.
-      if (answered.model?.code !== 'reasoning-invalid' || !withReasoning) return failed(answered.failure)
-      withReasoning = false
+      if (answered.model?.code !== 'reasoning-invalid' || isAskedAgain) return failed(answered.failure)
+      isAskedAgain = true
+      core.reasoningFrom = core.fold.numbers.upTo
       emit({
         type: 'notice',
         code: 'reasoning-dropped',
@@ -72,22 +64,21 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     }
     const stopped = await runTools(core, calls, signal, emit)
     if (stopped !== null) return stopped
+    await save(core, emit)
   }
 }
 
-/** Input typed while the model was busy: written when it was typed, given to the model at the next round. */
-async function deliverQueued(core: Core): Promise<TurnFailure | null> {
-  const { queued } = core.transcript.tail
-  for (const place of queued) {
-    const content = await core.queuedContent(place)
-    if (!content.ok) return content.failure
-    const written = await core.append([
-      { type: 'user-message', content: content.content, origin: 'queued', queued: place },
-    ])
-    if (!written.ok) return written.failure
-  }
-  return null
+/** A checkpoint is only a short cut, so a failing one is said and ends nothing. */
+export async function save(core: Core, emit: Emit): Promise<void> {
+  const unsaved = await core.save()
+  if (unsaved !== null) emit(unsavedNotice(unsaved))
 }
+
+export const unsavedNotice = ({ code, message }: Failure): LiveEvent => ({
+  type: 'notice',
+  code,
+  message: `no checkpoint was written: ${message}`,
+})
 
 async function runTools(
   core: Core,
@@ -185,13 +176,13 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
 }
 
 /** What is written at the end of a turn: answers for calls still open, then the end itself. */
-function ending(open: readonly string[], inTurn: boolean, ended: Ended, why: string): readonly Fact[] {
-  const facts: Fact[] = open.map((id) => errorResult(id, `[interrupted: ${why}]`))
-  if (inTurn) {
-    const { outcome, failure } = ended
-    facts.push({ type: 'turn-end', outcome, ...(failure === null ? {} : { failure }) })
-  }
-  return facts
+function ending(tail: Tail, { outcome, failure }: Ended): readonly Fact[] {
+  const why = outcome === 'aborted' ? 'the user interrupted' : (failure?.message ?? 'the turn ended')
+  const facts = tail.open.map((call) =>
+    errorResult(call.id, call.broken ? notRun(call.name) : `[interrupted: ${why}]`),
+  )
+  if (!tail.inTurn) return facts
+  return [...facts, { type: 'turn-end', outcome, ...(failure === null ? {} : { failure }) }]
 }
 
 const failed = (failure: TurnFailure): Ended => ({ outcome: 'failed', failure })

@@ -5,6 +5,7 @@ import type { Part, View } from '../projection/view.ts'
 import { holds } from '../projection/ranges.ts'
 import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
 import { isReasoning } from '../transcript/content.ts'
+import type { Seq } from '../transcript/ids.ts'
 import { defaults } from '../settings/defaults.ts'
 import { chooseMarks, listJson, markField, placeOf, spotOf, type MarkPlace } from './marks.ts'
 import {
@@ -33,13 +34,13 @@ export interface ComposeParameters {
   readonly maxTokens: number
   /** Reasoning is bound to the exact prefix it was made under (SPEC 16.8). */
   readonly bindsPrefix: boolean
-  /** False after the provider has refused the reasoning: all of it is left out. */
-  readonly withReasoning?: boolean | undefined
   /** Null sends no marks at all. */
   readonly lifetime: Lifetime | null
   readonly maxMarks?: number | undefined
-  /** For a fork that must not write: the block that carried its parent's last mark. */
-  readonly markAt?: MarkPlace | undefined
+  /** The provider refused earlier reasoning: what was made before this place is left out. */
+  readonly reasoningFrom?: number | undefined
+  /** For a fork that must not write: the block that carried its parent's last mark, or the last up to an entry. */
+  readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
   readonly thinking?: WireThinking | undefined
   readonly effort?: string | undefined
   readonly contextEdits?: readonly WireContextEdit[] | undefined
@@ -168,10 +169,12 @@ function messageList(
   serializer: Serializer,
   { reminder }: Bench,
   view: View,
-  { model, bindsPrefix, withReasoning }: ComposeParameters,
+  { model, bindsPrefix, reasoningFrom = 0 }: ComposeParameters,
 ): SentMessage[] {
   const leavesOut = (part: Part): boolean =>
-    withReasoning === false || part.model !== model || (bindsPrefix && holds(view.staleReasoning, part.from))
+    part.from < reasoningFrom ||
+    part.model !== model ||
+    (bindsPrefix && holds(view.staleReasoning, part.from))
   const list: SentMessage[] = []
   for (const message of view.messages)
     for (const sent of serializer.messages(message, leavesOut)) list.push(sent)

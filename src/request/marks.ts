@@ -27,7 +27,11 @@ export function chooseMarks(
   return wanted.slice(0, limit)
 }
 
-export function spotOf(messages: readonly SentMessage[], wanted: MarkPlace | undefined): Spot | null {
+/** The last block that can carry a mark: of all, the one named, or of those up to an entry. */
+export function spotOf(
+  messages: readonly SentMessage[],
+  wanted: MarkPlace | { readonly seq: Seq } | undefined,
+): Spot | null {
   for (let message = messages.length - 1; message >= 0; message--) {
     const sent = messages[message]!
     for (let block = sent.blocks.length - 1; block >= 0; block--) {
@@ -45,8 +49,12 @@ export function placeOf({ blocks }: SentMessage, block: number): MarkPlace | nul
   return { seq: part.from, block: block - blocks.findIndex((other) => other.part === part) }
 }
 
-const isPlace = (place: MarkPlace | null, wanted: MarkPlace): boolean =>
-  place !== null && place.seq === wanted.seq && place.block === wanted.block
+function isPlace(place: MarkPlace | null, wanted: MarkPlace | { readonly seq: Seq }): boolean {
+  if (place === null) return false
+  return 'block' in wanted
+    ? place.seq === wanted.seq && place.block === wanted.block
+    : place.seq <= wanted.seq
+}
 
 export function markField(lifetime: Lifetime): string {
   const control: CacheControl = lifetime === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }

@@ -12,6 +12,8 @@ export const defaults = {
     maxOutputTokens: 32_000,
     /** The same for a caller who does not stream. */
     unstreamedOutputTokens: 21_333,
+    /** Opening a session that had to read more entries than this past its checkpoint writes a new one. */
+    checkpointEntries: 2000,
     /** A hook is given up after this time. */
     hookMs: 60 * second,
   },
@@ -80,9 +82,48 @@ export const defaults = {
   results: {
     /** Largest result that enters the view whole, where its tool says nothing else. */
     maxChars: 50_000,
+    /** Largest sum of all results that travel in one user message. */
+    messageChars: 200_000,
     /** What a preview shows of each end. */
-    headChars: 2048,
-    tailChars: 512,
+    headBytes: 2 * KB,
+    tailBytes: KB / 2,
+  },
+  clearing: {
+    /** Tools whose old results may be cleared, where the tool itself says nothing. */
+    tools: ['Read', 'Bash', 'Grep', 'Glob', 'WebSearch', 'WebFetch', 'Edit', 'Write'] as readonly string[],
+    /** The newest results stay, and never fewer than one. */
+    keep: 5,
+    /** After this long without an answer the cache is cold under either lifetime. */
+    idleMs: 60 * minute,
+    /** Active results at which the server is told to delete. */
+    cachedTrigger: 12,
+    /** A result below this is not worth a stub. */
+    smallTokens: 150,
+    /** Words of a cleared result that its stub keeps; 0 leaves the plain marker. */
+    digestChars: 240,
+    /** How much of a result is looked through for them, most of it at the head. */
+    digestScanChars: 4096,
+    /** Of the input of a call a stub shows this much. */
+    inputChars: 120,
+    /** What a stub is taken to need before it is written. */
+    stubTokens: 120,
+    /** Under a warm cache a reduction must save this many times what the rewrite costs, and at least so many tokens. */
+    margin: 2,
+    minFreedTokens: 4000,
+    /** From where between target and threshold on the economy may clear what nothing supersedes; 1 leaves it to pressure. */
+    earlyShare: 0.5,
+    /** The server clears by itself at the smaller of these tokens and this share of the threshold. */
+    nativeTriggerTokens: 180_000,
+    nativeTriggerShare: 0.8,
+    /** It then clears at least this many tokens, or the same share of a smaller trigger. */
+    nativeClearTokens: 140_000,
+  },
+  snip: {
+    /** Shortest tag of an input; a tag that is taken grows. */
+    tagChars: 6,
+    /** Most inputs one call removes. */
+    ids: 100,
+    reasonChars: 500,
   },
   room: {
     /** Kept free for a summary: at most these tokens and this share of the window. */
@@ -216,5 +257,24 @@ export const defaults = {
     fetchUrlChars: 2048,
     tasks: 100,
     taskChars: 500,
+  },
+  preset: {
+    /** Who answers where nobody has said. */
+    model: 'claude-sonnet-5',
+  },
+  cli: {
+    /** Width where the terminal does not say. */
+    columns: 80,
+    /** Most that is read from standard input, and from a settings file. */
+    stdinBytes: 10 * MB,
+    settingsBytes: 1 * MB,
+    /** Somebody who waits for an open pipe is told so after this time. */
+    stdinNoticeMs: 3 * second,
+    /** Shortest beginning of a session's id that names it. */
+    idPrefixChars: 4,
+    /** First words of a session shown in the list. */
+    firstWordsChars: 60,
+    /** Sessions shown where nothing else is asked for. */
+    listedSessions: 20,
   },
 } as const

@@ -1,0 +1,56 @@
+// Holds what the provider read from its cache against what it should have read (SPEC 9.5). A fall that nobody
+// announced is written down with its causes, and said. Watching never ends a turn: what goes wrong with it is a notice.
+import type { ModelMessage } from '../model/model.ts'
+import { describeCause } from '../request/break-report.ts'
+import type { CacheBreak } from '../request/fingerprint.ts'
+import type { Core } from './core.ts'
+import type { Emit } from './live.ts'
+import { tokenRates } from './spend.ts'
+
+/** Called once for each answer, with what it says about its own request. */
+export async function readCache(core: Core, message: ModelMessage, emit: Emit): Promise<void> {
+  const { options, detector } = core
+  const pending = core.takePending()
+  if (pending === null || options.cacheLifetime === null) return
+  const { usage } = message
+  const prompt = usage.input + usage.cacheRead + usage.cacheWrite
+  const found = detector.after(pending, {
+    usage,
+    deletedTokens: message.cacheDeletedTokens,
+    rates: tokenRates(options.models, core.modelId, options.cacheLifetime, prompt),
+  })
+  if (found === null) return
+  const diff = await kept(core, found, message.messageId, emit)
+  const { causes, tokens, cost } = found
+  const written = await core.append([
+    { type: 'cache-break', source: core.source, causes, tokens, cost: cost ?? 0, ...diff },
+  ])
+  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  emit({ type: 'notice', code: 'cache-break', message: sentence(found) })
+}
+
+async function kept(
+  core: Core,
+  { diff }: CacheBreak,
+  name: string,
+  emit: Emit,
+): Promise<{ readonly diff?: string }> {
+  const { store } = core.options
+  const put = await store.putBlob(
+    core.transcript.lease,
+    `cache-break-${name}`,
+    new TextEncoder().encode(diff),
+  )
+  if (put.ok) return { diff: put.blob }
+  emit({
+    type: 'notice',
+    code: put.failure.code,
+    message: `what broke the cache could not be kept: ${put.failure.message}`,
+  })
+  return {}
+}
+
+function sentence({ tokens, causes, cost }: CacheBreak): string {
+  const paid = cost === null ? '' : `, at a cost of $${cost.toFixed(4)}`
+  return `${tokens} cached tokens were sent again${paid}: ${causes.map(describeCause).join('; ')}`
+}
