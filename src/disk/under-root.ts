@@ -52,10 +52,12 @@ export async function openUnder(
     const target = await linkTarget(fs, folder.at(base), realRoot, options)
     if (target !== null) return await openUnder(fs, realRoot, target, { ...options, links: 'refuse' })
     const file = await fs.open(folder.at(base), 'read')
-    const refused = await refusalOf(file, realRoot, options)
-    if (refused === null) return { ok: true, file, path, stat: await file.stat() }
-    await file.close()
-    return { ok: false, failure: refused }
+    return await closedUnless(file, async () => {
+      const refused = await refusalOf(file, realRoot, options)
+      return refused === null
+        ? { ok: true, file, path, stat: await file.stat() }
+        : { ok: false, failure: refused }
+    })
   })
 }
 
@@ -226,12 +228,28 @@ async function descend(
 
 async function openVerified(fs: FileSystem, realRoot: string, at: string, path: string): Promise<OpenFolder> {
   const folder = await fs.openFolder(at)
-  const real = await folder.realPath()
-  const same =
-    real ?? ((await fs.stat(path)).identity === (await folder.stat()).identity ? await fs.realPath(path) : '')
-  if (isInside(realRoot, same)) return folder
-  await folder.close()
-  throw outside(path, realRoot)
+  const verified = await closedUnless(folder, async () => {
+    const real = await folder.realPath()
+    const isSame = real !== null || (await fs.stat(path)).identity === (await folder.stat()).identity
+    return { ok: isSame && isInside(realRoot, real ?? (await fs.realPath(path))) }
+  })
+  if (!verified.ok) throw outside(path, realRoot)
+  return folder
+}
+
+/** What was opened stays open only if all went well. */
+async function closedUnless<T extends { ok: boolean }>(
+  opened: { close(): Promise<void> },
+  work: () => Promise<T>,
+): Promise<T> {
+  let isGood = false
+  try {
+    const result = await work()
+    isGood = result.ok
+    return result
+  } finally {
+    if (!isGood) await opened.close()
+  }
 }
 
 async function makeIfMissing(fs: FileSystem, path: string, mode: number): Promise<void> {
