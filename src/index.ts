@@ -5,7 +5,7 @@ export { EngineError, Session, type Input, type Response } from './engine/sessio
 export type { ForkOutcome, ForkSpec } from './engine/fork.ts'
 export { noAnswer, noHooks, type HookAnswer, type HookName, type Hooks } from './engine/hooks.ts'
 export type { LiveEvent, TurnFailure } from './engine/live.ts'
-export type { Caps, Spent } from './engine/spend.ts'
+export type { Caps, Spent } from './engine/limits/spend.ts'
 export { anthropicModel } from './model/anthropic.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
 export {

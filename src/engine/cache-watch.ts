@@ -5,7 +5,7 @@ import { describeCause } from '../request/break-report.ts'
 import type { CacheBreak } from '../request/fingerprint.ts'
 import type { Core } from './core.ts'
 import type { Emit } from './live.ts'
-import { tokenRates } from './spend.ts'
+import { tokenRates } from './limits/spend.ts'
 
 /** Called once for each answer, with what it says about its own request. */
 export async function readCache(core: Core, message: ModelMessage, emit: Emit): Promise<void> {

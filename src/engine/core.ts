@@ -22,9 +22,9 @@ import type { Link } from '../transcript/lineage.ts'
 import type { Failure, Lease, Result } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
 import type { Ready } from './options.ts'
-import { pinRefusal } from './pins.ts'
-import { checkpointFor, note, supplyMissing, type Latest } from './resume.ts'
-import { nothingSpent, spend, totalOf, type Spent, type Total } from './spend.ts'
+import { pinRefusal } from './limits/pins.ts'
+import { checkpointFor, note, supplyMissing, type Latest } from './opening/resume.ts'
+import { nothingSpent, spend, totalOf, type Spent, type Total } from './limits/spend.ts'
 
 export interface CoreParts {
   readonly options: Ready

@@ -9,7 +9,7 @@ import type { MarkPlace } from '../request/compose.ts'
 import { after, seq, sessionId, type Seq, type SessionId } from '../transcript/ids.ts'
 import { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
-import { totalOf, type Caps, type Spent } from './spend.ts'
+import { totalOf, type Caps, type Spent } from './limits/spend.ts'
 import { runTurn } from './turn.ts'
 
 export interface ForkSpec {

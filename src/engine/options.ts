@@ -11,7 +11,7 @@ import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.
 import type { Store } from '../transcript/store.ts'
 import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
-import type { Caps } from './spend.ts'
+import type { Caps } from './limits/spend.ts'
 
 export interface EngineOptions {
   readonly store: Store

@@ -10,7 +10,7 @@ import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { settle } from './settle.ts'
-import { capRefusal, dollarsOf } from './spend.ts'
+import { capRefusal, dollarsOf } from './limits/spend.ts'
 
 export type Prepared =
   | { readonly ok: true; readonly composed: Composed }

@@ -22,7 +22,7 @@ import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated } from './results.ts'
 import { deliverQueued, prepare, record } from './sending.ts'
-import type { Spent } from './spend.ts'
+import type { Spent } from './limits/spend.ts'
 import { runTurn, save } from './turn.ts'
 
 /** An expected failure at the embedder's door: `code` is stable, the message says what to do. */

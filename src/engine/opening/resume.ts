@@ -1,15 +1,15 @@
 // Opening a session: from a checkpoint and the tail where there is one, by streaming where there is none. Reads
 // only; what a crash left open is closed afterwards by the writer.
-import { checkpointOf, restore } from '../projection/checkpoint.ts'
-import { Fold } from '../projection/fold.ts'
-import type { ModelTable } from '../model/models.ts'
-import type { Fact, Range, StoredEntry } from '../transcript/fact.ts'
-import { isKnown } from '../transcript/fact.ts'
-import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
-import { seq, type SessionId } from '../transcript/ids.ts'
-import { lineageOf, readLine, type Link } from '../transcript/lineage.ts'
-import type { Checkpoint, Damage, Failure, Result, Store } from '../transcript/store.ts'
-import { nothingSpent, spend, type Spent } from './spend.ts'
+import { checkpointOf, restore } from '../../projection/checkpoint.ts'
+import { Fold } from '../../projection/fold.ts'
+import type { ModelTable } from '../../model/models.ts'
+import type { Fact, Range, StoredEntry } from '../../transcript/fact.ts'
+import { isKnown } from '../../transcript/fact.ts'
+import { emptyTail, step, type Tail } from '../../transcript/grammar.ts'
+import { seq, type SessionId } from '../../transcript/ids.ts'
+import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
+import type { Checkpoint, Damage, Failure, Result, Store } from '../../transcript/store.ts'
+import { nothingSpent, spend, type Spent } from '../limits/spend.ts'
 
 /** The little that a session knows of itself beside its view. */
 export interface Latest {

@@ -1,8 +1,8 @@
 // Deleting a session. Others may stand on its entries: forks and branches read their beginning from it. So it goes only
 // when nobody does, or together with them, the youngest first.
-import { isKnown } from '../transcript/fact.ts'
-import type { SessionId } from '../transcript/ids.ts'
-import type { Result, Store } from '../transcript/store.ts'
+import { isKnown } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Result, Store } from '../../transcript/store.ts'
 
 export async function remove(store: Store, id: SessionId, withForks: boolean): Promise<Result<object>> {
   const found = await parents(store)

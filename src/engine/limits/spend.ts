@@ -1,8 +1,8 @@
 // What a session has cost, folded from its answers. A rewind gives nothing back: what was paid stays paid.
-import { lookUp, price, ratesOf, type ModelTable } from '../model/models.ts'
-import type { Rates } from '../projection/layer.ts'
-import type { StoredEntry, Usage } from '../transcript/fact.ts'
-import { isKnown } from '../transcript/fact.ts'
+import { lookUp, price, ratesOf, type ModelTable } from '../../model/models.ts'
+import type { Rates } from '../../projection/layer.ts'
+import type { StoredEntry, Usage } from '../../transcript/fact.ts'
+import { isKnown } from '../../transcript/fact.ts'
 
 export interface Spent {
   readonly requests: number

@@ -1,12 +1,12 @@
 // Pins take room from everything else, so together they may take only a share of it (law U1).
-import { factorOf } from '../projection/calibration.ts'
-import type { RoomOutcome } from '../projection/budget.ts'
-import type { Fold } from '../projection/fold.ts'
-import { estimateBlocks } from '../projection/tokens.ts'
-import { defaults } from '../settings/defaults.ts'
-import type { BlockRef } from '../transcript/fact.ts'
-import type { Seq } from '../transcript/ids.ts'
-import type { Failure } from '../transcript/store.ts'
+import { factorOf } from '../../projection/calibration.ts'
+import type { RoomOutcome } from '../../projection/budget.ts'
+import type { Fold } from '../../projection/fold.ts'
+import { estimateBlocks } from '../../projection/tokens.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { BlockRef } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Failure } from '../../transcript/store.ts'
 
 /** Why one more pin may not be set, with the numbers, or null. */
 export function pinRefusal(fold: Fold, model: string, outcome: RoomOutcome, at: BlockRef): Failure | null {
