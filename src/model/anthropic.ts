@@ -6,7 +6,7 @@
 // been passed on, since what was shown cannot be taken back. The SDK is loaded with the first request.
 import type { Anthropic } from '@anthropic-ai/sdk'
 import { defaults } from '../settings/defaults.ts'
-import type { Clock } from '../transcript/ids.ts'
+import { systemClock, type Clock } from '../transcript/ids.ts'
 import { MessageReader } from './anthropic-stream.ts'
 import {
   verdictOn,
@@ -27,19 +27,20 @@ export interface AnthropicOptions {
   /** Null or absent: the public API. */
   readonly baseUrl?: string | null | undefined
   readonly fetch?: typeof globalThis.fetch | undefined
-  readonly clock: Clock
+  readonly clock?: Clock | undefined
   /** Between 0 and 1, for the spread of waits. */
-  readonly random: () => number
+  readonly random?: (() => number) | undefined
   readonly settings?: Partial<ModelSettings> | undefined
 }
 
 export function anthropicModel(options: AnthropicOptions): Model {
   const settings: ModelSettings = { ...defaults.model, ...options.settings }
+  const { clock = systemClock, random = Math.random } = options
   let connection: Promise<Connection> | null = null
   return {
     stream: (request, signal) => {
-      const connect = (): Promise<Connection> => (connection ??= openConnection(options))
-      return stream({ connect, settings, clock: options.clock, random: options.random }, request, signal)
+      const connect = (): Promise<Connection> => (connection ??= openConnection({ ...options, clock }))
+      return stream({ connect, settings, clock, random }, request, signal)
     },
   }
 }
@@ -168,7 +169,7 @@ class NotReady extends Error {
   }
 }
 
-async function openConnection(options: AnthropicOptions): Promise<Connection> {
+async function openConnection(options: AnthropicOptions & { readonly clock: Clock }): Promise<Connection> {
   const { apiKey, authToken, baseUrl = null } = options
   if (!apiKey && !authToken) throw new NotReady('unauthorized', 'neither an API key nor a token was given')
   if (baseUrl !== null && !URL.canParse(baseUrl)) throw new NotReady('invalid', `no base URL: ${baseUrl}`)

@@ -271,6 +271,8 @@ describe('edits', () => {
       target: seq(7),
     })
     expect(shape(released.view())).toEqual(shape(dropped.view()))
+    released.render()
+    expect(shape(released.view())).toEqual(shape(dropped.view()))
   })
 
   it('[P8] what an undo gives back is held from layers until it is released, never from the user', () => {

@@ -1,0 +1,40 @@
+// The rules and the tests that cite them, compared: a rule that no test cites is a promise nobody keeps, and a test
+// that cites no rule tests something nobody promised.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..')
+const ruleLine = /^- \*\*([A-Z]\d+)\*\* \S/gm
+// In a test's name, or as the rule of a case in a table or a contract suite.
+const citation = /\[([A-Z]\d+)\]|\brule: '([A-Z]\d+)'/g
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)],
+  )
+}
+
+const rules = [...readFileSync(join(root, 'SPEC.md'), 'utf8').matchAll(ruleLine)].map((match) => match[1]!)
+const tests = [join(root, 'src'), join(root, 'test')]
+  .flatMap(filesBelow)
+  .filter((file) => file.endsWith('.test.ts') || file.endsWith('store-contract.ts'))
+const cited = new Set(
+  tests.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(citation)].map((match) => match[1] ?? match[2]!),
+  ),
+)
+
+describe('the rule book', () => {
+  it('[H8] names each rule once', () => {
+    expect(rules.filter((rule, index) => rules.indexOf(rule) !== index)).toEqual([])
+  })
+
+  it('[H8] has every rule cited by a test', () => {
+    expect(rules.filter((rule) => !cited.has(rule))).toEqual([])
+  })
+
+  it('[H8] has every rule that a test cites', () => {
+    expect([...cited].filter((rule) => !rules.includes(rule)).sort()).toEqual([])
+  })
+})
