@@ -9,6 +9,8 @@ export interface Call {
 export interface Hooks {
   /** Runs before the call; what it throws is what the call answers. */
   before?(call: Call): void | Promise<void>
+  /** Told of every file and folder that is opened (1) and closed (-1). */
+  open?(change: 1 | -1): void
   /** How many of the bytes a write takes. */
   take?(call: Call, bytes: number): number
 }
@@ -34,7 +36,7 @@ export function hookedFileSystem(fs: FileSystem, hooks: Hooks): FileSystem {
     stat: async () => (await call('fstat', path), await inner.stat()),
     chmod: async (mode) => (await call('chmod', path), await inner.chmod(mode)),
     realPath: async () => (await call('realPath', path), await inner.realPath()),
-    close: async () => await inner.close(),
+    close: async () => (hooks.open?.(-1), await inner.close()),
   })
   const folder = (inner: OpenFolder, path: string): OpenFolder => ({
     at: (name) => inner.at(name),
@@ -42,14 +44,21 @@ export function hookedFileSystem(fs: FileSystem, hooks: Hooks): FileSystem {
     stat: async () => (await call('fstat', path), await inner.stat()),
     realPath: async () => (await call('realPath', path), await inner.realPath()),
     sync: async () => (await call('syncFolder', path), await inner.sync()),
-    close: async () => await inner.close(),
+    close: async () => (hooks.open?.(-1), await inner.close()),
   })
   return {
-    open: async (path, how, mode) => (
-      await call(`open-${how}`, path),
-      file(await fs.open(path, how, mode), path)
-    ),
-    openFolder: async (path) => (await call('openFolder', path), folder(await fs.openFolder(path), path)),
+    open: async (path, how, mode) => {
+      await call(`open-${how}`, path)
+      const opened = await fs.open(path, how, mode)
+      hooks.open?.(1)
+      return file(opened, path)
+    },
+    openFolder: async (path) => {
+      await call('openFolder', path)
+      const opened = await fs.openFolder(path)
+      hooks.open?.(1)
+      return folder(opened, path)
+    },
     stat: async (path) => (await call('stat', path), await fs.stat(path)),
     realPath: async (path) => (await call('realPath', path), await fs.realPath(path)),
     names: async (path) => (await call('names', path), await fs.names(path)),
