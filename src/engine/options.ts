@@ -30,6 +30,8 @@ export interface EngineOptions {
   /** Asked before a tool runs. Without it every tool of the list may. */
   readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined
   readonly caps?: Caps | undefined
+  /** Largest result that enters the view whole, by the name of its tool, over what the tool says; null sets no limit. */
+  readonly resultLimits?: Readonly<Record<string, number | null>> | undefined
   /** Hears the live events of the four verbs; those of `send` come with its own stream. */
   readonly listen?: Emit | undefined
   /** Where the tools work. */

@@ -4,9 +4,11 @@ import { lookUp, ratesOf } from '../model/models.ts'
 import { defaults } from '../settings/defaults.ts'
 import { expectedRequests } from '../projection/economy.ts'
 import type { Room } from '../projection/budget.ts'
-import type { Budget, Layer, Rates } from '../projection/layer.ts'
+import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
 import type { View } from '../projection/view.ts'
+import type { FactOf } from '../transcript/fact.ts'
 import type { Core } from './core.ts'
+import { spilled } from './keeping/spilling.ts'
 import type { Emit, TurnFailure } from './live.ts'
 
 export type Settled =
@@ -32,27 +34,15 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
 async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<TurnFailure | null> {
   const proposal = layer.decide(core.view(), budgetOf(core, room))
   if (proposal === null) return null
-  if (proposal.kind !== 'edit') {
-    // Spilling and summaries need someone who does them; without one the layer is heard in vain, and that is said.
-    emit({
-      type: 'notice',
-      code: 'unanswered',
-      message: `${layer.name} asked for a ${proposal.kind}; nobody does that here`,
-    })
+  const fact = await factOf(core, layer.name, proposal)
+  if (fact === null) {
+    // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.
+    const message = `${layer.name} asked for a ${proposal.kind}; nobody does that here`
+    emit({ type: 'notice', code: 'unanswered', message })
     return null
   }
-  const { edits, why, tokensFreed, price } = proposal
-  const written = await core.append([
-    {
-      type: 'view-edit',
-      layer: layer.name,
-      asked: 'automatic',
-      edits,
-      why,
-      tokensFreed,
-      ...(price === undefined ? {} : { price }),
-    },
-  ])
+  const { why, tokensFreed } = fact
+  const written = await core.append([fact])
   if (written.ok) {
     emit({ type: 'view-edit', layer: layer.name, why, tokensFreed, seq: written.entries[0]!.seq })
     return null
@@ -62,6 +52,15 @@ async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<T
     return null
   }
   return written.failure
+}
+
+/** A proposal as a fact, once what it needs has been done. */
+async function factOf(core: Core, layer: string, proposal: Proposal): Promise<FactOf<'view-edit'> | null> {
+  if (proposal.kind === 'spill') return spilled(core, layer, proposal)
+  if (proposal.kind !== 'edit') return null
+  const { edits, why, tokensFreed, price } = proposal
+  const fact = { type: 'view-edit', layer, asked: 'automatic', edits, why, tokensFreed } as const
+  return price === undefined ? fact : { ...fact, price }
 }
 
 /** The room with everything else a layer may look at. */
@@ -74,8 +73,13 @@ export function budgetOf(core: Core, room: Room): Budget {
     isWarm: isWarm(core, now),
     rates: ratesFor(core, view.tokens),
     expectedRequests: expected(core, room),
+    isMain: core.parent === null,
+    cacheLost: core.latest.cacheLost === true,
+    capabilities: core.modelInfo()?.capabilities ?? noCapabilities,
   }
 }
+
+const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: false }
 
 /** Whether the prefix of the last request is still cached: its lifetime counts from the start of that request. */
 export function isWarm(core: Core, now: number): boolean {

@@ -17,6 +17,8 @@ export interface Latest {
   readonly model: string | null
   /** When the last request was sent: the lifetime of the cache counts from there. */
   readonly requestAt: number | null
+  /** Its answer read less from the cache than was there, and nothing of ours explains it. */
+  readonly cacheLost?: boolean | undefined
 }
 
 export interface Resumed {
@@ -71,7 +73,14 @@ export function note(latest: Latest, entry: StoredEntry): Latest {
   if (!isKnown(entry)) return latest
   const { fact } = entry
   if (fact.type === 'model-set') return { ...latest, model: fact.model }
-  return fact.type === 'request-sent' ? { ...latest, requestAt: entry.at } : latest
+  if (fact.type === 'cache-break') return { ...latest, cacheLost: fact.causes.every(isLoss) }
+  return fact.type === 'request-sent' ? { ...latest, requestAt: entry.at, cacheLost: false } : latest
+}
+
+/** The cache was lost by age or by the server, not by a change of ours. */
+function isLoss(cause: unknown): boolean {
+  const kind = typeof cause === 'object' && cause !== null && 'kind' in cause ? cause.kind : null
+  return kind === 'expired' || kind === 'server'
 }
 
 /** Reads back what an undo or a rewind needs and eviction has left out. */

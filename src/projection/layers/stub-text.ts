@@ -29,7 +29,7 @@ function shortInput(input: Readonly<Record<string, unknown>>): string {
 }
 
 const errorLine = /\b(?:error|exception|failed|failure|fatal|panic|traceback|warning)\b/i
-const pathWord = /(?:[\w.@~-]*\/)+[\w.@-]+(?::\d+)?/g
+const pathWord = /(?<![\w.@~/-])(?:[\w.@~-]*\/)+[\w.@-]+(?::\d+)?/g
 const nameWord = /\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]\w*[A-Z]\w+|[A-Za-z]\w*_\w+)\b/g
 const numberWord = /\b(?:\d+\.\d+|\d{3,})\b/g
 const pieceChars = 80

@@ -46,6 +46,8 @@ interface Found {
     readonly part: Part
     readonly block: ToolResultBlock
     readonly standsOn: string | null
+    /** Estimated tokens of the message up to and with it. */
+    readonly upTo: number
   }[]
 }
 
@@ -59,13 +61,13 @@ export function surveyOf(view: View, policyOf: PolicyOf | undefined): Survey {
   let answeredTo = -1
   let lastAnswerAt: number | null = null
   for (const message of view.messages) {
-    before += message.estimate
     const found = foundIn(message)
     for (const call of found.calls) calls.set(call.id, call)
-    for (const { part, block, standsOn } of found.results) {
+    for (const { part, block, standsOn, upTo } of found.results) {
       if (standsOn !== null) stoodOn.add(standsOn)
-      results.push({ part, block, behind: view.estimate - before })
+      results.push({ part, block, behind: view.estimate - before - upTo })
     }
+    before += message.estimate
     if (message.role === 'assistant') {
       answeredTo = message.from
       lastAnswerAt = message.parts.at(-1)!.at
@@ -100,19 +102,23 @@ function foundIn(message: Message): Found {
   const before = known.get(message)
   if (before !== undefined) return before
   const calls: CallFacts[] = []
-  const results: { part: Part; block: ToolResultBlock; standsOn: string | null }[] = []
+  const results: { part: Part; block: ToolResultBlock; standsOn: string | null; upTo: number }[] = []
+  let upTo = 0
   for (const part of message.parts) {
+    upTo += part.estimate - part.clearedEstimate
     for (const block of part.blocks) {
       if (block.type === 'tool_use' && 'name' in block) calls.push(callFacts(block))
       // A place of -1 stands for a result that was lost on disk: nothing is behind it.
       if (block.type === 'tool_result' && 'is_error' in block && part.source[0] !== -1)
-        results.push({ part, block, standsOn: standsOn(block) })
+        results.push({ part, block, standsOn: standsOn(block), upTo })
     }
   }
   const found = { calls, results }
   known.set(message, found)
   return found
 }
+
+const wholeFile = JSON.stringify([null, null, null])
 
 function callFacts(block: {
   readonly id: string
@@ -123,8 +129,8 @@ function callFacts(block: {
   const file = [input['file_path'], input['path'], input['notebook_path']].find(
     (value) => typeof value === 'string',
   )
-  const piece = [input['offset'], input['limit'], input['pages']].map((value) => value ?? '').join()
-  return { id, name, input, file: file ?? null, piece: piece === ',,' ? '' : piece }
+  const piece = JSON.stringify([input['offset'], input['limit'], input['pages']])
+  return { id, name, input, file: file ?? null, piece: piece === wholeFile ? '' : piece }
 }
 
 const reads = new Set(['Read'])

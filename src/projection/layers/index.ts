@@ -1,0 +1,27 @@
+// The standard layers in their order (SPEC 0): budget, snip, microcompact; collapse and autocompact follow from above.
+// Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
+import type { Layer } from '../layer.ts'
+import { microcompact, type MicrocompactOptions } from './microcompact.ts'
+import { toolResultBudget } from './tool-result-budget.ts'
+
+export interface LayerOptions extends MicrocompactOptions {
+  /** One switch for all: false leaves the view alone, whatever the other switches say. */
+  readonly automaticRemoval?: boolean | undefined
+  readonly budget?: boolean | undefined
+  readonly messageChars?: number | undefined
+  readonly microcompact?: boolean | undefined
+}
+
+export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
+  if (options.automaticRemoval === false) return []
+  const layers: Layer[] = []
+  if (options.budget !== false) layers.push(toolResultBudget(options))
+  if (options.microcompact !== false) layers.push(microcompact(options))
+  return layers
+}
+
+export { microcompact, microcompactName, type MicrocompactOptions } from './microcompact.ts'
+export type { ClearingPrice } from './pricing.ts'
+export { plainMarker } from './stub-text.ts'
+export type { PolicyOf, ResultRule } from './tool-policy.ts'
+export { toolResultBudget, type BudgetOptions } from './tool-result-budget.ts'

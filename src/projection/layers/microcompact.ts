@@ -1,0 +1,226 @@
+// Microcompact: old tool results leave, everything else stays (SPEC 4). Age and count only nominate; a cold cache,
+// the economy or pressure decides. Time-based clearing goes first and keeps the other ways from running; where the
+// server deletes from its cache our bytes do not move, and when that cache is gone the deletions become stubs.
+import type { Edit, StubEdit } from '../../transcript/fact.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Budget, Layer, Proposal } from '../layer.ts'
+import { estimateBlock } from '../tokens.ts'
+import type { Part, View } from '../view.ts'
+import { freedBy, priceOf, rewrittenTail, tailOf, worthClearing, type ClearingPrice } from './pricing.ts'
+import { stubText } from './stub-text.ts'
+import { surveyOf, type Candidate, type Survey } from './survey.ts'
+import type { PolicyOf } from './tool-policy.ts'
+
+export interface MicrocompactOptions {
+  readonly policyOf?: PolicyOf | undefined
+  readonly timeBased?: boolean | undefined
+  readonly cached?: boolean | undefined
+  /** The server clears by itself; then cached clearing and the economy leave it to that. */
+  readonly native?: boolean | undefined
+  readonly keep?: number | undefined
+  readonly idleMs?: number | undefined
+  readonly digestChars?: number | undefined
+}
+
+interface Settings {
+  readonly policyOf: PolicyOf | undefined
+  readonly timeBased: boolean
+  readonly cached: boolean
+  readonly native: boolean
+  readonly keep: number
+  readonly idleMs: number
+  readonly digestChars: number
+}
+
+interface Choice {
+  readonly kind: ClearingPrice['kind']
+  readonly chosen: readonly Candidate[]
+  readonly why: string
+}
+
+/** The layer's name, under which its edits are written down. */
+export const microcompactName = 'microcompact'
+
+export function microcompact(options: MicrocompactOptions = {}): Layer {
+  const { clearing } = defaults
+  const settings: Settings = {
+    policyOf: options.policyOf,
+    timeBased: options.timeBased ?? true,
+    cached: options.cached ?? true,
+    native: options.native ?? false,
+    keep: Math.max(1, options.keep ?? clearing.keep),
+    idleMs: options.idleMs ?? clearing.idleMs,
+    digestChars: options.digestChars ?? clearing.digestChars,
+  }
+  return { name: microcompactName, decide: (view, budget) => decide(view, budget, settings) }
+}
+
+function decide(view: View, budget: Budget, settings: Settings): Proposal | null {
+  const survey = surveyOf(view, settings.policyOf)
+  const gone = expired(view, budget, survey.remote, settings)
+  const choice = choose(view, budget, survey, settings)
+  const { chosen } = choice
+  // What is written anew anyway is stubbed for nothing; only in front of that the server has to be asked.
+  const { changedFrom } = view
+  const isOurs = ({ part }: Candidate) =>
+    choice.kind !== 'cached' || (changedFrom !== null && part.from >= changedFrom)
+  const stubs = stubsFor([...gone, ...chosen.filter(isOurs)], settings.digestChars)
+  const deleted = chosen.filter((candidate) => !isOurs(candidate))
+  if (stubs.length + deleted.length === 0) return null
+  const edits: Edit[] = stubs.map(({ edit }) => edit)
+  if (deleted.length > 0)
+    edits.push({ kind: 'remote', at: deleted.map(({ part }) => placeOf(part)), via: 'cache-edit' })
+  const freed =
+    stubs.reduce((sum, stub) => sum + stub.freed, 0) +
+    deleted.reduce((sum, { part }) => sum + part.estimate, 0)
+  const rewritten = rewrittenTail(view)
+  const tail = Math.max(0, ...stubs.map(({ of }) => tailOf(view, of, rewritten)))
+  const whys = [
+    ...(gone.length > 0 ? [goneWhy(gone.length)] : []),
+    ...(chosen.length > 0 ? [choice.why] : []),
+  ]
+  const price = priceOf(view, budget, chosen.length === 0 ? 'expired' : choice.kind, freed, tail)
+  return { kind: 'edit', edits, why: whys.join('; '), tokensFreed: price.freedTokens, price }
+}
+
+/** Who clears, and what. The order is that of SPEC 4.4; pressure is heard whichever way was taken. */
+function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
+  const nominated = nominate(survey, settings)
+  if (settings.timeBased && isIdle(survey, budget, settings))
+    return underPressure(view, budget, survey, {
+      kind: 'time',
+      chosen: nominated,
+      why: `nothing was said for more than ${Math.round(settings.idleMs / minute)} minutes, so the cache is cold`,
+    })
+  const pressed = view.tokens >= budget.threshold
+  if (canDelete(budget, settings)) {
+    const active = survey.candidates.length
+    if (pressed || active >= defaults.clearing.cachedTrigger)
+      return underPressure(view, budget, survey, {
+        kind: 'cached',
+        chosen: nominated,
+        why: `${active} results are active; the server deletes all but the newest ${settings.keep} from its cache`,
+      })
+    return nothing
+  }
+  if (pressed) return underPressure(view, budget, survey, pressure(view, budget, nominated))
+  if (settings.native && budget.capabilities.contextEditing) return nothing
+  return economy(view, budget, survey, nominated)
+}
+
+const nothing: Choice = { kind: 'economy', chosen: [], why: '' }
+const minute = 60_000
+
+/** All but the newest; what stands in the view again goes even among those. */
+function nominate(survey: Survey, { keep }: Settings): readonly Candidate[] {
+  const kept = new Set(survey.candidates.filter((candidate) => !candidate.isRepeated).slice(-keep))
+  return survey.candidates.filter((candidate) => !kept.has(candidate))
+}
+
+function isIdle({ lastAnswerAt }: Survey, budget: Budget, { idleMs }: Settings): boolean {
+  return budget.isMain && lastAnswerAt !== null && budget.now - lastAnswerAt > idleMs
+}
+
+/** Local bytes stay as they are, and the server is told what to leave out of its cache. */
+function canDelete(budget: Budget, settings: Settings): boolean {
+  return (
+    settings.cached &&
+    budget.capabilities.cacheEdits &&
+    budget.isMain &&
+    budget.isWarm &&
+    !budget.cacheLost &&
+    !(settings.native && budget.capabilities.contextEditing)
+  )
+}
+
+/** What was superseded first, then the oldest, until the target is reached: one rewrite frees much. */
+function pressure(view: View, budget: Budget, nominated: readonly Candidate[]): Choice {
+  const ordered = [
+    ...nominated.filter((candidate) => candidate.isSuperseded),
+    ...nominated.filter((candidate) => !candidate.isSuperseded),
+  ]
+  const chosen: Candidate[] = []
+  let tokens = view.tokens
+  for (const candidate of ordered) {
+    if (!candidate.isSuperseded && tokens <= budget.target) break
+    chosen.push(candidate)
+    tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
+  }
+  const why = `the view takes ${view.tokens} tokens, and at ${budget.threshold} it must shrink`
+  return { kind: 'pressure', chosen: inOrder(chosen), why }
+}
+
+/** Where the choice leaves the view too large, results above the size of any one go too, however new, largest first. */
+function underPressure(view: View, budget: Budget, survey: Survey, choice: Choice): Choice {
+  const taken = new Set(choice.chosen)
+  let tokens = view.tokens
+  for (const candidate of choice.chosen)
+    tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
+  if (tokens < budget.threshold) return choice
+  const large = survey.candidates
+    .filter((candidate) => !taken.has(candidate) && isOversized(candidate))
+    .toSorted((a, b) => b.part.estimate - a.part.estimate)
+  const chosen = [...choice.chosen]
+  for (const candidate of large) {
+    if (tokens < budget.threshold) break
+    chosen.push(candidate)
+    tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
+  }
+  if (chosen.length === choice.chosen.length) return choice
+  const kind = choice.kind === 'cached' ? 'cached' : 'pressure'
+  return { kind, chosen: inOrder(chosen), why: `${choice.why}; results larger than any may be go as well` }
+}
+
+const isOversized = ({ block }: Candidate): boolean =>
+  block.content.reduce((sum, inner) => sum + (inner.type === 'text' ? inner.text.length : 0), 0) >
+  defaults.results.maxChars
+
+function economy(view: View, budget: Budget, survey: Survey, nominated: readonly Candidate[]): Choice {
+  // On models that bind reasoning to its prefix an edit in the middle of a turn would cost the turn its reasoning.
+  if (budget.capabilities.bindsPrefix && !survey.isTurnStart) return nothing
+  const { earlyShare, stubTokens } = defaults.clearing
+  const level = budget.target + earlyShare * (budget.threshold - budget.target)
+  const isEarly = view.tokens <= level
+  const allowed = isEarly ? nominated.filter((candidate) => candidate.isSuperseded) : nominated
+  const chosen = worthClearing(view, budget, allowed, stubTokens)
+  const what = isEarly ? 'newer work supersedes them' : 'they are old'
+  return { kind: 'economy', chosen, why: `${what}, and leaving them out is cheaper than keeping them` }
+}
+
+/** Deletions whose cache is gone, or lies behind a place that is written anew anyway. */
+function expired(
+  view: View,
+  budget: Budget,
+  remote: readonly Candidate[],
+  settings: Settings,
+): readonly Candidate[] {
+  const isGone = !budget.isWarm || budget.cacheLost || !budget.capabilities.cacheEdits || !settings.cached
+  if (isGone) return remote
+  return view.changedFrom === null ? [] : remote.filter(({ part }) => part.from >= view.changedFrom!)
+}
+
+const goneWhy = (count: number): string =>
+  `the cache that ${count} results were deleted from is gone; here they become stubs`
+
+interface Stub {
+  readonly of: Candidate
+  readonly edit: StubEdit
+  readonly freed: number
+}
+
+/** A stub that would not be smaller is not made, except where the server must no longer be asked. */
+function stubsFor(chosen: readonly Candidate[], digestChars: number): readonly Stub[] {
+  return inOrder(chosen).flatMap((of): readonly Stub[] => {
+    const text = stubText(of, digestChars)
+    const { part, block } = of
+    const left = estimateBlock({ ...block, content: [{ type: 'text', text }], cleared: undefined })
+    const freed = part.estimate - part.clearedEstimate - left
+    if (freed <= 0 && block.cleared === undefined) return []
+    return [{ of, freed, edit: { kind: 'stub', at: placeOf(part), text, ref: `${part.from}` } }]
+  })
+}
+
+const placeOf = (part: Part) => ({ seq: part.from, block: part.source[0]! })
+
+const inOrder = (chosen: readonly Candidate[]): readonly Candidate[] =>
+  chosen.toSorted((a, b) => a.part.from - b.part.from)
