@@ -81,6 +81,9 @@ describe('marks', () => {
     expect(marked(child.request)).toEqual(['2.0'])
     expect(child.request.messages[2]?.content).toHaveLength(2)
     expect(child.lastMark).toEqual(parent.lastMark)
+    const upTo = composed([...facts, said('sum it up', 'injected')], { markAt: { seq: seq(3) } })
+    expect(upTo.body).toBe(child.body)
+    expect(marked(composed(facts, { markAt: { seq: seq(0) } }).request)).toEqual([])
   })
 })
 
@@ -169,5 +172,6 @@ describe('a body', () => {
     expect(kept({ model: 'claude-opus-5-5', bindsPrefix: true })).toEqual(['early'])
     expect(kept({ model: 'claude-opus-5-5', bindsPrefix: false })).toEqual(['early', 'late'])
     expect(kept({ model: 'claude-sonnet-4-6' })).toEqual(['foreign'])
+    expect(kept({ model: 'claude-opus-5-5', reasoningFrom: 3 })).toEqual(['late'])
   })
 })

@@ -1,8 +1,7 @@
 // From a view to the bytes of a request (law C1): without an edit, the next request begins with the bytes of this one
 // up to its last mark, marks apart. So the body begins with what the cache is keyed by, in the order it is read: model,
 // tools, system, messages; what may differ from one request to the next stands behind.
-import type { Part, View } from '../projection/view.ts'
-import { holds } from '../projection/ranges.ts'
+import type { View } from '../projection/view.ts'
 import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
 import { isReasoning } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
@@ -17,28 +16,17 @@ import {
   type Segment,
   type Segments,
 } from './segments.ts'
-import {
-  createSerializer,
-  goOn,
-  ownMessage,
-  type SentMessage,
-  type Serializer,
-  type SerializerOptions,
-} from './serialize.ts'
+import { createLister, type Lister, type ReasoningChoice } from './sent-list.ts'
+import type { SentMessage, SerializerOptions } from './serialize.ts'
 
 export type { MarkPlace } from './marks.ts'
 export type { Lifetime, Segment, Segments } from './segments.ts'
 
-export interface ComposeParameters {
-  readonly model: string
+export interface ComposeParameters extends ReasoningChoice {
   readonly maxTokens: number
-  /** Reasoning is bound to the exact prefix it was made under (SPEC 16.8). */
-  readonly bindsPrefix: boolean
   /** Null sends no marks at all. */
   readonly lifetime: Lifetime | null
   readonly maxMarks?: number | undefined
-  /** The provider refused earlier reasoning: what was made before this place is left out. */
-  readonly reasoningFrom?: number | undefined
   /** For a fork that must not write: the block that carried its parent's last mark, or the last up to an entry. */
   readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
   readonly thinking?: WireThinking | undefined
@@ -67,28 +55,22 @@ export interface Composer {
   compose(view: View, parameters: ComposeParameters): ComposeOutcome
 }
 
-// Stands first where the view begins with an answer: the wire wants a user message there.
-const beginning = ownMessage('[The session goes on from here.]')
-
 /** What lives as long as a session: everything that was serialized. */
 interface Bench {
-  readonly serializer: Serializer
+  readonly list: Lister
   /** For messages behind the last mark, where no reference may stand; null where none stands anywhere. */
-  readonly bare: Serializer | null
+  readonly bare: Lister | null
   readonly join: Joiner
   readonly fixed: Fixed
-  readonly reminder: (text: string) => SentMessage
 }
 
 /** One for a session: it keeps what it has serialized. */
 export function createComposer(options: SerializerOptions = {}): Composer {
-  const serializer = createSerializer(options)
   const bench: Bench = {
-    serializer,
-    bare: options.references === true ? createSerializer({ tag: options.tag }) : null,
+    list: createLister(options),
+    bare: options.references === true ? createLister({ tag: options.tag }) : null,
     join: createJoiner(),
     fixed: createFixed(),
-    reminder: createReminder(),
   }
   return { compose: (view, parameters) => compose(bench, view, parameters) }
 }
@@ -98,14 +80,14 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
   const fixed = bench.fixed(view)
   const limit = Math.min(parameters.maxMarks ?? defaults.request.maxMarks, defaults.request.maxMarks)
   const marks = chooseMarks(fixed, lifetime === null ? 0 : limit)
-  const list = messageList(bench.serializer, bench, view, parameters)
+  const list = bench.list(view, parameters)
   if (list.length === 0)
     return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
   const open = openCalls(list)
   if (open.length > 0) return { ok: false, why: `calls wait for their results: ${open.join(', ')}` }
   const spot = marks.includes('messages') ? spotOf(list, parameters.markAt) : null
   if (bench.bare !== null) {
-    const bare = messageList(bench.bare, bench, view, parameters)
+    const bare = bench.bare(view, parameters)
     const cached = spot === null ? 0 : spot.message + 1
     list.splice(cached, Infinity, ...bare.slice(cached))
   }
@@ -136,17 +118,16 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
   return { ok: true, composed }
 }
 
+// Put together with `+`: the engine keeps such a string in pieces, so the messages are not copied once more.
 function bodyOf(segments: Segments, messages: string, field: string, rest: readonly string[]): string {
   const { model, tools, system, marks } = segments
-  const parts = [`{"model":${JSON.stringify(model)}`]
+  let head = `{"model":${JSON.stringify(model)}`
   if (tools.length > 0) {
     const isMarked = (_: Segment, index: number) => marks.includes('tools') && index === tools.length - 1
-    parts.push(`,"tools":${listJson(tools, isMarked, field)}`)
+    head += `,"tools":${listJson(tools, isMarked, field)}`
   }
-  if (system.length > 0)
-    parts.push(`,"system":${listJson(system, (side) => marks.includes(side.name), field)}`)
-  parts.push(',"messages":[', messages, ']', ...rest, '}')
-  return parts.join('')
+  if (system.length > 0) head += `,"system":${listJson(system, (side) => marks.includes(side.name), field)}`
+  return head + ',"messages":[' + messages + ']' + rest.join('') + '}'
 }
 
 /** Everything behind the messages: none of it may stand before a mark. */
@@ -162,27 +143,6 @@ function restOf(parameters: ComposeParameters, thinking: WireThinking | undefine
     ['metadata', metadata],
   ]
   return rest.flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
-}
-
-/** The list as it is sent, ours included; empty when the view shows nothing. */
-function messageList(
-  serializer: Serializer,
-  { reminder }: Bench,
-  view: View,
-  { model, bindsPrefix, reasoningFrom = 0 }: ComposeParameters,
-): SentMessage[] {
-  const leavesOut = (part: Part): boolean =>
-    part.from < reasoningFrom ||
-    part.model !== model ||
-    (bindsPrefix && holds(view.staleReasoning, part.from))
-  const list: SentMessage[] = []
-  for (const message of view.messages)
-    for (const sent of serializer.messages(message, leavesOut)) list.push(sent)
-  if (list.length === 0) return list
-  if (view.reminder !== null) list.unshift(reminder(view.reminder))
-  else if (list[0]!.role === 'assistant') list.unshift(beginning)
-  if (list.at(-1)!.role === 'assistant') list.push(goOn)
-  return list
 }
 
 /** Only the last answer can have calls without results: those before it were answered when the next fact came. */
@@ -232,12 +192,4 @@ function systemSegments(view: View): readonly Segment[] {
       .join('\n\n')
     return text.trim() === '' ? [] : [segment(side, { type: 'text', text })]
   })
-}
-
-function createReminder(): (text: string) => SentMessage {
-  let last: { readonly text: string; readonly message: SentMessage } | null = null
-  return (text) => {
-    if (last?.text !== text) last = { text, message: ownMessage(text) }
-    return last.message
-  }
 }

@@ -62,7 +62,7 @@ export function createJoiner(): Joiner {
   let kept: readonly Chunk[] = []
   return (messages, mark, field) => {
     const chunks: Chunk[] = []
-    const texts: string[] = []
+    let json = ''
     for (let start = 0; start < messages.length; start += chunkMessages) {
       const end = Math.min(start + chunkMessages, messages.length)
       const before = kept[chunks.length]
@@ -72,10 +72,11 @@ export function createJoiner(): Joiner {
           : chunkOf(messages.slice(start, end))
       chunks.push(chunk)
       const isMarked = mark !== null && mark.message >= start && mark.message < end
-      texts.push(isMarked ? markedChunk(chunk, mark.message - start, mark.block, field) : chunk.json)
+      const text = isMarked ? markedChunk(chunk, mark.message - start, mark.block, field) : chunk.json
+      json = start === 0 ? text : json + ',' + text
     }
     kept = chunks
-    return { json: texts.join(','), digest: digest(chunks.map((chunk) => chunk.digest).join()) }
+    return { json, digest: digest(chunks.map((chunk) => chunk.digest).join()) }
   }
 }
 
@@ -90,19 +91,24 @@ function isSame(
   return true
 }
 
+// A chunk that is still growing will be made again: its text is left in pieces. A full one stays, and is joined.
 function chunkOf(messages: readonly SentMessage[]): Chunk {
+  const texts = messages.map((message) => message.json)
   return {
     messages,
-    json: messages.map((message) => message.json).join(','),
+    json: texts.length < chunkMessages ? inPieces(texts) : texts.join(','),
     digest: digest(messages.map((message) => message.digest).join()),
   }
 }
 
 function markedChunk({ messages }: Chunk, at: number, block: number, field: string): string {
-  return messages
-    .map((message, index) => (index === at ? markedMessage(message, block, field) : message.json))
-    .join(',')
+  return inPieces(
+    messages.map((message, index) => (index === at ? markedMessage(message, block, field) : message.json)),
+  )
 }
+
+/** Joined with `+`: such a string is put together only when its bytes are needed, and then once. */
+const inPieces = (texts: readonly string[]): string => texts.reduce((json, text) => json + ',' + text)
 
 function markedMessage({ role, blocks }: SentMessage, at: number, field: string): string {
   return messageJson(
