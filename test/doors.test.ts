@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 }
 
 describe('the doors', () => {
-  it('[H9] are these, and each opens on a source file', () => {
+  it('[H29] are these, and each opens on a source file', () => {
     const doors = Object.entries(manifest.exports).map(([door, { default: file }]) => [door, file])
     expect(doors).toEqual([
       ['.', './dist/index.js'],
@@ -28,7 +28,7 @@ describe('the doors', () => {
     }
   })
 
-  it('[H9] the projection door bundles for a browser', async () => {
+  it('[H29] the projection door bundles for a browser', async () => {
     const bundle = await build({
       entryPoints: [join(root, 'src/projection/index.ts')],
       bundle: true,
@@ -41,12 +41,12 @@ describe('the doors', () => {
     expect(bundle.outputFiles[0]!.text).not.toMatch(/from "node:|require\("node:/)
   })
 
-  it('[H9] versions are exact, so that what was tested is what is installed', () => {
+  it('[H29] versions are exact, so that what was tested is what is installed', () => {
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+/.test(version))).toEqual([])
   })
 
-  it('[H9] the front door offers these names', async () => {
+  it('[H29] the front door offers these names', async () => {
     const door = await import('../src/index.ts')
     expect(Object.keys(door).sort()).toEqual([
       'EngineError',

@@ -56,7 +56,7 @@ const graph = new Map(
 )
 
 describe('the house', () => {
-  it('[H1] imports go down in rank, never up and never sideways between rooms', () => {
+  it('[H21] imports go down in rank, never up and never sideways between rooms', () => {
     const wrong: string[] = []
     for (const [file, targets] of graph) {
       const from = roomOf(file)
@@ -69,7 +69,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[H2] the simulator shares shapes with the engine and nothing else', () => {
+  it('[H22] the simulator shares shapes with the engine and nothing else', () => {
     const wrong: string[] = []
     for (const [file, targets] of graph) {
       if (roomOf(file) !== 'simulator') continue
@@ -81,7 +81,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[H3] nothing imports in a circle', () => {
+  it('[H23] nothing imports in a circle', () => {
     const circles: string[] = []
     const done = new Set<string>()
     const walk = (file: string, path: readonly string[]): void => {
@@ -94,7 +94,7 @@ describe('the house', () => {
     expect(circles).toEqual([])
   })
 
-  it('[H4] what runs in a browser asks for no part of Node', () => {
+  it('[H24] what runs in a browser asks for no part of Node', () => {
     const wrong = sources.filter(
       (file) =>
         browserSafe.includes(roomOf(file)) && importsOf(file).some((target) => target.startsWith('node:')),
@@ -102,7 +102,7 @@ describe('the house', () => {
     expect(wrong.map(name)).toEqual([])
   })
 
-  it('[H5] files, functions and folders stay small', () => {
+  it('[H25] files, functions and folders stay small', () => {
     const wrong: string[] = []
     for (const file of sources) {
       const lines = readFileSync(file, 'utf8').split('\n')
@@ -118,7 +118,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[H6] no module keeps state, and nothing is forced or left undone', () => {
+  it('[H26] no module keeps state, and nothing is forced or left undone', () => {
     const forbidden =
       /^let |^var |@ts-(ignore|expect-error|nocheck)|\bas any\b|\bas unknown as\b|\bTODO\b|\bFIXME\b/m
     // One place may bridge a generated record of schemas to its precise type.
@@ -129,7 +129,7 @@ describe('the house', () => {
     expect(wrong.map(name)).toEqual([])
   })
 
-  it('[H7] every folder says in one sentence what it is for', () => {
+  it('[H27] every folder says in one sentence what it is for', () => {
     const folders = new Set(sources.map((file) => dirname(file)).filter((folder) => folder !== src))
     const silent = [...folders].filter((folder) => !hasReadme(folder))
     expect(silent.map(name)).toEqual([])

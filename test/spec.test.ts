@@ -26,15 +26,15 @@ const cited = new Set(
 )
 
 describe('the rule book', () => {
-  it('[H8] names each rule once', () => {
+  it('[H28] names each rule once', () => {
     expect(rules.filter((rule, index) => rules.indexOf(rule) !== index)).toEqual([])
   })
 
-  it('[H8] has every rule cited by a test', () => {
+  it('[H28] has every rule cited by a test', () => {
     expect(rules.filter((rule) => !cited.has(rule))).toEqual([])
   })
 
-  it('[H8] has every rule that a test cites', () => {
+  it('[H28] has every rule that a test cites', () => {
     expect([...cited].filter((rule) => !rules.includes(rule)).sort()).toEqual([])
   })
 })

@@ -1,6 +1,7 @@
 // One message as the bytes that are sent, kept as long as the message lives: composing a request costs what is new.
 // Every block is its own string, so that a mark can be set on one without writing the others again.
 import { hash } from 'node:crypto'
+import { defaults } from '../settings/defaults.ts'
 import { isReasoning } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
@@ -161,15 +162,32 @@ export function digest(text: string): string {
 
 function piece(block: ViewBlock, part: Part, options: SerializerOptions): Piece {
   const { type } = block
-  const json = JSON.stringify(
-    type === 'tool_result' && 'is_error' in block ? resultOf(block, options) : block,
-  )
+  const json = JSON.stringify(wireShape(block, options))
   return { block: { json, type, part, markable: !isReasoning(block) }, of: block }
 }
 
+function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
+  if (block.type === 'tool_result' && 'is_error' in block) return resultOf(block, options)
+  if (block.type === 'tool_use' && 'name' in block) {
+    return { ...block, id: wireId(block.id), name: wireName(block.name) }
+  }
+  return block
+}
+
+// Sessions of other clients carry ids and names that this wire refuses. The spelling depends on the id alone, so a
+// call and its result agree in every request.
+function wireId(id: string): string {
+  return /^[a-zA-Z0-9_-]+$/.test(id) ? id : `${spelled(id)}_${digest(id).slice(0, 8)}`
+}
+function wireName(name: string): string {
+  return spelled(name).slice(0, defaults.request.toolNameChars) || 'unknown_tool'
+}
+const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
+
 // One text is sent as a string: fewer bytes and fewer tokens. Never with a mark inside, so the form cannot change.
 function resultOf(block: ToolResultBlock, options: SerializerOptions): unknown {
-  const { type, tool_use_id, content, is_error } = block
+  const { type, content, is_error } = block
+  const tool_use_id = wireId(block.tool_use_id)
   const only = content.length === 1 ? content[0]! : null
   return {
     type,
