@@ -1,0 +1,69 @@
+// The README's examples, run as they stand there against the simulator; only the package's name is resolved to the
+// source, and the key and address come from the environment as the examples say.
+import { build } from 'esbuild'
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createSimulator, scripted, type Simulator } from '../src/simulator/index.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function examples(): Promise<string[]> {
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  return [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!)
+}
+
+async function simulated(): Promise<{ simulator: Simulator; url: string }> {
+  const simulator = createSimulator({ answerer: scripted(['Hello from the simulator.']) })
+  const { url } = await simulator.start()
+  cleanups.push(() => simulator.stop())
+  return { simulator, url }
+}
+
+async function run(code: string, url: string): Promise<{ code: number | null; out: string }> {
+  // Beside the packages, so that they are found.
+  const folder = await mkdtemp(join(root, 'node_modules', '.readme-'))
+  cleanups.push(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'example.ts'), code)
+  const outfile = join(folder, 'example.mjs')
+  await build({
+    entryPoints: [join(folder, 'example.ts')],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['@anthropic-ai/sdk'],
+    alias: { palimpsest: join(root, 'src/index.ts') },
+    logLevel: 'error',
+  })
+  const child = spawn(process.execPath, [outfile], {
+    cwd: folder,
+    env: { ...process.env, ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: url },
+  })
+  let out = ''
+  child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  const exit = await new Promise<number | null>((done) => child.on('close', done))
+  return { code: exit, out }
+}
+
+describe('the README', () => {
+  it('[H30] its first example streams an answer and keeps the session', async () => {
+    const { simulator, url } = await simulated()
+    const [first] = await examples()
+    expect(await run(first!, url)).toEqual({ code: 0, out: 'Hello from the simulator.' })
+    expect(simulator.log.requests.map((request) => request.error)).toEqual([null])
+  })
+
+  it('[H30] its second example keeps the loop with the caller', async () => {
+    const { simulator, url } = await simulated()
+    const [, second] = await examples()
+    expect(await run(second!, url)).toEqual({ code: 0, out: '' })
+    expect(simulator.log.requests.map((request) => request.error)).toEqual([null])
+  })
+})
