@@ -6,15 +6,18 @@ import { callId, seq } from '../transcript/ids.ts'
 import { closing, emptyTail, step } from '../transcript/grammar.ts'
 import { Fold, project } from './fold.ts'
 import { userWords, viewRefusal } from './refusal.ts'
-import type { View } from './view.ts'
+import type { View, ViewBlock } from './view.ts'
 
 const shape = (view: View): string[] =>
   [...view.messages].map(
     (message) => `${message.role}: ${message.content.map((block) => describeBlock(block)).join(', ')}`,
   )
-const describeBlock = (block: object & { type: string }): string => {
-  const { type, id, tool_use_id, text, thinking } = block as Record<string, unknown> & { type: string }
-  return `${type}${String(id ?? tool_use_id ?? text ?? thinking ?? '') === '' ? '' : ` ${String(id ?? tool_use_id ?? text ?? thinking)}`}`
+const describeBlock = (block: ViewBlock): string => {
+  const names = ['id', 'tool_use_id', 'text', 'thinking']
+  const found = Object.entries(block).find(
+    ([name, value]) => names.includes(name) && typeof value === 'string',
+  )
+  return found === undefined ? block.type : `${block.type} ${String(found[1])}`
 }
 const edit = (edits: readonly Edit[], asked: 'user' | 'automatic' = 'user'): Fact => ({
   type: 'view-edit',

@@ -18,7 +18,7 @@ export const said = (text: string | readonly UserBlock[], origin: Origin = 'type
 
 /** A small number that depends on a text: two answers that say different things have different ids. */
 const sumOf = (text: string): number =>
-  [...text].reduce((sum, char) => (sum * 31 + char.codePointAt(0)!) % 1_000_000_007, 7)
+  Array.from(text).reduce((sum, char) => (sum * 31 + char.codePointAt(0)!) % 1_000_000_007, 7)
 
 export interface AnswerOptions {
   readonly id?: string

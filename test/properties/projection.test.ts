@@ -1,5 +1,5 @@
 // The laws of the fold, over random sessions with every kind of edit.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkpointOf, restore } from '../../src/projection/checkpoint.ts'
 import { Fold, project } from '../../src/projection/fold.ts'
