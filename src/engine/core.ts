@@ -5,7 +5,8 @@ import { roomOf, type RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
 import { rangeOf } from '../projection/folding/live-edits.ts'
 import { viewRefusal } from '../projection/refusal.ts'
-import type { View } from '../projection/view.ts'
+import { createTags, snipToolName, tagText, type Tags } from '../projection/layers/snip.ts'
+import type { Part, View } from '../projection/view.ts'
 import { lookUp, windowOf, type ModelInfo } from '../model/models.ts'
 import { createComposer, type Composed, type Composer, type MarkPlace } from '../request/compose.ts'
 import { createBreakDetector, type BreakDetector, type Pending } from '../request/fingerprint.ts'
@@ -52,7 +53,7 @@ export class Core {
   readonly fold: Fold
   readonly links: readonly Link[]
   readonly transcript: Transcript
-  readonly composer: Composer
+  readonly tags: Tags
   readonly readFiles: ReadFiles
   readonly markAt: MarkPlace | { readonly seq: Seq } | undefined
   readonly parent: Core | null
@@ -72,6 +73,8 @@ export class Core {
   lastHash: string | null = null
   #latest: Latest
   #pending: Pending | null = null
+  readonly #inherited: Composer | null
+  readonly #composers = new Map<string, Composer>()
   #unsavedBytes = 0
   #hasBoundary = false
 
@@ -82,7 +85,8 @@ export class Core {
     this.source = parts.source
     this.fold = fold
     this.links = parts.links
-    this.composer = parts.composer ?? createComposer()
+    this.tags = parts.parent?.tags ?? createTags()
+    this.#inherited = parts.composer ?? null
     this.readFiles = parts.readFiles ?? createReadFiles()
     this.markAt = parts.markAt
     this.parent = parts.parent ?? null
@@ -130,6 +134,19 @@ export class Core {
 
   modelInfo(): ModelInfo | null {
     return lookUp(this.options.models, this.modelId)
+  }
+
+  /** One for each form of the request copy: with tags or without, with references for deletions or without. */
+  get composer(): Composer {
+    if (this.#inherited !== null) return this.#inherited
+    const references =
+      this.options.cacheLifetime !== null && this.modelInfo()?.capabilities.cacheEdits === true
+    const isTagged = this.view().tools.some((tool) => tool.name === snipToolName)
+    const key = `${references} ${isTagged}`
+    const tag = isTagged ? (part: Part) => tagText(this.tags, part) : undefined
+    const composer = this.#composers.get(key) ?? createComposer({ references, tag })
+    this.#composers.set(key, composer)
+    return composer
   }
 
   /** The room there is with the model and the instructions in force. */

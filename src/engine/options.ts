@@ -34,6 +34,8 @@ export interface EngineOptions {
   readonly resultLimits?: Readonly<Record<string, number | null>> | undefined
   /** Hears the live events of the four verbs; those of `send` come with its own stream. */
   readonly listen?: Emit | undefined
+  /** The provider clears old results by itself where it can (SPEC 4.5). */
+  readonly nativeClearing?: boolean | undefined
   /** Where the tools work. */
   readonly cwd?: string | undefined
   readonly models?: ModelTable | undefined

@@ -9,6 +9,8 @@ import { seq } from '../transcript/ids.ts'
 import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
+import { noteApplied } from './server-side/applied.ts'
+import { toldTo } from './server-side/told.ts'
 import { settle } from './settle.ts'
 import { capRefusal, dollarsOf } from './limits/spend.ts'
 
@@ -34,6 +36,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
     markAt: core.markAt,
     thinking: options.thinking,
     effort: options.effort,
+    ...toldTo(core, view),
   })
   if (!outcome.ok) return { ok: false, failure: { code: 'nothing-to-send', message: outcome.why } }
   const { composed } = outcome
@@ -113,6 +116,7 @@ export async function record(
     ...(isPartial ? { partial: true } : {}),
   }
   if (isPartial && content.length === 0 && isFree(usage)) return { ok: true, entry: null }
+  await noteApplied(core, message, emit)
   const written = await core.append([fact])
   if (!written.ok) return written
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })

@@ -9,18 +9,20 @@ import { defaults } from '../settings/defaults.ts'
 import type { ModelMessage } from '../model/model.ts'
 import { usageOf } from '../model/usage.ts'
 import type { WireUsage } from '../model/wire.ts'
+import { EditList, type EditRow } from '../projection/edit-list.ts'
 import type { View } from '../projection/view.ts'
 import type { ToolOutcome } from '../tools/tool.ts'
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { BlockRef, Entry, Fact } from '../transcript/fact.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
+import { readLine } from '../transcript/lineage.ts'
 import { closing, notRun, type OpenCall, type Tail } from '../transcript/grammar.ts'
 import type { Failure } from '../transcript/store.ts'
 import type { Core } from './core.ts'
 import { fork, type ForkOutcome, type ForkSpec } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
-import { gated } from './results.ts'
+import { gated, gatedText } from './results.ts'
 import { deliverQueued, prepare, record } from './sending.ts'
 import type { Spent } from './limits/spend.ts'
 import { runTurn, save } from './turn.ts'
@@ -50,6 +52,7 @@ export class Session {
   readonly id: SessionId
   readonly #core: Core
   #turn: Promise<void> | null = null
+  #closed: Promise<void> | null = null
 
   constructor(core: Core) {
     this.#core = core
@@ -82,7 +85,11 @@ export class Session {
     for (const message of answer.failures) channel.push({ type: 'notice', code: 'hook-failed', message })
     if (answer.block !== null) return channel.push(refused({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
-    if (answer.context !== null) facts.push(attachment('hook', answer.context, 'UserPromptSubmit'))
+    if (answer.context !== null) {
+      const name = `hook-${this.#core.transcript.tail.next}`
+      const context = await gatedText(this.#core, name, answer.context)
+      facts.push(attachment('hook', context, 'UserPromptSubmit'))
+    }
     if (isEmpty(content)) return channel.push(refused(emptyInput))
     // A turn that could not be ended, when the disk was full, may have left calls open.
     const closed = await this.#core.append((tail) =>
@@ -135,6 +142,7 @@ export class Session {
     const whole = typeof outcome === 'string' ? { content: blocksOf(outcome), isError: false } : outcome
     const tool = this.#core.options.tools.find((one) => one.spec.name === this.#openCall(id)?.name)
     await this.#write(await gated(this.#core, id, tool, whole))
+    for (const fact of whole.facts ?? []) await this.#write(fact)
   }
 
   openCalls(): readonly ToolUseBlock[] {
@@ -163,6 +171,17 @@ export class Session {
   }
 
   /** Keeps a message or a block through every compaction. Refused when pins would take too much of the room. */
+  /** Every removal of this session and of what it goes on from, oldest first, with the place to undo it by. */
+  async edits(): Promise<readonly EditRow[]> {
+    const list = new EditList()
+    const { options, links } = this.#core
+    for await (const item of readLine(options.store, links, { from: links[0]!.from })) {
+      if (item.kind === 'failed') throw new EngineError(item.failure)
+      if (item.kind === 'entry') list.push(item.entry)
+    }
+    return list.rows()
+  }
+
   async pin(at: BlockRef): Promise<Entry> {
     return this.#write({ type: 'pin', at })
   }
@@ -200,7 +219,12 @@ export class Session {
   }
 
   /** Waits for a running turn, stops what runs beside it, syncs, and gives the session free for others. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
     await this.#turn
     this.#core.ending.abort()
     await Promise.allSettled(this.#core.forks.values())

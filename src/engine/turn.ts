@@ -1,5 +1,6 @@
 // The loop: settle, ask, run tools, again, until no call is open. An abort is an outcome: open calls are answered,
 // the turn is ended, and the transcript stays whole. Nothing here throws; a failure ends the turn and is said.
+import { snip } from '../projection/layers/snip.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
@@ -11,7 +12,7 @@ import type { Core } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { noHooks } from './hooks.ts'
-import { gated } from './results.ts'
+import { gated, gatedText } from './results.ts'
 import { ask, prepare } from './sending.ts'
 
 interface Ended {
@@ -152,7 +153,7 @@ async function afterTool(
     {
       type: 'attachment',
       kind: 'hook',
-      content: [{ type: 'text', text: answer.context }],
+      content: [{ type: 'text', text: await gatedText(core, `hook-${call.id}`, answer.context) }],
       source: 'PostToolUse',
     },
   ]
@@ -170,6 +171,7 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
     },
     expand: (ref, offset, limit) => expand(core, ref, offset, limit),
     isShown: (id) => core.isShown(id),
+    snip: (ids, reason) => snip(core.fold, core.tags, ids, reason),
     report: (text) => emit({ type: 'tool-progress', id: call.id, text }),
     now: () => clock.now(),
   }

@@ -10,8 +10,10 @@ export {
   type Reduction,
   type ReductionPrice,
 } from './economy.ts'
+export { EditList, editRows, editsOf, type EditRow } from './edit-list.ts'
 export { Fold, project } from './fold.ts'
-export type { Budget, Layer, Proposal, Rates } from './layer.ts'
+export type { Budget, Layer, LayerCapabilities, Proposal, Rates } from './layer.ts'
+export { standardLayers, type LayerOptions } from './layers/index.ts'
 export { MessageList } from './folding/message-list.ts'
 export { userWords, viewRefusal, type EditRefusal } from './refusal.ts'
 export { estimateBlock, estimateBlocks, estimateText, estimateTool } from './tokens.ts'

@@ -13,6 +13,7 @@ import { bashTool } from './shell/bash.ts'
 import type { Environment } from './shell/environment.ts'
 import { createJobs } from './shell/jobs.ts'
 import { jobsTool } from './shell/jobs-tool.ts'
+import { snipTool } from './snip.ts'
 import { taskListTool } from './task-list.ts'
 import type { Tool } from './tool.ts'
 import { webFetchTool } from './web/web-fetch.ts'
@@ -75,6 +76,7 @@ export {
   grepTool,
   jobsTool,
   readTool,
+  snipTool,
   taskListTool,
   webFetchTool,
   writeTool,

@@ -1,5 +1,6 @@
 // The Tool port: what the agent can do. `run` never throws; what goes wrong is a result with `isError`.
 import type { UserBlock } from '../transcript/content.ts'
+import type { Snipped } from '../projection/layers/snip.ts'
 import type { Fact, ToolSpec } from '../transcript/fact.ts'
 
 /** What may happen to a result later: kept, written out when large, cleared when newer work supersedes it, or never touched. */
@@ -52,6 +53,8 @@ export interface ToolEnv {
   >
   /** Whether the result of that call still stands in the view whole, so that it can be pointed at. */
   readonly isShown: (callId: string) => boolean
+  /** Removes whole turns by their tags, where the session has tags: what to write, or why not. */
+  readonly snip?: ((ids: readonly string[], reason: string) => Snipped) | undefined
   /** Passes by, never kept: progress of a long run. */
   readonly report: (text: string) => void
   readonly now: () => number

@@ -1,0 +1,82 @@
+// What a request tells the server to leave out (SPEC 4.3, 4.5). Deletions from its cache stand in the view as cleared
+// results, so they travel again with every request, after a resume and in forks, until an edit ends them.
+import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
+import { ruleOf } from '../../projection/layers/tool-policy.ts'
+import type { View } from '../../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Core } from '../core.ts'
+
+export interface Told {
+  readonly cacheEdits?: readonly WireCacheEdit[]
+  readonly contextEdits?: readonly WireContextEdit[]
+  readonly betas?: readonly string[]
+}
+
+export function toldTo(core: Core, view: View): Told {
+  const { options } = core
+  const can = core.modelInfo()?.capabilities
+  const cacheEdits = can?.cacheEdits === true && options.cacheLifetime !== null ? deletionsIn(view) : []
+  const native =
+    options.nativeClearing === true && can?.contextEditing === true ? nativeEdits(core, view) : null
+  return {
+    ...(cacheEdits.length > 0 ? { cacheEdits } : {}),
+    ...(native === null ? {} : { contextEdits: native, betas: [contextManagementBeta] }),
+  }
+}
+
+const contextManagementBeta = 'context-management-2025-06-27'
+
+export function deletionsIn(view: View): readonly WireCacheEdit[] {
+  const edits: WireCacheEdit[] = []
+  for (const message of view.messages) {
+    for (const block of message.content) {
+      if (block.type === 'tool_result' && 'is_error' in block && block.cleared === 'cache-edit')
+        edits.push({ type: 'delete', cache_reference: block.tool_use_id })
+    }
+  }
+  return edits
+}
+
+/** The same for every request of a session, but for the reasoning kept, which changes when the cache is cold anyway. */
+function nativeEdits(core: Core, view: View): readonly WireContextEdit[] | null {
+  const room = core.room()
+  if (!room.ok) return null
+  const { nativeTriggerTokens, nativeTriggerShare, nativeClearTokens, keep, writeTools } = defaults.clearing
+  const trigger = Math.floor(Math.min(nativeTriggerTokens, nativeTriggerShare * room.room.threshold))
+  const least = Math.floor((trigger * nativeClearTokens) / nativeTriggerTokens)
+  const names = view.tools.map((tool) => tool.name)
+  const excluded = names.filter((name) => !mayBeCleared(core, name))
+  const written = names.filter((name) => writeTools.includes(name) && !excluded.includes(name))
+  const thinking: readonly WireContextEdit[] =
+    core.options.thinking === undefined || core.options.thinking.type === 'disabled'
+      ? []
+      : [{ type: 'clear_thinking_20251015', keep: wasIdle(core, view) ? lastTurn : 'all' }]
+  return [
+    ...thinking,
+    {
+      type: 'clear_tool_uses_20250919',
+      trigger: { type: 'input_tokens', value: trigger },
+      keep: { type: 'tool_uses', value: keep },
+      clear_at_least: { type: 'input_tokens', value: least },
+      ...(excluded.length > 0 ? { exclude_tools: excluded } : {}),
+      ...(written.length > 0 ? { clear_tool_inputs: written } : {}),
+    },
+  ]
+}
+
+const lastTurn = { type: 'thinking_turns', value: 1 } as const
+
+export function mayBeCleared(core: Core, name: string): boolean {
+  const policyOf = (wanted: string) => core.options.tools.find((tool) => tool.spec.name === wanted)?.policy
+  return ruleOf(policyOf, name).results === 'clear'
+}
+
+/** A pause after which the cache was cold lies in this view, or ends now: once true it stays so. */
+function wasIdle(core: Core, view: View): boolean {
+  let before: number | null = null
+  for (const message of view.messages) {
+    if (before !== null && message.parts[0]!.at - before > defaults.clearing.idleMs) return true
+    if (message.role === 'assistant') before = message.parts.at(-1)!.at
+  }
+  return before !== null && core.options.clock.now() - before > defaults.clearing.idleMs
+}

@@ -1,0 +1,81 @@
+// Every removal, as a list (SPEC 16.4): what left the view, by whom, why, how many tokens, what it was expected to save,
+// and the place by which it is taken back. Nothing is kept for it: it is read from the entries.
+import { isEditing, isKnown, type Edit, type Range, type StoredEntry } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+import type { Fold } from './fold.ts'
+import { rangeOf } from './folding/live-edits.ts'
+
+export interface EditRow {
+  /** The place of the edit: `undo` takes it. */
+  readonly seq: Seq
+  readonly at: number
+  readonly layer: string
+  readonly asked: 'user' | 'model' | 'automatic'
+  readonly why: string
+  /** What it does, and to how many blocks or spans. */
+  readonly does: readonly { readonly kind: Edit['kind']; readonly count: number }[]
+  /** The entries it touches, from the first to the last; null when it names none. */
+  readonly range: Range | null
+  readonly tokensFreed: number
+  /** Dollars it was expected to save over the rest of the session, where the choice was priced. */
+  readonly saved: number | null
+  /** The numbers of the choice, as they were written down. */
+  readonly price: unknown
+  readonly state: 'live' | 'undone' | 'rewound'
+}
+
+/** The removals among these entries, oldest first. Entries may come in pieces of a stream. */
+export function editRows(entries: Iterable<StoredEntry>): readonly EditRow[] {
+  const list = new EditList()
+  for (const entry of entries) list.push(entry)
+  return list.rows()
+}
+
+/** Those the fold has in memory: everything but what a compaction already covers and eviction has left out. */
+export const editsOf = (fold: Fold): readonly EditRow[] => editRows(fold.edits.controls)
+
+export class EditList {
+  readonly #rows = new Map<Seq, EditRow>()
+
+  push(entry: StoredEntry): void {
+    if (!isKnown(entry)) return
+    const { fact, seq, at } = entry
+    if (fact.type === 'undo') this.#mark((row) => row.seq === fact.target, 'undone')
+    else if (fact.type === 'rewind') this.#mark((row) => row.seq > fact.to && row.state === 'live', 'rewound')
+    else if (isEditing(fact)) {
+      const { layer, asked, why, edits, tokensFreed, price } = fact
+      const range = spanOf(edits)
+      const saved = netOf(price)
+      const row = { seq, at, layer, asked, why, does: countsOf(edits), range, tokensFreed, saved, price }
+      this.#rows.set(seq, { ...row, state: 'live' })
+    }
+  }
+
+  rows(): readonly EditRow[] {
+    return [...this.#rows.values()]
+  }
+
+  #mark(isMeant: (row: EditRow) => boolean, state: EditRow['state']): void {
+    for (const row of this.#rows.values()) if (isMeant(row)) this.#rows.set(row.seq, { ...row, state })
+  }
+}
+
+function countsOf(edits: readonly Edit[]): EditRow['does'] {
+  const counts = new Map<Edit['kind'], number>()
+  for (const edit of edits)
+    counts.set(edit.kind, (counts.get(edit.kind) ?? 0) + (edit.kind === 'remote' ? edit.at.length : 1))
+  return [...counts].map(([kind, count]) => ({ kind, count }))
+}
+
+function spanOf(edits: readonly Edit[]): Range | null {
+  const ranges = edits.flatMap((edit) => rangeOf(edit) ?? [])
+  if (ranges.length === 0) return null
+  const first = ranges.reduce((a, b) => (b.from < a.from ? b : a))
+  const last = ranges.reduce((a, b) => (b.to > a.to ? b : a))
+  return { from: first.from, to: last.to }
+}
+
+function netOf(price: unknown): number | null {
+  if (typeof price !== 'object' || price === null || !('net' in price)) return null
+  return typeof price.net === 'number' ? price.net : null
+}

@@ -1,0 +1,39 @@
+// Snip: the model removes whole turns that it no longer needs from its view. Which turns an id names is the engine's
+// knowledge and comes in with the env; what the tool decides is returned as a fact, to be written after its result.
+import { snipToolName } from '../projection/layers/snip.ts'
+import { defaults } from '../settings/defaults.ts'
+import { inputShape, list, text, type InputOf } from './input.ts'
+import { failed, said } from './outcome.ts'
+import type { Tool } from './tool.ts'
+
+const limits = defaults.snip
+const fields = {
+  ids: list('Ids of user messages, as in [id:…] at their end', text('An id', 64), limits.ids),
+  reason: text('Why they are no longer needed', limits.reasonChars),
+}
+const shape = inputShape(fields)
+
+export function snipTool(): Tool<InputOf<typeof fields>> {
+  return {
+    spec: {
+      name: snipToolName,
+      description:
+        'Removes turns you no longer need from the conversation: each id takes away that user message and everything up to the next one. The user can bring them back.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: false, results: 'never-clear', maxResultChars: null },
+    parse: (input) => shape.parse(input),
+    async run({ ids, reason }, env) {
+      if (env.snip === undefined) return failed('Nothing was removed: this session has no ids.')
+      const done = env.snip(ids, reason)
+      if (!done.ok) return failed(done.why)
+      if (done.fact === null) return said('Nothing to do: these turns have been removed already.')
+      return {
+        ...said(
+          `${done.turns === 1 ? 'One turn' : `${done.turns} turns`} removed, about ${done.tokens} tokens.`,
+        ),
+        facts: [done.fact],
+      }
+    },
+  }
+}
