@@ -91,6 +91,8 @@ export const defaults = {
   clearing: {
     /** Tools whose old results may be cleared, where the tool itself says nothing. */
     tools: ['Read', 'Bash', 'Grep', 'Glob', 'WebSearch', 'WebFetch', 'Edit', 'Write'] as readonly string[],
+    /** Those of them that write: where the server clears, what they were given is what takes room. */
+    writeTools: ['Edit', 'Write'] as readonly string[],
     /** The newest results stay, and never fewer than one. */
     keep: 5,
     /** After this long without an answer the cache is cold under either lifetime. */
@@ -196,6 +198,30 @@ export const defaults = {
     detectLines: 200,
     /** Largest file that is read as one JSON value; above it only files of lines are read. */
     maxWholeBytes: 256 * MB,
+    /** System prompt and tools of a recording that does not say how large they were. */
+    unknownFixedTokens: 8000,
+    /** Time from one turn to the next where the recording has none. */
+    stepMs: 20 * second,
+    /** Reasoning whose text was not recorded weighs this for each character of its signature. */
+    tokensPerSignatureChar: 0.19,
+    /** A longer line counts as several, so that a page without line ends is not one neighbourhood. */
+    lineChars: 400,
+    /** Shortest text of an edit that is looked for. */
+    editTextChars: 3,
+    /** What stands for a trimmed span where no model writes it, and for the bag of words. */
+    extractChars: 4000,
+    bagChars: 24_000,
+    /** Of the assistant's last words in an extract, and of the paths it names. */
+    extractWordsChars: 1200,
+    extractPaths: 40,
+    /** What remains of a result that alone does not fit. */
+    cutResultChars: 2000,
+    /** What counts in input-token equivalents: a token read from the cache, written for each lifetime, or put out. */
+    equivalents: { fresh: 1, read: 0.1, write5m: 1.25, write1h: 2, output: 5 },
+    /** Every so many sessions one is held out and shown apart. */
+    heldOutEvery: 3,
+    /** Longest policy file. */
+    maxPolicyBytes: 64 * KB,
   },
   tools: {
     /** Largest result that enters the view whole (SPEC 2.2). */
@@ -265,9 +291,10 @@ export const defaults = {
   cli: {
     /** Width where the terminal does not say. */
     columns: 80,
-    /** Most that is read from standard input, and from a settings file. */
+    /** Most that is read from standard input, from a settings file, and of a recording. */
     stdinBytes: 10 * MB,
     settingsBytes: 1 * MB,
+    recordingBytes: 256 * MB,
     /** Somebody who waits for an open pipe is told so after this time. */
     stdinNoticeMs: 3 * second,
     /** Shortest beginning of a session's id that names it. */
@@ -276,5 +303,17 @@ export const defaults = {
     firstWordsChars: 60,
     /** Sessions shown where nothing else is asked for. */
     listedSessions: 20,
+    /** What the doctor wants of Node, how long it waits for a program, and how many sessions it reads through. */
+    leastNode: [20, 19] as const,
+    probeMs: 5 * second,
+    probedSessions: 5,
+  },
+  demo: {
+    /** Small, so that everything that makes room has to. */
+    windowTokens: 24_000,
+    maxOutputTokens: 4000,
+    model: 'claude-sonnet-4-6',
+    /** What the results of one answer may take together. */
+    messageChars: 12_000,
   },
 } as const

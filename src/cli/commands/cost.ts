@@ -1,0 +1,138 @@
+// `pal cost`: what each turn of a session cost and why, from what the provider reported. Forks are added where they ended.
+import { lookUp, price } from '../../model/models.ts'
+import { projectStore, tableOf } from '../../preset.ts'
+import { describeCause, type BreakCause } from '../../request/break-report.ts'
+import { isEditing, isKnown, isRealInput, type Entry, type Usage } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
+import type { ModelTable } from '../../model/models.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import type { Io } from '../io.ts'
+import { findSession, newestSession } from '../lookup.ts'
+import { safeJson } from '../safe-text.ts'
+import { dollars, percent, table, whole } from '../tables.ts'
+import { openWorkplace } from '../workplace.ts'
+
+export interface LookFlags {
+  readonly json?: boolean | undefined
+  readonly cwd?: string | undefined
+}
+
+interface TurnCost {
+  readonly turn: number
+  readonly words: string
+  requests: number
+  fresh: number
+  read: number
+  written: number
+  output: number
+  dollars: number
+  /** Answers of models without a known price. */
+  unpriced: number
+  /** What made the cache miss or the prompt change. */
+  readonly why: string[]
+}
+
+export async function cost(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const store = projectStore(place)
+  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
+  if (!found.ok) return complain(io, found)
+  const turns = await turnsOf(store, found.session, tableOf(place.settings))
+  if (flags.json === true)
+    io.out(`${safeJson({ session: found.session, turns, total: totalOf(turns) }, 2)}\n`)
+  else io.out(asTable(found.session, turns))
+  return exits.done
+}
+
+async function turnsOf(store: Store, session: SessionId, models: ModelTable): Promise<readonly TurnCost[]> {
+  const turns: TurnCost[] = []
+  const open = (words: string): TurnCost => {
+    const turn = { turn: turns.length + 1, words, ...nothing, why: [] }
+    turns.push(turn)
+    return turn
+  }
+  for await (const item of store.read(session)) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (isRealInput(fact)) open(wordsOf(item.entry))
+    else note(turns.at(-1) ?? open('(before the first words)'), item.entry, models)
+  }
+  return turns.filter((turn) => turn.requests > 0 || turn.words !== '(before the first words)')
+}
+
+const nothing = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
+
+function note(turn: TurnCost, { fact }: Entry, models: ModelTable): void {
+  if (fact.type === 'assistant-message' && fact.usage !== undefined)
+    spend(turn, fact.usage, fact.model, models)
+  if (fact.type === 'cache-break')
+    turn.why.push(
+      `${whole(fact.tokens)} cached tokens sent again: ${fact.causes.map((one) => describeCause(one as BreakCause)).join('; ')}`,
+    )
+  if (isEditing(fact)) turn.why.push(`${fact.layer} freed ${whole(fact.tokensFreed)} tokens: ${fact.why}`)
+  if (fact.type === 'model-set') turn.why.push(`the model was set to ${fact.model}`)
+  if (fact.type === 'fork-end') {
+    turn.dollars += fact.spent?.dollars ?? 0
+    turn.why.push(
+      `the fork for ${fact.purpose} took ${whole(fact.spent?.tokens ?? 0)} tokens (${dollars(fact.spent?.dollars ?? null)})`,
+    )
+  }
+}
+
+function spend(turn: TurnCost, usage: Usage, model: string, models: ModelTable): void {
+  const info = lookUp(models, model)
+  const paid = info === null ? null : (price(info, usage)?.total ?? null)
+  turn.requests += 1
+  turn.fresh += usage.input
+  turn.read += usage.cacheRead
+  turn.written += usage.cacheWrite
+  turn.output += usage.output
+  turn.dollars += paid ?? 0
+  turn.unpriced += paid === null ? 1 : 0
+}
+
+function wordsOf({ fact }: Entry): string {
+  if (fact.type !== 'user-message') return ''
+  const text = fact.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
+  return text.replace(/\s+/g, ' ').trim().slice(0, wordsChars).toWellFormed()
+}
+const wordsChars = 40
+
+const totalOf = (turns: readonly TurnCost[]) =>
+  turns.reduce(
+    (sum, turn) => ({
+      requests: sum.requests + turn.requests,
+      fresh: sum.fresh + turn.fresh,
+      read: sum.read + turn.read,
+      written: sum.written + turn.written,
+      output: sum.output + turn.output,
+      dollars: sum.dollars + turn.dollars,
+      unpriced: sum.unpriced + turn.unpriced,
+    }),
+    nothing,
+  )
+
+function asTable(session: string, turns: readonly TurnCost[]): string {
+  const total = totalOf(turns)
+  const row = (name: string, words: string, sum: typeof total): readonly string[] => [
+    name,
+    words,
+    String(sum.requests),
+    whole(sum.fresh),
+    whole(sum.read),
+    whole(sum.written),
+    whole(sum.output),
+    sum.unpriced > 0 ? `${dollars(sum.dollars)} + ${sum.unpriced} unpriced` : dollars(sum.dollars),
+  ]
+  const right = (title: string) => ({ title, right: true })
+  const rows = [...turns.map((turn) => row(String(turn.turn), turn.words, turn)), row('', 'all', total)]
+  const why = turns.flatMap((turn) => turn.why.map((line) => [String(turn.turn), line]))
+  const prompt = total.fresh + total.read + total.written
+  return `session ${session}
+${table([right('turn'), { title: 'words' }, right('requests'), right('fresh'), right('read'), right('written'), right('output'), right('cost')], rows)}
+${percent(prompt === 0 ? 0 : total.read / prompt)} of the prompt tokens were read from the cache.
+${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why' }], why)}`}`
+}

@@ -1,0 +1,180 @@
+// `pal doctor`: looks at everything the program stands on, and says for each thing what was found and how to mend it.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
+import { lockOwner } from '../../disk/lock.ts'
+import { replaceFile } from '../../disk/replace.ts'
+import { lookUp } from '../../model/models.ts'
+import { modelOf, projectStore, sessionsFolder, tableOf } from '../../preset.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { layoutOf } from '../../stores/files/layout.ts'
+import { lockOptionsOf, thisMachine } from '../../stores/files/machine.ts'
+import { findRipgrep } from '../../tools/search/ripgrep.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import type { Io } from '../io.ts'
+import { safeJson, safeLine } from '../safe-text.ts'
+import { openWorkplace, uniqueText, type Workplace } from '../workplace.ts'
+import type { LookFlags } from './cost.ts'
+
+interface Check {
+  readonly what: string
+  readonly state: 'good' | 'note' | 'bad'
+  readonly found: string
+  /** What to do; null where nothing has to be done. */
+  readonly mend: string | null
+}
+
+export async function doctor(io: Io, flags: LookFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const checks = [
+    nodeVersion(process.versions.node),
+    await writableStore(place),
+    whoAnswers(place),
+    knownModel(place),
+    await ripgrep(),
+    await git(),
+    ...settings(place),
+    ...(await sessionHealth(place)),
+  ]
+  if (flags.json === true) io.out(`${safeJson(checks, 2)}\n`)
+  else for (const check of checks) io.out(asLines(check))
+  return checks.some(({ state }) => state === 'bad') ? exits.failed : exits.done
+}
+
+const marks = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
+const asLines = ({ what, state, found, mend }: Check): string =>
+  `${marks[state]}  ${what}: ${safeLine(found)}\n${mend === null ? '' : `      → ${safeLine(mend)}\n`}`
+
+const good = (what: string, found: string): Check => ({ what, state: 'good', found, mend: null })
+const note = (what: string, found: string, mend: string): Check => ({ what, state: 'note', found, mend })
+const bad = (what: string, found: string, mend: string): Check => ({ what, state: 'bad', found, mend })
+
+export function nodeVersion(version: string): Check {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [leastMajor, leastMinor] = defaults.cli.leastNode
+  const isEnough = major > leastMajor || (major === leastMajor && minor >= leastMinor)
+  return isEnough
+    ? good('Node', version)
+    : bad('Node', `${version} is too old`, `install Node ${leastMajor}.${leastMinor} or later`)
+}
+
+/** Writes a small file where sessions go and takes it away again. */
+async function writableStore(place: Workplace): Promise<Check> {
+  const folder = sessionsFolder(place.home, place.project)
+  const probe = join(folder, `.pal-probe-${uniqueText()}`)
+  const made = await attempt(`making ${folder}`, async () => {
+    await makeFolders(machineFileSystem, folder, ownerFolder)
+    return {}
+  })
+  const options = { mode: ownerFile, unique: uniqueText }
+  const written = made.ok ? await replaceFile(machineFileSystem, probe, new Uint8Array(1), options) : made
+  const removed = written.ok
+    ? await attempt(`removing ${probe}`, async () => {
+        await machineFileSystem.unlink(probe)
+        return {}
+      })
+    : written
+  if (removed.ok) return good('sessions', `can be written to ${folder}`)
+  return bad(
+    'sessions',
+    removed.failure.message,
+    `make ${place.home} writable, or set PALIMPSEST_HOME to a folder that is`,
+  )
+}
+const ownerFolder = 0o700
+const ownerFile = 0o600
+
+function whoAnswers({ access, accessFrom }: Workplace): Check {
+  if (access === null)
+    return note(
+      'model access',
+      'no key and no base URL: a scripted model answers',
+      'set ANTHROPIC_API_KEY, or run pal login',
+    )
+  return good('model access', `${accessFrom}${access.baseUrl === undefined ? '' : `, at ${access.baseUrl}`}`)
+}
+
+function knownModel(place: Workplace): Check {
+  const name = modelOf(place.settings)
+  const info = lookUp(tableOf(place.settings), name)
+  if (info === null)
+    return note(
+      'model',
+      `${name} is not in the table: its window is guessed and its price unknown`,
+      'add it under "models" in the settings',
+    )
+  return good('model', `${name}, window ${place.settings.window ?? info.window} tokens`)
+}
+
+async function ripgrep(): Promise<Check> {
+  const found = await findRipgrep()
+  return found === null
+    ? note(
+        'ripgrep',
+        'not found; searches use our own, slower one',
+        'install ripgrep, or npm install with optional packages',
+      )
+    : good('ripgrep', found)
+}
+
+async function git(): Promise<Check> {
+  const version = await new Promise<string | null>((resolve) => {
+    execFile('git', ['--version'], { timeout: defaults.cli.probeMs }, (error, stdout) =>
+      resolve(error === null ? stdout.trim() : null),
+    )
+  })
+  return version === null
+    ? note('git', 'not found', 'install git if you want the agent to use it')
+    : good('git', version)
+}
+
+function settings(place: Workplace): readonly Check[] {
+  const trust = place.trusted
+    ? good('trust', `${place.project.root} is trusted`)
+    : good('trust', `${place.project.root} is not trusted; its settings do not count`)
+  if (place.problems.length === 0) return [trust, good('settings', 'nothing wrong')]
+  return [trust, ...place.problems.map((problem) => bad('settings', problem, 'mend it there'))]
+}
+
+/** Who holds a session, and whether the newest can be read to their ends. */
+async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
+  const store = projectStore(place)
+  const checks: Check[] = []
+  let looked = 0
+  for await (const info of store.list()) {
+    if (!info.ok) {
+      checks.push(bad('sessions', info.failure.message, 'look at the folder named'))
+      continue
+    }
+    if (++looked > defaults.cli.probedSessions) break
+    const { session } = info
+    const { lock } = layoutOf(sessionsFolder(place.home, place.project), session)
+    const held = await lockOwner(lock, lockOptionsOf(thisMachine))
+    const owner = held.ok ? held.owner : null
+    if (owner !== null)
+      checks.push(
+        note(
+          `session ${session}`,
+          `is being written by process ${owner.pid} on ${owner.host}`,
+          'wait for it, or branch off with --fork-session',
+        ),
+      )
+    for await (const item of store.read(session)) {
+      if (item.kind === 'damage')
+        checks.push(
+          bad(
+            `session ${session}`,
+            `${item.damage.file}:${item.damage.line}: ${item.damage.what}`,
+            'go on with it: what is readable stays, and the loss is written down',
+          ),
+        )
+      if (item.kind === 'failed')
+        checks.push(bad(`session ${session}`, item.failure.message, 'look at its folder'))
+    }
+  }
+  return checks.length === 0
+    ? [good('newest sessions', `${Math.min(looked, defaults.cli.probedSessions)} read, nothing wrong`)]
+    : checks
+}

@@ -1,0 +1,72 @@
+// `pal sessions`: what there is in this project, newest first. Reads the beginning of each session only.
+import { projectStore } from '../../preset.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import type { Io } from '../io.ts'
+import { openingOf } from '../lookup.ts'
+import { safeJson } from '../safe-text.ts'
+import { moment, table, whole } from '../tables.ts'
+import { openWorkplace } from '../workplace.ts'
+
+export interface SessionsFlags {
+  readonly json?: boolean | undefined
+  readonly all?: boolean | undefined
+  readonly cwd?: string | undefined
+}
+
+interface Listed {
+  readonly session: string
+  readonly modifiedAt: string
+  readonly bytes: number
+  readonly purpose: string | null
+  readonly forkOf: string | null
+  readonly words: string
+}
+
+export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const store = projectStore(place)
+  const listed: Listed[] = []
+  let isCut = false
+  for await (const info of store.list()) {
+    if (!info.ok) {
+      complain(io, refuse(exits.failed, info.failure.message))
+      continue
+    }
+    const { start, words } = await openingOf(store, info.session)
+    if (flags.all !== true && start !== null && start.purpose !== 'main') continue
+    isCut = flags.all !== true && flags.json !== true && listed.length >= defaults.cli.listedSessions
+    if (isCut) break
+    listed.push({
+      session: info.session,
+      modifiedAt: new Date(info.modifiedAt).toISOString(),
+      bytes: info.bytes,
+      purpose: start?.purpose ?? null,
+      forkOf: start?.parent?.session ?? null,
+      words: words.replace(/\s+/g, ' ').trim().slice(0, defaults.cli.firstWordsChars).toWellFormed(),
+    })
+  }
+  if (flags.json === true) io.out(`${safeJson(listed, 2)}\n`)
+  else if (listed.length === 0) io.out('There is no session in this project yet. Start one with pal -p "…"\n')
+  else io.out(asTable(listed))
+  if (isCut) io.err(`pal: only the newest ${listed.length} are shown; --all shows every one\n`)
+  return exits.done
+}
+
+const asTable = (listed: readonly Listed[]): string =>
+  table(
+    [
+      { title: 'session' },
+      { title: 'last written' },
+      { title: 'bytes', right: true },
+      { title: 'began with' },
+    ],
+    listed.map(({ session, modifiedAt, bytes, words, purpose, forkOf }) => [
+      session,
+      moment(Date.parse(modifiedAt)),
+      whole(bytes),
+      `${purpose === 'main' || purpose === null ? '' : `[${purpose}] `}${forkOf === null ? '' : '(branched) '}${words}`,
+    ]),
+  )

@@ -1,0 +1,75 @@
+// `pal simulate`: the simulator as a server of its own, for trying things without a key. Runs until it is interrupted.
+import { machineFileSystem } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { createSimulator, recorded, ruleModel, type Mode } from '../../simulator/index.ts'
+import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { readText } from '../files.ts'
+import { complain } from '../headless.ts'
+import type { Io } from '../io.ts'
+
+export interface SimulateFlags {
+  readonly port?: number | undefined
+  readonly script?: string | undefined
+  readonly recorded?: string | undefined
+  readonly mode?: Mode | undefined
+}
+
+export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
+  const answerer = await answererFor(flags)
+  if ('exit' in answerer) return complain(io, answerer)
+  const simulator = createSimulator({ answerer, ...(flags.port === undefined ? {} : { port: flags.port }) })
+  const started = await simulator.start().then(
+    ({ url }) => url,
+    (error: unknown) =>
+      refuse(
+        exits.failed,
+        `it cannot listen (${error instanceof Error ? error.message : String(error)}); choose another --port`,
+      ),
+  )
+  if (typeof started !== 'string') return complain(io, started)
+  io.out(`${started}\n`)
+  io.err(
+    `pal: a scripted model answers there; it understands nothing. In another terminal: ANTHROPIC_BASE_URL=${started} pal -p "…"\n`,
+  )
+  await new Promise<void>((resolve) => {
+    const stop = io.onInterrupt(() => {
+      stop()
+      resolve()
+    })
+  })
+  await simulator.stop()
+  return exits.done
+}
+
+type Answerer = Parameters<typeof createSimulator>[0]['answerer']
+
+async function answererFor(flags: SimulateFlags): Promise<Answerer | Refusal> {
+  if (flags.script !== undefined && flags.recorded !== undefined)
+    return refuse(exits.usage, '--script and --recorded exclude each other; give one')
+  const file = flags.script ?? flags.recorded
+  if (file === undefined) return ruleModel({ mode: flags.mode })
+  const read = await readText(machineFileSystem, file, defaults.cli.recordingBytes)
+  if (!read.ok || read.text === null)
+    return refuse(
+      exits.usage,
+      `${file} cannot be read${read.ok ? ': there is no such file' : ` (${read.why})`}`,
+    )
+  if (flags.script !== undefined) return ruleModel({ mode: flags.mode, task: read.text })
+  const messages = messagesIn(read.text)
+  return messages === null
+    ? refuse(
+        exits.usage,
+        `${file} is no list of messages: write [{"role": "user", "content": "…"}, …] or {"messages": […]}`,
+      )
+    : recorded(messages)
+}
+
+function messagesIn(text: string): Parameters<typeof recorded>[0] | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    const list = Array.isArray(value) ? value : (value as { readonly messages?: unknown } | null)?.messages
+    return Array.isArray(list) && list.length > 0 ? list : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,102 @@
+// `pal demo` and `npm start`: the embedded default. A simulator on this machine answers over HTTP from task scripts; the
+// engine, the store, the layers and the tools are the real ones, at work on a little repository in a temporary folder
+// with a small window. Nothing is left behind.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Session } from '../../engine/session.ts'
+import { machineFileSystem } from '../../disk/fs.ts'
+import { createPreset } from '../../preset.ts'
+import { projectOf } from '../../preset/project.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import type { Io } from '../io.ts'
+import { progressLine } from '../progress.ts'
+import { safeStream } from '../safe-text.ts'
+import { startEmbedded } from '../scripted.ts'
+import { openWorkplace } from '../workplace.ts'
+import { figuresOf } from './figures.ts'
+import { makeProject, prompts, spoken } from './project.ts'
+import { reportOf } from './report.ts'
+
+export async function demo(io: Io): Promise<Exit> {
+  const place = await openWorkplace(io, {})
+  if (place.ok && place.access !== null)
+    io.err(
+      `pal: a model can be reached (${place.accessFrom}); pal -p "…" works with it. This demo stays offline.\n`,
+    )
+  const folder = await mkdtemp(join(tmpdir(), 'pal-demo-'))
+  try {
+    await makeProject(join(folder, 'till'))
+    return await play(io, folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function play(io: Io, folder: string): Promise<Exit> {
+  const found = await projectOf(machineFileSystem, join(folder, 'till'))
+  if (!found.ok) return complain(io, refuse(exits.failed, found.failure.message))
+  const { windowTokens, maxOutputTokens, model, messageChars } = defaults.demo
+  const embedded = await startEmbedded()
+  const preset = createPreset({
+    project: found.project,
+    home: join(folder, 'home'),
+    settings: { model, window: windowTokens, maxOutputTokens, allow: ['Edit', 'Write', 'Bash'] },
+    environment: io.environment,
+    model: embedded.access,
+    layers: { messageChars },
+  })
+  const abort = new AbortController()
+  const stopListening = io.onInterrupt(() =>
+    abort.signal.aborted ? io.exitNow(exits.interrupted) : abort.abort(),
+  )
+  try {
+    io.out(`A coding task, offline. The model is SCRIPTED: it follows steps written in the prompts and understands nothing.
+Engine, tools, store, cache accounting and prices are real; the window is made small (${windowTokens} tokens).\n`)
+    const session = await preset.engine.open()
+    for (const prompt of prompts) {
+      const exit = await turn(io, session, prompt, abort.signal)
+      if (exit !== exits.done) return exit
+    }
+    await session.close()
+    const figures = await figuresOf(preset.store, session.id, preset.models, preset.modelId)
+    io.out(`\n${reportOf(figures, windowTokens)}`)
+    io.out('\nNext: set ANTHROPIC_API_KEY (or run pal login), then pal -p "…" in a folder of yours.\n')
+    return exits.done
+  } finally {
+    stopListening()
+    await preset.close()
+    await embedded.close()
+  }
+}
+
+/** One turn on the screen: what was asked, what is said and done. */
+async function turn(io: Io, session: Session, prompt: string, signal: AbortSignal): Promise<Exit> {
+  io.out(`\n> ${spoken(prompt)}\n`)
+  let stream = safeStream()
+  let isOpen = false
+  const close = (): void => {
+    const rest = stream.end()
+    if (isOpen) io.out(`${rest}\n`)
+    isOpen = false
+    stream = safeStream()
+  }
+  for await (const event of session.send(prompt, signal)) {
+    if (event.type === 'text-delta') {
+      if (!isOpen) io.out('  ')
+      isOpen = true
+      io.out(stream.push(event.text))
+      continue
+    }
+    if (event.type === 'answer-end') close()
+    const line = event.type === 'notice' ? `  ! ${event.message}` : progressLine(event)
+    if (line !== null) io.out(`  ${line}\n`)
+    if (event.type === 'turn-end' && event.outcome !== 'done') {
+      if (event.outcome === 'aborted') return exits.interrupted
+      return complain(io, refuse(exits.failed, event.failure?.message ?? 'the demo failed'))
+    }
+  }
+  return exits.done
+}

@@ -1,0 +1,161 @@
+// What the session cost, and what it would have cost to send everything every time. The baseline is not a guess: for each
+// request that was sent, the whole conversation up to it, without any edit and with every result in full, is composed and
+// put through the same judge, once as it is and once without its cache.
+import type { ModelTable } from '../../model/models.ts'
+import { lookUp, price } from '../../model/models.ts'
+import { usageOf } from '../../model/usage.ts'
+import { Fold } from '../../projection/fold.ts'
+import { createComposer } from '../../request/compose.ts'
+import { createExchange, scripted } from '../../simulator/index.ts'
+import { isEditing, isKnown, type Entry, type StoredEntry, type Usage } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
+
+export interface Sum {
+  readonly requests: number
+  readonly fresh: number
+  readonly read: number
+  readonly written: number
+  readonly output: number
+  readonly dollars: number
+  /** The longest prompt. */
+  readonly longest: number
+}
+
+export interface LayerFigures {
+  readonly layer: string
+  readonly edits: number
+  readonly results: number
+  readonly tokensFreed: number
+}
+
+export interface Figures {
+  readonly sent: Sum
+  /** Everything, every time, read from the cache where it can be. */
+  readonly everythingCached: Sum
+  readonly everythingUncached: Sum
+  readonly layers: readonly LayerFigures[]
+  /** Results that went beside the session when they were produced. */
+  readonly kept: { readonly results: number; readonly bytes: number }
+}
+
+const nothing: Sum = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, longest: 0 }
+
+export async function figuresOf(
+  store: Store,
+  session: SessionId,
+  models: ModelTable,
+  modelId: string,
+): Promise<Figures> {
+  const entries = await entriesOf(store, session)
+  const add = (sum: Sum, usage: Usage): Sum => added(sum, usage, models, modelId)
+  const usages = entries.flatMap(({ fact }) =>
+    fact.type === 'assistant-message' && fact.usage !== undefined ? [fact.usage] : [],
+  )
+  const everything = await sentWhole(store, session, entries, modelId, usages)
+  const uncached = everything.map((usage): Usage => ({
+    ...usage,
+    input: usage.input + usage.cacheRead + usage.cacheWrite,
+    cacheRead: 0,
+    cacheWrite: 0,
+    cacheWrite1h: 0,
+  }))
+  const spills = entries.flatMap(({ fact }) =>
+    fact.type === 'tool-result' && fact.spill !== undefined ? [fact.spill] : [],
+  )
+  return {
+    sent: usages.reduce(add, nothing),
+    everythingCached: everything.reduce(add, nothing),
+    everythingUncached: uncached.reduce(add, nothing),
+    layers: layersOf(entries),
+    kept: { results: spills.length, bytes: spills.reduce((sum, { bytes }) => sum + bytes, 0) },
+  }
+}
+
+function added(sum: Sum, usage: Usage, models: ModelTable, modelId: string): Sum {
+  const info = lookUp(models, modelId)
+  const prompt = usage.input + usage.cacheRead + usage.cacheWrite
+  return {
+    requests: sum.requests + 1,
+    fresh: sum.fresh + usage.input,
+    read: sum.read + usage.cacheRead,
+    written: sum.written + usage.cacheWrite,
+    output: sum.output + usage.output,
+    dollars: sum.dollars + ((info === null ? null : price(info, usage)?.total) ?? 0),
+    longest: Math.max(sum.longest, prompt),
+  }
+}
+
+async function entriesOf(store: Store, session: SessionId): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const item of store.read(session)) {
+    if (item.kind === 'entry' && isKnown(item.entry)) entries.push(item.entry)
+  }
+  return entries
+}
+
+/** The usage of each request as it would have been; what was answered stays the same. */
+async function sentWhole(
+  store: Store,
+  session: SessionId,
+  entries: readonly Entry[],
+  modelId: string,
+  answered: readonly Usage[],
+): Promise<readonly Usage[]> {
+  let now = 0
+  const exchange = createExchange({ answerer: scripted(answered.map(() => 'ok')), clock: { now: () => now } })
+  const fold = new Fold()
+  const composer = createComposer()
+  const usages: Usage[] = []
+  for (const entry of entries) {
+    if (entry.fact.type === 'request-sent') {
+      now = entry.at
+      const composed = composer.compose(fold.view(), {
+        model: modelId,
+        maxTokens: 1,
+        bindsPrefix: false,
+        lifetime: '5m',
+      })
+      const outcome = composed.ok ? await exchange.create(JSON.parse(composed.composed.body), headers) : null
+      if (outcome?.ok === true) {
+        outcome.reply.begin()
+        usages.push({
+          ...usageOf(outcome.reply.response.usage),
+          output: answered[usages.length]?.output ?? 0,
+        })
+      }
+    }
+    const whole = isEditing(entry.fact) ? null : await unspilled(store, session, entry)
+    if (whole !== null) fold.push(whole)
+  }
+  return usages
+}
+const headers = { 'anthropic-version': '2023-06-01', 'content-type': 'application/json' }
+
+/** A result as it was before it went beside the session. */
+async function unspilled(store: Store, session: SessionId, entry: Entry): Promise<StoredEntry> {
+  const { fact } = entry
+  if (fact.type !== 'tool-result' || fact.spill === undefined) return entry
+  const blob = await store.getBlob(session, fact.spill.blob)
+  if (!blob.ok) return entry
+  return {
+    ...entry,
+    fact: { ...fact, content: [{ type: 'text', text: new TextDecoder().decode(blob.bytes) }] },
+  }
+}
+
+function layersOf(entries: readonly Entry[]): readonly LayerFigures[] {
+  const layers = new Map<string, LayerFigures>()
+  for (const { fact } of entries) {
+    if (!isEditing(fact)) continue
+    const layer = fact.type === 'boundary' ? 'compaction' : fact.layer
+    const before = layers.get(layer) ?? { layer, edits: 0, results: 0, tokensFreed: 0 }
+    layers.set(layer, {
+      layer,
+      edits: before.edits + 1,
+      results: before.results + fact.edits.length,
+      tokensFreed: before.tokensFreed + fact.tokensFreed,
+    })
+  }
+  return [...layers.values()]
+}

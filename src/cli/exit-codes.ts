@@ -1,0 +1,32 @@
+// How `pal` ends, for scripts that look (docs/cli.md). A command that cannot go on hands up a refusal with its code.
+
+export const exits = {
+  done: 0,
+  /** The turn failed, or a check found something wrong. */
+  failed: 1,
+  /** The command line itself cannot be followed. */
+  usage: 2,
+  /** A cap in money or tokens was reached. */
+  cap: 3,
+  /** There is no such session, or another process writes it. */
+  session: 4,
+  /** As a shell says of a command that Ctrl-C ended. */
+  interrupted: 130,
+} as const
+export type Exit = (typeof exits)[keyof typeof exits]
+
+export interface Refusal {
+  readonly ok: false
+  readonly exit: Exit
+  /** What happened, why, and what to do. */
+  readonly message: string
+}
+
+export const refuse = (exit: Exit, message: string): Refusal => ({ ok: false, exit, message })
+
+/** The code for a failure of engine or turn, by its stable word. */
+export function exitFor(code: string): Exit {
+  if (code === 'cap') return exits.cap
+  if (code === 'held' || code === 'no-such-session' || code === 'bad-id') return exits.session
+  return exits.failed
+}

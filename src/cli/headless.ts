@@ -1,0 +1,131 @@
+// `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
+// the process. Whatever happens, the session is given free and what the tools started is stopped.
+import { createPreset, type Preset } from '../preset.ts'
+import { EngineError, type Session } from '../engine/session.ts'
+import type { Settings } from '../settings/schema.ts'
+import { exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
+import type { Io } from './io.ts'
+import { findSession, newestSession } from './lookup.ts'
+import { createReporter, writeResult, type Format } from './output.ts'
+import { safeLine } from './safe-text.ts'
+import { scriptedNotice, startEmbedded } from './scripted.ts'
+import { openWorkplace, showProblems, type Workplace } from './workplace.ts'
+
+export interface PromptOptions {
+  readonly words: readonly string[]
+  readonly format: Format
+  readonly isVerbose: boolean
+  readonly continue: boolean
+  readonly resume?: string | undefined
+  readonly forkSession: boolean
+  readonly system?: string | undefined
+  readonly cwd?: string | undefined
+  readonly trust?: boolean | undefined
+  readonly settings: Settings
+}
+
+export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
+  const prompt = await promptText(io, options.words)
+  if (typeof prompt !== 'string') return complain(io, prompt)
+  const place = await openWorkplace(io, options)
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  const embedded = place.access === null ? await startEmbedded() : null
+  if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
+  const preset = createPreset({
+    ...place,
+    environment: io.environment,
+    model: place.access ?? embedded!.access,
+    system: options.system,
+  })
+  try {
+    const unknown = unknownTools(place, preset)
+    if (unknown !== null) return complain(io, unknown)
+    return await converse(io, place, preset, prompt, options)
+  } finally {
+    await preset.close()
+    await embedded?.close()
+  }
+}
+
+async function converse(
+  io: Io,
+  place: Workplace,
+  preset: Preset,
+  prompt: string,
+  options: PromptOptions,
+): Promise<Exit> {
+  const abort = new AbortController()
+  let interrupts = 0
+  const stopListening = io.onInterrupt(() => {
+    if (++interrupts > 1) io.exitNow(exits.interrupted)
+    io.err('pal: stopping; Ctrl-C again ends at once\n')
+    abort.abort()
+  })
+  try {
+    const session = await openSession(preset, options, io)
+    if ('exit' in session) return complain(io, session)
+    const reporter = createReporter({
+      io,
+      format: options.format,
+      isVerbose: options.isVerbose || io.errIsTerminal,
+      session: session.id,
+      model: preset.modelId,
+      scripted: place.access === null,
+    })
+    for await (const event of session.send(prompt, abort.signal)) reporter.event(event)
+    await session.close()
+    const result = reporter.result()
+    writeResult(io, options.format, result)
+    if (options.isVerbose || io.errIsTerminal)
+      io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)
+    if (result.outcome === 'done') return exits.done
+    return result.outcome === 'aborted' ? exits.interrupted : exitFor(result.failure?.code ?? '')
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    return complain(io, refuse(exitFor(error.code), error.message))
+  } finally {
+    stopListening()
+  }
+}
+
+async function openSession(preset: Preset, options: PromptOptions, io: Io): Promise<Session | Refusal> {
+  const { engine, store } = preset
+  if (options.resume === undefined && !options.continue) return engine.open()
+  const found =
+    options.resume === undefined ? await newestSession(store) : await findSession(store, options.resume)
+  if (!found.ok) return found
+  if (options.forkSession) return engine.branch(found.session)
+  const { session, damage } = await engine.openWith(found.session)
+  for (const { file, line, what, done } of damage)
+    io.err(`pal: ${safeLine(`${file}:${line}: ${what}; ${done}`)}\n`)
+  return session
+}
+
+/** The words of the command line, and behind them what is piped in. */
+async function promptText(io: Io, words: readonly string[]): Promise<string | Refusal> {
+  const piped = await io.piped()
+  if (!piped.ok) return refuse(exits.usage, piped.why)
+  const text = [words.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
+  return text === ''
+    ? refuse(
+        exits.usage,
+        'there is nothing to say: give words after -p, or pipe them in. pal --help shows how',
+      )
+    : text
+}
+
+function unknownTools(place: Workplace, preset: Preset): Refusal | null {
+  const names = preset.tools.map((tool) => tool.spec.name)
+  const unknown = (place.settings.allow ?? []).filter((name) => !names.includes(name))
+  if (unknown.length === 0) return null
+  return refuse(
+    exits.usage,
+    `there is no tool ${unknown.join(', ')} to allow. The tools are: ${names.join(', ')}`,
+  )
+}
+
+export function complain(io: Io, refusal: Refusal): Exit {
+  io.err(`pal: ${safeLine(refusal.message)}\n`)
+  return refusal.exit
+}

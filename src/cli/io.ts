@@ -1,0 +1,120 @@
+// The edge to the process: streams, environment, signals. Everything else in this room gets an `Io`.
+import { fstatSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { defaults } from '../settings/defaults.ts'
+
+export interface Io {
+  readonly cwd: string
+  readonly userHome: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly outIsTerminal: boolean
+  readonly errIsTerminal: boolean
+  readonly inIsTerminal: boolean
+  readonly columns: number
+  /** Whether colours are wanted, each for its own stream. */
+  readonly outColours: boolean
+  readonly errColours: boolean
+  out(text: string): void
+  err(text: string): void
+  /** All of standard input where something is piped in; null where a person or nothing sits there. */
+  piped(): Promise<
+    { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly why: string }
+  >
+  /** One line typed by a person, not shown. */
+  secret(question: string): Promise<string | null>
+  /** Called at each Ctrl-C or polite request to end. Gives back how to stop listening. */
+  onInterrupt(listener: () => void): () => void
+  /** Ends at once, whatever runs. */
+  exitNow(code: number): never
+}
+
+export function processIo(): Io {
+  const { env, stdin, stdout, stderr } = process
+  const wantsColours = (isTerminal: boolean): boolean =>
+    isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
+  // Whoever reads may stop reading (`pal … | head`): then there is nobody to tell, and nothing to do.
+  const onClosed = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(0)
+  }
+  stdout.on('error', onClosed)
+  stderr.on('error', onClosed)
+  return {
+    cwd: process.cwd(),
+    userHome: homedir(),
+    environment: env,
+    outIsTerminal: stdout.isTTY,
+    errIsTerminal: stderr.isTTY,
+    inIsTerminal: stdin.isTTY,
+    columns: stdout.columns ?? stderr.columns ?? defaults.cli.columns,
+    outColours: wantsColours(stdout.isTTY),
+    errColours: wantsColours(stderr.isTTY),
+    out: (text) => void stdout.write(text),
+    err: (text) => void stderr.write(text),
+    piped: () =>
+      readPiped(() => stderr.write('pal: waiting for standard input to end; close it, or use < /dev/null\n')),
+    secret: askSecret,
+    onInterrupt: (listener) => {
+      const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+      for (const signal of signals) process.on(signal, listener)
+      return () => {
+        for (const signal of signals) process.off(signal, listener)
+      }
+    },
+    exitNow: (code) => process.exit(code),
+  }
+}
+
+type Piped = Awaited<ReturnType<Io['piped']>>
+
+async function readPiped(onWait: () => void): Promise<Piped> {
+  if (!isPiped()) return { ok: true, text: null }
+  const { stdinBytes, stdinNoticeMs } = defaults.cli
+  const timer = setTimeout(onWait, stdinNoticeMs)
+  const pieces: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const piece of process.stdin as AsyncIterable<Buffer>) {
+      bytes += piece.byteLength
+      if (bytes > stdinBytes)
+        return {
+          ok: false,
+          why: `standard input is longer than ${stdinBytes} bytes; put it into a file and name the file`,
+        }
+      pieces.push(piece)
+    }
+  } catch (error) {
+    return {
+      ok: false,
+      why: `standard input cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+  return { ok: true, text: Buffer.concat(pieces).toString('utf8') }
+}
+
+/** A file, a pipe or a socket; a terminal or `/dev/null` has nothing to say. */
+function isPiped(): boolean {
+  try {
+    return !fstatSync(0).isCharacterDevice()
+  } catch {
+    // Standard input was closed by whoever started us.
+    return false
+  }
+}
+
+async function askSecret(question: string): Promise<string | null> {
+  const { createInterface } = await import('node:readline')
+  const { Writable } = await import('node:stream')
+  process.stderr.write(question)
+  const silent = new Writable({ write: (_piece, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: process.stdin.isTTY })
+  const line = await new Promise<string | null>((resolve) => {
+    lines.once('line', resolve)
+    lines.once('close', () => resolve(null))
+  })
+  lines.close()
+  process.stderr.write('\n')
+  return line
+}

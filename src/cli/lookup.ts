@@ -1,0 +1,59 @@
+// Finding a session: by its id, by the beginning of it, or the newest. Forks lie in the same store and are passed over.
+import { defaults } from '../settings/defaults.ts'
+import { isKnown, isRealInput, type FactOf } from '../transcript/fact.ts'
+import type { SessionId } from '../transcript/ids.ts'
+import type { SessionInfo, Store } from '../transcript/store.ts'
+import { exits, refuse, type Refusal } from './exit-codes.ts'
+
+export type Found = { readonly ok: true; readonly session: SessionId } | Refusal
+
+export async function newestSession(store: Store): Promise<Found> {
+  for await (const item of store.list()) {
+    if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
+    const opening = await openingOf(store, item.session)
+    if (opening.start?.purpose === 'main') return { ok: true, session: item.session }
+  }
+  return refuse(exits.session, 'there is no session in this project to go on with. Start one with pal -p "…"')
+}
+
+export async function findSession(store: Store, wanted: string): Promise<Found> {
+  const matches: SessionId[] = []
+  for await (const item of store.list()) {
+    if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
+    if (item.session === wanted) return { ok: true, session: item.session }
+    if (wanted.length >= defaults.cli.idPrefixChars && item.session.startsWith(wanted))
+      matches.push(item.session)
+  }
+  const [only, ...others] = matches
+  if (only !== undefined && others.length === 0) return { ok: true, session: only }
+  return refuse(
+    exits.session,
+    only === undefined
+      ? `there is no session ${wanted} in this project. pal sessions lists those there are`
+      : `${matches.length} sessions begin with ${wanted}: ${matches.join(', ')}. Give more of the id`,
+  )
+}
+
+export interface Opening {
+  readonly start: FactOf<'session-start'> | null
+  /** The first thing the user said. */
+  readonly words: string
+}
+
+/** What a session began with; reads its first entries only. */
+export async function openingOf(store: Store, session: SessionId): Promise<Opening> {
+  let start: FactOf<'session-start'> | null = null
+  for await (const item of store.read(session)) {
+    if (item.kind === 'failed') break
+    if (item.kind === 'damage' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type === 'session-start') start = fact
+    if (isRealInput(fact)) {
+      const words = fact.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
+      return { start, words: words.slice(0, defaults.cli.firstWordsChars * 2) }
+    }
+  }
+  return { start, words: '' }
+}
+
+export type { SessionInfo }

@@ -1,0 +1,108 @@
+// What `pal -p` writes to standard output, in one of three forms:
+//
+//   text         the last answer, made safe for a terminal
+//   json         one object at the end: PromptResult
+//   stream-json  a line for each live event as it comes, the first {"type":"session",…}, the last {"type":"result",…}
+//
+// Everything that is said on the way goes to the error stream, so that a pipe holds the answer and nothing else.
+import type { LiveEvent } from '../engine/live.ts'
+import type { Io } from './io.ts'
+import { progressLine } from './progress.ts'
+import { safeJson, safeLine, safeText } from './safe-text.ts'
+
+export const formats = ['text', 'json', 'stream-json'] as const
+export type Format = (typeof formats)[number]
+
+export interface PromptResult {
+  readonly session: string
+  readonly outcome: 'done' | 'aborted' | 'failed'
+  /** What was said last. */
+  readonly text: string
+  readonly failure: { readonly code: string; readonly message: string } | null
+  readonly model: string
+  /** The answers come from a script, not from a model. */
+  readonly scripted: boolean
+  /** Of this run. */
+  readonly requests: number
+  readonly usage: {
+    readonly input: number
+    readonly cacheRead: number
+    readonly cacheWrite: number
+    readonly output: number
+  }
+  /** Null when the price of the model is not known. */
+  readonly dollars: number | null
+}
+
+export interface Reporter {
+  event(event: LiveEvent): void
+  result(): PromptResult
+}
+
+export interface ReportOptions {
+  readonly io: Io
+  readonly format: Format
+  readonly isVerbose: boolean
+  readonly session: string
+  readonly model: string
+  readonly scripted: boolean
+}
+
+export function createReporter(options: ReportOptions): Reporter {
+  const { io, format, session, model, scripted } = options
+  const line = (value: object): void => {
+    if (format === 'stream-json') io.out(`${safeJson(value)}\n`)
+  }
+  let text = ''
+  let isNewAnswer = true
+  let end: (LiveEvent & { type: 'turn-end' }) | null = null
+  let requests = 0
+  let usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
+  let dollars: number | null = 0
+  line({ type: 'session', session, model, scripted })
+
+  const take = (event: LiveEvent): void => {
+    if (event.type === 'request-start') isNewAnswer = true
+    if (event.type === 'text-delta') {
+      text = (isNewAnswer ? '' : text) + event.text
+      isNewAnswer = false
+    }
+    if (event.type === 'answer-end') {
+      requests++
+      dollars = dollars === null || event.dollars === null ? null : dollars + event.dollars
+      const { input, cacheRead, cacheWrite, output } = event.usage
+      usage = {
+        input: usage.input + input,
+        cacheRead: usage.cacheRead + cacheRead,
+        cacheWrite: usage.cacheWrite + cacheWrite,
+        output: usage.output + output,
+      }
+    }
+    if (event.type === 'turn-end') end = event
+  }
+  return {
+    event: (event) => {
+      take(event)
+      line(event)
+      if (event.type === 'notice') io.err(`pal: ${safeLine(event.message)}\n`)
+      const progress = options.isVerbose ? progressLine(event) : null
+      if (progress !== null) io.err(`${progress}\n`)
+    },
+    result: () => {
+      const { outcome, failure } = end ?? { outcome: 'failed' as const, failure: noEnd }
+      return { session, outcome, text, failure, model, scripted, requests, usage, dollars }
+    },
+  }
+}
+
+const noEnd = { code: 'no-end', message: 'the turn ended without saying how' }
+
+export function writeResult(io: Io, format: Format, result: PromptResult): void {
+  if (format === 'json') io.out(`${safeJson(result)}\n`)
+  if (format === 'stream-json') io.out(`${safeJson({ type: 'result', ...result })}\n`)
+  if (format === 'text' && result.text !== '') {
+    const text = safeText(result.text, { colours: io.outColours })
+    io.out(text.endsWith('\n') ? text : `${text}\n`)
+  }
+  if (result.failure !== null) io.err(`pal: ${safeText(result.failure.message)}\n`)
+}

@@ -1,0 +1,35 @@
+// Progress of a turn in short lines, for the error stream: what is called, what a layer did, what is waited for.
+import type { LiveEvent } from '../engine/live.ts'
+import { safeLine } from './safe-text.ts'
+
+const shownChars = 100
+/** What says most about a call, likeliest first. */
+const telling = ['file_path', 'path', 'command', 'pattern', 'url', 'ref'] as const
+
+/** A call in one line. What a person may have to judge is shown with everything invisible made visible. */
+export function describeCall(name: string, input: unknown): string {
+  const fields =
+    typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {}
+  const field = telling.find((key) => typeof fields[key] === 'string')
+  const about = field === undefined ? JSON.stringify(fields) : String(fields[field])
+  return cut(safeLine(`${name} ${about === '{}' ? '' : about}`).trim())
+}
+
+/** The line of an event, or null where there is nothing to say. */
+export function progressLine(event: LiveEvent): string | null {
+  switch (event.type) {
+    case 'tool-start':
+      return `  ${describeCall(event.name, event.input)}`
+    case 'tool-end':
+      return event.isError ? `    ! ${cut(safeLine(event.text))}` : null
+    case 'view-edit':
+      return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${event.tokensFreed} tokens freed)`
+    case 'retry-wait':
+      return `  … ${cut(safeLine(event.failure.message))}; attempt ${event.attempt} in ${event.waitMs} ms`
+    default:
+      return null
+  }
+}
+
+const cut = (text: string): string =>
+  text.length <= shownChars ? text : `${text.slice(0, shownChars - 1).toWellFormed()}…`

@@ -1,0 +1,167 @@
+// Hooks as commands (SPEC 14.3). A command gets the moment as JSON on its standard input and may answer on its standard
+// output: {"context": "text for the model", "block": "why not"}, or plain text, which is context. One that fails, says
+// nonsense or takes too long is shown and ignored; its whole process group is ended. What it says passes the limits of a
+// tool result and loses its secrets, as tool results do.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { redact } from '../disk/redact.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { HookSettings } from '../settings/schema.ts'
+import { headOf } from '../tools/outcome.ts'
+import { noHooks, type HookAnswer, type HookName, type Hooks } from './hooks.ts'
+
+export interface HookCommandOptions {
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly shell?: string | undefined
+  readonly timeoutMs?: number | undefined
+}
+
+export function commandHooks(settings: HookSettings, options: HookCommandOptions): Hooks {
+  if (Object.values(settings).every((list) => list === undefined || list.length === 0)) return noHooks
+  return {
+    async fire(name, payload, signal) {
+      const commands = (settings[name] ?? []).filter(
+        ({ tools }) => tools === undefined || tools.includes(String(payload['tool'])),
+      )
+      const answers: HookAnswer[] = []
+      // One after the other: what one does, the next may rely on; and the first that blocks has decided.
+      for (const { command } of commands) {
+        const answer = await ask(name, command, payload, options, signal)
+        answers.push(answer)
+        if (answer.block !== null) break
+      }
+      return joined(answers)
+    },
+  }
+}
+
+function joined(answers: readonly HookAnswer[]): HookAnswer {
+  const contexts = answers.flatMap(({ context }) => (context === null ? [] : [context]))
+  return {
+    context: contexts.length === 0 ? null : contexts.join('\n'),
+    block: answers.find(({ block }) => block !== null)?.block ?? null,
+    failures: answers.flatMap(({ failures }) => failures),
+  }
+}
+
+async function ask(
+  name: HookName,
+  command: string,
+  payload: Readonly<Record<string, unknown>>,
+  options: HookCommandOptions,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  const ended = await run(command, JSON.stringify({ hook: name, ...payload }), options, signal)
+  if (!ended.ok)
+    return {
+      context: null,
+      block: null,
+      failures: [`the hook ${name} (${command}) ${ended.why}; it was ignored`],
+    }
+  return answerIn(ended.text, name, command)
+}
+
+function answerIn(text: string, name: HookName, command: string): HookAnswer {
+  const said = bounded(text.trim())
+  if (said === '') return { context: null, block: null, failures: [] }
+  const value = said.startsWith('{') ? parsed(said) : undefined
+  if (value === undefined) return { context: said, block: null, failures: [] }
+  const { context, block } = value
+  const strange = [context, block].some(
+    (field) => field !== undefined && field !== null && typeof field !== 'string',
+  )
+  if (strange) {
+    const failure = `the hook ${name} (${command}) answered with a context or block that is no text; it was ignored`
+    return { context: null, block: null, failures: [failure] }
+  }
+  return { context: textIn(context), block: textIn(block), failures: [] }
+}
+
+const textIn = (field: unknown): string | null => (typeof field === 'string' && field !== '' ? field : null)
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>
+  } catch {
+    return undefined
+  }
+}
+
+/** A hook has no place beside the session to keep the rest, so it is cut, and that is said. */
+function bounded(text: string): string {
+  const clean = redact(text).text
+  const limit = defaults.results.maxChars
+  if (clean.length <= limit) return clean
+  const head = headOf(clean, limit)
+  return `${head}\n[cut here: ${clean.length - head.length} more characters of the hook's output]`
+}
+
+type Ended = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }
+
+async function run(
+  command: string,
+  input: string,
+  options: HookCommandOptions,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const child = spawn(options.shell ?? '/bin/sh', ['-c', command], {
+    cwd: options.cwd,
+    env: options.environment,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const timeoutMs = options.timeoutMs ?? defaults.engine.hookMs
+  let stopped: string | null = null
+  const stop = (why: string): void => {
+    stopped ??= why
+    killGroup(child)
+  }
+  const timer = setTimeout(() => stop(`took longer than ${timeoutMs} ms`), timeoutMs)
+  const onAbort = (): void => stop('was interrupted')
+  signal.addEventListener('abort', onAbort, { once: true })
+  if (signal.aborted) onAbort()
+  const [output, errors] = [collect(child.stdout), collect(child.stderr)]
+  // A hook that does not care for its input closes the pipe; that is its right.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  const why = await new Promise<string | null>((resolve) => {
+    child.once('error', (error) => resolve(`could not be started (${error.message})`))
+    child.once('exit', (code, name) => resolve(code === 0 ? null : `ended with ${name ?? `code ${code}`}`))
+  })
+  // What the command left running must not hold the answer open.
+  killGroup(child)
+  const text = await output.text()
+  const complaint = (await errors.text()).trim()
+  clearTimeout(timer)
+  signal.removeEventListener('abort', onAbort)
+  if (stopped !== null) return { ok: false, why: stopped }
+  if (why === null) return { ok: true, text }
+  return {
+    ok: false,
+    why: complaint === '' ? why : `${why}: ${redact(headOf(complaint, complaintChars)).text}`,
+  }
+}
+const complaintChars = 500
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // Nothing of the group runs any more, which is what was wanted.
+  }
+}
+
+/** Keeps the beginning, in bounded memory; the rest is read and dropped so that the writer does not block. */
+function collect(stream: NodeJS.ReadableStream): { text(): Promise<string> } {
+  const decoder = new TextDecoder()
+  let text = ''
+  const done = new Promise<void>((resolve) => {
+    stream.on('data', (piece: Uint8Array) => {
+      if (text.length <= 2 * defaults.results.maxChars) text += decoder.decode(piece, { stream: true })
+    })
+    stream.on('close', resolve)
+    stream.on('error', () => resolve())
+  })
+  return { text: () => done.then(() => text) }
+}

@@ -1,0 +1,175 @@
+// The default engine: which store, tools, words, hooks and layers belong together. It reads no file of settings and no
+// environment of its own; whoever calls it brings the settings in force (law N1).
+import { join } from 'node:path'
+import { machineFileSystem, type FileSystem } from './disk/fs.ts'
+import { createEngine, type Engine } from './engine/engine.ts'
+import { commandHooks } from './engine/hook-commands.ts'
+import { anthropicModel } from './model/anthropic.ts'
+import type { Model } from './model/model.ts'
+import { modelTable, type ModelTable } from './model/models.ts'
+import type { WireThinking } from './model/wire.ts'
+import { sectionDefinitions } from './preset/sections.ts'
+import type { Project } from './preset/project.ts'
+import type { Layer } from './projection/layer.ts'
+import { standardLayers, type LayerOptions } from './projection/layers/index.ts'
+import { createSections } from './request/sections.ts'
+import { defaults } from './settings/defaults.ts'
+import type { Settings } from './settings/schema.ts'
+import { fileStore } from './stores/index.ts'
+import type { Permit } from './tools/run.ts'
+import { standardTools } from './tools/index.ts'
+import { commandEnvironment } from './tools/shell/environment.ts'
+import type { Tool } from './tools/tool.ts'
+import type { ToolUseBlock } from './transcript/content.ts'
+import { systemClock, systemIds, type Clock, type Ids } from './transcript/ids.ts'
+import type { Store } from './transcript/store.ts'
+
+export interface Access {
+  readonly apiKey?: string | undefined
+  readonly authToken?: string | undefined
+  readonly baseUrl?: string | undefined
+}
+
+export interface PresetOptions {
+  readonly project: Project
+  /** The user's folder of this program. */
+  readonly home: string
+  readonly settings: Settings
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** How to reach the provider, or a model of the caller's own. */
+  readonly model: Model | Access
+  /** Replaces the system prompt whole. */
+  readonly system?: string | undefined
+  /** Switches of the standard layers, or layers of the caller's own. */
+  readonly layers?: LayerOptions | readonly Layer[] | undefined
+  readonly store?: Store | undefined
+  readonly fs?: FileSystem | undefined
+  readonly clock?: Clock | undefined
+  readonly ids?: Ids | undefined
+  readonly random?: (() => number) | undefined
+  readonly platform?: string | undefined
+}
+
+export interface Preset {
+  readonly engine: Engine
+  readonly store: Store
+  readonly tools: readonly Tool[]
+  readonly modelId: string
+  readonly models: ModelTable
+  /** Stops what the tools left running. */
+  close(): Promise<void>
+}
+
+/** What looks and remembers, and changes nothing outside the session. */
+export const safeTools: readonly string[] = ['Read', 'Grep', 'Glob', 'Expand', 'TaskList', 'Jobs']
+
+/** Where the sessions of a project lie. */
+export const sessionsFolder = (home: string, project: Project): string =>
+  join(home, 'projects', project.slug, 'sessions')
+
+export const modelOf = (settings: Settings): string => settings.model ?? defaults.preset.model
+
+export function tableOf(settings: Settings): ModelTable {
+  return modelTable(
+    (settings.models ?? []).map(({ prices, ...row }) => ({ ...row, ...(prices && { prices }) })),
+  )
+}
+
+export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | 'settings'>): Store {
+  const { sync } = options.settings
+  const root = sessionsFolder(options.home, options.project)
+  return fileStore({ root, ...(sync === undefined ? {} : { fsync: sync }) })
+}
+
+export function createPreset(options: PresetOptions): Preset {
+  const { project, settings, environment, fs = machineFileSystem, clock = systemClock } = options
+  const ids = options.ids ?? systemIds(clock)
+  const modelId = modelOf(settings)
+  const models = tableOf(settings)
+  const store = options.store ?? projectStore(options)
+  const standard = standardTools({
+    fs,
+    environment,
+    unique: () => ids.uuid(),
+    roots: [project.root],
+    home: environment['HOME'],
+  })
+  const allowed = allowedTools(settings)
+  const sections = createSections(
+    sectionDefinitions({
+      cwd: project.cwd,
+      isGit: project.isGit,
+      platform: options.platform ?? process.platform,
+      modelId,
+      now: clock.now(),
+      allowed: standard.tools.map((tool) => tool.spec.name).filter((name) => allowed.has(name)),
+    }),
+    { ownPrompt: options.system },
+  )
+  const engine = createEngine({
+    store,
+    modelId,
+    model: 'stream' in options.model ? options.model : reached(options.model, options),
+    system: sections.render(),
+    tools: standard.tools,
+    layers: layersOf(options.layers, standard.tools),
+    hooks: commandHooks(settings.hooks ?? {}, {
+      cwd: project.cwd,
+      environment: commandEnvironment(environment),
+    }),
+    mayRun: permitBy(allowed),
+    caps: { dollars: settings.maxCost, tokens: settings.maxTokens },
+    cwd: project.cwd,
+    models,
+    window: settings.window,
+    maxOutputTokens: settings.maxOutputTokens,
+    thinking: thinkingOf(settings),
+    effort: settings.effort,
+    cacheLifetime: settings.cacheLifetime === 'off' ? null : settings.cacheLifetime,
+    clock,
+    ids,
+  })
+  return { engine, store, tools: standard.tools, modelId, models, close: () => standard.close() }
+}
+
+function layersOf(given: PresetOptions['layers'], tools: readonly Tool[]): readonly Layer[] {
+  if (given !== undefined && isList(given)) return given
+  const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
+  return standardLayers({ policyOf: (name) => policies.get(name), ...given })
+}
+const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] => Array.isArray(given)
+
+/** A server of one's own may want no key; the adapter sends one in any case. */
+function reached(access: Access, options: PresetOptions): Model {
+  const { apiKey, authToken, baseUrl } = access
+  const key = apiKey ?? (authToken === undefined && baseUrl !== undefined ? 'none' : undefined)
+  return anthropicModel({
+    apiKey: key,
+    authToken,
+    baseUrl,
+    clock: options.clock ?? systemClock,
+    random: options.random ?? Math.random,
+  })
+}
+
+const allowedTools = (settings: Settings): ReadonlySet<string> =>
+  new Set([...safeTools, ...(settings.allow ?? [])])
+
+const permitBy =
+  (allowed: ReadonlySet<string>) =>
+  (call: ToolUseBlock): Promise<Permit> =>
+    Promise.resolve(
+      allowed.has(call.name)
+        ? { ok: true }
+        : {
+            ok: false,
+            why: `${call.name} is not allowed here. The user can allow it with --allow ${call.name} or in the settings. Go on without it, or say what you would do with it.`,
+          },
+    )
+
+export function thinkingOf(settings: Settings): WireThinking | undefined {
+  const { thinking } = settings
+  if (thinking === undefined) return undefined
+  if (typeof thinking === 'number') return { type: 'enabled', budget_tokens: thinking }
+  return { type: thinking === 'off' ? 'disabled' : 'adaptive' }
+}

@@ -1,0 +1,54 @@
+// Which project a folder belongs to: the folder that holds `.git` at or above it, else the folder itself, always by its
+// real path. Its slug names the folder of its sessions: a readable part for people, a hash so that two projects never
+// share one (TRUST A16).
+import { createHash } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import { failureOf, systemCode, type DiskResult, type FileSystem } from '../disk/fs.ts'
+
+export interface Project {
+  /** Where the tools work: the real path of the folder that was asked for. */
+  readonly cwd: string
+  readonly root: string
+  readonly isGit: boolean
+  readonly slug: string
+}
+
+const readableChars = 40
+const hashChars = 16
+
+export async function projectOf(fs: FileSystem, folder: string): Promise<DiskResult<{ project: Project }>> {
+  try {
+    const cwd = await fs.realPath(folder)
+    const git = await gitRoot(fs, cwd)
+    const root = git ?? cwd
+    return { ok: true, project: { cwd, root, isGit: git !== null, slug: slugOf(root) } }
+  } catch (error) {
+    return { ok: false, failure: failureOf(error, `looking at ${folder}`) }
+  }
+}
+
+export function slugOf(root: string): string {
+  const readable = basename(root)
+    .replace(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, readableChars)
+  const hash = createHash('sha256').update(root).digest('hex').slice(0, hashChars)
+  return readable === '' ? hash : `${readable}-${hash}`
+}
+
+async function gitRoot(fs: FileSystem, from: string): Promise<string | null> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (await isThere(fs, join(folder, '.git'))) return folder
+    if (dirname(folder) === folder) return null
+  }
+}
+
+async function isThere(fs: FileSystem, path: string): Promise<boolean> {
+  try {
+    await fs.stat(path)
+    return true
+  } catch (error) {
+    if (systemCode(error) === null) throw error
+    return false
+  }
+}

@@ -1,0 +1,125 @@
+// The settings file: every key it may hold, what a value must look like, and where the key may stand. A key is checked
+// on its own, so that one bad value costs that key and not the file.
+//
+// The file is one JSON object. Keys marked `user` decide where data goes or what runs on this machine; a project may
+// never set them, trusted or not (TRUST A7).
+import * as z from 'zod/mini'
+
+const count = z.int().check(z.positive())
+const money = z.number().check(z.positive())
+
+const rates = {
+  input: z.number(),
+  output: z.number(),
+  write5m: z.number(),
+  write1h: z.number(),
+  read: z.number(),
+}
+const modelRow = z.strictObject({
+  id: z.string().check(z.minLength(1)),
+  window: z.optional(count),
+  maxOutput: z.optional(count),
+  minCacheTokens: z.optional(count),
+  /** Dollars per million tokens. */
+  prices: z.optional(z.strictObject(rates)),
+})
+const hook = z.strictObject({
+  command: z.string().check(z.minLength(1)),
+  /** Only for these tools; left out, for all. */
+  tools: z.optional(z.array(z.string())),
+})
+const hooks = z.strictObject({
+  SessionStart: z.optional(z.array(hook)),
+  InstructionsLoaded: z.optional(z.array(hook)),
+  UserPromptSubmit: z.optional(z.array(hook)),
+  PreToolUse: z.optional(z.array(hook)),
+  PostToolUse: z.optional(z.array(hook)),
+  PreCompact: z.optional(z.array(hook)),
+  PostCompact: z.optional(z.array(hook)),
+  Stop: z.optional(z.array(hook)),
+})
+const address = z.string().check(z.regex(/^https?:\/\/[^\s]+$/u))
+
+export const schema = z.object({
+  model: z.string().check(z.minLength(1)),
+  window: count,
+  maxOutputTokens: count,
+  thinking: z.union([z.literal('adaptive'), z.literal('off'), count]),
+  effort: z.string().check(z.minLength(1)),
+  maxCost: money,
+  maxTokens: count,
+  cacheLifetime: z.enum(['5m', '1h', 'off']),
+  allow: z.array(z.string().check(z.minLength(1))),
+  models: z.array(modelRow),
+  sync: z.enum(['full', 'batch', 'none']),
+  baseUrl: address,
+  hooks,
+})
+
+export type Settings = { readonly [Key in keyof z.infer<typeof schema>]?: z.infer<typeof schema>[Key] }
+export type Key = keyof Settings
+export type HookSettings = z.infer<typeof hooks>
+
+interface About {
+  /** What a value must be, in words for the person who wrote another. */
+  readonly expected: string
+  /** `user`: only in the user's own file, in the environment or on the command line. */
+  readonly scope: 'any' | 'user'
+  /** The variable that sets it; hooks and model rows are too large for one. */
+  readonly variable?: string
+}
+
+export const keys: Readonly<Record<Key, About>> = {
+  model: { expected: 'the name of a model', scope: 'any', variable: 'PALIMPSEST_MODEL' },
+  window: { expected: 'a whole number of tokens above 0', scope: 'any', variable: 'PALIMPSEST_WINDOW' },
+  maxOutputTokens: {
+    expected: 'a whole number of tokens above 0',
+    scope: 'any',
+    variable: 'PALIMPSEST_MAX_OUTPUT_TOKENS',
+  },
+  thinking: {
+    expected: '"adaptive", "off" or a number of tokens',
+    scope: 'any',
+    variable: 'PALIMPSEST_THINKING',
+  },
+  effort: { expected: 'a level the model knows, as "high"', scope: 'any', variable: 'PALIMPSEST_EFFORT' },
+  maxCost: { expected: 'dollars above 0', scope: 'any', variable: 'PALIMPSEST_MAX_COST' },
+  maxTokens: {
+    expected: 'a whole number of tokens above 0',
+    scope: 'any',
+    variable: 'PALIMPSEST_MAX_TOKENS',
+  },
+  cacheLifetime: { expected: '"5m", "1h" or "off"', scope: 'any', variable: 'PALIMPSEST_CACHE_LIFETIME' },
+  allow: {
+    expected: 'a list of tool names, as ["Edit", "Bash"]',
+    scope: 'any',
+    variable: 'PALIMPSEST_ALLOW',
+  },
+  models: {
+    expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?}',
+    scope: 'any',
+  },
+  sync: { expected: '"full", "batch" or "none"', scope: 'any', variable: 'PALIMPSEST_SYNC' },
+  baseUrl: { expected: 'an http or https address', scope: 'user', variable: 'ANTHROPIC_BASE_URL' },
+  hooks: { expected: 'for each moment a list of {command, tools?}', scope: 'user' },
+}
+
+/** Never a project's to set, under any name people try. */
+const neverFromProject =
+  /^(?:base_?url|api_?url|api_?key(?:helper)?|auth_?token|hooks?|env|environment|proxy|https?_?proxy|(?:auto_?)?memory_?(?:dir|directory|folder))$/i
+export const isUsersOnly = (key: string): boolean =>
+  neverFromProject.test(key) || (isKey(key) && keys[key].scope === 'user')
+
+export const isKey = (key: string): key is Key => Object.hasOwn(keys, key)
+
+export type Checked<K extends Key> =
+  | { readonly ok: true; readonly value: Settings[K] }
+  | { readonly ok: false; readonly where: string }
+
+/** One value against its key. `where` names the place inside it that does not fit. */
+export function check<K extends Key>(key: K, value: unknown): Checked<K> {
+  const parsed = schema.shape[key].safeParse(value)
+  if (parsed.success) return { ok: true, value: parsed.data as Settings[K] }
+  const path = parsed.error.issues[0]?.path ?? []
+  return { ok: false, where: [key, ...path].join('.') }
+}
