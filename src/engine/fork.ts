@@ -41,6 +41,8 @@ const placeholder = '[this call is being handled by the parent session]'
 export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
   if (parent.parent !== null)
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
+  if (parent.ending.signal.aborted)
+    return refused({ code: 'closed', message: 'the session was closed; open it again to fork from it' })
   // Taken before the first await: what the parent writes meanwhile is not this fork's to see.
   const fold = parent.fold.copy()
   const { open, lastUuid } = parent.transcript.tail
