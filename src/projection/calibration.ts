@@ -44,6 +44,18 @@ export function factorOf(state: Calibration, model: string): number {
   return learnedOf(state, model).factor
 }
 
+/** What a view takes: what the provider last counted, corrected by what the estimate says has changed since (SPEC 1.1). */
+export function sizeOf(
+  anchor: { readonly tokens: number; readonly estimate: number } | null,
+  estimate: number,
+  factor: number,
+): number {
+  // Once more is gone than is left, counting what is left errs less than subtracting what is gone.
+  const isGone = anchor === null || estimate < anchor.estimate / 2
+  const size = isGone ? factor * estimate : anchor.tokens + factor * (estimate - anchor.estimate)
+  return Math.max(0, Math.round(size))
+}
+
 // A model nobody has heard from starts at its prior, held by a little weight.
 function learnedOf(state: Calibration, model: string): Learned {
   const known = Object.hasOwn(state.models, model) ? state.models[model] : undefined

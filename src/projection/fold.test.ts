@@ -365,7 +365,9 @@ describe('counting', () => {
         edit([{ kind: 'stub', at: { seq: seq(3), block: 0 }, text: '[gone]', ref: '3' }]),
       ),
     )
-    expect(before - fold.view().tokens).toBeGreaterThan(900)
+    expect(before - fold.view().tokens).toBeGreaterThan(800)
+    // More is gone than is left: what is left is counted, and never comes out as nothing.
+    expect(fold.view().tokens).toBe(Math.round(fold.view().factor * fold.view().estimate))
   })
 
   it('[K15] pieces of one response anchor once, and results between them count as growth', () => {

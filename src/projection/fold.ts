@@ -7,7 +7,7 @@
 import type { Entry, Fact, FactOf, Range, StoredEntry, Usage } from '../transcript/fact.ts'
 import { isKnown } from '../transcript/fact.ts'
 import { seq, type Seq } from '../transcript/ids.ts'
-import { factorOf, learn, uncalibrated, type Calibration } from './calibration.ts'
+import { factorOf, learn, sizeOf, uncalibrated, type Calibration } from './calibration.ts'
 import { messageOf, messagesOf } from './folding/grouping.ts'
 import { isControl, LiveEdits } from './folding/live-edits.ts'
 import { MessageList } from './folding/message-list.ts'
@@ -303,7 +303,6 @@ export class Fold {
     const { anchor, calibration, lastUsage, lastRequest, upTo } = this.numbers
     const estimate = this.#estimate + this.#fixedEstimate
     const factor = factorOf(calibration, anchor?.model ?? '')
-    const size = anchor === null ? factor * estimate : anchor.tokens + factor * (estimate - anchor.estimate)
     return {
       upTo: seq(upTo),
       sections: this.#instructions?.sections ?? [],
@@ -313,7 +312,7 @@ export class Fold {
       estimate,
       fixedEstimate: this.#fixedEstimate,
       anchor,
-      tokens: Math.max(0, Math.round(size)),
+      tokens: sizeOf(anchor, estimate, factor),
       factor,
       staleReasoning: this.edits.stale(),
       held: this.edits.held(),

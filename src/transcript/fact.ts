@@ -34,7 +34,10 @@ export interface StubEdit {
 export interface DropEdit extends Range {
   readonly kind: 'drop'
 }
-/** A block shown verbatim after a summary; with head and tail only that many characters of each end. */
+/**
+ * A block shown verbatim after a summary; with head and tail only that many characters of each end. With none of
+ * either it is not shown: the summary's own text says where it is.
+ */
 export interface Kept {
   readonly at: BlockRef
   readonly head?: number | undefined

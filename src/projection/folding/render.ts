@@ -123,6 +123,7 @@ export function isPinned(pins: readonly Pin[], place: Seq, block: number, before
 
 function keptBlocks(part: Part, keep: Kept): ViewBlock[] {
   const blocks: ViewBlock[] = []
+  if (keep.head === 0 && keep.tail === 0) return blocks
   for (const [index, block] of part.blocks.entries()) {
     const source = part.source[index]!
     if (keep.at.block !== undefined && keep.at.block !== source) continue
