@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeCause } from '../src/request/break-report.ts'
 import { createBreakDetector } from '../src/request/fingerprint.ts'
-import { said } from '../src/testing/builders.ts'
+import { answered, said } from '../src/testing/builders.ts'
 import type { Edit, Fact } from '../src/transcript/fact.ts'
 import type { Seq } from '../src/transcript/ids.ts'
 import { createScene, instructions, rates, section, tool, type Sent } from './break-scene.ts'
@@ -180,6 +180,23 @@ describe('a break report names', () => {
     expect(second.found?.tokens).toBe(first.usage.cacheWrite)
   })
 
+  it('[X1] no message that stood behind the mark, since it was never cached', async () => {
+    const scene = createScene()
+    const { results, last } = await warm(scene)
+    scene.write(said('sum this up', 'injected'))
+    await scene.send({ markAt: last.composed.lastMark! }, 'summary')
+    scene.write({ type: 'rewind', to: results[2]! })
+    scene.write(said('go on'))
+    scene.forget()
+    expect((await scene.send()).found?.causes).toEqual([{ kind: 'server' }])
+    // Ends with an answer, so our own words stand behind the mark.
+    scene.write(answered('half an answer'))
+    await scene.send()
+    scene.write(said('and now this'))
+    scene.forget()
+    expect((await scene.send()).found?.causes).toEqual([{ kind: 'server' }])
+  })
+
   it('[X1] every change at once', async () => {
     const scene = createScene()
     await warm(scene)
@@ -267,9 +284,6 @@ describe('nothing is reported', () => {
     const { last } = await warm(scene)
     scene.write(said('sum this up', 'injected'))
     const markAt = last.composed.lastMark!
-    const summary = await scene.send({ markAt }, 'summary')
-    expect(summary.found).toBeNull()
-    expect(summary.usage.cacheWrite).toBe(0)
     scene.forget()
     expect((await scene.send({}, 'notes')).found).toBeNull()
     scene.forget()
@@ -277,6 +291,9 @@ describe('nothing is reported', () => {
       source: 'summary',
       tokens: cachedIn(last),
     })
+    const again = await scene.send({ markAt }, 'summary')
+    expect(again.found).toBeNull()
+    expect(again.usage.cacheWrite).toBe(0)
   })
 
   it('[X7] for models that are excluded', async () => {

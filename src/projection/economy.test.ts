@@ -23,6 +23,8 @@ describe('the price of a reduction', () => {
       isWorth: true,
     })
     expect(breakEven(reduction)).toBe(5)
+    const next = priceOfReduction({ ...reduction, expectedRequests: 1 })
+    expect(priceOfReduction({ ...reduction, expectedRequests: 0 })).toEqual(next)
   })
 
   it('[Y1] on a cold prefix also saves the write, and never costs', () => {

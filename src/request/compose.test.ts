@@ -52,6 +52,8 @@ describe('marks', () => {
     const { request, lastMark } = composed([instructed, said('one'), answered('two'), said('three')])
     expect(marked(request)).toEqual(['Bash', 'who\n\nhow', 'where', '3.0'])
     expect(lastMark).toEqual({ seq: 4, block: 0 })
+    const blocks = ['one', 'two', 'three'].map((text) => ({ type: 'text', text }) as const)
+    expect(marked(composed([said(blocks)]).request)).toEqual(['0.2'])
   })
 
   it('[C6] give way to the messages first where fewer are allowed, and to none where caching is off', () => {
