@@ -66,7 +66,7 @@ function originsOf(view: View): Origins {
       for (const block of part.blocks) {
         if (block.type === 'tool_use' && 'name' in block) tools.set(block.id, block.name)
         if (block.type === 'tool_result' && 'tool_use_id' in block)
-          results.set(String(block.tool_use_id), source ?? `results of ${part.tool ?? 'a tool'}`)
+          results.set(block.tool_use_id, source ?? `results of ${part.tool ?? 'a tool'}`)
         if (block.type === 'text' && 'text' in block && source !== null) texts.set(block.text, source)
       }
     }

@@ -30,7 +30,7 @@ export interface PromptResult {
     readonly cacheWrite: number
     readonly output: number
   }
-  /** Null when the price of the model is not known. */
+  /** Null when the price of the model is not known; a script costs nothing. */
   readonly dollars: number | null
 }
 
@@ -90,7 +90,17 @@ export function createReporter(options: ReportOptions): Reporter {
     },
     result: () => {
       const { outcome, failure } = end ?? { outcome: 'failed' as const, failure: noEnd }
-      return { session, outcome, text, failure, model, scripted, requests, usage, dollars }
+      return {
+        session,
+        outcome,
+        text,
+        failure,
+        model,
+        scripted,
+        requests,
+        usage,
+        dollars: scripted ? 0 : dollars,
+      }
     },
   }
 }

@@ -105,6 +105,7 @@ describe('safe text', () => {
       fc.property(text, (input) => {
         const json = safeJson({ input })
         expect(JSON.parse(json)).toEqual({ input })
+        // oxlint-disable-next-line no-control-regex
         expect(json).not.toMatch(/[\u0000-\u001F\u007F-\u009F\u202E]/)
       }),
     )

@@ -26,7 +26,8 @@ export function table(columns: readonly Column[], rows: readonly (readonly strin
 
 const wide =
   /[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE4F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}]/u
-const widthOf = (text: string): number => [...text].reduce((sum, char) => sum + (wide.test(char) ? 2 : 1), 0)
+const widthOf = (text: string): number =>
+  Array.from(text).reduce((sum, char) => sum + (wide.test(char) ? 2 : 1), 0)
 
 /** A share as blocks; a share that is there shows at least a sliver. */
 export function bar(share: number, width: number): string {

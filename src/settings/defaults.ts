@@ -146,6 +146,42 @@ export const defaults = {
     /** Of a longer message this many characters of each end are kept, and a ref. */
     userWordsEndChars: 2000,
   },
+  compaction: {
+    /** The text that stands for a span: its share of the room and its most tokens. */
+    textShare: 0.1,
+    textTokens: 12_000,
+    /** The newest messages, kept as they are: until both least numbers are met, at most this share and these tokens. */
+    keptShare: 0.2,
+    keptTokens: 40_000,
+    keptLeastTokens: 10_000,
+    keptLeastMessages: 5,
+    /** Words of the user that are shown only in part take together this share of what whole ones may take. */
+    endsShare: 0.25,
+    /** Shorter ends than this say nothing: the message is pointed to instead. */
+    leastEndChars: 60,
+    /** What the audit found missing, word for word. */
+    ledgerShare: 0.02,
+    ledgerTokens: 1500,
+    /** A result that is not smaller by this share is thrown away. */
+    leastSavedShare: 0.05,
+    /** Where what must be kept exceeds the target, this share of the room still lies below the threshold. */
+    gapShare: 0.1,
+    /** A result among the kept messages may become a stub above this size; the stub shows so much of each end. */
+    largeTokens: 1000,
+    stubEndChars: 300,
+    /** One line of the text, and how much of a long text is looked through at each end. */
+    lineChars: 240,
+    scanChars: 8192,
+    /** Of the last answer this much stands in the text. */
+    standingChars: 1200,
+    /** Things of one kind that the audit follows, the most frequent ones, and how many lost ones it names. */
+    auditItems: 300,
+    auditNames: 20,
+    /** Failed model summaries in a row after which the text is extracted instead. */
+    failures: 3,
+    /** A model's summary shorter than this is no summary. */
+    leastSummaryChars: 200,
+  },
   request: {
     /** Most cache marks in a request. */
     maxMarks: 4,
@@ -310,10 +346,12 @@ export const defaults = {
   },
   demo: {
     /** Small, so that everything that makes room has to. */
-    windowTokens: 24_000,
+    windowTokens: 16_000,
     maxOutputTokens: 4000,
     model: 'claude-sonnet-4-6',
     /** What the results of one answer may take together. */
-    messageChars: 12_000,
+    messageChars: 10_000,
+    /** Newest results that stay whole. */
+    keep: 2,
   },
 } as const

@@ -2,7 +2,7 @@
 import { lookUp, price } from '../../model/models.ts'
 import { projectStore, tableOf } from '../../preset.ts'
 import { describeCause, type BreakCause } from '../../request/break-report.ts'
-import { isEditing, isKnown, isRealInput, type Entry, type Usage } from '../../transcript/fact.ts'
+import { isEditing, isKnown, isRealInput, type Entry, type Fact, type Usage } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { ModelTable } from '../../model/models.ts'
@@ -58,10 +58,14 @@ async function turnsOf(store: Store, session: SessionId, models: ModelTable): Pr
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
     const { fact } = item.entry
     if (isRealInput(fact)) open(wordsOf(item.entry))
-    else note(turns.at(-1) ?? open('(before the first words)'), item.entry, models)
+    // A branch may be billed before its first words: what its parent left open is answered there.
+    else if (costs(fact)) note(turns.at(-1) ?? open(''), item.entry, models)
   }
-  return turns.filter((turn) => turn.requests > 0 || turn.words !== '(before the first words)')
+  return turns
 }
+
+const costs = (fact: Fact): boolean =>
+  isEditing(fact) || ['assistant-message', 'cache-break', 'model-set', 'fork-end'].includes(fact.type)
 
 const nothing = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
 

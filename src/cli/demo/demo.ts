@@ -38,7 +38,7 @@ export async function demo(io: Io): Promise<Exit> {
 async function play(io: Io, folder: string): Promise<Exit> {
   const found = await projectOf(machineFileSystem, join(folder, 'till'))
   if (!found.ok) return complain(io, refuse(exits.failed, found.failure.message))
-  const { windowTokens, maxOutputTokens, model, messageChars } = defaults.demo
+  const { windowTokens, maxOutputTokens, model, messageChars, keep } = defaults.demo
   const embedded = await startEmbedded()
   const preset = createPreset({
     project: found.project,
@@ -46,7 +46,7 @@ async function play(io: Io, folder: string): Promise<Exit> {
     settings: { model, window: windowTokens, maxOutputTokens, allow: ['Edit', 'Write', 'Bash'] },
     environment: io.environment,
     model: embedded.access,
-    layers: { messageChars },
+    layers: { messageChars, keep },
   })
   const abort = new AbortController()
   const stopListening = io.onInterrupt(() =>

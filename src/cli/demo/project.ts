@@ -43,7 +43,7 @@ test('leaves small sums alone', () => {
 
 const orderLines = 900
 const dayFiles = 6
-const dayLines = 60
+const dayLines = 110
 
 /** Orders as a shop would log them; the same in every run. */
 function orders(from: number, count: number): string {
@@ -88,12 +88,12 @@ const fix = `The tests of this shop fail. Find out why and mend it.
 const investigate = `Some orders were refused. Look through the logs and tell me which.
 <task name="logs">
 1. run cat logs/orders.log
-2. read logs/day-1.log
-3. also read logs/day-2.log
-4. also read logs/day-3.log
+2. run cat logs/day-1.log
+3. also run cat logs/day-2.log
+4. also run cat logs/day-3.log
 5. read logs/day-4.log
 6. also read logs/day-5.log
-7. also read logs/day-6.log
+7. read logs/day-6.log
 8. search "refused" in logs
 9. say Every 97th order is refused; the search lists them.
 </task>`

@@ -22,7 +22,7 @@ export function reportOf(figures: Figures, windowTokens: number): string {
       layer,
       String(edits),
       whole(tokensFreed),
-      `${results} old results or spans replaced by short stubs; Expand gives them back`,
+      `${results} results replaced by a short text that says what was there; Expand gives them back`,
     ]),
   ]
   const done =
