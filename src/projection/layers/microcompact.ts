@@ -8,7 +8,7 @@ import { estimateBlock } from '../tokens.ts'
 import type { Part, View } from '../view.ts'
 import { freedBy, priceOf, rewrittenTail, tailOf, worthClearing, type ClearingPrice } from './pricing.ts'
 import { stubText } from './stub-text.ts'
-import { surveyOf, type Candidate, type Survey } from './survey.ts'
+import { createSurveyor, type Candidate, type Survey } from './survey.ts'
 import type { PolicyOf } from './tool-policy.ts'
 
 export interface MicrocompactOptions {
@@ -52,11 +52,11 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
     idleMs: options.idleMs ?? clearing.idleMs,
     digestChars: options.digestChars ?? clearing.digestChars,
   }
-  return { name: microcompactName, decide: (view, budget) => decide(view, budget, settings) }
+  const survey = createSurveyor(settings.policyOf)
+  return { name: microcompactName, decide: (view, budget) => decide(view, budget, survey(view), settings) }
 }
 
-function decide(view: View, budget: Budget, settings: Settings): Proposal | null {
-  const survey = surveyOf(view, settings.policyOf)
+function decide(view: View, budget: Budget, survey: Survey, settings: Settings): Proposal | null {
   const gone = expired(view, budget, survey.remote, settings)
   const choice = choose(view, budget, survey, settings)
   const { chosen } = choice

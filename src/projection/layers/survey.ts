@@ -51,9 +51,15 @@ interface Found {
   }[]
 }
 
-const known = new WeakMap<Message, Found>()
+type Known = WeakMap<Message, Found>
 
-export function surveyOf(view: View, policyOf: PolicyOf | undefined): Survey {
+/** Looks at one view after another and keeps what it has read of their messages. */
+export function createSurveyor(policyOf: PolicyOf | undefined): (view: View) => Survey {
+  const known: Known = new WeakMap()
+  return (view) => surveyOf(view, policyOf, known)
+}
+
+function surveyOf(view: View, policyOf: PolicyOf | undefined, known: Known): Survey {
   const calls = new Map<string, CallFacts>()
   const results: { part: Part; block: ToolResultBlock; behind: number }[] = []
   const stoodOn = new Set<string>()
@@ -61,7 +67,7 @@ export function surveyOf(view: View, policyOf: PolicyOf | undefined): Survey {
   let answeredTo = -1
   let lastAnswerAt: number | null = null
   for (const message of view.messages) {
-    const found = foundIn(message)
+    const found = foundIn(message, known)
     for (const call of found.calls) calls.set(call.id, call)
     for (const { part, block, standsOn, upTo } of found.results) {
       if (standsOn !== null) stoodOn.add(standsOn)
@@ -98,7 +104,7 @@ export function surveyOf(view: View, policyOf: PolicyOf | undefined): Survey {
   return { candidates, remote, lastAnswerAt, isTurnStart }
 }
 
-function foundIn(message: Message): Found {
+function foundIn(message: Message, known: Known): Found {
   const before = known.get(message)
   if (before !== undefined) return before
   const calls: CallFacts[] = []
