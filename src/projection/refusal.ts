@@ -166,6 +166,8 @@ function stubRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
 function resultRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
   const part = fold.units.find(at.seq)
   if (part === undefined) return noBlock(at)
+  if (isPinned(fold.edits.pins, at.seq, at.block ?? 0, Infinity))
+    return { code: 'pinned', message: `block ${name(at)} is pinned` }
   return part.kind === 'result' ? null : { code: 'not-stubbable', message: `${name(at)} is no tool result` }
 }
 
@@ -193,8 +195,8 @@ function pinRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
   const top = fold.edits.topAt(at.seq)
   if (top !== undefined)
     return { code: 'covered', message: `${name(at)} is replaced by the edit at ${top.seq}; undo that first` }
-  return fold.edits.stubs.has(at.seq)
-    ? { code: 'covered', message: `${name(at)} is a stub; undo that first` }
+  return fold.edits.stubs.has(at.seq) || fold.edits.remote.has(at.seq)
+    ? { code: 'covered', message: `${name(at)} is cleared; undo that first` }
     : null
 }
 

@@ -68,7 +68,9 @@ export class Scribe {
         { id: `msg_${++this.#answers}`, stop: 'tool_use' },
       ),
     )
-    return calls.map(({ id, output = lines(200), isError = false }) => this.write(result(id, output, isError)))
+    return calls.map(({ id, output = lines(200), isError = false }) =>
+      this.write(result(id, output, isError)),
+    )
   }
 
   /** As many rounds of one call each, named c1, c2 and so on. */
@@ -78,7 +80,15 @@ export class Scribe {
 
   sent(): Seq {
     const upTo = seq(this.fold.numbers.upTo)
-    return this.write({ type: 'request-sent', source: 'main', model: 'm', upTo, hash: '', tokens: 0, marks: [] })
+    return this.write({
+      type: 'request-sent',
+      source: 'main',
+      model: 'm',
+      upTo,
+      hash: '',
+      tokens: 0,
+      marks: [],
+    })
   }
 
   answer(text = 'done'): Seq {

@@ -86,17 +86,17 @@ function surveyOf(view: View, policyOf: PolicyOf | undefined, known: Known): Sur
   for (const { part, block, behind } of results) {
     const call = calls.get(block.tool_use_id)
     const candidate = { part, block, call, behind, ...judged(part, call, newest) }
-    if (block.cleared === 'cache-edit') remote.push(candidate)
+    const isLeft = pinned.has(part.from) || isHeld(view.held, part.from)
+    if (block.cleared === 'cache-edit' && !isLeft) remote.push(candidate)
     const may =
+      !isLeft &&
       block.cleared === undefined &&
       part.by === null &&
       !block.is_error &&
       part.from < answeredTo &&
       part.estimate >= defaults.clearing.smallTokens &&
       ruleOf(policyOf, part.tool).results === 'clear' &&
-      !stoodOn.has(block.tool_use_id) &&
-      !pinned.has(part.from) &&
-      !isHeld(view.held, part.from)
+      !stoodOn.has(block.tool_use_id)
     if (may) candidates.push(candidate)
   }
   const last = view.messages.last()

@@ -45,7 +45,10 @@ describe('the tool-result budget', () => {
   it('[Z4] does not write out images, nor what a preview would not make smaller', () => {
     const scribe = new Scribe()
     scribe.say()
-    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } } as const
+    const image = {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: 'AAAA' },
+    } as const
     scribe.work(
       { id: 'a', output: [{ type: 'text', text: chars(300_000) }, image] },
       { id: 'b', output: chars(3000) },

@@ -1,0 +1,246 @@
+// The laws of layers, over random sessions with every kind of edit and over random budgets.
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Fold } from '../../src/projection/fold.ts'
+import type { Budget, Layer } from '../../src/projection/layer.ts'
+import { standardLayers } from '../../src/projection/layers/index.ts'
+import { viewRefusal } from '../../src/projection/refusal.ts'
+import type { View } from '../../src/projection/view.ts'
+import { createComposer } from '../../src/request/compose.ts'
+import { checkRequest } from '../../src/simulator/rules.ts'
+import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
+import { Pen } from '../../src/testing/builders.ts'
+import { fixedClock } from '../../src/testing/fixed.ts'
+import type { AssistantBlock } from '../../src/transcript/content.ts'
+import { isEditing, type Entry } from '../../src/transcript/fact.ts'
+import { closing, emptyTail, step } from '../../src/transcript/grammar.ts'
+import { deletionsIn } from '../../src/engine/server-side/told.ts'
+import { budget, factsOf, minute } from '../layers/scene.ts'
+import { cachedBytes, parametersOf, withoutMarks } from './asked-session.ts'
+
+// More runs for a long look: PROPERTY_RUNS=20000 npx vitest run test/properties
+const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 150) }
+
+/** Calls work on a few files, so that reads are superseded; everything open is closed. */
+const sessions = arbitraryMoves(fc)
+  .map((moves) => played(moves))
+  .map((entries) => closed(entries.map(withFiles)))
+
+function withFiles(entry: Entry): Entry {
+  if (entry.fact.type !== 'assistant-message') return entry
+  const content = entry.fact.content.map((block): AssistantBlock => {
+    if (block.type !== 'tool_use' || !('input' in block)) return block
+    const number = block.id.length + entry.seq
+    return {
+      ...block,
+      input: { file_path: `/file${number % 3}`, ...(number % 4 === 0 ? { offset: 5 } : {}) },
+    }
+  })
+  return { ...entry, fact: { ...entry.fact, content } }
+}
+
+function closed(entries: readonly Entry[]): readonly Entry[] {
+  let tail = emptyTail()
+  for (const entry of entries) tail = step(tail, entry)
+  const pen = penAfter(entries)
+  return [...entries, ...closing(tail, 'the process ended').map((fact) => pen.write(fact))]
+}
+
+const penAfter = (entries: readonly Entry[]): Pen =>
+  new Pen({ first: entries.length, clock: fixedClock((entries.at(-1)?.at ?? 0) + 1) })
+
+/** Budgets under which something happens: small rooms, any temperature of the cache, any capability. */
+const budgets = fc.record({
+  threshold: fc.integer({ min: 500, max: 40_000 }),
+  targetShare: fc.double({ min: 0.1, max: 0.9, noNaN: true }),
+  idleMinutes: fc.constantFrom(0, 4, 30, 59, 61, 600),
+  isWarm: fc.boolean(),
+  isMain: fc.integer({ min: 0, max: 5 }).map((n) => n > 0),
+  cacheLost: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
+  expectedRequests: fc.integer({ min: 1, max: 300 }),
+  capabilities: fc.record({
+    cacheEdits: fc.boolean(),
+    contextEditing: fc.boolean(),
+    bindsPrefix: fc.boolean(),
+  }),
+  priced: fc.boolean(),
+})
+type Drawn = typeof budgets extends fc.Arbitrary<infer T> ? T : never
+
+const options = fc.record({
+  keep: fc.integer({ min: 0, max: 3 }),
+  digestChars: fc.constantFrom(0, 40, 240),
+  messageChars: fc.constantFrom(500, 5000, 200_000),
+  native: fc.boolean(),
+})
+
+function budgetFor(drawn: Drawn, entries: readonly Entry[]): Budget {
+  const { threshold, targetShare, idleMinutes, priced, ...rest } = drawn
+  const base = budget()
+  return {
+    ...base,
+    ...rest,
+    threshold,
+    effective: threshold * 2,
+    window: threshold * 2,
+    target: Math.floor(threshold * targetShare),
+    now: (entries.at(-1)?.at ?? 0) + idleMinutes * minute,
+    rates: priced ? base.rates : null,
+  }
+}
+
+function foldOf(entries: readonly Entry[]): Fold {
+  const fold = new Fold()
+  for (const entry of entries) fold.push(entry)
+  return fold
+}
+
+/** Each layer once, as the engine does it; gives the entries written. A refused proposal is an error here. */
+function settled(fold: Fold, layers: readonly Layer[], by: Budget, pen: Pen): Entry[] {
+  const written: Entry[] = []
+  for (const layer of layers) {
+    const proposal = layer.decide(fold.view(), by)
+    if (proposal === null) continue
+    for (const fact of factsOf(layer.name, proposal)) {
+      expect(viewRefusal(fold, fact)).toBeNull()
+      const entry = pen.write(fact)
+      fold.push(entry)
+      written.push(entry)
+    }
+  }
+  return written
+}
+
+const shown = (view: View): unknown => [...view.messages].map(({ role, content }) => ({ role, content }))
+
+describe('layers over random sessions', () => {
+  it('[L1] propose nothing that is refused, and settling twice with the same budget changes nothing', () => {
+    let fired = 0
+    fc.assert(
+      fc.property(sessions, budgets, options, (entries, drawn, set) => {
+        const fold = foldOf(entries)
+        const by = budgetFor(drawn, entries)
+        const pen = penAfter(entries)
+        const first = settled(fold, standardLayers(set), by, pen)
+        if (first.length > 0) fired++
+        expect(settled(fold, standardLayers(set), by, pen)).toEqual([])
+      }),
+      runs,
+    )
+    expect(fired).toBeGreaterThan(runs.numRuns / 10)
+  })
+
+  it('[L1] propose nothing that does not make the view smaller, but for deletions that become stubs', () => {
+    fc.assert(
+      fc.property(sessions, budgets, options, (entries, drawn, set) => {
+        const fold = foldOf(entries)
+        const by = budgetFor(drawn, entries)
+        const before = fold.view()
+        const had = deletionsIn(before).length
+        const written = settled(fold, standardLayers(set), by, penAfter(entries))
+        if (written.length > 0 && had === 0) expect(fold.view().estimate).toBeLessThan(before.estimate)
+      }),
+      runs,
+    )
+  })
+
+  it('[L1] decide the same on a live fold, a resumed one and a copy', () => {
+    fc.assert(
+      fc.property(sessions, budgets, options, (entries, drawn, set) => {
+        const by = budgetFor(drawn, entries)
+        const live = foldOf(entries)
+        const decide = (fold: Fold) => standardLayers(set).map((layer) => layer.decide(fold.view(), by))
+        const copy = live.copy()
+        expect(decide(copy)).toEqual(decide(live))
+        expect(decide(foldOf(JSON.parse(JSON.stringify(entries)) as Entry[]))).toEqual(decide(live))
+      }),
+      runs,
+    )
+  })
+
+  it('[P4] undo of what a layer did gives back the view as if it had never been', () => {
+    fc.assert(
+      fc.property(sessions, budgets, options, (entries, drawn, set) => {
+        const fold = foldOf(entries)
+        const before = fold.view()
+        const pen = penAfter(entries)
+        const written = settled(fold, standardLayers(set), budgetFor(drawn, entries), pen)
+        for (const entry of written.toReversed()) fold.push(pen.write({ type: 'undo', target: entry.seq }))
+        expect(shown(fold.view())).toEqual(shown(before))
+        expect(fold.view().estimate).toBe(before.estimate)
+      }),
+      runs,
+    )
+  })
+
+  it('[Z10] touch no words, no reasoning, no call, no error, nothing pinned', () => {
+    fc.assert(
+      fc.property(sessions, budgets, options, (entries, drawn, set) => {
+        const fold = foldOf(entries)
+        const before = flat(fold.view())
+        const microcompact = standardLayers({ ...set, budget: false })
+        settled(fold, microcompact, budgetFor(drawn, entries), penAfter(entries))
+        for (const [index, block] of flat(fold.view()).entries()) {
+          const old = before[index]!
+          if (
+            old.block.type !== 'tool_result' ||
+            old.isPinned ||
+            ('is_error' in old.block && old.block.is_error && !('cleared' in old.block))
+          )
+            expect(block.block).toEqual(old.block)
+        }
+      }),
+      runs,
+    )
+  })
+
+  it('[C1] a settled view is a valid request; without an edit the next one begins with its bytes', () => {
+    const model = 'claude-sonnet-4-6'
+    let compared = 0
+    fc.assert(
+      fc.property(sessions, budgets, options, fc.nat(), (entries, drawn, set, cut) => {
+        const composer = createComposer({ references: true })
+        const half = closed(entries.slice(0, 1 + (cut % entries.length)))
+        const fold = foldOf(half)
+        const by = budgetFor(drawn, half)
+        const pen = penAfter(half)
+        settled(fold, standardLayers(set), by, pen)
+        const bodyOf = (view: View): string | null => {
+          const outcome = composer.compose(view, { ...parametersOf(model), cacheEdits: deletionsIn(view) })
+          return outcome.ok ? outcome.composed.body : null
+        }
+        const first = bodyOf(fold.view())
+        if (first === null) return
+        expect(checkRequest(JSON.parse(first), { cacheEdits: true })).toBeNull()
+        const upTo = fold.view().upTo
+        fold.push(
+          pen.write({ type: 'request-sent', source: 'main', model, upTo, hash: '', tokens: 0, marks: [] }),
+        )
+        fold.push(
+          pen.write({ type: 'user-message', content: [{ type: 'text', text: 'on' }], origin: 'typed' }),
+        )
+        const written = settled(fold, standardLayers(set), by, pen)
+        const second = bodyOf(fold.view())!
+        expect(checkRequest(JSON.parse(second), { cacheEdits: true })).toBeNull()
+        if (written.some(({ fact }) => isEditing(fact) && fact.edits.some(({ kind }) => kind !== 'remote')))
+          return
+        compared++
+        const cached = cachedBytes(first)
+        expect(withoutMarks(second).slice(0, cached.length)).toBe(cached)
+      }),
+      runs,
+    )
+    expect(compared).toBeGreaterThan(runs.numRuns / 4)
+  })
+
+  it('[Z20] say nothing at all once automatic removal is off', () => {
+    expect(standardLayers({ automaticRemoval: false })).toEqual([])
+  })
+})
+
+function flat(view: View) {
+  const pinned = new Set(view.pins.map((pin) => pin.at))
+  return [...view.messages].flatMap((message) =>
+    message.parts.flatMap((part) => part.blocks.map((block) => ({ block, isPinned: pinned.has(part.from) }))),
+  )
+}
