@@ -1,0 +1,154 @@
+// Law P5 through a real file store: however a session is opened, it is the same session.
+import * as fc from 'fast-check'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { checkpointFor, note, resume, type Latest, type Resumed } from '../../src/engine/opening/resume.ts'
+import { nothingSpent, spend } from '../../src/engine/limits/spend.ts'
+import { modelTable } from '../../src/model/models.ts'
+import { Fold } from '../../src/projection/fold.ts'
+import { viewRefusal } from '../../src/projection/refusal.ts'
+import type { View } from '../../src/projection/view.ts'
+import { fileStore } from '../../src/stores/index.ts'
+import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
+import { Pen } from '../../src/testing/builders.ts'
+import { fixedSession } from '../../src/testing/fixed.ts'
+import type { Entry, Fact } from '../../src/transcript/fact.ts'
+import { emptyTail, step } from '../../src/transcript/grammar.ts'
+import { seq } from '../../src/transcript/ids.ts'
+import type { Store } from '../../src/transcript/store.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'pal-resume-'))
+afterAll(() => rmSync(root, { recursive: true }))
+const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60), endOnFailure: true }
+const session = fixedSession()
+const table = modelTable()
+
+/** Summaries as boundaries, so that reading on forgets what they hide. */
+const asBoundary = (fact: Fact): Fact =>
+  fact.type === 'view-edit' && fact.edits.every((edit) => edit.kind === 'summary')
+    ? {
+        ...fact,
+        type: 'boundary',
+        trigger: 'auto',
+        source: 'extractive',
+        tokensBefore: 0,
+        tokensAfter: 0,
+        messagesSummarised: 0,
+      }
+    : fact
+const sessions = arbitraryMoves(fc).map((moves): Entry[] =>
+  played(moves).map((entry) => ({ ...entry, fact: asBoundary(entry.fact) })),
+)
+
+interface State extends Pick<Resumed, 'fold' | 'tail' | 'spent' | 'latest'> {}
+
+/** The session as the process that wrote it knew it. */
+function live(entries: readonly Entry[]): State {
+  const fold = new Fold()
+  let tail = emptyTail()
+  let spent = nothingSpent
+  let latest: Latest = { model: null, requestAt: null }
+  for (const entry of entries) {
+    fold.push(entry)
+    tail = step(tail, entry)
+    spent = spend(spent, entry, table)
+    latest = note(latest, entry)
+  }
+  return { fold, tail, spent, latest }
+}
+
+const plain = (view: View): unknown => ({
+  ...view,
+  messages: [...view.messages].map((message) => ({ ...message, parts: [...message.parts] })),
+})
+
+function expectSame(resumed: Awaited<ReturnType<typeof resume>>, entries: readonly Entry[]): Resumed {
+  if (!resumed.ok) throw new Error(resumed.failure.message)
+  const expected = live(entries)
+  expect(plain(resumed.fold.view())).toEqual(plain(expected.fold.view()))
+  expect(resumed.tail).toEqual(expected.tail)
+  expect(resumed.spent).toEqual(expected.spent)
+  expect(resumed.latest).toEqual(expected.latest)
+  expect(resumed.damage).toEqual([])
+  return resumed
+}
+
+let count = 0
+async function stored(entries: readonly Entry[], checkpointAt: number | null) {
+  const folder = join(root, `s${++count}`)
+  const store: Store = fileStore({ root: folder, fsync: 'none' })
+  const leased = await store.lease(session)
+  if (!leased.ok) throw new Error('held')
+  const written = await store.append(leased.lease, entries, seq(0), 'none')
+  expect(written).toEqual({ ok: true })
+  if (checkpointAt !== null) {
+    const { fold, tail, spent, latest } = live(entries.slice(0, checkpointAt))
+    const put = await store.putCheckpoint(leased.lease, checkpointFor(fold, tail, spent, latest))
+    expect(put.ok).toBe(true)
+  }
+  await store.release(leased.lease)
+  return { store, checkpoint: join(folder, session, 'checkpoint.json') }
+}
+
+describe('resume', () => {
+  it('[P5] from a checkpoint anywhere equals what was live, also when undos and rewinds follow it', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions, fc.nat(), async (entries, at) => {
+        const place = 1 + (at % entries.length)
+        const { store } = await stored(entries, place)
+        const resumed = expectSame(await resume(store, session, table), entries)
+        expect(resumed.entriesRead).toBe(entries.length - place)
+      }),
+      runs,
+    )
+  })
+
+  it('[P5] by streaming, with what boundaries hide forgotten on the way, equals what was live', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions, async (entries) => {
+        const { store } = await stored(entries, null)
+        expectSame(await resume(store, session, table), entries)
+      }),
+      runs,
+    )
+  })
+
+  it('[P5] a checkpoint that does not fit, cannot be read or is of another version is passed over', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions, fc.constantFrom('', 'garbage', '{"format":1}\n'), async (entries, text) => {
+        const { store, checkpoint } = await stored(entries, entries.length)
+        writeFileSync(checkpoint, text)
+        const resumed = expectSame(await resume(store, session, table), entries)
+        expect(resumed.entriesRead).toBe(entries.length)
+      }),
+      { numRuns: 15 },
+    )
+  })
+
+  it('[P5] every edit that is left can still be undone after a resume', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions, fc.nat(), fc.boolean(), async (entries, at, hasCheckpoint) => {
+        const pen = new Pen({ first: entries.length })
+        const { store } = await stored(entries, hasCheckpoint ? entries.length : null)
+        const edits = live(entries).fold.edits.controls.filter(
+          ({ fact }) => fact.type === 'boundary' || fact.type === 'view-edit',
+        )
+        const target = edits[at % Math.max(1, edits.length)]
+        if (target === undefined) return
+        const undo: Fact = { type: 'undo', target: target.seq }
+        const whole = live(entries).fold
+        if (viewRefusal(whole, undo) !== null) return
+        const entry = pen.write(undo)
+        const all = [...entries, entry]
+        const leased = await store.lease(session)
+        if (!leased.ok) throw new Error('held')
+        await store.append(leased.lease, [entry], seq(entries.length), 'none')
+        await store.release(leased.lease)
+        expectSame(await resume(store, session, table), all)
+      }),
+      runs,
+    )
+  })
+})
