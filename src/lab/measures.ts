@@ -1,0 +1,251 @@
+// The measures of a replay, defined in docs/measures.md. Figures are sums, so that sessions add up; shares are made of
+// the sums. Nothing here knows a policy: it sees what was sent, what it was charged, and what the future needed.
+import { price, type ModelInfo } from '../model/models.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { CacheUsage } from '../simulator/index.ts'
+import type { Needs } from './measuring/needs.ts'
+import { Sight } from './measuring/sight.ts'
+import type { PlainBlock } from './playing/wire-blocks.ts'
+
+export interface Figures {
+  readonly sessions: number
+  /** Sessions that could not be played to their end. */
+  readonly brokenOff: number
+  readonly requests: number
+  /** Requests that the wire rules refuse, or that are larger than the window. */
+  readonly rejected: number
+  readonly fresh: number
+  readonly read: number
+  readonly written5m: number
+  readonly written1h: number
+  /** Calls that a model would have made to write summaries: what it reads from the cache, and what it puts out. */
+  readonly summaryInput: number
+  readonly summaryOutput: number
+  /** Of input and summaries; the answers themselves are the same under every policy. Null where no price is known. */
+  readonly dollars: number | null
+  readonly largest: number
+  readonly atoms: number
+  readonly remembered: number
+  readonly visible: number
+  readonly replaced: number
+  readonly ready: number
+  /** Characters of the person's words that had been said, over all requests, and of those the ones in sight. */
+  readonly wordsSaid: number
+  readonly wordsKept: number
+  readonly reductions: number
+  readonly lostMoney: number
+}
+
+export const noFigures: Figures = {
+  sessions: 0,
+  brokenOff: 0,
+  requests: 0,
+  rejected: 0,
+  fresh: 0,
+  read: 0,
+  written5m: 0,
+  written1h: 0,
+  summaryInput: 0,
+  summaryOutput: 0,
+  dollars: 0,
+  largest: 0,
+  atoms: 0,
+  remembered: 0,
+  visible: 0,
+  replaced: 0,
+  ready: 0,
+  wordsSaid: 0,
+  wordsKept: 0,
+  reductions: 0,
+  lostMoney: 0,
+}
+
+export function sum(all: readonly Figures[]): Figures {
+  const total = { ...noFigures }
+  const keys = Object.keys(noFigures) as (keyof Figures)[]
+  for (const figures of all) {
+    for (const key of keys) {
+      if (key === 'largest') total.largest = Math.max(total.largest, figures.largest)
+      else if (key === 'dollars')
+        total.dollars =
+          total.dollars === null || figures.dollars === null ? null : total.dollars + figures.dollars
+      else total[key] += figures[key]
+    }
+  }
+  return total
+}
+
+/** What is read out of the sums. Shares of nothing are null. */
+export interface Shares {
+  readonly equivalents: number
+  readonly hitRate: number | null
+  /** Tokens of a request on average. */
+  readonly carried: number | null
+  readonly retention: number | null
+  readonly visibility: number | null
+  readonly readiness: number | null
+  readonly words: number | null
+}
+
+export function sharesOf(figures: Figures): Shares {
+  const { equivalents } = defaults.lab
+  const context = figures.fresh + figures.read + figures.written5m + figures.written1h
+  const of = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole)
+  return {
+    equivalents:
+      figures.fresh * equivalents.fresh +
+      (figures.read + figures.summaryInput) * equivalents.read +
+      figures.written5m * equivalents.write5m +
+      figures.written1h * equivalents.write1h +
+      figures.summaryOutput * equivalents.output,
+    hitRate: of(figures.read, context),
+    carried: of(context, figures.requests),
+    retention: of(figures.remembered, figures.atoms),
+    visibility: of(figures.visible, figures.atoms),
+    readiness: of(figures.ready, figures.replaced),
+    words: of(figures.wordsKept, figures.wordsSaid),
+  }
+}
+
+export interface Sent {
+  readonly step: number
+  readonly blocks: readonly PlainBlock[]
+  readonly usage: CacheUsage
+  readonly isRejected: boolean
+  /** What the person has said so far. */
+  readonly said: readonly string[]
+  /** More time has passed since the last request than its cache lives. */
+  readonly isCold: boolean
+  /** Tokens that edits have freed since the last request, and whether a text now stands for a span. */
+  readonly freed: number
+  readonly isSummary: boolean
+}
+
+interface Reduction {
+  readonly cost: number
+  readonly freed: number
+  saved: number
+  isOver: boolean
+}
+
+/** Follows one replay request by request. */
+export class Meter {
+  readonly #needs: Needs
+  readonly #sight: Sight
+  readonly #info: ModelInfo | null
+  readonly #reductions: Reduction[] = []
+  #figures: Figures = { ...noFigures, sessions: 1 }
+  #cached = 0
+  #words: { readonly text: string; share: number }[] = []
+
+  constructor(needs: Needs, info: ModelInfo | null) {
+    this.#needs = needs
+    this.#sight = new Sight(needs)
+    this.#info = info
+  }
+
+  request(sent: Sent): void {
+    const { usage, step } = sent
+    const isLess = this.#sight.look(sent.blocks)
+    const written5m = usage.cache_creation.ephemeral_5m_input_tokens
+    const written1h = usage.cache_creation.ephemeral_1h_input_tokens
+    const { input_tokens: fresh, cache_read_input_tokens: read } = usage
+    const before = this.#figures
+    this.#figures = {
+      ...before,
+      requests: before.requests + 1,
+      rejected: before.rejected + (sent.isRejected ? 1 : 0),
+      fresh: before.fresh + fresh,
+      read: before.read + read,
+      written5m: before.written5m + written5m,
+      written1h: before.written1h + written1h,
+      dollars: this.#paid({ fresh, read, written5m, written1h, output: 0 }),
+      largest: Math.max(before.largest, fresh + read + written5m + written1h),
+      ...this.#needed(step),
+      ...this.#wordsIn(sent.said, isLess),
+    }
+    this.#reduce(sent, read)
+    this.#cached = read + written5m + written1h
+  }
+
+  /** A model would have read the view from the cache and written this much. */
+  summary(viewTokens: number, textTokens: number): void {
+    const before = this.#figures
+    const output = { fresh: 0, read: viewTokens, written5m: 0, written1h: 0, output: textTokens }
+    this.#figures = {
+      ...before,
+      summaryInput: before.summaryInput + viewTokens,
+      summaryOutput: before.summaryOutput + textTokens,
+      dollars: this.#paid(output),
+    }
+  }
+
+  breakOff(): void {
+    this.#figures = { ...this.#figures, brokenOff: 1 }
+  }
+
+  figures(): Figures {
+    const lost = this.#reductions.filter(({ saved, cost }) => saved < cost)
+    return { ...this.#figures, reductions: this.#reductions.length, lostMoney: lost.length }
+  }
+
+  #needed(step: number): Pick<Figures, 'atoms' | 'remembered' | 'visible' | 'replaced' | 'ready'> {
+    const { atoms, replaced } = this.#needs.steps[step] ?? { atoms: [], replaced: [] }
+    const visible = atoms.filter((atom) => this.#sight.shows(atom))
+    const before = this.#figures
+    return {
+      atoms: before.atoms + atoms.length,
+      visible: before.visible + visible.length,
+      remembered: before.remembered + visible.filter((atom) => this.#sight.remembers(atom, step)).length,
+      replaced: before.replaced + replaced.length,
+      ready: before.ready + replaced.filter((text) => this.#sight.showsText(text)).length,
+    }
+  }
+
+  #wordsIn(said: readonly string[], isLess: boolean): Pick<Figures, 'wordsSaid' | 'wordsKept'> {
+    for (const text of said.slice(this.#words.length))
+      this.#words.push({ text, share: this.#sight.shareOf(text) })
+    if (isLess) for (const word of this.#words) word.share = this.#sight.shareOf(word.text)
+    let { wordsSaid, wordsKept } = this.#figures
+    for (const { text, share } of this.#words) {
+      wordsSaid += text.length
+      wordsKept += text.length * share
+    }
+    return { wordsSaid, wordsKept }
+  }
+
+  // A reduction under a warm cache pays for what it made the provider write again, and earns what it took out at every
+  // request until a text stands for the span it was made in.
+  #reduce(sent: Sent, read: number): void {
+    const { equivalents } = defaults.lab
+    const isLong = sent.usage.cache_creation.ephemeral_1h_input_tokens > 0
+    const write = isLong ? equivalents.write1h : equivalents.write5m
+    if (sent.freed > 0) {
+      if (sent.isSummary) for (const earlier of this.#reductions) earlier.isOver = true
+      const again = sent.isCold ? 0 : Math.max(0, this.#cached - read - sent.freed)
+      const cost = again * (write - equivalents.read)
+      this.#reductions.push({ cost, freed: sent.freed, saved: 0, isOver: false })
+    }
+    for (const reduction of this.#reductions)
+      if (!reduction.isOver) reduction.saved += reduction.freed * (sent.isCold ? write : equivalents.read)
+  }
+
+  #paid(tokens: {
+    readonly fresh: number
+    readonly read: number
+    readonly written5m: number
+    readonly written1h: number
+    readonly output: number
+  }): number | null {
+    const { dollars } = this.#figures
+    if (this.#info === null || dollars === null) return null
+    const cost = price(this.#info, {
+      input: tokens.fresh,
+      cacheRead: tokens.read,
+      cacheWrite: tokens.written5m + tokens.written1h,
+      cacheWrite1h: tokens.written1h,
+      output: tokens.output,
+    })
+    return cost === null ? null : dollars + cost.total
+  }
+}

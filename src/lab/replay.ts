@@ -1,0 +1,235 @@
+// Plays a recording through the real engine: the recorded input comes in at the recorded time, the layers of a policy
+// settle, the request is really composed, the simulator's cache charges it, and the recorded answer is received.
+// In process and without a disk, so that the same recording and the same policy give the same figures.
+import { createEngine } from '../engine/engine.ts'
+import type { LiveEvent } from '../engine/live.ts'
+import { EngineError, type Session } from '../engine/session.ts'
+import { lookUp, modelTable } from '../model/models.ts'
+import type { WireBlock, WireRequest } from '../model/wire.ts'
+import { defaults } from '../settings/defaults.ts'
+import {
+  checkRequest,
+  createCache,
+  createCounter,
+  findModel,
+  simulatedModels,
+  type Counter,
+  type SimulatedModel,
+} from '../simulator/index.ts'
+import { inMemoryStore } from '../stores/in-memory.ts'
+import { uuid, type Clock, type Ids } from '../transcript/ids.ts'
+import { Meter, type Figures } from './measures.ts'
+import { needsOf, type Needs } from './measuring/needs.ts'
+import { fixedPart } from './playing/fixed-part.ts'
+import { scriptOf, type Script, type Step } from './playing/script.ts'
+import { WireBlocks } from './playing/wire-blocks.ts'
+import { clearResultsName } from './policies/clear-results.ts'
+import { layersOf, type Policy } from './policy.ts'
+import type { Recording } from './recording.ts'
+
+export type Lifetime = '5m' | '1h'
+
+export interface ReplayOptions {
+  readonly policy: Policy
+  readonly window: number
+  readonly model: string
+  readonly lifetime: Lifetime
+}
+
+/** A recording made ready: what does not depend on the policy is found once. */
+export interface Prepared {
+  readonly script: Script
+  readonly needs: Needs
+}
+
+export interface Replayed {
+  readonly name: string
+  readonly client: string
+  readonly figures: Figures
+  /** Edits by the layer that made them. */
+  readonly edits: Readonly<Record<string, number>>
+  /** The first refusals of the wire rules, and why a replay broke off. */
+  readonly problems: readonly string[]
+}
+
+export function prepareReplay(recording: Recording): Prepared {
+  const script = scriptOf(recording)
+  return { script, needs: needsOf(script) }
+}
+
+export async function replay({ script, needs }: Prepared, options: ReplayOptions): Promise<Replayed> {
+  const scene = await open(script, needs, options)
+  const { session, meter, problems } = scene
+  const said: string[] = []
+  try {
+    for (const [index, step] of script.steps.entries()) {
+      said.push(...step.typed)
+      await comeIn(scene, step)
+      const request = await session.request()
+      await answer(scene, step, index, charge(scene, request, step, index, said))
+    }
+  } catch (error) {
+    // What the engine refuses ends this replay; anything else is a fault of ours.
+    if (!(error instanceof EngineError)) throw error
+    meter.breakOff()
+    problems.push(`broke off: ${error.message}`)
+  }
+  await session.close()
+  return {
+    name: script.name,
+    client: script.client,
+    figures: meter.figures(),
+    edits: Object.fromEntries(scene.edits),
+    problems,
+  }
+}
+
+interface Scene {
+  readonly options: ReplayOptions
+  readonly session: Session
+  readonly clock: { at: number } & Clock
+  readonly blocks: WireBlocks
+  readonly cache: ReturnType<typeof createCache>
+  readonly counter: Counter
+  readonly model: SimulatedModel
+  readonly meter: Meter
+  readonly edits: Map<string, number>
+  readonly problems: string[]
+  /** Since the last request. */
+  freed: number
+  isSummary: boolean
+  lastAt: number | null
+}
+
+async function open(script: Script, needs: Needs, options: ReplayOptions): Promise<Scene> {
+  const { policy, lifetime } = options
+  const model = findModel(simulatedModels, options.model)
+  if (model === null) throw new EngineError({ code: 'no-such-model', message: `no model ${options.model}` })
+  const counter = withReasoning(createCounter())
+  const { system, tools } = fixedPart(script, policy.spill, counter, model)
+  const clock = clockAt(script.steps[0]?.at ?? 0)
+  const meter = new Meter(needs, lookUp(modelTable(), options.model))
+  const charges = policy.summaries === 'model'
+  const layers = layersOf(
+    policy,
+    (name) => tools.find((tool) => tool.spec.name === name)?.policy,
+    ({ viewTokens, textTokens }) => charges && meter.summary(viewTokens, textTokens),
+  )
+  const scene: Omit<Scene, 'session'> = {
+    options,
+    clock,
+    blocks: new WireBlocks(),
+    cache: createCache({ counter }),
+    counter,
+    model,
+    meter,
+    edits: new Map(),
+    problems: [],
+    freed: 0,
+    isSummary: false,
+    lastAt: null,
+  }
+  const engine = createEngine({
+    store: inMemoryStore({ clock }),
+    modelId: options.model,
+    system,
+    tools,
+    layers,
+    clock,
+    ids: countedIds(),
+    cacheLifetime: lifetime,
+    window: policy.ignoresWindow ? unlimited : options.window,
+    listen: (event) => note(scene, event),
+    ...(script.reminder === null ? {} : { reminder: script.reminder }),
+  })
+  return Object.assign(scene, { session: await engine.open() })
+}
+
+const unlimited = Number.MAX_SAFE_INTEGER
+
+async function comeIn({ session, clock }: Scene, step: Step): Promise<void> {
+  clock.at = Math.max(clock.at, step.at)
+  for (const { id, content, isError } of step.results) await session.result(id, { content, isError })
+  if (step.input.length > 0) await session.say(step.input)
+}
+
+type Charged = ReturnType<ReturnType<typeof createCache>['account']>
+
+function charge(
+  scene: Scene,
+  sent: Awaited<ReturnType<Session['request']>>,
+  step: Step,
+  index: number,
+  said: readonly string[],
+): Charged {
+  const { clock, cache, options, meter, problems } = scene
+  // The official client's type and ours say the same JSON.
+  const { request, blocks } = scene.blocks.show(sent as WireRequest)
+  const usage = cache.account(request, clock.at, Math.max(clock.at, step.answer.at))
+  const tokens = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
+  const error = checkRequest(request)
+  const isTooLong = !options.policy.ignoresWindow && tokens > options.window
+  if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
+  if (isTooLong) problems.push(`request ${index}: ${tokens} tokens do not fit ${options.window}`)
+  meter.request({
+    step: index,
+    blocks,
+    usage,
+    isRejected: error !== null || isTooLong,
+    said,
+    isCold:
+      scene.lastAt !== null && clock.at - scene.lastAt >= defaults.request.cacheLifetimeMs[options.lifetime],
+    freed: scene.freed,
+    isSummary: scene.isSummary,
+  })
+  scene.freed = 0
+  scene.isSummary = false
+  scene.lastAt = clock.at
+  return usage
+}
+
+async function answer(scene: Scene, step: Step, index: number, usage: Charged): Promise<void> {
+  const { session, clock, counter, model, options } = scene
+  const { at, content, outputTokens } = step.answer
+  const output =
+    outputTokens ?? content.reduce((sum, block) => sum + counter.block({ ...block } as WireBlock, model), 0)
+  clock.at = Math.max(clock.at, at)
+  await session.receive({
+    id: `msg_${index}`,
+    model: options.model,
+    content,
+    stop_reason: content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn',
+    usage: { ...usage, output_tokens: output },
+  })
+}
+
+const clearing: ReadonlySet<string> = new Set([clearResultsName, 'microcompact', 'tool-result-budget'])
+
+function note(scene: Omit<Scene, 'session'>, event: LiveEvent): void {
+  if (event.type !== 'view-edit') return
+  scene.edits.set(event.layer, (scene.edits.get(event.layer) ?? 0) + 1)
+  scene.freed += event.tokensFreed
+  if (!clearing.has(event.layer)) scene.isSummary = true
+}
+
+function clockAt(start: number): { at: number } & Clock {
+  const clock = { at: start, now: () => clock.at }
+  return clock
+}
+
+function countedIds(): Ids {
+  let count = 0
+  return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
+}
+
+/** Reasoning whose text was not recorded is weighed by the length of its signature. */
+function withReasoning(counter: Counter): Counter {
+  return {
+    ...counter,
+    block: (block, model) => {
+      const plain = counter.block(block, model)
+      if (block.type !== 'thinking' || typeof block['signature'] !== 'string') return plain
+      return Math.max(plain, Math.round(block['signature'].length * defaults.lab.tokensPerSignatureChar))
+    },
+  }
+}
