@@ -1,0 +1,78 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { defaults } from '../settings/defaults.ts'
+import { commandHooks, type HookCommandOptions } from './hook-commands.ts'
+
+const folders: string[] = []
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+async function hooks(command: string, more: Partial<HookCommandOptions> = {}, tools?: string[]) {
+  const cwd = await mkdtemp(join(tmpdir(), 'pal-hook-'))
+  folders.push(cwd)
+  const environment = { PATH: process.env['PATH'] ?? '' }
+  const one = { command, ...(tools === undefined ? {} : { tools }) }
+  const made = commandHooks({ PreToolUse: [one] }, { cwd, environment, ...more })
+  const signal = new AbortController()
+  return {
+    cwd,
+    signal,
+    fire: () => made.fire('PreToolUse', { tool: 'Bash', input: { command: 'ls' } }, signal.signal),
+  }
+}
+
+describe('hooks as commands', () => {
+  it('[G20] get the moment as JSON and answer with text or JSON', async () => {
+    const { fire, cwd } = await hooks('cat > seen.json; echo plain words')
+    expect(await fire()).toEqual({ context: 'plain words', block: null, failures: [] })
+    const seen: unknown = JSON.parse(await readFile(join(cwd, 'seen.json'), 'utf8'))
+    expect(seen).toEqual({ hook: 'PreToolUse', tool: 'Bash', input: { command: 'ls' } })
+    const blocking = await hooks(`echo '{"block": "not today", "context": "more"}'`)
+    expect(await blocking.fire()).toEqual({ context: 'more', block: 'not today', failures: [] })
+    expect(await (await hooks('true')).fire()).toEqual({ context: null, block: null, failures: [] })
+  })
+
+  it('[G20] run for the tools they name only', async () => {
+    const { fire } = await hooks('echo called', {}, ['Edit'])
+    expect(await fire()).toEqual({ context: null, block: null, failures: [] })
+  })
+
+  it('[G20] that fail are shown and ignored', async () => {
+    const failing = await (await hooks('echo half an answer; echo no such luck >&2; exit 3')).fire()
+    expect(failing).toMatchObject({ context: null, block: null })
+    expect(failing.failures[0]).toMatch(/ended with code 3: no such luck; it was ignored/)
+    const strange = await (await hooks(`echo '{"block": 7}'`)).fire()
+    expect(strange.failures[0]).toContain('is no text')
+    const missing = await (await hooks('true', { cwd: '/no/such/folder' })).fire()
+    expect(missing.failures[0]).toContain('could not be started')
+  })
+
+  it('[G20] that take too long are ended with everything they started', async () => {
+    const { fire, cwd } = await hooks('sleep 60 & echo $! > pid.txt; wait', { timeoutMs: 300 })
+    expect((await fire()).failures[0]).toContain('took longer than 300 ms')
+    const pid = Number(await readFile(join(cwd, 'pid.txt'), 'utf8'))
+    const state = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => 'gone Z')
+    expect(state).toMatch(/ Z/)
+  })
+
+  it('[G20] do not hold the turn by what they leave running, and end with it', async () => {
+    const begun = performance.now()
+    expect((await (await hooks('sleep 30 & echo done')).fire()).context).toBe('done')
+    const { fire, signal } = await hooks('sleep 30')
+    setTimeout(() => signal.abort(), 50)
+    expect((await fire()).failures[0]).toContain('was interrupted')
+    expect(performance.now() - begun).toBeLessThan(10_000)
+  })
+
+  it('[G20] answer within the limits of a tool result and without secrets', async () => {
+    const { fire } = await hooks(`node -e 'process.stdout.write("x".repeat(9e6))'`)
+    const { context } = await fire()
+    expect(context?.length).toBeLessThan(defaults.results.maxChars + 200)
+    expect(context).toContain('more characters of the hook')
+    const secret = `sk-ant-api03-${'Ab3'.repeat(31)}AA`
+    expect((await (await hooks(`echo key ${secret}`)).fire()).context).not.toContain(secret)
+  })
+})

@@ -1,0 +1,127 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { loadSettings, type SettingsSources } from './load.ts'
+import { keys } from './schema.ts'
+
+const places = {
+  user: '/home/u/.palimpsest/settings.json',
+  project: '/repo/.palimpsest/settings.json',
+  local: '/repo/.palimpsest/settings.local.json',
+} as const
+
+/** Files in memory, and which of them were read. */
+function sources(files: Readonly<Record<string, string>>, more: Partial<SettingsSources> = {}) {
+  const read: string[] = []
+  const given: SettingsSources = {
+    files: {
+      read: (path) => {
+        read.push(path)
+        return Promise.resolve({ ok: true, text: files[path] ?? null })
+      },
+      exists: (path) => Promise.resolve(path in files),
+    },
+    home: '/home/u/.palimpsest',
+    project: '/repo',
+    trusted: true,
+    environment: {},
+    flags: {},
+    ...more,
+  }
+  return { given, read }
+}
+
+describe('settings', () => {
+  it('[G11] the nearer scope wins, key by key', async () => {
+    const { given } = sources(
+      {
+        [places.user]: '{"model": "a", "window": 1, "effort": "low", "maxCost": 1, "sync": "full"}',
+        [places.project]: '{"model": "b", "window": 2, "effort": "high", "maxCost": 2}',
+        [places.local]: '{"model": "c", "window": 3, "effort": "max"}',
+      },
+      { environment: { PALIMPSEST_MODEL: 'd', PALIMPSEST_WINDOW: '4' }, flags: { model: 'e' } },
+    )
+    const { settings, from, problems } = await loadSettings(given)
+    expect(settings).toEqual({ model: 'e', window: 4, effort: 'max', maxCost: 2, sync: 'full' })
+    expect(Object.fromEntries(from)).toEqual({
+      model: 'flag',
+      window: 'environment',
+      effort: 'local',
+      maxCost: 'project',
+      sync: 'user',
+    })
+    expect(problems).toEqual([])
+  })
+
+  it('[G10] of a folder that is not trusted no file is read', async () => {
+    const files = { [places.project]: '{"model": "b"}', [places.local]: 'broken' }
+    const { given, read } = sources(files, { trusted: false })
+    const loaded = await loadSettings(given)
+    expect(read).toEqual([places.user])
+    expect(loaded).toMatchObject({ settings: {}, problems: [], unread: [places.project, places.local] })
+  })
+
+  it('[G10] whatever a project writes, it never decides where data goes or what runs', async () => {
+    const names = [
+      ...Object.keys(keys),
+      'baseURL',
+      'base_url',
+      'env',
+      'ENV',
+      'hook',
+      'memoryDir',
+      'autoMemoryDirectory',
+      'apiKey',
+      'proxy',
+    ]
+    const value = fc.oneof(fc.webUrl(), fc.string(), fc.nat(), fc.constant({ Stop: [{ command: 'x' }] }))
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.constantFrom(...names), value), async (written) => {
+        const { given } = sources({
+          [places.project]: JSON.stringify(written),
+          [places.local]: JSON.stringify(written),
+        })
+        const { settings, problems } = await loadSettings(given)
+        expect(settings.baseUrl).toBeUndefined()
+        expect(settings.hooks).toBeUndefined()
+        // What does not count is said, and nothing is both.
+        for (const key of Object.keys(written))
+          expect(key in settings).toBe(!problems.some((problem) => problem.key?.split('.')[0] === key))
+      }),
+    )
+  })
+
+  it('[G19] a bad value costs its key, and the message names file, key and what is expected', async () => {
+    const text = '{"model": "a", "window": -5, "colour": "red", "hooks": {"Stop": [{"cmd": "x"}]}}'
+    const { settings, problems } = await loadSettings(sources({ [places.user]: text }).given)
+    expect(settings).toEqual({ model: 'a' })
+    expect(problems.map(({ file, key }) => [file, key])).toEqual([
+      [places.user, 'window'],
+      [places.user, 'colour'],
+      [places.user, 'hooks.Stop.0.command'],
+    ])
+    expect(problems[0]?.message).toContain('a whole number of tokens above 0')
+    expect(problems[1]?.message).toContain('maxOutputTokens')
+  })
+
+  it('[G19] a file that is no object counts for nothing and says so', async () => {
+    for (const text of ['', '[1]', 'null', '{"a": }', '"text"']) {
+      const { settings, problems } = await loadSettings(sources({ [places.user]: text }).given)
+      expect(settings).toEqual({})
+      expect(problems).toMatchObject([{ file: places.user, key: null }])
+    }
+    expect((await loadSettings(sources({ [places.user]: '\uFEFF{"model": "a"}' }).given)).settings).toEqual({
+      model: 'a',
+    })
+  })
+
+  it('[G19] a variable that does not fit is named', async () => {
+    const environment = {
+      PALIMPSEST_WINDOW: 'wide',
+      PALIMPSEST_ALLOW: 'Edit, Bash',
+      PALIMPSEST_THINKING: '2048',
+    }
+    const { settings, problems } = await loadSettings(sources({}, { environment }).given)
+    expect(settings).toEqual({ allow: ['Edit', 'Bash'], thinking: 2048 })
+    expect(problems).toMatchObject([{ file: 'environment', key: 'PALIMPSEST_WINDOW' }])
+  })
+})

@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call, type ScriptStep } from '../../src/simulator/index.ts'
+import { desk, linesOf, server, until, type Desk } from './pal.ts'
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+/** Starts a prompt and interrupts it when its output shows that it is in the middle. */
+async function interrupted(
+  { start }: Desk,
+  words: readonly string[],
+  isThere: (out: string) => boolean | Promise<boolean>,
+) {
+  const { child, ended } = await start(['-p', '--output-format', 'stream-json', ...words])
+  let seen = ''
+  child.stdout?.on('data', (text: string) => (seen += text))
+  await until(() => isThere(seen), words.join(' '))
+  child.kill('SIGINT')
+  return { child, ended }
+}
+
+describe('Ctrl-C', () => {
+  it('[G8] in the middle of a stream ends the turn, keeps what came, and the session goes on', async () => {
+    const long = 'word '.repeat(400)
+    const { access, simulator } = await server([long, 'went on'], { eventDelayMs: 20 })
+    const at = await desk(access)
+    const { ended } = await interrupted(at, ['talk'], (out) => out.split('text-delta').length > 3)
+    const { code, out } = await ended
+    expect(code).toBe(130)
+    const result = linesOf(out).at(-1)
+    expect(result).toMatchObject({ type: 'result', outcome: 'aborted', failure: null })
+    expect(long.startsWith(String(result?.['text']))).toBe(true)
+    const next = await at.pal(['-p', '--continue', 'go on'])
+    expect(next).toMatchObject({ code: 0, out: 'went on\n' })
+    expect(simulator.log.requests.map(({ error }) => error)).toEqual([null, null])
+    const body = JSON.stringify(simulator.log.requests[1]?.body)
+    expect(body).toContain(String(result?.['text']).trim().slice(0, 20))
+  })
+
+  const sleeper: ScriptStep = [call('Bash', { command: 'echo $$ > pid.txt; sleep 60' })]
+
+  it('[G8] in the middle of a tool stops what the tool started, and the session goes on', async () => {
+    const { access, simulator } = await server([sleeper, 'went on'])
+    const at = await desk(access)
+    const file = join(at.project, 'pid.txt')
+    const isRunning = async () => existsSync(file) && (await readFile(file, 'utf8')).trim() !== ''
+    const { ended } = await interrupted(at, ['--allow', 'Bash', 'sleep'], isRunning)
+    expect((await ended).code).toBe(130)
+    const pid = Number(await readFile(file, 'utf8'))
+    await until(() => !isAlive(pid), 'the command to be gone')
+    expect(await at.pal(['-p', '--continue', 'go on'])).toMatchObject({ code: 0, out: 'went on\n' })
+    expect(simulator.log.requests.map(({ error }) => error)).toEqual([null, null])
+  })
+
+  it('[G8] twice ends at once, and the session still goes on', async () => {
+    const stubborn: ScriptStep = [
+      call('Bash', { command: `trap '' TERM; echo $$ > pid.txt; sleep 2; sleep 2` }),
+    ]
+    const { access } = await server([stubborn, 'went on'])
+    const at = await desk(access)
+    const file = join(at.project, 'pid.txt')
+    const { child, ended } = await interrupted(at, ['--allow', 'Bash', 'sleep'], () => existsSync(file))
+    await until(() => child.stderr === null || child.stderr.readableFlowing === true, 'the stream to flow')
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    child.kill('SIGINT')
+    expect((await ended).code).toBe(130)
+    expect(await at.pal(['-p', '--continue', 'go on'])).toMatchObject({ code: 0, out: 'went on\n' })
+  })
+
+  it('[G9] a session that another process writes is not touched, and can be forked from', async () => {
+    const { access } = await server([sleeper, 'forked'])
+    const at = await desk(access)
+    const file = join(at.project, 'pid.txt')
+    const { child, ended } = await at.start(['-p', '--allow', 'Bash', 'sleep'])
+    await until(() => existsSync(file), 'the command to run')
+    const held = await at.pal(['-p', '--continue', 'hi'])
+    expect(held.code).toBe(4)
+    expect(held.err).toContain(`is being written by process ${child.pid}`)
+    expect(await at.pal(['-p', '--continue', '--fork-session', 'hi'])).toMatchObject({
+      code: 0,
+      out: 'forked\n',
+    })
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(130)
+  })
+})

@@ -1,0 +1,160 @@
+import { readdir, readFile, stat, writeFile, appendFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import { desk, server, until } from './pal.ts'
+
+async function talked() {
+  const { access, simulator } = await server([
+    [call('Glob', { pattern: '*' }), call('Read', { file_path: 'notes.txt' })],
+    'It says hello.',
+    'Bye.',
+  ])
+  const at = await desk(access)
+  await writeFile(join(at.project, 'notes.txt'), 'hello\n'.repeat(200))
+  await at.pal(['-p', 'read the notes'])
+  await at.pal(['-p', '--continue', 'good bye'])
+  return { ...at, simulator }
+}
+
+interface Context {
+  tokens: number
+  counted: string
+  isExact: boolean
+  sources: { source: string; blocks: number; tokens: number }[]
+}
+
+describe('looking at sessions', () => {
+  it("[G13] the context is the request really sent, and its parts sum to the provider's count", async () => {
+    const { pal, simulator } = await talked()
+    const context = JSON.parse((await pal(['context', '--json'])).out) as Context
+    const last = simulator.log.requests.at(-1)
+    const usage = last?.usage
+    const counted =
+      (usage?.input_tokens ?? 0) +
+      (usage?.cache_read_input_tokens ?? 0) +
+      (usage?.cache_creation_input_tokens ?? 0)
+    expect(context).toMatchObject({ tokens: counted, counted: 'provider', isExact: true })
+    expect(context.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(counted)
+    const names = context.sources.map(({ source }) => source)
+    const expected = [
+      'your words',
+      'answers',
+      'calls of tools',
+      'results of Read',
+      'results of Glob',
+      'tool Bash',
+    ]
+    expect(names).toEqual(
+      expect.arrayContaining([...expected, 'system, static part', 'system, dynamic part']),
+    )
+    const body = last?.body as { messages: { content: unknown[] }[]; tools: unknown[]; system: unknown[] }
+    const blocks = body.messages.reduce((sum, { content }) => sum + content.length, 0)
+    const all = blocks + body.tools.length + body.system.length
+    expect(context.sources.reduce((sum, source) => sum + source.blocks, 0)).toBe(all)
+    expect((await pal(['context'])).out).toContain('the same hash as the one sent')
+  })
+
+  it('[G13] the cost of each turn is what the provider reported', async () => {
+    const { pal, simulator } = await talked()
+    const cost = JSON.parse((await pal(['cost', '--json'])).out) as {
+      turns: { words: string; requests: number; read: number; written: number; dollars: number }[]
+      total: { requests: number; read: number; output: number }
+    }
+    expect(cost.turns.map(({ words, requests }) => [words, requests])).toEqual([
+      ['read the notes', 2],
+      ['good bye', 1],
+    ])
+    const sum = (key: 'cache_read_input_tokens' | 'output_tokens') =>
+      simulator.log.requests.reduce((all, { usage }) => all + (usage?.[key] ?? 0), 0)
+    expect(cost.total).toMatchObject({
+      requests: 3,
+      read: sum('cache_read_input_tokens'),
+      output: sum('output_tokens'),
+    })
+    expect(cost.total.read).toBeGreaterThan(0)
+    expect((await pal(['cost'])).out).toContain('good bye')
+  })
+
+  it('[G14] sessions are listed with their first words', async () => {
+    const { pal } = await talked()
+    const [only, ...others] = JSON.parse((await pal(['sessions', '--json'])).out) as {
+      session: string
+      words: string
+    }[]
+    expect(others).toEqual([])
+    expect(only?.words).toBe('read the notes')
+    expect((await pal(['sessions'])).out).toContain(only?.session)
+    expect((await (await desk()).pal(['sessions'])).out).toContain('no session in this project yet')
+  })
+
+  it('[G15] the doctor finds what is wrong and says how to mend it', async () => {
+    const { pal, state } = await talked()
+    expect((await pal(['doctor'])).code).toBe(0)
+    const checks = async () =>
+      JSON.parse((await pal(['doctor', '--json'])).out) as {
+        what: string
+        state: string
+        found: string
+        mend: string
+      }[]
+    expect((await checks()).filter((check) => check.state === 'bad')).toEqual([])
+    await writeFile(join(state, 'settings.json'), '{"window": "wide"}')
+    const folder = join(state, 'projects', (await readdir(join(state, 'projects')))[0]!, 'sessions')
+    const transcript = join(folder, (await readdir(folder))[0]!, 'transcript.jsonl')
+    await appendFile(transcript, 'no entry\n')
+    const bad = (await checks()).filter((check) => check.state === 'bad')
+    expect(bad.map(({ found }) => found).join('\n')).toMatch(
+      /settings\.json: window does not fit[\s\S]*transcript\.jsonl/,
+    )
+    expect(bad.every(({ mend }) => mend.length > 0)).toBe(true)
+    expect((await pal(['doctor'])).code).toBe(1)
+  })
+
+  it('[G16] a key is kept for its owner only, used, and forgotten', async () => {
+    const { access } = await server(['fine'], { keys: ['sk-kept'] })
+    const at = await desk({ ANTHROPIC_BASE_URL: access['ANTHROPIC_BASE_URL']! })
+    expect((await at.pal(['-p', 'hi'])).code).toBe(1)
+    expect((await at.pal(['login'], { input: 'sk-kept\n' })).code).toBe(0)
+    const file = join(at.state, 'credentials.json')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect((await at.pal(['-p', 'hi'])).code).toBe(0)
+    expect((await at.pal(['logout'])).out).toContain('forgotten')
+    await expect(readFile(file)).rejects.toThrow('ENOENT')
+    expect((await at.pal(['login'], { input: 'two words\n' })).code).toBe(2)
+  })
+})
+
+describe('playing', () => {
+  it('[G17] the demo works offline with a scripted label, every layer acts, and nothing is left behind', async () => {
+    const at = await desk({ TMPDIR: tmpdir() })
+    const before = (await readdir(tmpdir())).filter((name) => name.startsWith('pal-demo-'))
+    const begun = performance.now()
+    const { code, out, err } = await at.pal(['demo'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(performance.now() - begun).toBeLessThan(20_000)
+    expect(out).toContain('The model is SCRIPTED')
+    for (const layer of ['result gate', 'tool-result-budget', 'microcompact'])
+      expect(out).toMatch(new RegExp(`^${layer} +[1-9]`, 'm'))
+    expect(out).toMatch(/less than sending everything uncached/)
+    expect(out.match(/Bash node --test/g)?.length).toBe(4)
+    const after = (await readdir(tmpdir())).filter((name) => name.startsWith('pal-demo-'))
+    expect(after.filter((name) => !before.includes(name))).toEqual([])
+    expect(await readdir(at.home)).toEqual([])
+  })
+
+  it('[G18] simulate serves a script until it is stopped', async () => {
+    const at = await desk()
+    await writeFile(join(at.project, 'task.txt'), '1. say hello from the script\n')
+    const { child, ended } = await at.start(['simulate', '--script', 'task.txt'])
+    let url = ''
+    child.stdout?.on('data', (text: string) => (url += text))
+    await until(() => url.endsWith('\n'), 'the address')
+    const answer = await at.pal(['-p', 'go'], { environment: { ANTHROPIC_BASE_URL: url.trim() } })
+    expect(answer.out).toContain('hello from the script')
+    child.kill('SIGINT')
+    expect((await ended).code).toBe(0)
+    expect((await at.pal(['simulate', '--script', 'no-such-file'])).code).toBe(2)
+  })
+})

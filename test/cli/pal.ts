@@ -1,0 +1,123 @@
+// Runs the bundled command in a child process with a home, a project and an environment of its own.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { mkdtemp, mkdir, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, afterEach } from 'vitest'
+import { createSimulator, scripted, type SimulatorOptions } from '../../src/simulator/index.ts'
+
+const root = join(import.meta.dirname, '..', '..')
+const made: string[] = []
+let bundled: Promise<string> | null = null
+
+/** The command, bundled once for a test file; beside the packages, so that optional ones are found. */
+function palFile(): Promise<string> {
+  bundled ??= (async () => {
+    const cache = join(root, 'node_modules', '.cache')
+    await mkdir(cache, { recursive: true })
+    const folder = await mkdtemp(join(cache, 'pal-test-'))
+    made.push(folder)
+    const url = pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href
+    const { bundle } = (await import(url)) as { bundle: (folder: string) => Promise<void> }
+    await bundle(folder)
+    return join(folder, 'pal.js')
+  })()
+  return bundled
+}
+afterAll(async () => {
+  for (const folder of made.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+const cleanups: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export interface RunOptions {
+  readonly input?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+}
+
+export interface Desk {
+  /** The user's home, the folder of the program in it, and the project. */
+  readonly home: string
+  readonly state: string
+  readonly project: string
+  start(words: readonly string[], options?: RunOptions): Promise<Running>
+  pal(words: readonly string[], options?: RunOptions): Promise<Ended>
+}
+
+export async function desk(environment: Readonly<Record<string, string>> = {}): Promise<Desk> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'pal-cli-')))
+  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  const home = join(folder, 'home')
+  const project = join(folder, 'project')
+  await mkdir(home)
+  await mkdir(project)
+  const file = await palFile()
+  const start = async (words: readonly string[], options: RunOptions = {}): Promise<Running> => {
+    const child = spawn(process.execPath, [file, ...words], {
+      cwd: project,
+      env: { PATH: process.env['PATH'], HOME: home, ...environment, ...options.environment },
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    })
+    child.stdin?.end(options.input)
+    let [out, err] = ['', '']
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
+    const ended = new Promise<Ended>((resolve) => child.once('close', (code) => resolve({ code, out, err })))
+    cleanups.push(async () => {
+      child.kill('SIGKILL')
+      await ended
+    })
+    return { child, ended }
+  }
+  return {
+    home,
+    state: join(home, '.palimpsest'),
+    project,
+    start,
+    pal: async (words, options) => (await start(words, options)).ended,
+  }
+}
+
+/** A simulator that answers from a script, and how to reach it. */
+export async function server(
+  steps: Parameters<typeof scripted>[0],
+  options: Partial<SimulatorOptions> = {},
+): Promise<{
+  readonly simulator: ReturnType<typeof createSimulator>
+  readonly access: Record<string, string>
+}> {
+  const simulator = createSimulator({ answerer: scripted(steps), ...options })
+  const { url } = await simulator.start()
+  cleanups.push(() => simulator.stop())
+  return { simulator, access: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'test-key' } }
+}
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (let tries = 0; tries < 400; tries++) {
+    if (await isSo()) return
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  throw new Error(`waited in vain: ${what}`)
+}
+
+export const linesOf = (out: string): Record<string, unknown>[] =>
+  out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
