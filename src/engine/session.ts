@@ -118,13 +118,18 @@ export class Session {
 
   /** The request to send now: layers have settled, it is valid and marked for the cache. */
   async request(how: { readonly streaming?: boolean } = {}): Promise<MessageCreateParamsNonStreaming> {
-    this.#mustBeIdle()
-    const prepared = await prepare(this.#core, this.#emit)
-    if (!prepared.ok) throw new EngineError(prepared.failure)
-    const { stream: _, ...request } = JSON.parse(prepared.composed.body) as MessageCreateParamsStreaming
+    const { stream: _, ...request } = JSON.parse(await this.requestBody()) as MessageCreateParamsStreaming
     if (how.streaming === true) return request
     // The official client refuses to wait for more than this without streaming.
     return { ...request, max_tokens: Math.min(request.max_tokens, defaults.engine.unstreamedOutputTokens) }
+  }
+
+  /** The same request as the bytes to stream: for those who send them themselves, nothing is parsed or reshaped. */
+  async requestBody(): Promise<string> {
+    this.#mustBeIdle()
+    const prepared = await prepare(this.#core, this.#emit)
+    if (!prepared.ok) throw new EngineError(prepared.failure)
+    return prepared.composed.body
   }
 
   /** Records the answer. Calls whose arguments were cut off are answered at once; a turn without calls ends here. */
