@@ -1,0 +1,135 @@
+// The audit of a compaction (SPEC 15.1): what the replaced span held against what the new view still shows. Mechanical:
+// a thing counts as kept when its very words stand there. What is missing goes into a small ledger, the weightiest
+// first; the rest is reported as lost. Everything can still be read by its place, so lost means: no longer in sight.
+import { defaults } from '../settings/defaults.ts'
+import type { Part } from '../projection/view.ts'
+import { estimateText } from '../projection/tokens.ts'
+import { extract } from './extract.ts'
+import { errorOf } from './failures.ts'
+import { fileOf } from './files.ts'
+import type { Keeping } from './keeping.ts'
+import { readSpan, type Reading } from './reading.ts'
+import { about, isTask, noSections, type Sections } from './sections.ts'
+import { endsOf, lineOf, nameWord, numberWord, pathWord, ruleWord, sentencesOf } from './words.ts'
+
+/** From what must not be missed to what only helps. */
+const kinds = ['pending', 'rules', 'errors', 'paths', 'names', 'numbers'] as const
+export type Kind = (typeof kinds)[number]
+
+export interface Tally {
+  readonly found: number
+  readonly kept: number
+}
+
+export interface Audit {
+  readonly userMessages: Omit<Keeping, 'keep'>
+  readonly kinds: Readonly<Record<Kind, Tally>>
+  /** Share of everything found, user messages included, that the new view still shows. */
+  readonly retention: number
+  /** The same without the ledger. */
+  readonly retentionBefore: number
+  /** Some of what is no longer in sight, the weightiest first. */
+  readonly lost: readonly string[]
+}
+
+export type Inventory = Readonly<Record<Kind, readonly string[]>>
+
+/** What a span holds that may be looked for later, the most frequent first. */
+export function inventoryOf(parts: readonly Part[]): Inventory {
+  const reading = readSpan(parts)
+  const told = [...reading.inputs, ...reading.answers].map(({ text }) => endsOf(text))
+  const earlier = reading.earlier.map(({ text }) => text)
+  return {
+    pending: extract(parts, { isFollowed: true }).open,
+    rules: most(
+      reading.inputs.flatMap(({ text }) => sentencesOf(text).filter((line) => ruleWord.test(line))),
+    ),
+    errors: most(errorsIn(reading)),
+    paths: most([...reading.calls.flatMap((call) => fileOf(call) ?? []), ...matches(told, pathWord)]),
+    names: most([...matches(told, nameWord), ...matches(earlier, nameWord)]),
+    numbers: most(matches(told, numberWord)),
+  }
+}
+
+const errorsIn = ({ calls }: Reading): string[] =>
+  calls.flatMap(({ outcome }) => (outcome?.isError === true ? [errorOf(outcome.text)] : []))
+
+function matches(texts: readonly string[], pattern: RegExp): string[] {
+  return texts.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1] ?? match[0]))
+}
+
+function most(items: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const item of items) if (item.trim() !== '') counts.set(item, (counts.get(item) ?? 0) + 1)
+  return [...counts]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, defaults.compaction.auditItems)
+    .map(([item]) => item)
+}
+
+/** The things of an inventory that a text does not show. */
+export function missingFrom(inventory: Inventory, shown: string): Inventory {
+  // Lines are shown with their blanks pressed together and, when long, cut: their beginning speaks for them.
+  const flat = shown.replaceAll(/\s+/g, ' ')
+  const isShown = (item: string): boolean => flat.includes(lineOf(item, probeChars).replace(/…$/, ''))
+  return Object.fromEntries(
+    kinds.map((kind) => [kind, inventory[kind].filter((item) => !isShown(item))]),
+  ) as Record<Kind, string[]>
+}
+
+const probeChars = 120
+
+/** What is missing, as far as it fits: lines for the sections of the summary, open things first. */
+export function ledgerOf(missing: Inventory, tokens: number, factor: number): Sections {
+  const lines = { open: [] as string[], errors: [] as string[], named: [] as string[] }
+  let left = tokens - Math.ceil(factor * headingTokens)
+  for (const kind of kinds) {
+    // Each kind leaves something to the next; what must not be missed may take all.
+    const enough = kind === 'pending' || kind === 'rules' ? 0 : left / 2
+    for (const item of missing[kind]) {
+      const line = lineOf(item)
+      const cost = Math.ceil(factor * (estimateText(line) + lineTokens))
+      if (left - cost < enough) break
+      left -= cost
+      if (kind === 'pending') lines.open.push(isTask(item) ? item : line)
+      else if (kind === 'errors') lines.errors.push(line)
+      else lines.named.push(kind === 'rules' ? `${line}${about}the user's words` : line)
+    }
+  }
+  return { ...noSections, ...lines }
+}
+
+const lineTokens = 3
+/** The headings under which the lines come to stand. */
+const headingTokens = 30
+
+export function auditOf(
+  inventory: Inventory,
+  before: Inventory,
+  after: Inventory,
+  { whole, shortened, pointed }: Keeping,
+): Audit {
+  const tallies = Object.fromEntries(
+    kinds.map((kind) => [
+      kind,
+      { found: inventory[kind].length, kept: inventory[kind].length - after[kind].length },
+    ]),
+  ) as Record<Kind, Tally>
+  const said = whole + shortened + pointed
+  const found = said + sizeOf(inventory)
+  const share = (missing: Inventory): number =>
+    found === 0 ? 1 : round((found - (said - whole) - sizeOf(missing)) / found)
+  return {
+    userMessages: { whole, shortened, pointed },
+    kinds: tallies,
+    retention: share(after),
+    retentionBefore: share(before),
+    lost: kinds
+      .flatMap((kind) => after[kind].map((item) => `${kind}: ${lineOf(item, probeChars)}`))
+      .slice(0, defaults.compaction.auditNames),
+  }
+}
+
+const sizeOf = (inventory: Inventory): number => kinds.reduce((sum, kind) => sum + inventory[kind].length, 0)
+const round = (share: number): number => Math.round(share * perMille) / perMille
+const perMille = 1000

@@ -1,0 +1,216 @@
+// One draft of a compaction: the edits for a given cut, with the size the view would have. The same scene and shape
+// give the same draft; a ladder tries several and takes the first that is small enough.
+import { redact } from '../disk/redact.ts'
+import type { Edit, Range, SummaryEdit } from '../transcript/fact.ts'
+import { seq } from '../transcript/ids.ts'
+import { rangePart } from '../projection/folding/render.ts'
+import { userWords } from '../projection/refusal.ts'
+import type { Part } from '../projection/view.ts'
+import { defaults } from '../settings/defaults.ts'
+import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
+import { extract } from './extract.ts'
+import { keepWords, type Keeping, type WordCaps } from './keeping.ts'
+import { shownText } from './reading.ts'
+import {
+  cutAfter,
+  cutBefore,
+  isHeld,
+  rangeOfParts,
+  sizeWith,
+  weightOf,
+  type Scene,
+  type Stub,
+} from './scene.ts'
+import { fitSections, leftOut, noSections, renderSections, sectionNames, type Sections } from './sections.ts'
+import { summaryText } from './summary.ts'
+
+export interface Shape {
+  /** The parts that go, from (included) to (excluded). */
+  readonly start: number
+  readonly end: number
+  readonly stubs: readonly Stub[]
+  readonly textTokens: number
+  readonly ledgerTokens: number
+  readonly caps: WordCaps
+  readonly account: string | null
+  readonly focus: readonly string[]
+  readonly isAutomatic: boolean
+}
+
+interface Segment {
+  readonly start: number
+  readonly end: number
+  readonly range: Range
+  readonly all: Sections
+  readonly fitted: Sections
+  readonly keeping: Keeping
+  readonly edit: SummaryEdit
+  readonly part: Part
+}
+
+export interface Draft {
+  readonly shape: Shape
+  readonly segments: readonly Segment[]
+  /** Without the ledger; it may add up to `ledgerTokens`. */
+  readonly tokens: number
+}
+
+/** Null when nothing of the span may go. */
+export function draft(scene: Scene, shape: Shape): Draft | null {
+  const spans = spansOf(scene, shape)
+  if (spans.length === 0) return null
+  const weights = spans.map(([start, end]) => weightSum(scene.parts.slice(start, end)))
+  const whole = weights.reduce((sum, weight) => sum + weight, 0)
+  const segments = spans.map(([start, end], index) =>
+    segment(scene, shape, start, end, {
+      tokens: (shape.textTokens * weights[index]!) / Math.max(1, whole),
+      isLast: index === spans.length - 1,
+    }),
+  )
+  return { shape, segments, tokens: tokensOf(scene, shape, segments) }
+}
+
+/** The spans between what is held, each at places where the wire allows a cut. */
+function spansOf(scene: Scene, { start, end }: Shape): [number, number][] {
+  const spans: [number, number][] = []
+  let from = start
+  for (let at = start; at <= end; at++) {
+    if (at < end && !isHeld(scene, scene.parts[at]!)) continue
+    const first = cutAfter(scene, from)
+    const last = cutBefore(scene, at)
+    if (last > first) spans.push([first, last])
+    from = at + 1
+  }
+  return spans
+}
+
+function segment(
+  scene: Scene,
+  shape: Shape,
+  start: number,
+  end: number,
+  { tokens, isLast }: { readonly tokens: number; readonly isLast: boolean },
+): Segment {
+  const { fold, factor } = scene
+  const range = rangeOfParts(scene, start, end)
+  const account = isLast ? shape.account : null
+  const all = account === null ? extracted(scene, start, end) : noSections
+  const fitted = fitSections(all, tokens, { factor, focus: shape.focus })
+  const keeping = keepWords(userWords(fold, range), (place) => fold.units.find(place), shape.caps)
+  const rest = { start, end, range, all, fitted, keeping }
+  return { ...rest, ...withText(scene, shape, rest, account, isLast) }
+}
+
+function extracted({ parts, extracted: known }: Scene, start: number, end: number): Sections {
+  const before = known.get(`${start}-${end}`)
+  if (before !== undefined) return before
+  const isFollowed = parts.slice(end).some((part) => part.kind === 'answer')
+  const sections = extract(parts.slice(start, end), { isFollowed })
+  known.set(`${start}-${end}`, sections)
+  return sections
+}
+
+type Unwritten = Omit<Segment, 'edit' | 'part'>
+
+function withText(
+  scene: Scene,
+  { isAutomatic }: Shape,
+  { range, start, end, all, fitted, keeping }: Unwritten,
+  account: string | null,
+  isLast: boolean,
+): Pick<Segment, 'edit' | 'part'> {
+  const { fold, view, parts, pendingFrom } = scene
+  const text = summaryText({
+    span: range,
+    account: account === null ? null : redact(account).text,
+    sections: redact(renderSections(fitted, leftOut(all, fitted))).text,
+    words: keeping,
+    isUnanswered: parts.slice(Math.max(start, pendingFrom), end).some((part) => part.kind === 'input'),
+    isAutomatic,
+    isLast,
+    canExpand: view.tools.some((tool) => tool.name === expandTool),
+  })
+  const edit: SummaryEdit = {
+    kind: 'summary',
+    ...range,
+    text,
+    ref: `${range.from}-${range.to}`,
+    keep: keeping.keep,
+  }
+  // As the fold will show it, once the edit has the next place.
+  const place = seq(fold.numbers.upTo + 1)
+  const live = { seq: place, uuid: parts[start]!.uuid, at: 0, layer: '', asked: 'automatic', edit } as const
+  const part = rangePart(live, fold.edits.pins, (at) => fold.units.find(at))
+  return { edit, part: part! }
+}
+
+const expandTool = 'Expand'
+
+const weightSum = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + weightOf(part), 0)
+
+function tokensOf(scene: Scene, shape: Shape, segments: readonly Segment[]): number {
+  let estimate = scene.view.estimate
+  for (const { start, end, part } of segments)
+    estimate += part.estimate - weightSum(scene.parts.slice(start, end))
+  for (const { freed } of shape.stubs) estimate -= freed
+  return sizeWith(scene, estimate)
+}
+
+export interface Finished {
+  readonly edits: readonly Edit[]
+  readonly segments: readonly Segment[]
+  readonly tokens: number
+  readonly audit: Audit
+}
+
+/** Audits a draft against what it takes away, and puts what is missing into it as far as the ledger reaches. */
+export function finish(scene: Scene, { shape, segments }: Draft): Finished {
+  const gone = segments.flatMap(({ start, end }) => scene.parts.slice(start, end))
+  const inventory = inventoryOf(gone)
+  const around = shownAround(scene, shape, segments)
+  const shown = (now: readonly Segment[]): string =>
+    [around, ...now.map(({ part }) => shownText(part))].join('\n')
+  const before = missingFrom(inventory, shown(segments))
+  const ledger = ledgerOf(before, shape.ledgerTokens, scene.factor)
+  const last = segments.at(-1)!
+  const fitted = added(last.fitted, ledger)
+  const unwritten = { ...last, fitted, all: added(last.all, ledger) }
+  const written = { ...unwritten, ...withText(scene, shape, unwritten, shape.account, true) }
+  const final = [...segments.slice(0, -1), written]
+  const stubs = shape.stubs.map(({ edit }) => edit)
+  return {
+    edits: [...final.map(({ edit }) => edit), ...stubs],
+    segments: final,
+    tokens: tokensOf(scene, shape, final),
+    audit: auditOf(inventory, before, missingFrom(inventory, shown(final)), totalOf(final)),
+  }
+}
+
+function shownAround({ parts }: Scene, { stubs }: Shape, segments: readonly Segment[]): string {
+  const stubbed = new Set<number>(stubs.map(({ edit }) => edit.at.seq))
+  const texts = stubs.map(({ edit }) => edit.text)
+  for (const [index, part] of parts.entries()) {
+    if (stubbed.has(part.from) || segments.some(({ start, end }) => index >= start && index < end)) continue
+    texts.push(shownText(part))
+  }
+  return texts.join('\n')
+}
+
+const added = (sections: Sections, more: Sections): Sections =>
+  Object.fromEntries(
+    sectionNames.map((name) => [name, [...new Set([...sections[name], ...more[name]])]]),
+  ) as Record<keyof Sections, string[]>
+
+export function totalOf(segments: readonly Pick<Segment, 'keeping'>[]): Keeping {
+  const sum = (of: (keeping: Keeping) => number): number =>
+    segments.reduce((all, { keeping }) => all + of(keeping), 0)
+  return {
+    keep: segments.flatMap(({ keeping }) => keeping.keep),
+    whole: sum((keeping) => keeping.whole),
+    shortened: sum((keeping) => keeping.shortened),
+    pointed: sum((keeping) => keeping.pointed),
+  }
+}
+
+export const ledgerTokens = (room: number): number =>
+  Math.floor(Math.min(defaults.compaction.ledgerTokens, defaults.compaction.ledgerShare * room))

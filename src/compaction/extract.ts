@@ -1,0 +1,156 @@
+// A summary with no model (SPEC 15.2): lines taken from the structure of a span. Deterministic; every line is a quote or
+// a count with its place, and nothing is put into anybody's mouth. The user's own words are not repeated here: they are
+// kept verbatim beside the text (`keeping`).
+import { defaults } from '../settings/defaults.ts'
+import type { Part } from '../projection/view.ts'
+import { readSpan, type Answer, type Call, type Reading } from './reading.ts'
+import { errorsOf } from './failures.ts'
+import { filesOf, isFileCall } from './files.ts'
+import { about, mergeSections, newest, noSections, parseSections, unique, type Sections } from './sections.ts'
+import { partsOf } from './summary.ts'
+import { decisionWord, errorLine, isQuestion, lineOf, nextWord, sentencesOf } from './words.ts'
+
+export interface ExtractOptions {
+  /** Later messages stay as they are, so that what is open is said there. */
+  readonly isFollowed: boolean
+}
+
+/** Everything worth a line, oldest first, what earlier summaries said included. `fitSections` makes it small. */
+export function extract(parts: readonly Part[], options: ExtractOptions): Sections {
+  const reading = readSpan(parts)
+  let sections = noSections
+  for (const { text } of reading.earlier) sections = mergeSections(sections, earlierOf(text))
+  return mergeSections(sections, {
+    ...noSections,
+    outcomes: outcomesOf(reading),
+    files: filesOf(reading.calls),
+    commands: commandsOf(reading.calls),
+    lookups: lookupsOf(reading.calls),
+    errors: errorsOf(reading),
+    open: openOf(reading, options),
+    standing: options.isFollowed ? [] : standingOf(reading),
+  })
+}
+
+/** A text that others wrote is carried along as it is. */
+function earlierOf(text: string): Sections {
+  const { account, rest } = partsOf(text)
+  const ours = parseSections(rest)
+  if (ours === null) return { ...noSections, earlier: [account ?? text.trim()] }
+  return account === null ? ours : { ...ours, earlier: [...ours.earlier, account] }
+}
+
+/** Sentences that state a decision, a reason or an outcome, and how each answer that ended a turn began. */
+function outcomesOf({ answers }: Reading): string[] {
+  const lines: string[] = []
+  for (const answer of answers) {
+    const sentences = sentencesOf(answer.text)
+    const told = sentences.filter((sentence) => decisionWord.test(sentence) && !isQuestion(sentence))
+    // The first sentence of an end of a turn says what came out of it, in whatever language.
+    const first = answer.isFinal ? sentences.slice(0, 1) : []
+    for (const sentence of unique([...first, ...told])) lines.push(`${lineOf(sentence)} [${answer.at}]`)
+  }
+  return newest(lines)
+}
+
+/** Each command with its newest outcome and the last thing it said. */
+function commandsOf(calls: readonly Call[]): string[] {
+  const counts = new Map<string, number>()
+  const lines: string[] = []
+  for (const call of calls) {
+    const { command } = call.input
+    if (typeof command !== 'string' || call.outcome === null) continue
+    const name = `\`${lineOf(command, commandChars)}\``
+    const count = (counts.get(name) ?? 0) + 1
+    counts.set(name, count)
+    const verdict = failedAt(call) ? 'failed' : 'worked'
+    const often = count > 1 ? `, run ${count} times` : ''
+    const last = lastLine(call.outcome.text)
+    lines.push(`${name}${about}${verdict} [${call.outcome.at}]${often}${last === '' ? '' : `: ${last}`}`)
+  }
+  return newest(lines)
+}
+
+const commandChars = 160
+
+/** A shell that gives its exit code as text says so in the last lines. */
+const failedAt = ({ outcome }: Call): boolean =>
+  outcome !== null &&
+  (outcome.isError || /\bexit(?:ed)?(?: with)?(?: code| status)?:? [1-9]/i.test(outcome.text.slice(-200)))
+
+function lastLine(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const telling = lines.findLast((line) => errorLine.test(line) || /\d/.test(line)) ?? lines.at(-1) ?? ''
+  return lineOf(telling, commandChars)
+}
+
+/** Searches, pages and calls of other tools, without their answers. */
+function lookupsOf(calls: readonly Call[]): string[] {
+  const lines: string[] = []
+  for (const call of calls) {
+    if (isFileCall(call) || typeof call.input['command'] === 'string' || isTaskCall(call)) continue
+    const input = Object.values(call.input).filter((value) => typeof value === 'string')
+    lines.push(`${call.name} ${lineOf(input.join(' '), commandChars)} [${call.at}]`)
+  }
+  return newest(lines)
+}
+
+/** The newest task list as it was answered, and what the last answer leaves open. */
+function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOptions): string[] {
+  const lines = tasksOf(calls)
+  const plan = injected.findLast(({ text }) => /^\s*- \[ \] /m.test(text))
+  if (lines.length === 0 && plan !== undefined) lines.push(...boxesOf(plan.text))
+  const last = answers.at(-1)
+  if (last === undefined || isFollowed) return lines
+  // What was announced with a call was done by it; only an answer that came to an end leaves something open.
+  if (!last.isFinal || last.after < calls.length) return lines
+  if (lines.length === 0) lines.push(...boxesOf(last.text))
+  for (const sentence of sentencesOf(last.text))
+    if (nextWord.test(sentence) || isQuestion(sentence)) lines.push(`${lineOf(sentence)} [${last.at}]`)
+  return unique(lines)
+}
+
+const isTaskCall = (call: Call): boolean => /^(?:TaskList|TodoWrite|update_plan)$/.test(call.name)
+
+function tasksOf(calls: readonly Call[]): string[] {
+  const last = calls.findLast((call) => isTaskCall(call) && call.outcome !== null && !call.outcome.isError)
+  if (last === undefined) return []
+  const items = [last.input['tasks'], last.input['todos'], last.input['plan']].find(Array.isArray) ?? []
+  return items.flatMap((item: unknown): string[] => {
+    if (typeof item !== 'object' || item === null) return []
+    const { title, content, step, state, status } = item as Readonly<Record<string, unknown>>
+    const text = [title, content, step].find((value) => typeof value === 'string')
+    if (typeof text !== 'string') return []
+    return [`${signOf(state ?? status)} ${text.replace(/\s+/g, ' ').trim()}`]
+  })
+}
+
+function signOf(state: unknown): string {
+  if (state === 'done' || state === 'completed') return '[x]'
+  return state === 'active' || state === 'in_progress' ? '[>]' : '[ ]'
+}
+
+const boxesOf = (text: string): string[] =>
+  [...text.matchAll(/^\s*[-*] (\[[ x]\] .+)$/gim)].map((match) => lineOf(match[1]!))
+
+/** The last words of the model and the calls that came after them. */
+function standingOf({ answers, calls }: Reading): string[] {
+  const last = answers.at(-1)
+  const lines = last === undefined ? [] : [`said [${last.at}]: ${lastWords(last)}`]
+  for (const call of calls.slice(Math.max(last?.after ?? 0, calls.length - lastCalls))) {
+    const input = Object.values(call.input).filter((value) => typeof value === 'string')
+    const end = call.outcome === null ? 'no result' : failedAt(call) ? 'failed' : 'worked'
+    lines.push(`called [${call.at}]: ${call.name} ${lineOf(input.join(' '), commandChars)} (${end})`)
+  }
+  return lines
+}
+
+const lastCalls = 4
+
+function lastWords({ text }: Answer): string {
+  const most = defaults.compaction.standingChars
+  const whole = text.trim().replaceAll(/\n{2,}/g, '\n')
+  return (
+    whole.length <= most ? whole : `${whole.slice(0, most / 2)}…\n…${whole.slice(-most / 2)}`
+  ).toWellFormed()
+}

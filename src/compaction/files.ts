@@ -1,0 +1,65 @@
+// The files a span worked on, each with its last state.
+import type { Call } from './reading.ts'
+import { countLines } from './reading.ts'
+import { about } from './sections.ts'
+
+export function fileOf({ input }: Call): string | null {
+  const path = [input['file_path'], input['path'], input['notebook_path'], input['filename']].find(
+    (value) => typeof value === 'string' && value !== '',
+  )
+  return typeof path === 'string' ? path : null
+}
+
+/** What a call does to a file, seen from what it is given, so that tools of others count too. */
+function deedOf(call: Call): 'read' | 'written' | 'edited' | null {
+  const { input, name } = call
+  if (typeof input['old_string'] === 'string' || Array.isArray(input['edits'])) return 'edited'
+  if (typeof input['content'] === 'string' || typeof input['file_text'] === 'string') return 'written'
+  return /read|view|open|cat/i.test(name) ? 'read' : null
+}
+
+export const isFileCall = (call: Call): boolean => fileOf(call) !== null && deedOf(call) !== null
+
+interface State {
+  readonly reads: number
+  readonly changes: number
+  readonly last: string
+}
+
+export function filesOf(calls: readonly Call[]): string[] {
+  const files = new Map<string, State>()
+  for (const call of calls) {
+    const path = fileOf(call)
+    const deed = deedOf(call)
+    if (path === null || deed === null || call.outcome === null) continue
+    const before = files.get(path) ?? { reads: 0, changes: 0, last: '' }
+    files.delete(path)
+    files.set(path, after(before, call, deed))
+  }
+  return [...files].map(([path, { reads, changes, last }]) => {
+    const counts = [reads > 1 ? `read ${reads} times` : '', changes > 1 ? `changed ${changes} times` : '']
+    return `${path}${about}${[last, ...counts].filter((text) => text !== '').join(', ')}`
+  })
+}
+
+function after(before: State, call: Call, deed: 'read' | 'written' | 'edited'): State {
+  const { at, isError, lines } = call.outcome!
+  // A failed attempt leaves the file as it was; that it failed stands among the errors.
+  if (isError) return before.last === '' ? { ...before, last: `${deed} in vain [${at}]` } : before
+  if (deed === 'read')
+    // Reading does not change what was last done to it.
+    return {
+      ...before,
+      reads: before.reads + 1,
+      last: before.changes > 0 ? before.last : `read, ${lines} lines [${at}]`,
+    }
+  return { ...before, changes: before.changes + 1, last: `${deed}, ${sizeOf(call)} [${at}]` }
+}
+
+function sizeOf({ input }: Call): string {
+  const whole = input['content'] ?? input['file_text']
+  if (typeof whole === 'string') return `${countLines(whole)} lines`
+  const { old_string: out, new_string: into } = input
+  if (typeof out !== 'string' || typeof into !== 'string') return 'several places'
+  return `${countLines(out)} lines became ${countLines(into)}`
+}

@@ -1,0 +1,91 @@
+// The user's own words in a summary (law U1): whole up to the caps, the first goal and the newest before the others;
+// beyond that head and tail with the way to the rest; beyond even that, by their place alone. Pins are not handled here:
+// the fold shows them whatever an edit says.
+import type { Kept } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+import { estimateText } from '../projection/tokens.ts'
+import type { Part } from '../projection/view.ts'
+import { defaults } from '../settings/defaults.ts'
+
+export interface WordCaps {
+  readonly messageTokens: number
+  readonly totalTokens: number
+  /** What an estimate is multiplied by. */
+  readonly factor: number
+}
+
+export interface Keeping {
+  /** In the order in which they were said. */
+  readonly keep: readonly Kept[]
+  readonly whole: number
+  readonly shortened: number
+  readonly pointed: number
+}
+
+export const wordCaps = (factor: number): WordCaps => ({
+  messageTokens: defaults.view.userWordsMessageTokens,
+  totalTokens: defaults.view.userWordsTotalTokens,
+  factor,
+})
+
+/** `words` are the blocks that must not be lost, as `userWords` names them. */
+export function keepWords(
+  words: readonly Kept[],
+  find: (place: Seq) => Part | undefined,
+  caps: WordCaps,
+): Keeping {
+  const texts = words.map(({ at }) => textAt(find(at.seq), at.block))
+  const chosen = new Map<number, Kept>()
+  let left = caps.totalTokens
+  let leftForEnds = caps.totalTokens * defaults.compaction.endsShare
+  let whole = 0
+  let shortened = 0
+  for (const index of byWeight(words.length)) {
+    const { at } = words[index]!
+    const cost = costOf(texts[index]!, caps.factor)
+    if (cost <= caps.messageTokens && cost <= left) {
+      left -= cost
+      whole++
+      chosen.set(index, { at })
+      continue
+    }
+    const ends = endsWithin(texts[index]!, Math.min(leftForEnds, caps.messageTokens), caps.factor)
+    chosen.set(index, { at, head: ends?.chars ?? 0, tail: ends?.chars ?? 0 })
+    if (ends === null) continue
+    leftForEnds -= ends.cost
+    shortened++
+  }
+  const keep = words.map((_, index) => chosen.get(index)!)
+  return { keep, whole, shortened, pointed: words.length - whole - shortened }
+}
+
+/** The first goal, then the newest, back to the oldest. */
+function byWeight(count: number): number[] {
+  if (count === 0) return []
+  return [0, ...Array.from({ length: count - 1 }, (_, index) => count - 1 - index)]
+}
+
+/** The longest ends of a text that fit; null when none do that are worth showing. */
+function endsWithin(
+  text: string,
+  tokens: number,
+  factor: number,
+): { readonly chars: number; readonly cost: number } | null {
+  for (let chars = defaults.view.userWordsEndChars; chars >= defaults.compaction.leastEndChars; chars /= 2) {
+    const most = Math.floor(chars)
+    if (2 * most >= text.length) continue
+    const cost = costOf(`${text.slice(0, most)}${text.slice(-most)}`, factor)
+    if (cost <= tokens) return { chars: most, cost }
+  }
+  return null
+}
+
+/** A text with the fence around it and the words that name what is left out. */
+const costOf = (text: string, factor: number): number =>
+  Math.ceil(factor * (estimateText(text) + fenceTokens))
+const fenceTokens = 45
+
+function textAt(part: Part | undefined, block: number | undefined): string {
+  const shown = part?.blocks.find((_, index) => block === undefined || part.source[index] === block)
+  return shown?.type === 'text' && 'text' in shown ? shown.text : ''
+}

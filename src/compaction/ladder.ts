@@ -1,0 +1,306 @@
+// The ladder (SPEC 16.1): whatever the history, a compaction that ends at or below the target, or below the threshold
+// where what must be kept exceeds it, or a refusal with the numbers. Rungs, from the mildest: clear large results that
+// were sent before; put away the older part and keep the newest messages; keep fewer; keep only what awaits an answer;
+// put that away too; show less of the user's words. Pure: it plans, and somebody else writes.
+import type { Edit, Range } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+import type { Room } from '../projection/budget.ts'
+import type { Fold } from '../projection/fold.ts'
+import type { Part } from '../projection/view.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { Audit } from './audit.ts'
+import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape } from './drafting.ts'
+import { wordCaps } from './keeping.ts'
+import { cutBefore, sceneOf, sizeWith, stubsOf, wasSent, weightOf, type Scene, type Stub } from './scene.ts'
+
+export interface PlanOptions {
+  readonly trigger: 'auto' | 'manual' | 'reactive'
+  /** Summarise what follows this place; what is before stays. */
+  readonly from?: Seq | undefined
+  /** Summarise what precedes this place; it and what follows stay. */
+  readonly upTo?: Seq | undefined
+  /** A text that stands for the span instead of an extracted one. */
+  readonly account?: string | null | undefined
+  /** What the user wants to find again: lines with these words come first. */
+  readonly instructions?: string | undefined
+  /** How many times more the provider counted than we did. */
+  readonly scale?: number | undefined
+  readonly mayTouchHeld?: boolean | undefined
+}
+
+export type Step = 'clear' | 'keep' | 'keep-less' | 'keep-input' | 'all' | 'trim'
+
+export interface Plan {
+  readonly edits: readonly Edit[]
+  readonly steps: readonly Step[]
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** Whether the text was a model's, or null when only results were cleared. */
+  readonly source: 'model' | 'extractive' | null
+  readonly span: Range | null
+  /** The summaries, as they will stand in the view. */
+  readonly texts: readonly string[]
+  readonly partsGone: readonly Part[]
+  readonly partsKept: readonly Part[]
+  readonly audit: Audit | null
+}
+
+export type PlanOutcome =
+  | { readonly ok: true; readonly plan: Plan }
+  | {
+      readonly ok: false
+      readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
+      readonly message: string
+    }
+
+export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome {
+  const scene = sceneOf(fold, room, options)
+  if (!isWorthTrying(scene, options))
+    return refused('nothing-new', scene, 'nothing was said since the last compaction')
+  const cleared = options.trigger === 'manual' ? null : clearing(scene)
+  if (cleared !== null) return { ok: true, plan: cleared }
+  const found =
+    options.from === undefined && options.upTo === undefined ? climb(scene, options) : atPivot(scene, options)
+  if (!('step' in found)) return found
+  const finished = finish(scene, found.draft)
+  if (finished.tokens > smallEnough(scene)) return notSmaller(scene, finished.tokens)
+  return { ok: true, plan: planOf(scene, finished, found.step, found.draft.shape.account) }
+}
+
+/** Two compactions never run without new content between, unless what is known of the room has changed. */
+function isWorthTrying({ fold, parts, room }: Scene, { trigger, from, upTo }: PlanOptions): boolean {
+  if (trigger === 'reactive' || from !== undefined || upTo !== undefined) return true
+  const last = fold.edits.controls.findLast(
+    ({ fact, seq }) => fact.type === 'boundary' && fold.edits.editing(seq) !== undefined,
+  )
+  if (last?.fact.type !== 'boundary') return true
+  if (room.threshold < (last.fact.chain?.threshold ?? 0)) return true
+  return parts.some((part) => part.kind !== 'edit' && part.from > last.seq)
+}
+
+// ---- the first rung: large results the model has seen, oldest first ----
+
+function clearing(scene: Scene): Plan | null {
+  const { parts, view, room } = scene
+  const stubs: Stub[] = []
+  let estimate = view.estimate
+  for (const part of parts) {
+    if (part.kind !== 'result' || !wasSent(scene, part.from)) continue
+    for (const stub of stubsOf(scene, part)) {
+      stubs.push(stub)
+      estimate -= stub.freed
+    }
+    const tokens = sizeWith(scene, estimate)
+    if (stubs.length === 0 || tokens > Math.min(room.target, smallEnough(scene))) continue
+    return {
+      edits: stubs.map(({ edit }) => edit),
+      steps: ['clear'],
+      tokensBefore: scene.before,
+      tokensAfter: tokens,
+      source: null,
+      span: null,
+      texts: [],
+      partsGone: [],
+      partsKept: parts,
+      audit: null,
+    }
+  }
+  return null
+}
+
+// ---- the further rungs ----
+
+interface Rung {
+  readonly step: Step
+  /** Share of what may be kept; null puts away even what awaits an answer. */
+  readonly kept: number | null
+  /** Share of the text's tokens. */
+  readonly text: number
+}
+
+const rungs: readonly Rung[] = [
+  { step: 'keep', kept: 1, text: 1 },
+  { step: 'keep-less', kept: 1 / 2, text: 1 },
+  { step: 'keep-less', kept: 1 / 4, text: 1 / 2 },
+  { step: 'keep-input', kept: 0, text: 1 / 2 },
+  { step: 'all', kept: null, text: 1 / 4 },
+  { step: 'all', kept: null, text: 0 },
+]
+/** From here on nothing is kept but what must be. */
+const firstLean = rungs.findIndex(({ step }) => step === 'keep-input')
+
+type Found = { readonly step: Step; readonly draft: Draft }
+type Refused = Extract<PlanOutcome, { ok: false }>
+
+function climb(scene: Scene, options: PlanOptions): Found | Refused {
+  const { room } = scene
+  const least = smallEnough(scene)
+  const accounts = (options.account ?? null) === null ? [null] : [options.account!, null]
+  const tried: Found[] = []
+  for (const account of accounts) {
+    for (const rung of rungs) {
+      const made = draft(scene, shapeOf(scene, options, rung, account))
+      if (made === null) continue
+      tried.push({ step: rung.step, draft: made })
+      if (withLedger(made) <= Math.min(room.target, least)) return tried.at(-1)!
+    }
+  }
+  // What must be kept exceeds the target: below the threshold will do, with some room left to grow.
+  const limit = Math.min(room.threshold - Math.ceil(defaults.compaction.gapShare * room.room), least)
+  const lean = tried.slice(-(rungs.length - firstLean)).find((one) => withLedger(one.draft) <= limit)
+  if (lean !== undefined) return lean
+  const trimmed = trimming(scene, options, limit)
+  if (trimmed !== null) return trimmed
+  if (tried.length === 0) return nothingToGo(scene)
+  const best = Math.min(...tried.map((one) => one.draft.tokens))
+  return best < room.threshold ? notSmaller(scene, best) : tooLarge(scene, best)
+}
+
+/** The last rung: less and less of the user's words, down to their places. */
+function trimming(scene: Scene, options: PlanOptions, limit: number): Found | null {
+  const bare = shapeOf(scene, options, rungs.at(-1)!, null)
+  const { totalTokens, messageTokens } = bare.caps
+  for (let total = Math.min(totalTokens, scene.room.room); ; total /= 2) {
+    const words = total < 1 ? 0 : total
+    const caps = { ...bare.caps, totalTokens: words, messageTokens: Math.min(messageTokens, words) }
+    const made = draft(scene, { ...bare, caps, ledgerTokens: 0 })
+    if (made === null) return null
+    if (made.tokens <= limit) return { step: 'trim', draft: made }
+    if (words === 0) return null
+  }
+}
+
+/** A cut that somebody chose: the text may shrink, the cut stays. */
+function atPivot(scene: Scene, options: PlanOptions): Found | Refused {
+  const { start, end } = pivotOf(scene, options)
+  const made: Found[] = []
+  for (const text of [1, 1 / 2, 0]) {
+    const shape = shapeOf(scene, options, { step: 'keep', kept: 0, text }, options.account ?? null)
+    const one = draft(scene, { ...shape, start, end, stubs: [] })
+    if (one === null) return nothingToGo(scene)
+    made.push({ step: 'keep', draft: one })
+    if (withLedger(one) <= Math.min(scene.room.target, smallEnough(scene))) return made.at(-1)!
+  }
+  return (
+    made.find((one) => withLedger(one.draft) <= smallEnough(scene)) ??
+    notSmaller(scene, made.at(-1)!.draft.tokens)
+  )
+}
+
+/** Pivots move backwards only, to where the wire allows a cut. */
+function pivotOf(
+  scene: Scene,
+  { from, upTo }: PlanOptions,
+): { readonly start: number; readonly end: number } {
+  const { parts, pendingFrom } = scene
+  const indexOf = (place: Seq): number => {
+    const index = parts.findIndex((part) => part.to >= place)
+    return index < 0 ? parts.length : index
+  }
+  return {
+    start: from === undefined ? 0 : cutBefore(scene, indexOf(from)),
+    end: cutBefore(scene, upTo === undefined ? pendingFrom : indexOf(upTo)),
+  }
+}
+
+function shapeOf(scene: Scene, options: PlanOptions, rung: Rung, account: string | null): Shape {
+  const { room, parts, factor } = scene
+  const { textShare, textTokens } = defaults.compaction
+  const kept = rung.kept === null ? { start: parts.length, stubs: [] } : keptOf(scene, rung.kept)
+  return {
+    start: 0,
+    end: kept.start,
+    stubs: kept.stubs,
+    textTokens: rung.text * Math.min(textTokens, textShare * room.room),
+    ledgerTokens: rung.text === 0 ? 0 : ledgerTokens(room.room),
+    caps: wordCaps(factor),
+    account,
+    focus: focusOf(options.instructions),
+    isAutomatic: options.trigger !== 'manual',
+  }
+}
+
+/** The newest messages that stay as they are (SPEC 7.2); a large result among them may become a stub. */
+function keptOf(scene: Scene, share: number): { readonly start: number; readonly stubs: readonly Stub[] } {
+  const { parts, cuts, factor, room, pendingFrom } = scene
+  const { keptShare, keptTokens, keptLeastTokens, keptLeastMessages } = defaults.compaction
+  const most = share * Math.min(keptTokens, keptShare * room.room)
+  const least = Math.min(keptLeastTokens, most / 2)
+  const pending = cutBefore(scene, pendingFrom)
+  let found: { start: number; stubs: readonly Stub[] } = { start: pending, stubs: [] }
+  const stubs: Stub[] = []
+  let tokens = 0
+  let messages = 0
+  for (let index = pending - 1; index >= 0; index--) {
+    const part = parts[index]!
+    let cost = factor * weightOf(part)
+    if (tokens + cost > most) {
+      const small = stubsOf(scene, part)
+      stubs.push(...small)
+      cost -= factor * small.reduce((sum, { freed }) => sum + freed, 0)
+    }
+    tokens += cost
+    if (tokens > most) break
+    if (part.blocks.some((block) => block.type === 'text')) messages++
+    if (!cuts[index]) continue
+    found = { start: index, stubs: [...stubs] }
+    if (tokens >= least && messages >= keptLeastMessages) break
+  }
+  return found
+}
+
+const focusOf = (instructions: string | undefined): readonly string[] =>
+  (instructions ?? '').toLowerCase().match(/[\p{L}\p{N}_./-]{3,}/gu) ?? []
+
+const withLedger = ({ tokens, shape }: Draft): number => tokens + shape.ledgerTokens
+
+/** A result that is not smaller is thrown away. */
+const smallEnough = ({ before }: Scene): number => before * (1 - defaults.compaction.leastSavedShare)
+
+function planOf(scene: Scene, finished: Finished, step: Step, account: string | null): Plan {
+  const { segments, edits, tokens, audit } = finished
+  const isGone = (index: number): boolean => segments.some(({ start, end }) => index >= start && index < end)
+  return {
+    edits,
+    steps: edits.some((edit) => edit.kind === 'stub') ? ['clear', step] : [step],
+    tokensBefore: scene.before,
+    tokensAfter: tokens,
+    source: account === null ? 'extractive' : 'model',
+    span: { from: segments[0]!.range.from, to: segments.at(-1)!.range.to },
+    texts: segments.map(({ edit }) => edit.text),
+    partsGone: scene.parts.filter((_, index) => isGone(index)),
+    partsKept: scene.parts.filter((_, index) => !isGone(index)),
+    audit,
+  }
+}
+
+// ---- refusals ----
+
+function refused(code: Refused['code'], { before, room }: Scene, why: string): Refused {
+  return {
+    ok: false,
+    code,
+    message: `${why}; the session takes ${before} tokens, and compaction begins at ${room.threshold}`,
+  }
+}
+
+function nothingToGo(scene: Scene): Refused {
+  return scene.held.length > 0
+    ? refused('held', scene, 'all that could be put away was given back by an undo and is held')
+    : refused('nothing-to-compact', scene, 'there is nothing that could be put away')
+}
+
+const notSmaller = (scene: Scene, tokens: number): Refused =>
+  refused('not-smaller', scene, `the result would take ${tokens} tokens and save too little`)
+
+function tooLarge(scene: Scene, tokens: number): Refused {
+  const { fixed, threshold, window } = scene.room
+  if (scene.held.length > 0) return refused('held', scene, 'too much of the session is held')
+  return {
+    ok: false,
+    code: 'no-room',
+    message:
+      `what must be kept takes ${tokens} tokens (${fixed} of them system prompt and tools), but only ${threshold} of the ` +
+      `${window} token window may be used. Release pins, or take a model with a larger window or fewer tools.`,
+  }
+}

@@ -1,0 +1,132 @@
+// What a plan is made from: the view with its parts, where it may be cut, the room, and how sizes are counted. Reading
+// only; nothing of the fold is changed.
+import type { BlockRef, Range, StubEdit } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
+import { seq } from '../transcript/ids.ts'
+import type { Room } from '../projection/budget.ts'
+import { sizeOf } from '../projection/calibration.ts'
+import { cutPlaces } from '../projection/cuts.ts'
+import type { Fold } from '../projection/fold.ts'
+import { canBeStubbed, isPinned } from '../projection/folding/render.ts'
+import { estimateBlock } from '../projection/tokens.ts'
+import type { Part, View, ViewBlock } from '../projection/view.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { Sections } from './sections.ts'
+
+export interface Scene {
+  readonly fold: Fold
+  readonly view: View
+  readonly parts: readonly Part[]
+  /** Whether a span may begin at part i, or end before it. */
+  readonly cuts: readonly boolean[]
+  readonly room: Room
+  /** What an estimate is multiplied by, the provider's own count included where it differed. */
+  readonly factor: number
+  readonly before: number
+  /** Parts that an undo gave back, and that may not be touched. */
+  readonly held: readonly Range[]
+  /** The first part after the last answer: what the model has not spoken to yet, when it is the user's. */
+  readonly pendingFrom: number
+  /** Reading a span is the dear part of a plan: each is read once. */
+  readonly extracted: Map<string, Sections>
+}
+
+export interface SceneOptions {
+  /** How many times more the provider counted than we did. */
+  readonly scale?: number | undefined
+  readonly mayTouchHeld?: boolean | undefined
+}
+
+export function sceneOf(fold: Fold, room: Room, { scale = 1, mayTouchHeld = false }: SceneOptions): Scene {
+  const view = fold.view()
+  const parts = [...fold.parts()]
+  const last = parts.findLastIndex((part) => part.kind === 'answer' || part.kind === 'result')
+  return {
+    fold,
+    view,
+    parts,
+    // Made-up results share the place of the entry after them and cannot be told apart by places.
+    cuts: cutPlaces(parts).map(
+      (isLegal, index) =>
+        isLegal && (index === 0 || index === parts.length || parts[index]!.from > parts[index - 1]!.to),
+    ),
+    room,
+    factor: view.factor * scale,
+    before: Math.round(view.tokens * scale),
+    held: mayTouchHeld ? [] : fold.edits.held().toSorted((a, b) => a.from - b.from),
+    pendingFrom: last + 1,
+    extracted: new Map(),
+  }
+}
+
+export const isHeld = ({ held }: Scene, part: Part): boolean =>
+  held.some((range) => part.from <= range.to && part.to >= range.from)
+
+/** What the view would take with another estimate of its messages. */
+export function sizeWith({ view, factor }: Scene, estimate: number): number {
+  return Math.round(sizeOf(view.anchor, estimate, view.factor) * (factor / view.factor))
+}
+
+export const weightOf = (part: Part): number => part.estimate - part.clearedEstimate
+
+/** The entries that stand for parts `start` to `end`, up to the next part: what shows nothing goes with them. */
+export function rangeOfParts({ parts, fold }: Scene, start: number, end: number): Range {
+  const next = parts[end]
+  return { from: parts[start]!.from, to: next === undefined ? seq(fold.numbers.upTo) : seq(next.from - 1) }
+}
+
+/** A legal cut at or before an index. */
+export function cutBefore({ cuts }: Scene, index: number): number {
+  let at = Math.min(index, cuts.length - 1)
+  while (at > 0 && !cuts[at]) at--
+  return at
+}
+
+export function cutAfter({ cuts }: Scene, index: number): number {
+  let at = index
+  while (at < cuts.length - 1 && !cuts[at]) at++
+  return at
+}
+
+// ---- large blocks that may become stubs ----
+
+export interface Stub {
+  readonly edit: StubEdit
+  /** Estimated tokens it frees. */
+  readonly freed: number
+}
+
+/** The large blocks of a part as stubs; what is pinned, held, reasoning, a call or the user's stays. */
+export function stubsOf(scene: Scene, part: Part): readonly Stub[] {
+  if (part.kind === 'input' || part.kind === 'edit' || part.by !== null || isHeld(scene, part)) return []
+  return part.blocks.flatMap((block, index): readonly Stub[] => {
+    const at: BlockRef = { seq: part.from, block: part.source[index]! }
+    const weight = estimateBlock(block)
+    if (part.source[index] === -1 || scene.factor * weight <= defaults.compaction.largeTokens) return []
+    if (!canBeStubbed(block) || isPinned(scene.fold.edits.pins, part.from, at.block!, Infinity)) return []
+    if (block.type === 'tool_result' && 'is_error' in block && block.cleared !== undefined) return []
+    const text = stubText(part, block)
+    const freed = weight - estimateBlock({ type: 'text', text }) - resultTokens
+    return freed <= 0 ? [] : [{ edit: { kind: 'stub', at, text, ref: `${part.from}` }, freed }]
+  })
+}
+
+// A stub in a result keeps the result around it.
+const resultTokens = 12
+
+function stubText(part: Part, block: ViewBlock): string {
+  const text = blockText(block)
+  const ends = defaults.compaction.stubEndChars
+  const what = part.kind === 'result' ? `result of ${part.tool ?? 'a tool'}` : 'text'
+  if (text === '') return `[${block.type} put away to make room. Expand ${part.from} names it.]`
+  const shown = `${text.slice(0, ends)}\n[…]\n${text.slice(-ends)}`.toWellFormed()
+  return `[This ${what} had ${text.length} characters and was put away to make room; both ends follow. Expand ${part.from} shows it whole.]\n${shown}`
+}
+
+function blockText(block: ViewBlock): string {
+  if (block.type === 'tool_result' && 'is_error' in block)
+    return block.content.map((inner) => (inner.type === 'text' ? inner.text : '')).join('\n')
+  return 'text' in block && typeof block.text === 'string' ? block.text : ''
+}
+
+export const wasSent = ({ view }: Scene, place: Seq): boolean => place <= (view.lastRequest ?? -1)

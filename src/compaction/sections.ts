@@ -1,0 +1,173 @@
+// The sections of a summary: lines under fixed headings. Because the headings are ours, a later compaction reads its
+// predecessor back into lines and goes on from there, instead of wrapping one summary into the next.
+//
+// Format: `## heading`, then `- line`; a further line of the same item begins with two blanks.
+import { estimateText } from '../projection/tokens.ts'
+
+/** In the order in which they are shown. */
+const headings = {
+  earlier: 'Earlier',
+  outcomes: 'What was found, decided and done',
+  files: 'Files, as they were last touched',
+  commands: 'Commands',
+  lookups: 'Looked up',
+  errors: 'Errors, and what followed',
+  open: 'Tasks and what is open',
+  standing: 'Where the work stood',
+  named: 'Also named before',
+} as const
+
+export type SectionName = keyof typeof headings
+export type Sections = Readonly<Record<SectionName, readonly string[]>>
+
+export const sectionNames = Object.keys(headings) as readonly SectionName[]
+const byHeading = new Map<string, SectionName>(sectionNames.map((name) => [headings[name], name]))
+
+/** How the tokens of a text are shared out at first; what one section leaves, the others take in this order. */
+const shares: readonly (readonly [SectionName, number])[] = [
+  ['open', 0.2],
+  ['standing', 0.16],
+  ['outcomes', 0.2],
+  ['files', 0.14],
+  ['errors', 0.1],
+  ['commands', 0.1],
+  ['earlier', 0.05],
+  ['named', 0.03],
+  ['lookups', 0.02],
+]
+
+export const noSections: Sections = {
+  earlier: [],
+  outcomes: [],
+  files: [],
+  commands: [],
+  lookups: [],
+  errors: [],
+  open: [],
+  standing: [],
+  named: [],
+}
+
+/** What separates the thing a line is about from what is said of it: the newest line about a thing counts. */
+export const about = ' — '
+const subjectOf = (line: string): string => line.split(about, 1)[0]!.replace(/ \[\d+\]$/, '')
+
+export const isTask = (line: string): boolean => /^\[[ >x~]\] /u.test(line)
+
+/** Reads a text that was rendered here. Null when it has none of our headings. */
+export function parseSections(text: string): Sections | null {
+  const found: Record<SectionName, string[]> = {
+    earlier: [],
+    outcomes: [],
+    files: [],
+    commands: [],
+    lookups: [],
+    errors: [],
+    open: [],
+    standing: [],
+    named: [],
+  }
+  let lines: string[] | null = null
+  let isOurs = false
+  for (const line of text.split('\n')) {
+    const name = line.startsWith('## ') ? byHeading.get(line.slice(3)) : undefined
+    if (name !== undefined) {
+      lines = found[name]
+      isOurs = true
+    } else if (lines !== null && line.startsWith('- ')) lines.push(line.slice(2))
+    else if (lines !== null && line.startsWith('  ') && lines.length > 0)
+      lines.push(`${lines.pop()!}\n${line.slice(2)}`)
+    else if (line.trim() !== '') lines = null
+  }
+  return isOurs ? found : null
+}
+
+/** Older lines first. Newer work replaces what it is about, the task list and where the work stood. */
+export function mergeSections(older: Sections, newer: Sections): Sections {
+  const hasNews = sectionNames.some((name) => newer[name].length > 0)
+  if (!hasNews) return older
+  const hasTasks = newer.open.some(isTask)
+  return {
+    earlier: [...older.earlier, ...newer.earlier],
+    outcomes: newest([...older.outcomes, ...newer.outcomes]),
+    files: newest([...older.files, ...newer.files]),
+    commands: newest([...older.commands, ...newer.commands]),
+    lookups: newest([...older.lookups, ...newer.lookups]),
+    errors: unique([...older.errors, ...newer.errors]),
+    // What was to come next has come or been dropped since; tasks stay until a newer list replaces them.
+    open: [...(hasTasks ? [] : older.open.filter(isTask)), ...newer.open],
+    standing: newer.standing.length > 0 ? newer.standing : older.standing,
+    named: unique([...older.named, ...newer.named]),
+  }
+}
+
+/** The newest line about each thing, at its newest place. */
+export function newest(lines: readonly string[]): string[] {
+  const kept = new Map<string, string>()
+  for (const line of lines) {
+    kept.delete(subjectOf(line))
+    kept.set(subjectOf(line), line)
+  }
+  return [...kept.values()]
+}
+
+export const unique = (lines: readonly string[]): string[] => [...new Set(lines)]
+
+/** As many lines as fit, newest first, those with a wanted word before all others. Tasks keep their order and go in first. */
+export function fitSections(
+  sections: Sections,
+  tokens: number,
+  options: { readonly factor: number; readonly focus?: readonly string[] },
+): Sections {
+  const queues = new Map(shares.map(([name]) => [name, ranked(sections[name], options.focus ?? [])]))
+  const chosen = new Map<SectionName, Set<number>>(shares.map(([name]) => [name, new Set()]))
+  let left = tokens
+  const fill = (name: SectionName, most: number): void => {
+    const queue = queues.get(name)!
+    let spent = chosen.get(name)!.size > 0 || queue.length === 0 ? 0 : costOf(headings[name], options.factor)
+    while (queue.length > 0) {
+      const cost = costOf(sections[name][queue[0]!]!, options.factor)
+      if (spent + cost > Math.min(most, left)) break
+      spent += cost
+      chosen.get(name)!.add(queue.shift()!)
+    }
+    if (chosen.get(name)!.size > 0) left -= spent
+  }
+  for (const [name, share] of shares) fill(name, share * tokens)
+  for (const [name] of shares) fill(name, Infinity)
+  const kept = (name: SectionName) => sections[name].filter((_, index) => chosen.get(name)!.has(index))
+  return Object.fromEntries(sectionNames.map((name) => [name, kept(name)])) as Record<SectionName, string[]>
+}
+
+/** Indexes of the lines, the most wanted first. */
+function ranked(lines: readonly string[], focus: readonly string[]): number[] {
+  const rank = (line: string): number => {
+    if (isTask(line)) return 2
+    const small = focus.length === 0 ? '' : line.toLowerCase()
+    return focus.some((word) => small.includes(word)) ? 1 : 0
+  }
+  const ranks = lines.map(rank)
+  return lines
+    .map((_, index) => index)
+    .sort((a, b) => ranks[b]! - ranks[a]! || (ranks[a] === 2 ? a - b : b - a))
+}
+
+const costOf = (line: string, factor: number): number => factor * (estimateText(line) + lineTokens)
+const lineTokens = 3
+
+export function renderSections(sections: Sections, left: Partial<Record<SectionName, number>> = {}): string {
+  const texts: string[] = []
+  for (const name of sectionNames) {
+    if (sections[name].length === 0) continue
+    const lines = sections[name].map((line) => `- ${line.replaceAll('\n', '\n  ')}`)
+    const missing = left[name] ?? 0
+    if (missing > 0) lines.push(`(${missing} older left out)`)
+    texts.push([`## ${headings[name]}`, ...lines].join('\n'))
+  }
+  return texts.join('\n\n')
+}
+
+/** How many lines of each section did not fit. */
+export function leftOut(all: Sections, kept: Sections): Partial<Record<SectionName, number>> {
+  return Object.fromEntries(sectionNames.map((name) => [name, all[name].length - kept[name].length]))
+}
