@@ -4,12 +4,12 @@ import { createPreset, type Preset } from '../preset.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import type { Settings } from '../settings/schema.ts'
 import { exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
-import type { Io } from './io.ts'
-import { findSession, newestSession } from './lookup.ts'
+import type { Io } from './terminal/io.ts'
+import { findSession, newestSession } from './look/lookup.ts'
 import { createReporter, writeResult, type Format } from './output.ts'
-import { safeLine } from './safe-text.ts'
+import { safeLine } from './terminal/safe-text.ts'
 import { scriptedNotice, startEmbedded } from './scripted.ts'
-import { openWorkplace, showProblems, type Workplace } from './workplace.ts'
+import { openWorkplace, showProblems, type Workplace } from './place/workplace.ts'
 
 export interface PromptOptions {
   readonly words: readonly string[]

@@ -12,6 +12,9 @@ const words = process.argv.slice(2)
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   process.stdout.write(`${PAL_VERSION}\n`)
 } else {
-  const [{ processIo }, { runProgram }] = await Promise.all([import('./io.ts'), import('./program.ts')])
+  const [{ processIo }, { runProgram }] = await Promise.all([
+    import('./terminal/io.ts'),
+    import('./program.ts'),
+  ])
   process.exitCode = await runProgram(processIo(), words, PAL_VERSION)
 }

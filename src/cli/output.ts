@@ -6,9 +6,9 @@
 //
 // Everything that is said on the way goes to the error stream, so that a pipe holds the answer and nothing else.
 import type { LiveEvent } from '../engine/live.ts'
-import type { Io } from './io.ts'
-import { progressLine } from './progress.ts'
-import { safeJson, safeLine, safeText } from './safe-text.ts'
+import type { Io } from './terminal/io.ts'
+import { progressLine } from './terminal/progress.ts'
+import { safeJson, safeLine, safeText } from './terminal/safe-text.ts'
 
 export const formats = ['text', 'json', 'stream-json'] as const
 export type Format = (typeof formats)[number]

@@ -4,7 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { isKey, type Settings } from '../settings/schema.ts'
 import { check } from '../settings/schema.ts'
 import { exits, type Exit } from './exit-codes.ts'
-import type { Io } from './io.ts'
+import type { Io } from './terminal/io.ts'
 import { formats, type Format } from './output.ts'
 
 const promptCommand = 'prompt'

@@ -256,6 +256,8 @@ export const defaults = {
     equivalents: { fresh: 1, read: 0.1, write5m: 1.25, write1h: 2, output: 5 },
     /** Every so many sessions one is held out and shown apart. */
     heldOutEvery: 3,
+    /** The wire rules judge each request after an edit, the first and the last, and of the others one in so many. */
+    checkEvery: 8,
     /** Longest policy file. */
     maxPolicyBytes: 64 * KB,
   },
@@ -346,7 +348,7 @@ export const defaults = {
   },
   demo: {
     /** Small, so that everything that makes room has to. */
-    windowTokens: 16_000,
+    windowTokens: 15_000,
     maxOutputTokens: 4000,
     model: 'claude-sonnet-4-6',
     /** What the results of one answer may take together. */

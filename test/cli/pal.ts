@@ -55,8 +55,8 @@ export interface Desk {
   readonly home: string
   readonly state: string
   readonly project: string
-  start(words: readonly string[], options?: RunOptions): Promise<Running>
-  pal(words: readonly string[], options?: RunOptions): Promise<Ended>
+  readonly start: (words: readonly string[], options?: RunOptions) => Promise<Running>
+  readonly pal: (words: readonly string[], options?: RunOptions) => Promise<Ended>
 }
 
 export async function desk(environment: Readonly<Record<string, string>> = {}): Promise<Desk> {

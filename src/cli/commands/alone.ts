@@ -1,8 +1,8 @@
 // `pal` without -p: the interactive terminal is not built yet, and that is said instead of pretended.
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import type { Io } from '../io.ts'
-import { openWorkplace, showProblems } from '../workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { openWorkplace, showProblems } from '../place/workplace.ts'
 
 export async function explain(io: Io, words: readonly string[]): Promise<Exit> {
   const place = await openWorkplace(io, {})

@@ -8,11 +8,11 @@ import type { Store } from '../../transcript/store.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import type { Io } from '../io.ts'
-import { findSession, newestSession } from '../lookup.ts'
-import { safeJson } from '../safe-text.ts'
-import { dollars, percent, table, whole } from '../tables.ts'
-import { openWorkplace } from '../workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { findSession, newestSession } from '../look/lookup.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { dollars, percent, table, whole } from '../terminal/tables.ts'
+import { openWorkplace } from '../place/workplace.ts'
 
 export interface LookFlags {
   readonly json?: boolean | undefined

@@ -12,9 +12,9 @@ import { lockOptionsOf, thisMachine } from '../../stores/files/machine.ts'
 import { findRipgrep } from '../../tools/search/ripgrep.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import type { Io } from '../io.ts'
-import { safeJson, safeLine } from '../safe-text.ts'
-import { openWorkplace, uniqueText, type Workplace } from '../workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { openWorkplace, uniqueText, type Workplace } from '../place/workplace.ts'
 import type { LookFlags } from './cost.ts'
 
 interface Check {

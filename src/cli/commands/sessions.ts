@@ -3,11 +3,11 @@ import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import type { Io } from '../io.ts'
-import { openingOf } from '../lookup.ts'
-import { safeJson } from '../safe-text.ts'
-import { moment, table, whole } from '../tables.ts'
-import { openWorkplace } from '../workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { openingOf } from '../look/lookup.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { moment, table, whole } from '../terminal/tables.ts'
+import { openWorkplace } from '../place/workplace.ts'
 
 export interface SessionsFlags {
   readonly json?: boolean | undefined

@@ -3,9 +3,9 @@ import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createSimulator, recorded, ruleModel, type Mode } from '../../simulator/index.ts'
 import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
-import { readText } from '../files.ts'
+import { readText } from '../place/files.ts'
 import { complain } from '../headless.ts'
-import type { Io } from '../io.ts'
+import type { Io } from '../terminal/io.ts'
 
 export interface SimulateFlags {
   readonly port?: number | undefined

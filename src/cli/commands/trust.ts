@@ -2,10 +2,10 @@
 import { machineFileSystem } from '../../disk/fs.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import type { Io } from '../io.ts'
-import { safeLine } from '../safe-text.ts'
-import { setTrust } from '../trust.ts'
-import { openWorkplace, uniqueText } from '../workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { setTrust } from '../place/trust.ts'
+import { openWorkplace, uniqueText } from '../place/workplace.ts'
 
 export interface TrustFlags {
   readonly cwd?: string | undefined

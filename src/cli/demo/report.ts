@@ -1,5 +1,5 @@
 // The end of the demo: what each layer did, and what it came to.
-import { bar, dollars, percent, table, whole } from '../tables.ts'
+import { bar, dollars, percent, table, whole } from '../terminal/tables.ts'
 import type { Figures, Sum } from './figures.ts'
 
 const barWidth = 30

@@ -1,5 +1,5 @@
 // Progress of a turn in short lines, for the error stream: what is called, what a layer did, what is waited for.
-import type { LiveEvent } from '../engine/live.ts'
+import type { LiveEvent } from '../../engine/live.ts'
 import { safeLine } from './safe-text.ts'
 
 const shownChars = 100

@@ -1,7 +1,7 @@
 // Small text files of the user's folder, read whole and bounded; failures as values.
-import { attempt, type FileSystem } from '../disk/fs.ts'
-import { defaults } from '../settings/defaults.ts'
-import type { SettingsFiles } from '../settings/load.ts'
+import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { SettingsFiles } from '../../settings/load.ts'
 
 export type TextRead =
   | { readonly ok: true; readonly text: string | null }

@@ -1,14 +1,14 @@
 // The last request of a session, composed again from its transcript. It must have the hash that was written down when it
 // was sent; where settings have changed since, it may not, and that is said.
-import { lookUp, windowOf, type ModelTable } from '../model/models.ts'
-import type { WireThinking } from '../model/wire.ts'
-import { Fold } from '../projection/fold.ts'
-import type { View } from '../projection/view.ts'
-import { createComposer } from '../request/compose.ts'
-import { isKnown, type FactOf, type Usage } from '../transcript/fact.ts'
-import type { SessionId } from '../transcript/ids.ts'
-import { lineageOf, readLine } from '../transcript/lineage.ts'
-import type { Store } from '../transcript/store.ts'
+import { lookUp, windowOf, type ModelTable } from '../../model/models.ts'
+import type { WireThinking } from '../../model/wire.ts'
+import { Fold } from '../../projection/fold.ts'
+import type { View } from '../../projection/view.ts'
+import { createComposer } from '../../request/compose.ts'
+import { isKnown, type FactOf, type Usage } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import { lineageOf, readLine } from '../../transcript/lineage.ts'
+import type { Store } from '../../transcript/store.ts'
 
 export interface RequestSettings {
   readonly models: ModelTable

@@ -1,8 +1,8 @@
 // Which folders the user trusts: their settings are read. Kept in the user's folder as trusted.json,
 // {"folders": ["/real/path"]}; a folder counts by its real path and only itself.
 import { join } from 'node:path'
-import { attempt, makeFolders, type DiskResult, type FileSystem } from '../disk/fs.ts'
-import { replaceFile } from '../disk/replace.ts'
+import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { replaceFile } from '../../disk/replace.ts'
 import { readText } from './files.ts'
 
 const ownerOnly = 0o600

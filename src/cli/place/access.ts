@@ -1,10 +1,10 @@
 // Who answers: a key or token from the environment, a key kept by `pal login`, or a server of the user's own. The kept
 // key lies in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…"}.
 import { join } from 'node:path'
-import { attempt, makeFolders, type DiskResult, type FileSystem } from '../disk/fs.ts'
-import { replaceFile } from '../disk/replace.ts'
-import type { Access } from '../preset.ts'
-import type { Settings } from '../settings/schema.ts'
+import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { replaceFile } from '../../disk/replace.ts'
+import type { Access } from '../../preset.ts'
+import type { Settings } from '../../settings/schema.ts'
 import { readText } from './files.ts'
 
 export interface FoundAccess {

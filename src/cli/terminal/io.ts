@@ -1,7 +1,7 @@
 // The edge to the process: streams, environment, signals. Everything else in this room gets an `Io`.
 import { fstatSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { defaults } from '../settings/defaults.ts'
+import { defaults } from '../../settings/defaults.ts'
 
 export interface Io {
   readonly cwd: string
