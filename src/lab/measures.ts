@@ -1,8 +1,9 @@
 // The measures of a replay, defined in docs/measures.md. Figures are sums, so that sessions add up; shares are made of
 // the sums. Nothing here knows a policy: it sees what was sent, what it was charged, and what the future needed.
-import { price, type ModelInfo } from '../model/models.ts'
+import type { ModelInfo } from '../model/models.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { CacheUsage } from '../simulator/index.ts'
+import { Ledger, nothing } from './measuring/ledger.ts'
 import type { Needs } from './measuring/needs.ts'
 import { Sight } from './measuring/sight.ts'
 import type { PlainBlock } from './playing/wire-blocks.ts'
@@ -12,7 +13,8 @@ export interface Figures {
   /** Sessions that could not be played to their end. */
   readonly brokenOff: number
   readonly requests: number
-  /** Requests that the wire rules refuse, or that are larger than the window. */
+  /** Requests that the wire rules judged, and those of them that they refuse or that are larger than the window. */
+  readonly checked: number
   readonly rejected: number
   readonly fresh: number
   readonly read: number
@@ -40,6 +42,7 @@ export const noFigures: Figures = {
   sessions: 0,
   brokenOff: 0,
   requests: 0,
+  checked: 0,
   rejected: 0,
   fresh: 0,
   read: 0,
@@ -110,89 +113,75 @@ export function sharesOf(figures: Figures): Shares {
 export interface Sent {
   readonly step: number
   readonly blocks: readonly PlainBlock[]
-  readonly usage: CacheUsage
-  readonly isRejected: boolean
+  /** What the wire rules said; null where they were not asked. */
+  readonly isRejected: boolean | null
   /** What the person has said so far. */
   readonly said: readonly string[]
-  /** More time has passed since the last request than its cache lives. */
-  readonly isCold: boolean
   /** Tokens that edits have freed since the last request, and whether a text now stands for a span. */
   readonly freed: number
   readonly isSummary: boolean
+  /** What each lifetime was charged, in the order in which they were named. */
+  readonly charges: readonly Charge[]
 }
 
-interface Reduction {
-  readonly cost: number
-  readonly freed: number
-  saved: number
-  isOver: boolean
+export interface Charge {
+  readonly usage: CacheUsage
+  /** More time has passed since the last request than its cache lives. */
+  readonly isCold: boolean
 }
 
-/** Follows one replay request by request. */
+/** Follows one replay request by request; charges are kept for each lifetime, what can be seen is the same for all. */
 export class Meter {
   readonly #needs: Needs
   readonly #sight: Sight
-  readonly #info: ModelInfo | null
-  readonly #reductions: Reduction[] = []
-  #figures: Figures = { ...noFigures, sessions: 1 }
-  #cached = 0
-  #words: { readonly text: string; share: number }[] = []
+  readonly #ledgers: readonly Ledger[]
+  readonly #words: { readonly text: string; share: number }[] = []
+  #seen: Figures = { ...noFigures, sessions: 1 }
 
-  constructor(needs: Needs, info: ModelInfo | null) {
+  constructor(needs: Needs, info: ModelInfo | null, lifetimes: number) {
     this.#needs = needs
     this.#sight = new Sight(needs)
-    this.#info = info
+    this.#ledgers = Array.from({ length: lifetimes }, () => new Ledger(info))
   }
 
   request(sent: Sent): void {
-    const { usage, step } = sent
     const isLess = this.#sight.look(sent.blocks)
-    const written5m = usage.cache_creation.ephemeral_5m_input_tokens
-    const written1h = usage.cache_creation.ephemeral_1h_input_tokens
-    const { input_tokens: fresh, cache_read_input_tokens: read } = usage
-    const before = this.#figures
-    this.#figures = {
+    const before = this.#seen
+    this.#seen = {
       ...before,
       requests: before.requests + 1,
-      rejected: before.rejected + (sent.isRejected ? 1 : 0),
-      fresh: before.fresh + fresh,
-      read: before.read + read,
-      written5m: before.written5m + written5m,
-      written1h: before.written1h + written1h,
-      dollars: this.#paid({ fresh, read, written5m, written1h, output: 0 }),
-      largest: Math.max(before.largest, fresh + read + written5m + written1h),
-      ...this.#needed(step),
+      checked: before.checked + (sent.isRejected === null ? 0 : 1),
+      rejected: before.rejected + (sent.isRejected === true ? 1 : 0),
+      ...this.#needed(sent.step),
       ...this.#wordsIn(sent.said, isLess),
     }
-    this.#reduce(sent, read)
-    this.#cached = read + written5m + written1h
+    for (const [index, ledger] of this.#ledgers.entries()) ledger.request(sent, sent.charges[index]!)
   }
 
   /** A model would have read the view from the cache and written this much. */
   summary(viewTokens: number, textTokens: number): void {
-    const before = this.#figures
-    const output = { fresh: 0, read: viewTokens, written5m: 0, written1h: 0, output: textTokens }
-    this.#figures = {
+    const before = this.#seen
+    this.#seen = {
       ...before,
       summaryInput: before.summaryInput + viewTokens,
       summaryOutput: before.summaryOutput + textTokens,
-      dollars: this.#paid(output),
     }
+    for (const ledger of this.#ledgers) ledger.pay({ ...nothing, read: viewTokens, output: textTokens })
   }
 
   breakOff(): void {
-    this.#figures = { ...this.#figures, brokenOff: 1 }
+    this.#seen = { ...this.#seen, brokenOff: 1 }
   }
 
-  figures(): Figures {
-    const lost = this.#reductions.filter(({ saved, cost }) => saved < cost)
-    return { ...this.#figures, reductions: this.#reductions.length, lostMoney: lost.length }
+  /** For each lifetime. */
+  figures(): readonly Figures[] {
+    return this.#ledgers.map((ledger) => ({ ...this.#seen, ...ledger.figures() }))
   }
 
   #needed(step: number): Pick<Figures, 'atoms' | 'remembered' | 'visible' | 'replaced' | 'ready'> {
     const { atoms, replaced } = this.#needs.steps[step] ?? { atoms: [], replaced: [] }
     const visible = atoms.filter((atom) => this.#sight.shows(atom))
-    const before = this.#figures
+    const before = this.#seen
     return {
       atoms: before.atoms + atoms.length,
       visible: before.visible + visible.length,
@@ -206,46 +195,11 @@ export class Meter {
     for (const text of said.slice(this.#words.length))
       this.#words.push({ text, share: this.#sight.shareOf(text) })
     if (isLess) for (const word of this.#words) word.share = this.#sight.shareOf(word.text)
-    let { wordsSaid, wordsKept } = this.#figures
+    let { wordsSaid, wordsKept } = this.#seen
     for (const { text, share } of this.#words) {
       wordsSaid += text.length
       wordsKept += text.length * share
     }
     return { wordsSaid, wordsKept }
-  }
-
-  // A reduction under a warm cache pays for what it made the provider write again, and earns what it took out at every
-  // request until a text stands for the span it was made in.
-  #reduce(sent: Sent, read: number): void {
-    const { equivalents } = defaults.lab
-    const isLong = sent.usage.cache_creation.ephemeral_1h_input_tokens > 0
-    const write = isLong ? equivalents.write1h : equivalents.write5m
-    if (sent.freed > 0) {
-      if (sent.isSummary) for (const earlier of this.#reductions) earlier.isOver = true
-      const again = sent.isCold ? 0 : Math.max(0, this.#cached - read - sent.freed)
-      const cost = again * (write - equivalents.read)
-      this.#reductions.push({ cost, freed: sent.freed, saved: 0, isOver: false })
-    }
-    for (const reduction of this.#reductions)
-      if (!reduction.isOver) reduction.saved += reduction.freed * (sent.isCold ? write : equivalents.read)
-  }
-
-  #paid(tokens: {
-    readonly fresh: number
-    readonly read: number
-    readonly written5m: number
-    readonly written1h: number
-    readonly output: number
-  }): number | null {
-    const { dollars } = this.#figures
-    if (this.#info === null || dollars === null) return null
-    const cost = price(this.#info, {
-      input: tokens.fresh,
-      cacheRead: tokens.read,
-      cacheWrite: tokens.written5m + tokens.written1h,
-      cacheWrite1h: tokens.written1h,
-      output: tokens.output,
-    })
-    return cost === null ? null : dollars + cost.total
   }
 }

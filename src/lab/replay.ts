@@ -5,7 +5,7 @@ import { createEngine } from '../engine/engine.ts'
 import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import { lookUp, modelTable } from '../model/models.ts'
-import type { WireBlock, WireRequest } from '../model/wire.ts'
+import type { WireBlock } from '../model/wire.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
   checkRequest,
@@ -13,7 +13,9 @@ import {
   createCounter,
   findModel,
   simulatedModels,
+  type CacheUsage,
   type Counter,
+  type PromptCache,
   type SimulatedModel,
 } from '../simulator/index.ts'
 import { inMemoryStore } from '../stores/in-memory.ts'
@@ -22,7 +24,7 @@ import { Meter, type Figures } from './measures.ts'
 import { needsOf, type Needs } from './measuring/needs.ts'
 import { fixedPart } from './playing/fixed-part.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
-import { WireBlocks } from './playing/wire-blocks.ts'
+import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
 import { clearResultsName } from './policies/clear-results.ts'
 import { layersOf, type Policy } from './policy.ts'
 import type { Recording } from './recording.ts'
@@ -33,7 +35,6 @@ export interface ReplayOptions {
   readonly policy: Policy
   readonly window: number
   readonly model: string
-  readonly lifetime: Lifetime
 }
 
 /** A recording made ready: what does not depend on the policy is found once. */
@@ -45,7 +46,7 @@ export interface Prepared {
 export interface Replayed {
   readonly name: string
   readonly client: string
-  readonly figures: Figures
+  readonly figures: Readonly<Record<Lifetime, Figures>>
   /** Edits by the layer that made them. */
   readonly edits: Readonly<Record<string, number>>
   /** The first refusals of the wire rules, and why a replay broke off. */
@@ -57,16 +58,35 @@ export function prepareReplay(recording: Recording): Prepared {
   return { script, needs: needsOf(script) }
 }
 
-export async function replay({ script, needs }: Prepared, options: ReplayOptions): Promise<Replayed> {
-  const scene = await open(script, needs, options)
+/** Both lifetimes. Where no layer asks whether the cache is warm, one walk is charged under both. */
+export async function replay(prepared: Prepared, options: ReplayOptions): Promise<Replayed> {
+  if (options.policy.standard === null) {
+    const [long, short] = await walk(prepared, options, ['1h', '5m'])
+    return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
+  }
+  const [long] = await walk(prepared, options, ['1h'])
+  const [short] = await walk(prepared, options, ['5m'])
+  return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
+}
+
+type Walked = Omit<Replayed, 'figures'> & { readonly figures: Figures }
+
+/** One walk through the recording; the engine is told the first lifetime. */
+async function walk(
+  { script, needs }: Prepared,
+  options: ReplayOptions,
+  lifetimes: readonly Lifetime[],
+): Promise<readonly Walked[]> {
+  const scene = await open(script, needs, options, lifetimes)
   const { session, meter, problems } = scene
   const said: string[] = []
   try {
     for (const [index, step] of script.steps.entries()) {
       said.push(...step.typed)
       await comeIn(scene, step)
-      const request = await session.request()
-      await answer(scene, step, index, charge(scene, request, step, index, said))
+      const body = await session.requestBody()
+      const isLast = index === script.steps.length - 1
+      await answer(scene, step, index, charge(scene, body, { step, index, said, isLast }))
     }
   } catch (error) {
     // What the engine refuses ends this replay; anything else is a fault of ours.
@@ -75,13 +95,9 @@ export async function replay({ script, needs }: Prepared, options: ReplayOptions
     problems.push(`broke off: ${error.message}`)
   }
   await session.close()
-  return {
-    name: script.name,
-    client: script.client,
-    figures: meter.figures(),
-    edits: Object.fromEntries(scene.edits),
-    problems,
-  }
+  const { name, client } = script
+  const edits = Object.fromEntries(scene.edits)
+  return meter.figures().map((figures) => ({ name, client, figures, edits, problems }))
 }
 
 interface Scene {
@@ -89,7 +105,7 @@ interface Scene {
   readonly session: Session
   readonly clock: { at: number } & Clock
   readonly blocks: WireBlocks
-  readonly cache: ReturnType<typeof createCache>
+  readonly ledgers: readonly { readonly lifetime: Lifetime; readonly cache: PromptCache }[]
   readonly counter: Counter
   readonly model: SimulatedModel
   readonly meter: Meter
@@ -101,14 +117,19 @@ interface Scene {
   lastAt: number | null
 }
 
-async function open(script: Script, needs: Needs, options: ReplayOptions): Promise<Scene> {
-  const { policy, lifetime } = options
+async function open(
+  script: Script,
+  needs: Needs,
+  options: ReplayOptions,
+  lifetimes: readonly Lifetime[],
+): Promise<Scene> {
+  const { policy } = options
   const model = findModel(simulatedModels, options.model)
   if (model === null) throw new EngineError({ code: 'no-such-model', message: `no model ${options.model}` })
   const counter = withReasoning(createCounter())
   const { system, tools } = fixedPart(script, policy.spill, counter, model)
   const clock = clockAt(script.steps[0]?.at ?? 0)
-  const meter = new Meter(needs, lookUp(modelTable(), options.model))
+  const meter = new Meter(needs, lookUp(modelTable(), options.model), lifetimes.length)
   const charges = policy.summaries === 'model'
   const layers = layersOf(
     policy,
@@ -119,7 +140,7 @@ async function open(script: Script, needs: Needs, options: ReplayOptions): Promi
     options,
     clock,
     blocks: new WireBlocks(),
-    cache: createCache({ counter }),
+    ledgers: lifetimes.map((lifetime) => ({ lifetime, cache: createCache({ counter }) })),
     counter,
     model,
     meter,
@@ -137,7 +158,7 @@ async function open(script: Script, needs: Needs, options: ReplayOptions): Promi
     layers,
     clock,
     ids: countedIds(),
-    cacheLifetime: lifetime,
+    cacheLifetime: lifetimes[0],
     window: policy.ignoresWindow ? unlimited : options.window,
     listen: (event) => note(scene, event),
     ...(script.reminder === null ? {} : { reminder: script.reminder }),
@@ -153,42 +174,38 @@ async function comeIn({ session, clock }: Scene, step: Step): Promise<void> {
   if (step.input.length > 0) await session.say(step.input)
 }
 
-type Charged = ReturnType<ReturnType<typeof createCache>['account']>
+interface Asked {
+  readonly step: Step
+  readonly index: number
+  readonly said: readonly string[]
+  readonly isLast: boolean
+}
 
-function charge(
-  scene: Scene,
-  sent: Awaited<ReturnType<Session['request']>>,
-  step: Step,
-  index: number,
-  said: readonly string[],
-): Charged {
-  const { clock, cache, options, meter, problems } = scene
-  // The official client's type and ours say the same JSON.
-  const { request, blocks } = scene.blocks.show(sent as WireRequest)
-  const usage = cache.account(request, clock.at, Math.max(clock.at, step.answer.at))
+/** Accounts and measures one request; gives back what the engine's own lifetime was charged. */
+function charge(scene: Scene, body: string, { step, index, said, isLast }: Asked): CacheUsage {
+  const { clock, options, problems, lastAt } = scene
+  const { request, blocks } = scene.blocks.show(body)
+  const charges = scene.ledgers.map(({ lifetime, cache }) => ({
+    usage: cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
+    isCold: lastAt !== null && clock.at - lastAt >= defaults.request.cacheLifetimeMs[lifetime],
+  }))
+  const { usage } = charges[0]!
   const tokens = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
-  const error = checkRequest(request)
   const isTooLong = !options.policy.ignoresWindow && tokens > options.window
-  if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
   if (isTooLong) problems.push(`request ${index}: ${tokens} tokens do not fit ${options.window}`)
-  meter.request({
-    step: index,
-    blocks,
-    usage,
-    isRejected: error !== null || isTooLong,
-    said,
-    isCold:
-      scene.lastAt !== null && clock.at - scene.lastAt >= defaults.request.cacheLifetimeMs[options.lifetime],
-    freed: scene.freed,
-    isSummary: scene.isSummary,
-  })
+  const isChecked = isLast || isTooLong || scene.freed > 0 || index % defaults.lab.checkEvery === 0
+  const error = isChecked ? checkRequest(request) : null
+  if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
+  const isRejected = isChecked ? error !== null || isTooLong : null
+  const { freed, isSummary } = scene
+  scene.meter.request({ step: index, blocks, isRejected, said, freed, isSummary, charges })
   scene.freed = 0
   scene.isSummary = false
   scene.lastAt = clock.at
   return usage
 }
 
-async function answer(scene: Scene, step: Step, index: number, usage: Charged): Promise<void> {
+async function answer(scene: Scene, step: Step, index: number, usage: CacheUsage): Promise<void> {
   const { session, clock, counter, model, options } = scene
   const { at, content, outputTokens } = step.answer
   const output =

@@ -1,6 +1,7 @@
 // The blocks of one request after the other, each kept as one object for as long as it is sent: what was counted,
 // hashed or read once is known again by its identity.
-import type { CacheControl, WireBlock, WireRequest } from '../../model/wire.ts'
+import type { CacheControl, WireBlock, WireMessage, WireRequest } from '../../model/wire.ts'
+import { WireBody } from './wire-body.ts'
 
 /** A request whose blocks, marks apart, are the objects of the request before wherever they say the same. */
 export interface Shown {
@@ -14,52 +15,49 @@ export interface PlainBlock {
   readonly block: WireBlock
 }
 
+interface ShownMessage {
+  readonly message: WireMessage
+  readonly blocks: readonly PlainBlock[]
+}
+
 export class WireBlocks {
-  #last: readonly PlainBlock[] = []
-  #known = new Map<string, PlainBlock[]>()
+  readonly #body = new WireBody()
   readonly #marked = new WeakMap<WireBlock, WireBlock>()
-  #fixed: Pick<WireRequest, 'system' | 'tools'> = {}
+  readonly #known = new Map<string, PlainBlock[]>()
+  #last: readonly ShownMessage[] = []
 
-  show(request: WireRequest): Shown {
+  show(body: string): Shown {
+    const { request, same } = this.#body.read(body)
+    const shown = this.#last.slice(0, same)
+    for (const message of request.messages.slice(same)) shown.push(this.#shown(message))
+    this.#last = shown
+    const messages = shown.map(({ message }) => message)
+    return { request: { ...request, messages }, blocks: shown.flatMap(({ blocks }) => blocks) }
+  }
+
+  #shown({ role, content }: WireMessage): ShownMessage {
+    const list: readonly WireBlock[] =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : content
     const blocks: PlainBlock[] = []
-    const messages = request.messages.map(({ role, content }) => {
-      const list: readonly WireBlock[] =
-        typeof content === 'string' ? [{ type: 'text', text: content }] : content
-      const own = list.map((block) => {
-        const { cache_control: mark, ...rest } = block
-        const plain = this.#same(role, mark === undefined ? block : (rest as WireBlock), blocks.length)
-        blocks.push(plain)
-        return mark === undefined ? plain.block : this.#withMark(plain.block, mark)
-      })
-      return { role, content: own }
+    const own = list.map((block) => {
+      const { cache_control: mark, ...rest } = block
+      const plain = this.#same(role, mark === undefined ? block : { ...rest, type: block.type })
+      blocks.push(plain)
+      return mark === undefined ? plain.block : this.#withMark(plain.block, mark)
     })
-    this.#remember(blocks)
-    const { system, tools } = request
-    if (!isSame({ system, tools }, { system: this.#fixed.system, tools: this.#fixed.tools }))
-      this.#fixed = { ...(system === undefined ? {} : { system }), ...(tools === undefined ? {} : { tools }) }
-    return { request: { ...request, ...this.#fixed, messages }, blocks }
+    return { message: { role, content: own }, blocks }
   }
 
-  // Most of a request stands where it stood; what was moved is found by its beginning.
-  #same(role: PlainBlock['role'], block: WireBlock, at: number): PlainBlock {
-    const there = this.#last[at]
-    if (there !== undefined && there.role === role && isSame(there.block, block)) return there
-    const moved = this.#known
-      .get(keyOf(role, block))
-      ?.find((known) => known.role === role && isSame(known.block, block))
-    return moved ?? { role, block }
-  }
-
-  #remember(blocks: readonly PlainBlock[]): void {
-    this.#last = blocks
-    if (blocks.length === 0) return
-    this.#known = new Map()
-    for (const plain of blocks) {
-      const key = keyOf(plain.role, plain.block)
-      const list = this.#known.get(key)
-      if (list === undefined) this.#known.set(key, [plain])
-      else list.push(plain)
-    }
+  /** What was sent before, wherever it stood, is found by its beginning. */
+  #same(role: PlainBlock['role'], block: WireBlock): PlainBlock {
+    const key = keyOf(role, block)
+    const list = this.#known.get(key)
+    const known = list?.find((plain) => plain.role === role && isSame(plain.block, block))
+    if (known !== undefined) return known
+    const plain = { role, block }
+    if (list === undefined) this.#known.set(key, [plain])
+    else list.push(plain)
+    return plain
   }
 
   #withMark(block: WireBlock, mark: CacheControl): WireBlock {
@@ -71,18 +69,38 @@ export class WireBlocks {
   }
 }
 
-const keyChars = 48
-const keys = new WeakMap<WireBlock, string>()
+const labels = new WeakMap<object, object>()
 
+/** The same request with marks of this lifetime; what carries no mark stays the object it is. */
+export function relabelled(request: WireRequest, lifetime: '5m' | '1h'): WireRequest {
+  const label = <T extends { readonly cache_control?: CacheControl }>(item: T): T => {
+    const mark = item.cache_control
+    if (mark === undefined || (mark.ttl ?? '5m') === lifetime) return item
+    const before = labels.get(item)
+    if (before !== undefined) return before as T
+    const other = { ...item, cache_control: { ...mark, ttl: lifetime } }
+    labels.set(item, other)
+    return other
+  }
+  const isMarked = ({ content }: WireMessage): boolean =>
+    typeof content !== 'string' && content.some((block) => block.cache_control !== undefined)
+  return {
+    ...request,
+    ...(request.tools === undefined ? {} : { tools: request.tools.map(label) }),
+    ...(typeof request.system === 'object' ? { system: request.system.map(label) } : {}),
+    messages: request.messages.map((message) =>
+      isMarked(message) && typeof message.content !== 'string'
+        ? { ...message, content: message.content.map(label) }
+        : message,
+    ),
+  }
+}
+
+const keyChars = 48
 function keyOf(role: string, block: WireBlock): string {
-  const before = keys.get(block)
-  if (before !== undefined) return before
   const id = block['id'] ?? block['tool_use_id']
   const text = typeof block['text'] === 'string' ? block['text'] : ''
-  const key =
-    typeof id === 'string' ? `${block.type} ${id}` : `${role} ${text.length} ${text.slice(0, keyChars)}`
-  keys.set(block, key)
-  return key
+  return typeof id === 'string' ? `${block.type} ${id}` : `${role} ${text.length} ${text.slice(0, keyChars)}`
 }
 
 /** The same JSON; the order of fields does not count. */
