@@ -1,10 +1,9 @@
 // Every number and switch of the system, with its default, in one place (law N1). A room reads its own group.
 // Sizes are named with their unit: tokens, bytes, chars, ms.
 
-const KB = 1024
-const MB = 1024 * KB
-const second = 1000
-const minute = 60 * second
+import { surfaceDefaults } from './surface-defaults.ts'
+import { toolDefaults } from './tool-defaults.ts'
+import { KB, MB, second, minute } from './units.ts'
 
 export const defaults = {
   engine: {
@@ -261,99 +260,6 @@ export const defaults = {
     /** Longest policy file. */
     maxPolicyBytes: 64 * KB,
   },
-  tools: {
-    /** Largest result that enters the view whole (SPEC 2.2). */
-    maxResultChars: 50_000,
-    /** Read-only calls of one response that run at the same time. */
-    parallel: 8,
-    /** After an abort a running tool gets this long to say what it did. */
-    abortGraceMs: 3 * second,
-    /** Files whose last reading is remembered. */
-    readFiles: 500,
-    /** One page of Read: whichever comes first. */
-    readPageTokens: 25_000,
-    readPageLines: 2000,
-    readLineChars: 2000,
-    /** Read goes through a file once per page, so it refuses larger ones. */
-    readFileBytes: 256 * MB,
-    imageBytes: 3.75 * MB,
-    /** Edit and Write hold the whole file in memory. */
-    editFileBytes: 16 * MB,
-    newFileMode: 0o644,
-    newFolderMode: 0o755,
-    bashTimeoutMs: 2 * minute,
-    bashMaxTimeoutMs: 10 * minute,
-    /** What is shown of each end of an output that was kept elsewhere. */
-    bashPreviewChars: 2048,
-    /** A command that says more than this is stopped. */
-    bashOutputBytes: 64 * MB,
-    /** Between the polite signal and the one that cannot be refused. */
-    bashKillGraceMs: second,
-    /** After the shell has gone, what it left in the pipe may still come in. */
-    bashDrainMs: second / 4,
-    backgroundJobs: 16,
-    /** Newest output kept of a background job. */
-    backgroundJobChars: 1 * MB,
-    /** Most of it that one look shows. */
-    backgroundReadChars: 30_000,
-    /** Longest time one look waits for something new. */
-    backgroundWaitMs: 30 * second,
-    searchLimit: 250,
-    searchMaxLimit: 5000,
-    searchLineChars: 500,
-    searchOutputBytes: 8 * MB,
-    searchMs: 30 * second,
-    searchContextLines: 50,
-    /** A pattern that our own matcher needs longer for on one file is given up. */
-    patternStallMs: 1 * second,
-    patternChars: 1024,
-    braceBudget: 1000,
-    /** Our own search skips larger files. */
-    scanFileBytes: 16 * MB,
-    globLimit: 200,
-    globMaxLimit: 2000,
-    walkFiles: 500_000,
-    expandChars: 20_000,
-    expandMaxChars: 50_000,
-    fetchMs: 30 * second,
-    fetchBytes: 5 * MB,
-    fetchRedirects: 5,
-    fetchUrlChars: 2048,
-    tasks: 100,
-    taskChars: 500,
-  },
-  preset: {
-    /** Who answers where nobody has said. */
-    model: 'claude-sonnet-5',
-  },
-  cli: {
-    /** Width where the terminal does not say. */
-    columns: 80,
-    /** Most that is read from standard input, from a settings file, and of a recording. */
-    stdinBytes: 10 * MB,
-    settingsBytes: 1 * MB,
-    recordingBytes: 256 * MB,
-    /** Somebody who waits for an open pipe is told so after this time. */
-    stdinNoticeMs: 3 * second,
-    /** Shortest beginning of a session's id that names it. */
-    idPrefixChars: 4,
-    /** First words of a session shown in the list. */
-    firstWordsChars: 60,
-    /** Sessions shown where nothing else is asked for. */
-    listedSessions: 20,
-    /** What the doctor wants of Node, how long it waits for a program, and how many sessions it reads through. */
-    leastNode: [20, 19] as const,
-    probeMs: 5 * second,
-    probedSessions: 5,
-  },
-  demo: {
-    /** Small, so that everything that makes room has to. */
-    windowTokens: 15_000,
-    maxOutputTokens: 4000,
-    model: 'claude-sonnet-4-6',
-    /** What the results of one answer may take together. */
-    messageChars: 10_000,
-    /** Newest results that stay whole. */
-    keep: 2,
-  },
+  tools: toolDefaults,
+  ...surfaceDefaults,
 } as const

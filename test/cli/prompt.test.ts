@@ -38,7 +38,7 @@ describe('pal -p', () => {
     const { access, simulator } = await server(['read'])
     const { pal } = await desk(access)
     await pal(['-p', 'review this'], { input: 'a diff\n' })
-    const { messages } = simulator.log.requests[0]?.body as { messages: { content: { text: string }[] }[] }
+    const { messages } = simulator.log.requests[0]!.body as { messages: { content: { text: string }[] }[] }
     expect(messages[0]?.content[0]?.text).toBe('review this\n\na diff\n')
   })
 

@@ -1,0 +1,64 @@
+// The numbers of the tools; part of `defaults`.
+import { MB, second, minute } from './units.ts'
+
+export const toolDefaults = {
+  /** Largest result that enters the view whole (SPEC 2.2). */
+  maxResultChars: 50_000,
+  /** Read-only calls of one response that run at the same time. */
+  parallel: 8,
+  /** After an abort a running tool gets this long to say what it did. */
+  abortGraceMs: 3 * second,
+  /** Files whose last reading is remembered. */
+  readFiles: 500,
+  /** One page of Read: whichever comes first. */
+  readPageTokens: 25_000,
+  readPageLines: 2000,
+  readLineChars: 2000,
+  /** Read goes through a file once per page, so it refuses larger ones. */
+  readFileBytes: 256 * MB,
+  imageBytes: 3.75 * MB,
+  /** Edit and Write hold the whole file in memory. */
+  editFileBytes: 16 * MB,
+  newFileMode: 0o644,
+  newFolderMode: 0o755,
+  bashTimeoutMs: 2 * minute,
+  bashMaxTimeoutMs: 10 * minute,
+  /** What is shown of each end of an output that was kept elsewhere. */
+  bashPreviewChars: 2048,
+  /** A command that says more than this is stopped. */
+  bashOutputBytes: 64 * MB,
+  /** Between the polite signal and the one that cannot be refused. */
+  bashKillGraceMs: second,
+  /** After the shell has gone, what it left in the pipe may still come in. */
+  bashDrainMs: second / 4,
+  backgroundJobs: 16,
+  /** Newest output kept of a background job. */
+  backgroundJobChars: 1 * MB,
+  /** Most of it that one look shows. */
+  backgroundReadChars: 30_000,
+  /** Longest time one look waits for something new. */
+  backgroundWaitMs: 30 * second,
+  searchLimit: 250,
+  searchMaxLimit: 5000,
+  searchLineChars: 500,
+  searchOutputBytes: 8 * MB,
+  searchMs: 30 * second,
+  searchContextLines: 50,
+  /** A pattern that our own matcher needs longer for on one file is given up. */
+  patternStallMs: 1 * second,
+  patternChars: 1024,
+  braceBudget: 1000,
+  /** Our own search skips larger files. */
+  scanFileBytes: 16 * MB,
+  globLimit: 200,
+  globMaxLimit: 2000,
+  walkFiles: 500_000,
+  expandChars: 20_000,
+  expandMaxChars: 50_000,
+  fetchMs: 30 * second,
+  fetchBytes: 5 * MB,
+  fetchRedirects: 5,
+  fetchUrlChars: 2048,
+  tasks: 100,
+  taskChars: 500,
+} as const
