@@ -134,7 +134,9 @@ describe('the sum of a message', () => {
   })
 
   it('[Z3] is kept also when the disk takes nothing', async () => {
-    const play = await stage([batch, 'ok'], { engine: { ...five, store: inMemoryStore({ spillQuotaBytes: 10 }) } })
+    const play = await stage([batch, 'ok'], {
+      engine: { ...five, store: inMemoryStore({ spillQuotaBytes: 10 }) },
+    })
     const events = await play.say('go')
     expect(events.at(-1)).toMatchObject({ outcome: 'done' })
     const results = [...resultsIn(play.requests()[1]!).values()]

@@ -2,6 +2,7 @@
 // closed and opened again between turns.
 import { createEngine, type EngineOptions, type Session } from '../../src/index.ts'
 import type { LiveEvent } from '../../src/engine/live.ts'
+import type { Model } from '../../src/model/model.ts'
 import { modelTable } from '../../src/model/models.ts'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { standardLayers, type LayerOptions } from '../../src/projection/layers/index.ts'
@@ -33,6 +34,8 @@ export interface Stage {
   session: Session
   /** One turn; gives what passed by. */
   say(text: string): Promise<readonly LiveEvent[]>
+  /** From now on another server answers. */
+  reach(model: Model): void
   requests(): readonly WireRequest[]
   facts(): ReturnType<typeof factsOf>
 }
@@ -44,9 +47,10 @@ export async function stage(steps: readonly ScriptStep[], options: StageOptions 
   const store = options.engine?.store ?? inMemoryStore()
   const tools = options.engine?.tools ?? []
   const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
+  let reached = scene.model
   const engine = createEngine({
     modelId,
-    model: scene.model,
+    model: { stream: (request, signal) => reached.stream(request, signal) },
     models: modelTable([{ id: modelId, capabilities: { cacheEdits } }]),
     layers: standardLayers({ policyOf: (name) => policies.get(name), ...options.layers }),
     clock,
@@ -67,6 +71,9 @@ export async function stage(steps: readonly ScriptStep[], options: StageOptions 
       }
       const { events } = await turn(own.session.send(text))
       return events
+    },
+    reach: (model) => {
+      reached = model
     },
     requests: () => scene.simulator.log.requests.map(({ body }) => body as WireRequest),
     facts: () => factsOf(store, own.session.id),

@@ -26,7 +26,7 @@ export async function noteApplied(core: Core, message: ModelMessage, emit: Emit)
     type: 'view-edit',
     layer: nativeName,
     asked: 'automatic',
-    edits: at.length === 0 ? [] : [{ kind: 'remote', at, via: 'context-management' }],
+    edits: at.map((one) => ({ kind: 'remote', at: [one], via: 'context-management' })),
     why,
     tokensFreed: Math.max(0, now.tokens - before.tokens),
     price: now,

@@ -1,6 +1,7 @@
-// The standard layers in their order (SPEC 0): budget, snip, microcompact; collapse and autocompact follow from above.
+// The standard layers in their order (SPEC 0): budget, snip, microcompact, autocompact; collapse follows from above.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
 import type { Layer } from '../layer.ts'
+import { autocompact } from './autocompact.ts'
 import { microcompact, type MicrocompactOptions } from './microcompact.ts'
 import { toolResultBudget } from './tool-result-budget.ts'
 
@@ -10,6 +11,7 @@ export interface LayerOptions extends MicrocompactOptions {
   readonly budget?: boolean | undefined
   readonly messageChars?: number | undefined
   readonly microcompact?: boolean | undefined
+  readonly autocompact?: boolean | undefined
 }
 
 export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
@@ -17,9 +19,11 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   const layers: Layer[] = []
   if (options.budget !== false) layers.push(toolResultBudget(options))
   if (options.microcompact !== false) layers.push(microcompact(options))
+  if (options.autocompact !== false) layers.push(autocompact())
   return layers
 }
 
+export { autocompact, autocompactName } from './autocompact.ts'
 export { microcompact, microcompactName, type MicrocompactOptions } from './microcompact.ts'
 export type { ClearingPrice } from './pricing.ts'
 export { plainMarker } from './stub-text.ts'

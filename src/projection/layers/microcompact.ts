@@ -68,8 +68,8 @@ function decide(view: View, budget: Budget, survey: Survey, settings: Settings):
   const deleted = chosen.filter((candidate) => !isOurs(candidate))
   if (stubs.length + deleted.length === 0) return null
   const edits: Edit[] = stubs.map(({ edit }) => edit)
-  if (deleted.length > 0)
-    edits.push({ kind: 'remote', at: deleted.map(({ part }) => placeOf(part)), via: 'cache-edit' })
+  // One each: an edit of many places is judged by all that lies between them.
+  for (const { part } of deleted) edits.push({ kind: 'remote', at: [placeOf(part)], via: 'cache-edit' })
   const freed =
     stubs.reduce((sum, stub) => sum + stub.freed, 0) +
     deleted.reduce((sum, { part }) => sum + part.estimate, 0)

@@ -1,7 +1,6 @@
 // The tool results of a view as clearing sees them: which may go, which are superseded, which others stand on. What a
 // message tells is read once and kept as long as the message lives, so a look at a long view costs its messages and
 // not its words.
-import type { Range } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Message, Part, ToolResultBlock, View } from '../view.ts'
@@ -82,14 +81,13 @@ function surveyOf(view: View, policyOf: PolicyOf | undefined, known: Known): Sur
   const newest = newestWork(results, calls)
   const candidates: Candidate[] = []
   const remote: Candidate[] = []
-  const pinned = new Set<Seq>(view.pins.map((pin) => pin.at))
+  const isLeft = leftAlone(view)
   for (const { part, block, behind } of results) {
     const call = calls.get(block.tool_use_id)
     const candidate = { part, block, call, behind, ...judged(part, call, newest) }
-    const isLeft = pinned.has(part.from) || isHeld(view.held, part.from)
-    if (block.cleared === 'cache-edit' && !isLeft) remote.push(candidate)
+    if (isLeft(part)) continue
+    if (block.cleared === 'cache-edit') remote.push(candidate)
     const may =
-      !isLeft &&
       block.cleared === undefined &&
       part.by === null &&
       !block.is_error &&
@@ -191,5 +189,8 @@ function standsOn(block: ToolResultBlock): string | null {
   return unchanged.exec(first.text.trimEnd())?.[1] ?? null
 }
 
-const isHeld = (held: readonly Range[], place: Seq): boolean =>
-  held.some((range) => place >= range.from && place <= range.to)
+/** What the user has pinned, or taken back from an edit: no layer touches it. */
+export function leftAlone({ pins, held }: View): (part: Part) => boolean {
+  const pinned = new Set<Seq>(pins.map((pin) => pin.at))
+  return ({ from }) => pinned.has(from) || held.some((range) => from >= range.from && from <= range.to)
+}

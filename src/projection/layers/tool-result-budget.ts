@@ -5,6 +5,7 @@ import type { BlockRef } from '../../transcript/fact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Layer } from '../layer.ts'
 import type { Part, View } from '../view.ts'
+import { leftAlone } from './survey.ts'
 import { ruleOf, type PolicyOf } from './tool-policy.ts'
 
 export interface BudgetOptions {
@@ -28,12 +29,13 @@ export function toolResultBudget(options: BudgetOptions = {}): Layer {
     decide: (view) => {
       const last = view.messages.last()
       if (last === undefined || last.role !== 'user') return null
+      const isLeft = leftAlone(view)
       let sum = 0
       const fresh: Result[] = []
       for (const part of last.parts) {
         if (part.kind !== 'result') continue
         sum += charsOf(part)
-        if (isFresh(view, part)) fresh.push(...spillable(part, options.policyOf))
+        if (isFresh(view, part) && !isLeft(part)) fresh.push(...spillable(part, options.policyOf))
       }
       return proposal(fresh, sum, limit)
     },

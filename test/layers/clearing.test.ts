@@ -1,0 +1,301 @@
+// Microcompact at work in an engine: over HTTP, on the simulator's own cache and with its own rules.
+import { describe, expect, it } from 'vitest'
+import type { WireRequest } from '../../src/model/wire.ts'
+import { call, thinking, type ScriptStep } from '../../src/simulator/index.ts'
+import type { FactOf } from '../../src/transcript/fact.ts'
+import type { Seq } from '../../src/transcript/ids.ts'
+import { ofType, refusals, words } from '../e2e/desk.ts'
+import { lines, minute } from './scene.ts'
+import { plainBytes, resultsIn, stage, toolOf, type Stage, type StageOptions } from './stage.ts'
+
+const bash = toolOf('Bash', (input) => lines(120, `line of run ${String(input['n'])}`))
+/** One round for each name, then an answer. */
+const rounds = (...names: readonly string[]): ScriptStep[] => [
+  ...names.map((name) => [call('Bash', { n: name }, name)]),
+  'done',
+]
+const named = (prefix: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+const marked = (request: WireRequest): string[] =>
+  [...resultsIn(request)].filter(([, text]) => text.startsWith('[Old tool result')).map(([id]) => id)
+const deletions = (request: WireRequest): string[] =>
+  (request.cache_edits ?? []).map((edit) => edit.cache_reference)
+const edits = async (play: Stage): Promise<FactOf<'view-edit'>[]> => ofType(await play.facts(), 'view-edit')
+const usageAt = (play: Stage, index: number) => play.scene.simulator.log.requests.at(index)!.usage!
+
+function clearing(steps: readonly ScriptStep[], options: StageOptions = {}): Promise<Stage> {
+  return stage(steps, { ...options, engine: { tools: [bash], ...options.engine } })
+}
+
+describe('time-based clearing', () => {
+  it('[Z12] clears old results in the first request after an hour, and they stay cleared', async () => {
+    const play = await clearing([...rounds(...named('a', 8)), 'one', 'two'])
+    await play.say('work')
+    play.clock.advance(61 * minute)
+    await play.say('back again')
+    play.clock.advance(1000)
+    await play.say('and on')
+    const [before, first, second] = play.requests().slice(-3)
+    expect(marked(before!)).toEqual([])
+    expect(marked(first!)).toEqual(['a0', 'a1', 'a2'])
+    expect(marked(second!)).toEqual(['a0', 'a1', 'a2'])
+    expect(await edits(play)).toMatchObject([{ layer: 'microcompact', price: { kind: 'time', costs: 0 } }])
+    expect(refusals(play.scene)).toEqual([])
+  })
+
+  it('[Z12] leaves everything within the hour', async () => {
+    const play = await clearing([...rounds(...named('a', 8)), 'one'])
+    await play.say('work')
+    play.clock.advance(59 * minute)
+    await play.say('back again')
+    expect(marked(play.requests().at(-1)!)).toEqual([])
+    expect(await edits(play)).toEqual([])
+  })
+
+  it('[Z13] wins over cached clearing', async () => {
+    const play = await clearing([...rounds(...named('a', 11)), ...rounds('b0')], {
+      cacheEdits: true,
+      engine: { cacheLifetime: '1h' },
+    })
+    await play.say('work')
+    play.clock.advance(61 * minute)
+    await play.say('more')
+    const [first, second] = play.requests().slice(-2)
+    expect(deletions(first!)).toEqual([])
+    expect(marked(first!)).toEqual(named('a', 6))
+    expect(deletions(second!)).toEqual([])
+  })
+})
+
+describe('cached clearing', () => {
+  const many = [...rounds(...named('a', 12)), 'one', 'two', 'from the fork']
+
+  it('[Z14] deletes in the request, moves no byte of ours, is sent again each time, and costs no cached token', async () => {
+    const play = await clearing(many, { cacheEdits: true })
+    await play.say('work')
+    await play.say('on')
+    await play.say('and on')
+    const fork = await play.session.fork({ purpose: 'notes', directive: 'write notes' })
+    expect(fork.outcome).toBe('done')
+    const requests = play.requests()
+    const gone = named('a', 7)
+    const from = requests.findIndex((request) => deletions(request).length > 0)
+    // The twelfth result is the one the model has not answered to when it is counted.
+    expect(from).toBe(13)
+    for (const request of requests.slice(from)) {
+      expect(deletions(request)).toEqual(gone)
+      expect(marked(request)).toEqual([])
+      expect(resultsIn(request).get('a0')).toContain('line of run a0 119')
+    }
+    const [before, after] = [usageAt(play, from - 1), usageAt(play, from)]
+    expect(after.cache_deleted_input_tokens).toBeGreaterThan(3000)
+    expect(after.cache_read_input_tokens! + after.cache_deleted_input_tokens!).toBeGreaterThanOrEqual(
+      before.cache_read_input_tokens! + before.cache_creation_input_tokens!,
+    )
+    expect(ofType(await play.facts(), 'cache-break')).toEqual([])
+    expect(refusals(play.scene)).toEqual([])
+  })
+
+  it('[Z14] survives a resume with the same bytes', async () => {
+    const run = async (resumes: boolean): Promise<readonly string[]> => {
+      const play = await clearing([...rounds(...named('a', 12)), 'one', ...rounds('b0', 'b1'), 'two'], {
+        cacheEdits: true,
+        resumes,
+      })
+      for (const text of ['work', 'on', 'more work', 'end']) await play.say(text)
+      expect(refusals(play.scene)).toEqual([])
+      return play.requests().map(plainBytes)
+    }
+    const straight = await run(false)
+    expect(straight.at(-1)).toContain('"cache_edits"')
+    expect(await run(true)).toEqual(straight)
+  })
+
+  it('[Z15] becomes stubs in the very request that finds the cache expired', async () => {
+    const play = await clearing(many, { cacheEdits: true })
+    await play.say('work')
+    await play.say('on')
+    expect(deletions(play.requests().at(-1)!)).toHaveLength(7)
+    play.clock.advance(6 * minute)
+    await play.say('later')
+    const last = play.requests().at(-1)!
+    expect(deletions(last)).toEqual([])
+    expect(marked(last)).toEqual(named('a', 7))
+    expect((await edits(play)).at(-1)).toMatchObject({ price: { kind: 'expired', costs: 0 } })
+    expect(refusals(play.scene)).toEqual([])
+  })
+
+  it('[Z15] becomes stubs once a fall of cache reads has shown the cache to be lost', async () => {
+    const play = await clearing([...rounds(...named('a', 12)), 'one'], { cacheEdits: true })
+    // Another server with the same key and an empty cache: as if the first had forgotten everything.
+    const other = await clearing(['two', 'three'], { cacheEdits: true })
+    await play.say('work')
+    await play.say('on')
+    expect(deletions(play.requests().at(-1)!)).toHaveLength(7)
+    play.reach(other.scene.model)
+    await play.say('lost')
+    await play.say('noticed')
+    const [lost, noticed] = other.requests()
+    expect(deletions(lost!)).toEqual(named('a', 7))
+    expect(ofType(await play.facts(), 'cache-break')).toMatchObject([{ causes: [{ kind: 'server' }] }])
+    expect(deletions(noticed!)).toEqual([])
+    expect(marked(noticed!)).toEqual(named('a', 7))
+    expect(refusals(other.scene)).toEqual([])
+  })
+
+  it('[Z15] becomes stubs when a compaction rewrites what stood before', async () => {
+    const compact = toolOf('Compact', () => 'compacted')
+    const run = compact.run
+    let play: Stage | null = null
+    const tools = [
+      bash,
+      {
+        ...compact,
+        run: async (...given: Parameters<typeof run>) => {
+          const { messages } = play!.session.view()
+          return { ...(await run(...given)), facts: [boundary(messages.at(0)!.from, messages.at(2)!.to)] }
+        },
+      },
+    ]
+    const steps = [...rounds(...named('a', 12)), 'one', [call('Compact', {}, 'c')], 'two']
+    play = await clearing(steps, { cacheEdits: true, engine: { tools } })
+    await play.say('work')
+    await play.say('on')
+    await play.say('compact it')
+    const [before, after] = play.requests().slice(-2)
+    expect(deletions(before!)).toEqual(named('a', 7))
+    expect(deletions(after!)).toEqual([])
+    expect(marked(after!)).toEqual(named('a', 7).slice(1))
+    expect(refusals(play.scene)).toEqual([])
+  })
+})
+
+/** What a compaction of these entries writes. */
+const boundary = (from: Seq, to: Seq): FactOf<'boundary'> => ({
+  type: 'boundary',
+  layer: 'autocompact',
+  asked: 'user',
+  trigger: 'manual',
+  source: 'extractive',
+  edits: [
+    {
+      kind: 'summary',
+      from,
+      to,
+      text: 'what was done',
+      ref: `${from}-${to}`,
+      keep: [{ at: { seq: from, block: 0 } }],
+    },
+  ],
+  why: 'asked for',
+  tokensFreed: 0,
+  tokensBefore: 0,
+  tokensAfter: 0,
+  messagesSummarised: 3,
+})
+
+describe('native clearing', () => {
+  it('[Z16] asks for reasoning first and then tool uses, and writes down what the server applied', async () => {
+    const big = toolOf('Bash', (input) => lines(170, `line of run ${String(input['n'])}`))
+    const keepsAll = toolOf('Ask', () => 'yes', { results: 'never-clear' })
+    const play = await clearing(
+      [...named('a', 33).map((name) => [thinking('hm'), call('Bash', { n: name }, name)]), 'done', 'end'],
+      {
+        layers: { native: true },
+        engine: {
+          tools: [big, keepsAll, toolOf('Write', () => 'ok')],
+          nativeClearing: true,
+          window: 40_000,
+          thinking: { type: 'adaptive' },
+        },
+      },
+    )
+    await play.say('work')
+    await play.say('on')
+    const sent = play.requests().at(-1)!.context_management!.edits
+    expect(sent).toMatchObject([
+      { type: 'clear_thinking_20251015', keep: 'all' },
+      {
+        type: 'clear_tool_uses_20250919',
+        exclude_tools: ['Ask'],
+        clear_tool_inputs: ['Write'],
+      },
+    ])
+    const applied = play.scene.simulator.log.requests.flatMap((request) => request.appliedEdits)
+    expect(applied.length).toBeGreaterThan(0)
+    const listed = (await play.session.edits()).filter((row) => row.layer === 'native-clearing')
+    expect(listed.length).toBeGreaterThan(0)
+    const freed = listed.reduce((sum, row) => sum + row.tokensFreed, 0)
+    expect(freed).toBe(applied.at(-1)!['cleared_input_tokens'])
+    expect(refusals(play.scene)).toEqual([])
+  })
+
+  it('[Z16] keeps only the last reasoning after an hour, from then on', async () => {
+    const play = await clearing(['one', 'two', 'three'], {
+      layers: { native: true },
+      engine: { nativeClearing: true, thinking: { type: 'adaptive' } },
+    })
+    await play.say('hi')
+    play.clock.advance(61 * minute)
+    await play.say('later')
+    play.clock.advance(1000)
+    await play.say('and on')
+    const kept = play.requests().map((request) => request.context_management!.edits[0])
+    expect(kept.map((edit) => (edit as { keep: unknown }).keep)).toEqual([
+      'all',
+      { type: 'thinking_turns', value: 1 },
+      { type: 'thinking_turns', value: 1 },
+    ])
+    expect(refusals(play.scene)).toEqual([])
+  })
+})
+
+describe('settling', () => {
+  it('[L2] a window that fills ends below the target or with the numbers, never with a request that is too long', async () => {
+    const big = toolOf('Bash', (input) => lines(400, `line of run ${String(input['n'])}`))
+    const play = await clearing([...rounds(...named('a', 30)), 'end'], {
+      engine: { tools: [big], window: 40_000 },
+    })
+    const events = await play.say('work')
+    expect(events.at(-1)).toMatchObject({ outcome: 'done' })
+    expect(refusals(play.scene)).toEqual([])
+    const pressed = (await edits(play)).filter((fact) => (fact.price as { kind: string }).kind === 'pressure')
+    expect(pressed.length).toBeGreaterThan(0)
+    expect(pressed.length).toBeLessThan(15)
+    const full = await clearing(['one'], { engine: { window: 8000 } })
+    const [last] = (await full.say(words(12_000))).slice(-1)
+    expect(last).toMatchObject({ outcome: 'failed', failure: { code: 'overflow' } })
+    expect(full.requests()).toEqual([])
+  })
+
+  it('[Z19] E3: a result of 618 KB among the newest does not brick the session', async () => {
+    const page = toolOf('Read', () => 'x'.repeat(79).concat('\n').repeat(7725), { maxResultChars: null })
+    const steps = [[call('Bash', { n: 1 }, 'b')], [call('Read', {}, 'r')], 'seen', 'on']
+    const play = await clearing(steps, { engine: { tools: [bash, page], window: 400_000 } })
+    await play.say('look')
+    await play.session.setModel('claude-haiku-4-5')
+    const small = play.session.view().tokens
+    expect(small).toBeGreaterThan(150_000)
+    const events = await play.say('go on')
+    expect(events.at(-1)).toMatchObject({ outcome: 'done' })
+  })
+
+  it('[Z20] one switch leaves everything alone, and every removal is listed and can be undone', async () => {
+    const steps = [...rounds(...named('a', 8)), 'one', 'two']
+    const off = await clearing(steps, { layers: { automaticRemoval: false } })
+    await off.say('work')
+    off.clock.advance(61 * minute)
+    await off.say('back')
+    expect(await off.session.edits()).toEqual([])
+    const on = await clearing(steps)
+    await on.say('work')
+    on.clock.advance(61 * minute)
+    await on.say('back')
+    const [row] = await on.session.edits()
+    expect(row).toMatchObject({ layer: 'microcompact', state: 'live', does: [{ kind: 'stub', count: 3 }] })
+    await on.session.undo(row!.seq)
+    expect((await on.session.edits())[0]!.state).toBe('undone')
+    await on.say('and on')
+    expect(marked(on.requests().at(-1)!)).toEqual([])
+  })
+})
