@@ -19,8 +19,6 @@ export interface PlanOptions {
   readonly from?: Seq | undefined
   /** Summarise what precedes this place; it and what follows stay. */
   readonly upTo?: Seq | undefined
-  /** A text that stands for the span instead of an extracted one. */
-  readonly account?: string | null | undefined
   /** What the user wants to find again: lines with these words come first. */
   readonly instructions?: string | undefined
   /** How many times more the provider counted than we did. */
@@ -43,6 +41,8 @@ export interface Plan {
   readonly partsGone: readonly Part[]
   readonly partsKept: readonly Part[]
   readonly audit: Audit | null
+  /** From which it was made; null when only results were cleared. */
+  readonly shape: Shape | null
 }
 
 export type PlanOutcome =
@@ -62,9 +62,29 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
   const found =
     options.from === undefined && options.upTo === undefined ? climb(scene, options) : atPivot(scene, options)
   if (!('step' in found)) return found
-  const finished = finish(scene, found.draft)
+  return finishing(scene, found)
+}
+
+/** The same plan with a text that somebody else wrote for its span, if it then is still small enough. */
+export function rewritten(
+  fold: Fold,
+  room: Room,
+  options: PlanOptions,
+  { shape, steps, tokensAfter }: Plan,
+  account: string,
+): PlanOutcome {
+  const scene = sceneOf(fold, room, options)
+  const made = shape === null ? null : draft(scene, { ...shape, account })
+  if (made === null) return nothingToGo(scene)
+  const most = Math.max(room.target, tokensAfter)
+  if (withLedger(made) > most && options.trigger !== 'manual') return tooLarge(scene, made.tokens)
+  return finishing(scene, { step: steps.at(-1)!, draft: made })
+}
+
+function finishing(scene: Scene, { step, draft: made }: Found): PlanOutcome {
+  const finished = finish(scene, made)
   if (finished.tokens > smallEnough(scene)) return notSmaller(scene, finished.tokens)
-  return { ok: true, plan: planOf(scene, finished, found.step, found.draft.shape.account) }
+  return { ok: true, plan: planOf(scene, finished, step, made.shape) }
 }
 
 /** Two compactions never run without new content between, unless what is known of the room has changed. */
@@ -103,6 +123,7 @@ function clearing(scene: Scene): Plan | null {
       partsGone: [],
       partsKept: parts,
       audit: null,
+      shape: null,
     }
   }
   return null
@@ -126,8 +147,8 @@ const rungs: readonly Rung[] = [
   { step: 'all', kept: null, text: 1 / 4 },
   { step: 'all', kept: null, text: 0 },
 ]
-/** From here on nothing is kept but what must be. */
-const firstLean = rungs.findIndex(({ step }) => step === 'keep-input')
+/** Nothing is kept but what must be. */
+const isLean = (step: Step): boolean => step === 'keep-input' || step === 'all'
 
 type Found = { readonly step: Step; readonly draft: Draft }
 type Refused = Extract<PlanOutcome, { ok: false }>
@@ -135,19 +156,16 @@ type Refused = Extract<PlanOutcome, { ok: false }>
 function climb(scene: Scene, options: PlanOptions): Found | Refused {
   const { room } = scene
   const least = smallEnough(scene)
-  const accounts = (options.account ?? null) === null ? [null] : [options.account!, null]
   const tried: Found[] = []
-  for (const account of accounts) {
-    for (const rung of rungs) {
-      const made = draft(scene, shapeOf(scene, options, rung, account))
-      if (made === null) continue
-      tried.push({ step: rung.step, draft: made })
-      if (withLedger(made) <= Math.min(room.target, least)) return tried.at(-1)!
-    }
+  for (const rung of rungs) {
+    const made = draft(scene, shapeOf(scene, options, rung))
+    if (made === null) continue
+    tried.push({ step: rung.step, draft: made })
+    if (withLedger(made) <= Math.min(room.target, least)) return tried.at(-1)!
   }
   // What must be kept exceeds the target: below the threshold will do, with some room left to grow.
   const limit = Math.min(room.threshold - Math.ceil(defaults.compaction.gapShare * room.room), least)
-  const lean = tried.slice(-(rungs.length - firstLean)).find((one) => withLedger(one.draft) <= limit)
+  const lean = tried.find((one) => isLean(one.step) && withLedger(one.draft) <= limit)
   if (lean !== undefined) return lean
   const trimmed = trimming(scene, options, limit)
   if (trimmed !== null) return trimmed
@@ -158,7 +176,7 @@ function climb(scene: Scene, options: PlanOptions): Found | Refused {
 
 /** The last rung: less and less of the user's words, down to their places. */
 function trimming(scene: Scene, options: PlanOptions, limit: number): Found | null {
-  const bare = shapeOf(scene, options, rungs.at(-1)!, null)
+  const bare = shapeOf(scene, options, rungs.at(-1)!)
   const { totalTokens, messageTokens } = bare.caps
   for (let total = Math.min(totalTokens, scene.room.room); ; total /= 2) {
     const words = total < 1 ? 0 : total
@@ -175,7 +193,7 @@ function atPivot(scene: Scene, options: PlanOptions): Found | Refused {
   const { start, end } = pivotOf(scene, options)
   const made: Found[] = []
   for (const text of [1, 1 / 2, 0]) {
-    const shape = shapeOf(scene, options, { step: 'keep', kept: 0, text }, options.account ?? null)
+    const shape = shapeOf(scene, options, { step: 'keep', kept: 0, text })
     const one = draft(scene, { ...shape, start, end, stubs: [] })
     if (one === null) return nothingToGo(scene)
     made.push({ step: 'keep', draft: one })
@@ -203,7 +221,7 @@ function pivotOf(
   }
 }
 
-function shapeOf(scene: Scene, options: PlanOptions, rung: Rung, account: string | null): Shape {
+function shapeOf(scene: Scene, options: PlanOptions, rung: Rung): Shape {
   const { room, parts, factor } = scene
   const { textShare, textTokens } = defaults.compaction
   const kept = rung.kept === null ? { start: parts.length, stubs: [] } : keptOf(scene, rung.kept)
@@ -214,7 +232,7 @@ function shapeOf(scene: Scene, options: PlanOptions, rung: Rung, account: string
     textTokens: rung.text * Math.min(textTokens, textShare * room.room),
     ledgerTokens: rung.text === 0 ? 0 : ledgerTokens(room.room),
     caps: wordCaps(factor),
-    account,
+    account: null,
     focus: focusOf(options.instructions),
     isAutomatic: options.trigger !== 'manual',
   }
@@ -257,7 +275,7 @@ const withLedger = ({ tokens, shape }: Draft): number => tokens + shape.ledgerTo
 /** A result that is not smaller is thrown away. */
 const smallEnough = ({ before }: Scene): number => before * (1 - defaults.compaction.leastSavedShare)
 
-function planOf(scene: Scene, finished: Finished, step: Step, account: string | null): Plan {
+function planOf(scene: Scene, finished: Finished, step: Step, shape: Shape): Plan {
   const { segments, edits, tokens, audit } = finished
   const isGone = (index: number): boolean => segments.some(({ start, end }) => index >= start && index < end)
   return {
@@ -265,12 +283,13 @@ function planOf(scene: Scene, finished: Finished, step: Step, account: string | 
     steps: edits.some((edit) => edit.kind === 'stub') ? ['clear', step] : [step],
     tokensBefore: scene.before,
     tokensAfter: tokens,
-    source: account === null ? 'extractive' : 'model',
+    source: shape.account === null ? 'extractive' : 'model',
     span: { from: segments[0]!.range.from, to: segments.at(-1)!.range.to },
     texts: segments.map(({ edit }) => edit.text),
     partsGone: scene.parts.filter((_, index) => isGone(index)),
     partsKept: scene.parts.filter((_, index) => !isGone(index)),
     audit,
+    shape,
   }
 }
 

@@ -4,6 +4,8 @@
 // `<account>` lines with sections of ours after it; then what the model should do now. The words of the user and what
 // is pinned follow as blocks of their own, which the fold renders.
 import type { Range } from '../transcript/fact.ts'
+import type { SessionId } from '../transcript/ids.ts'
+import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 
 const opens = '<account>'
@@ -77,7 +79,10 @@ export function partsOf(text: string): { readonly account: string | null; readon
 // ---- a model that writes summaries ----
 
 export interface SummaryAsk {
+  readonly session: SessionId
   readonly span: Range
+  /** The span as it stands in the view. */
+  readonly parts: readonly Part[]
   readonly instructions: string | null
   readonly maxTokens: number
 }

@@ -24,7 +24,8 @@ import type { Failure, Lease, Result } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
 import type { Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
-import { checkpointFor, note, supplyMissing, type Latest } from './opening/resume.ts'
+import { checkpointFor, note, type Latest } from './opening/resume.ts'
+import { supplyMissing } from './opening/supply.ts'
 import { nothingSpent, spend, totalOf, type Spent, type Total } from './limits/spend.ts'
 
 export interface CoreParts {
@@ -66,6 +67,8 @@ export class Core {
   turnSignal: AbortSignal | null = null
   /** The provider refused reasoning made before this place; it is not sent again. */
   reasoningFrom = 0
+  /** One compaction at a time. */
+  isCompacting = false
   /** The window as an overflow has told it. */
   learnedWindow: number | undefined = undefined
   spent: Spent

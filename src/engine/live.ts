@@ -48,6 +48,17 @@ export type LiveEvent =
       readonly tokensFreed: number
       readonly seq: Seq
     }
+  /** The older part of the session was put away; the entry at `seq` can be undone. */
+  | {
+      readonly type: 'compaction'
+      readonly trigger: 'auto' | 'manual' | 'reactive'
+      readonly source: 'model' | 'extractive' | null
+      readonly tokensBefore: number
+      readonly tokensAfter: number
+      /** Share of what the audit looked for that is still in sight. */
+      readonly retention: number | null
+      readonly seq: Seq
+    }
   | { readonly type: 'notice'; readonly code: string; readonly message: string }
   | { readonly type: 'turn-end'; readonly outcome: Outcome; readonly failure: TurnFailure | null }
 

@@ -1,4 +1,5 @@
 // What an engine is made of: the ports and the choices, handed in once (law N1).
+import type { Summariser } from '../compaction/summary.ts'
 import { modelTable, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
@@ -26,6 +27,8 @@ export interface EngineOptions {
   readonly tools?: readonly Tool[] | undefined
   /** In their order; each may speak once before a request. */
   readonly layers?: readonly Layer[] | undefined
+  /** Writes what stands for a span. Without one it is extracted from the span's own words. */
+  readonly summariser?: Summariser | undefined
   readonly hooks?: Hooks | undefined
   /** Asked before a tool runs. Without it every tool of the list may. */
   readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined

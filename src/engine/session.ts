@@ -18,6 +18,7 @@ import type { Seq, SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import { closing, notRun, type OpenCall, type Tail } from '../transcript/grammar.ts'
 import type { Failure } from '../transcript/store.ts'
+import { compact, type CompactAsk, type Compacted } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { fork, type ForkOutcome, type ForkSpec } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
@@ -205,6 +206,18 @@ export class Session {
       throw new EngineError({ code: 'no-room', message })
     }
     return this.#write({ type: 'undo', target })
+  }
+
+  /**
+   * Puts the older part away and keeps the newest messages, every word of the user and what is pinned. With `dryRun`
+   * it only says what would happen; an edited text of it can be handed in as `text`. Undone by its `seq`.
+   */
+  async compact(ask: Omit<CompactAsk, 'trigger' | 'overflow'> = {}): Promise<Compacted> {
+    this.#mustBeIdle()
+    const outcome = await compact(this.#core, { ...ask, trigger: 'manual' }, this.#emit)
+    if (!outcome.ok) throw new EngineError(outcome.failure)
+    if (ask.dryRun !== true) await save(this.#core, this.#emit)
+    return outcome.compacted
   }
 
   /** Everything after this place stops counting; what was paid stays paid. */

@@ -7,6 +7,7 @@ import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
 import type { View } from '../projection/view.ts'
 import type { FactOf } from '../transcript/fact.ts'
+import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
 import type { Emit, TurnFailure } from './live.ts'
@@ -34,6 +35,7 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
 async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<TurnFailure | null> {
   const proposal = layer.decide(core.view(), budgetOf(core, room))
   if (proposal === null) return null
+  if (proposal.kind === 'ask' && proposal.when === 'now') return compacted(core, emit)
   const fact = await factOf(core, layer.name, proposal)
   if (fact === null) {
     // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.
@@ -52,6 +54,16 @@ async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<T
     return null
   }
   return written.failure
+}
+
+/** A compaction that cannot be made ends nothing by itself: whether the view can be sent is asked afterwards. */
+async function compacted(core: Core, emit: Emit): Promise<TurnFailure | null> {
+  const outcome = await compact(core, { trigger: 'auto' }, emit)
+  if (outcome.ok) return null
+  const { code, message } = outcome.failure
+  if (!isRefusal(code) && !isPlanRefusal(code)) return outcome.failure
+  emit({ type: 'notice', code: 'not-compacted', message })
+  return null
 }
 
 /** A proposal as a fact, once what it needs has been done. */

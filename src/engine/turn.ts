@@ -1,6 +1,7 @@
 // The loop: settle, ask, run tools, again, until no call is open. An abort is an outcome: open calls are answered,
 // the turn is ended, and the transcript stays whole. Nothing here throws; a failure ends the turn and is said.
 import { snip } from '../projection/layers/snip.ts'
+import type { ModelFailure } from '../model/model.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
@@ -8,6 +9,7 @@ import type { Entry, Fact, Outcome } from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
+import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
@@ -40,6 +42,7 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
 
 async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {
   let isAskedAgain = false
+  let isCompacted = false
   for (;;) {
     if (signal.aborted) return { outcome: 'aborted', failure: null }
     const prepared = await prepare(core, emit)
@@ -47,6 +50,11 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     const answered = await ask(core, prepared.composed, signal, emit)
     if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
     if (answered.kind === 'failed') {
+      // Too long by the provider's count: compacted and asked once more before anything is shown (SPEC 8.9).
+      if (isTooLong(answered.model) && !isCompacted) {
+        isCompacted = true
+        if (await shortened(core, answered.model, signal, emit)) continue
+      }
       // The provider refuses reasoning it does not know any more: once more without it, then the error is shown.
       if (answered.model?.code !== 'reasoning-invalid' || isAskedAgain) return failed(answered.failure)
       isAskedAgain = true
@@ -58,6 +66,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
       })
       continue
     }
+    isCompacted = false
     const calls = callsOf(answered.entry)
     if (calls.length === 0) {
       if (core.transcript.tail.queued.length > 0) continue
@@ -67,6 +76,21 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     if (stopped !== null) return stopped
     await save(core, emit)
   }
+}
+
+const isTooLong = (failure: ModelFailure | null): failure is ModelFailure =>
+  failure?.code === 'overflow' || failure?.code === 'too-large'
+
+async function shortened(
+  core: Core,
+  failure: ModelFailure,
+  signal: AbortSignal,
+  emit: Emit,
+): Promise<boolean> {
+  const overflow = failure.code === 'overflow' ? failure.overflow : undefined
+  const outcome = await compact(core, { trigger: 'reactive', overflow }, emit, signal)
+  if (!outcome.ok) emit({ type: 'notice', code: 'not-compacted', message: outcome.failure.message })
+  return outcome.ok
 }
 
 /** A checkpoint is only a short cut, so a failing one is said and ends nothing. */
