@@ -1,8 +1,7 @@
 // A fold kept as a small state and the ranges of entries it needs besides: law P5, checkpoint plus tail equals
 // everything. Derived and versioned: a checkpoint of another version is not read but rebuilt from the transcript.
 import { isKnown, type Entry, type Range, type StoredEntry } from '../transcript/fact.ts'
-import { Fold, type FoldNumbers } from './fold.ts'
-import { partOf } from './folding/part.ts'
+import { Fold, keptUnits, type FoldNumbers } from './fold.ts'
 
 export const foldVersion = 1
 // Reading this many entries too many is cheaper than another seek.
@@ -34,16 +33,10 @@ export function restore(state: unknown, entries: Iterable<StoredEntry>): Fold | 
     if (!isKnown(entry) || fold.numbers.cut.some((range) => entry.seq >= range.from && entry.seq <= range.to))
       continue
     if (fold.edits.topAt(entry.seq) === undefined) fold.take(entry)
-    else keep(fold, entry)
+    else for (const unit of keptUnits([entry])) fold.units.push(unit)
   }
   fold.render()
   return fold
-}
-
-// A kept or pinned entry under an edit: shown by the edit, so the calls around it do not matter.
-function keep(fold: Fold, entry: Entry): void {
-  const part = partOf(entry)
-  if (part !== null) fold.units.push({ part, open: false })
 }
 
 function isFoldState(state: unknown): state is FoldState {

@@ -23,9 +23,15 @@ interface OwnAnchor extends Anchor {
   readonly isClean: boolean
 }
 
-interface Evicted extends Range {
+export interface Evicted extends Range {
   /** The place of the edit. */
   readonly seq: Seq
+}
+
+/** A span that stays out of memory when what stood around it comes back, and the blocks its edit shows of it. */
+export interface Hidden {
+  readonly span: Evicted
+  readonly kept: readonly Entry[]
 }
 
 /** The part of the fold that is not derived from units and controls. */
@@ -144,15 +150,15 @@ export class Fold {
     return { from: seq(from), to: seq(Math.max(...needed.map((span) => span.seq)) - 1) }
   }
 
-  /** Puts back the entries of the range that `missing` named. */
-  supply(range: Range, entries: Iterable<StoredEntry>): void {
+  /** Puts back the entries of the range that `missing` named, all but those that an edit among them hides again. */
+  supply(range: Range, entries: Iterable<StoredEntry>, hidden: Hidden | null = null): void {
     const past = new Fold()
     for (const entry of entries) past.push(entry)
     this.units.merge(past.units)
+    this.units.merge(keptUnits(hidden?.kept ?? []).filter((unit) => !this.units.has(unit.part.from)))
     this.edits.supply(past.edits.controls)
-    this.numbers.evicted = this.numbers.evicted.filter(
-      (span) => span.from < range.from || span.seq > range.to + 1,
-    )
+    const others = this.numbers.evicted.filter((span) => span.from < range.from || span.seq > range.to + 1)
+    this.numbers.evicted = hidden === null ? others : [...others, hidden.span]
     this.#view = null
   }
 
@@ -322,6 +328,14 @@ export class Fold {
       changedFrom: lastRequest === null ? null : this.edits.changedAfter(lastRequest),
     }
   }
+}
+
+/** Units of entries that are shown by an edit alone, so that the calls around them do not matter. */
+export function keptUnits(entries: readonly Entry[]): readonly Unit[] {
+  return entries.flatMap((entry) => {
+    const part = partOf(entry)
+    return part === null ? [] : [{ part, open: false }]
+  })
 }
 
 /** The view of a whole list of entries. */

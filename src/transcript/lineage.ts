@@ -53,6 +53,18 @@ export async function* readLine(
   }
 }
 
+/** The entries of the whole line before a place, newest first. */
+export async function* readLineBack(
+  store: Store,
+  links: readonly Link[],
+  before: Seq,
+): AsyncGenerator<ReadItem> {
+  for (const link of links.toReversed()) {
+    if (link.from >= before) continue
+    yield* store.readBack(link.session, seq(Math.min(before, link.to + 1)))
+  }
+}
+
 async function firstOf(store: Store, session: SessionId): Promise<ReadItem | undefined> {
   for await (const item of store.read(session)) if (item.kind !== 'damage') return item
   return undefined

@@ -3,13 +3,14 @@
 import { checkpointOf, restore } from '../../projection/checkpoint.ts'
 import { Fold } from '../../projection/fold.ts'
 import type { ModelTable } from '../../model/models.ts'
-import type { Fact, Range, StoredEntry } from '../../transcript/fact.ts'
+import type { Range, StoredEntry } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../../transcript/grammar.ts'
 import { seq, type SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
 import type { Checkpoint, Damage, Failure, Result, Store } from '../../transcript/store.ts'
 import { nothingSpent, spend, type Spent } from '../limits/spend.ts'
+import { collect, supplyMissing } from './supply.ts'
 
 /** The little that a session knows of itself beside its view. */
 export interface Latest {
@@ -19,6 +20,8 @@ export interface Latest {
   readonly requestAt: number | null
   /** Its answer read less from the cache than was there, and nothing of ours explains it. */
   readonly cacheLost?: boolean | undefined
+  /** Model summaries that failed in a row. */
+  readonly summaryFailures?: number | undefined
 }
 
 export interface Resumed {
@@ -73,6 +76,9 @@ export function note(latest: Latest, entry: StoredEntry): Latest {
   if (!isKnown(entry)) return latest
   const { fact } = entry
   if (fact.type === 'model-set') return { ...latest, model: fact.model }
+  if (fact.type === 'compaction-failed')
+    return { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
+  if (fact.type === 'boundary' && fact.source === 'model') return { ...latest, summaryFailures: 0 }
   if (fact.type === 'cache-break') return { ...latest, cacheLost: fact.causes.every(isLoss) }
   return fact.type === 'request-sent' ? { ...latest, requestAt: entry.at, cacheLost: false } : latest
 }
@@ -81,21 +87,6 @@ export function note(latest: Latest, entry: StoredEntry): Latest {
 function isLoss(cause: unknown): boolean {
   const kind = typeof cause === 'object' && cause !== null && 'kind' in cause ? cause.kind : null
   return kind === 'expired' || kind === 'server'
-}
-
-/** Reads back what an undo or a rewind needs and eviction has left out. */
-export async function supplyMissing(
-  store: Store,
-  links: readonly Link[],
-  fold: Fold,
-  fact: Fact,
-): Promise<Failure | null> {
-  const range = fold.missing(fact)
-  if (range === null) return null
-  const entries = await collect(store, links, [range], fold.numbers.lost)
-  if (!entries.ok) return entries.failure
-  fold.supply(range, entries.entries)
-  return null
 }
 
 interface Reading {
@@ -170,35 +161,6 @@ async function push(
   if (isKnown(entry) && entry.fact.type === 'boundary') fold.evict()
   return null
 }
-
-/** The entries of these ranges, all of them but those already known as lost. */
-async function collect(
-  store: Store,
-  links: readonly Link[],
-  ranges: readonly Range[],
-  lost: readonly Range[],
-): Promise<Result<{ readonly entries: readonly StoredEntry[] }>> {
-  const entries: StoredEntry[] = []
-  for (const range of ranges) {
-    const before = entries.length
-    for await (const item of readLine(store, links, range)) {
-      if (item.kind === 'failed') return { ok: false, failure: item.failure }
-      if (item.kind === 'entry') entries.push(item.entry)
-    }
-    const { from, to } = range
-    if (entries.length - before + overlap(range, lost) < to - from + 1) {
-      const message = `entries ${from} to ${to} cannot be read whole; a part of the transcript is damaged`
-      return { ok: false, failure: { code: 'damaged', message } }
-    }
-  }
-  return { ok: true, entries }
-}
-
-const overlap = (range: Range, lost: readonly Range[]): number =>
-  lost.reduce(
-    (sum, one) => sum + Math.max(0, Math.min(one.to, range.to) - Math.max(one.from, range.from) + 1),
-    0,
-  )
 
 const lostOf = (kept: unknown): readonly Range[] =>
   (kept as { readonly numbers?: { readonly lost?: readonly Range[] } } | null | undefined)?.numbers?.lost ??

@@ -35,6 +35,10 @@ export class Units {
     return part !== undefined && part.from === place ? part : undefined
   }
 
+  has(place: Seq): boolean {
+    return this.find(place) !== undefined
+  }
+
   /** Index of the first unit at or after this place. */
   indexAt(place: number): number {
     let low = 0

@@ -1,0 +1,128 @@
+// Reading back what eviction has left out: for an undo or a rewind, and for a checkpoint. What cannot be read whole is a
+// failure, for a view that lacks something must never pass for the view.
+import type { Fold, Hidden } from '../../projection/fold.ts'
+import {
+  isEditing,
+  isKnown,
+  type Entry,
+  type Fact,
+  type Range,
+  type StoredEntry,
+} from '../../transcript/fact.ts'
+import { after, type Seq } from '../../transcript/ids.ts'
+import { readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
+import type { Failure, Result, Store } from '../../transcript/store.ts'
+
+/** Gives the fold what it must have before this fact can be pushed. */
+export async function supplyMissing(
+  store: Store,
+  links: readonly Link[],
+  fold: Fold,
+  fact: Fact,
+): Promise<Failure | null> {
+  const range = fold.missing(fact)
+  if (range === null) return null
+  const found = await uncovered(store, links, fold, range, lastSurvivor(fact))
+  if (!found.ok) return found.failure
+  fold.supply(range, found.entries, found.hidden)
+  return null
+}
+
+/** Edits up to this place are still in force once the fact is pushed. */
+const lastSurvivor = (fact: Fact): number =>
+  fact.type === 'undo' ? fact.target - 1 : fact.type === 'rewind' ? fact.to : -1
+
+interface Uncovered {
+  readonly entries: readonly StoredEntry[]
+  readonly hidden: Hidden | null
+}
+
+/**
+ * What comes into sight, read backwards. A compaction covers the one before it, so taking the last one back uncovers the
+ * one before, and what that one hides need not be read: an undo costs its span, however long the session.
+ */
+async function uncovered(
+  store: Store,
+  links: readonly Link[],
+  fold: Fold,
+  range: Range,
+  lastSurvivor: number,
+): Promise<Result<Uncovered>> {
+  const entries: StoredEntry[] = []
+  const undone = new Set<Seq>()
+  let cover: { readonly seq: Seq; readonly range: Range; readonly kept: readonly Seq[] } | null = null
+  let first: Seq = range.from
+  for await (const item of readLineBack(store, links, after(range.to))) {
+    if (item.kind === 'failed') return { ok: false, failure: item.failure }
+    if (item.kind === 'damage') continue
+    const { entry } = item
+    if (entry.seq < first) break
+    entries.push(entry)
+    if (!isKnown(entry) || isWithin(entry.seq, fold.numbers.cut)) continue
+    if (entry.fact.type === 'undo') undone.add(entry.fact.target)
+    if (cover !== null || entry.seq > lastSurvivor || undone.has(entry.seq)) continue
+    cover = coverOf(entry, range.from)
+    if (cover !== null) first = after(cover.range.to)
+  }
+  if (entries.length + overlap({ from: first, to: range.to }, fold.numbers.lost) < range.to - first + 1)
+    return damaged({ from: first, to: range.to })
+  entries.reverse()
+  if (cover === null) return { ok: true, entries, hidden: null }
+  const places = cover.kept.map((place): Range => ({ from: place, to: place }))
+  const kept = await collect(store, links, places, fold.numbers.lost)
+  if (!kept.ok) return kept
+  const span = { seq: cover.seq, from: cover.range.from, to: cover.range.to }
+  return { ok: true, entries, hidden: { span, kept: kept.entries.filter(isKnown) } }
+}
+
+/** The span of this entry's edits that begins at or before a place, with the places it shows of it. */
+function coverOf(
+  { seq: place, fact }: Entry,
+  from: Seq,
+): { readonly seq: Seq; readonly range: Range; readonly kept: readonly Seq[] } | null {
+  if (!isEditing(fact)) return null
+  for (const edit of fact.edits) {
+    if (edit.kind !== 'summary' && edit.kind !== 'drop') continue
+    if (edit.from > from || edit.to < from) continue
+    const kept = edit.kind === 'summary' ? edit.keep.map((keep) => keep.at.seq) : []
+    return {
+      seq: place,
+      range: { from: edit.from, to: edit.to },
+      kept: [...new Set(kept)].sort((a, b) => a - b),
+    }
+  }
+  return null
+}
+
+/** The entries of these ranges, all of them but those already known as lost. */
+export async function collect(
+  store: Store,
+  links: readonly Link[],
+  ranges: readonly Range[],
+  lost: readonly Range[],
+): Promise<Result<{ readonly entries: readonly StoredEntry[] }>> {
+  const entries: StoredEntry[] = []
+  for (const range of ranges) {
+    const before = entries.length
+    for await (const item of readLine(store, links, range)) {
+      if (item.kind === 'failed') return { ok: false, failure: item.failure }
+      if (item.kind === 'entry') entries.push(item.entry)
+    }
+    if (entries.length - before + overlap(range, lost) < range.to - range.from + 1) return damaged(range)
+  }
+  return { ok: true, entries }
+}
+
+const overlap = (range: Range, lost: readonly Range[]): number =>
+  lost.reduce(
+    (sum, one) => sum + Math.max(0, Math.min(one.to, range.to) - Math.max(one.from, range.from) + 1),
+    0,
+  )
+
+const isWithin = (place: number, ranges: readonly Range[]): boolean =>
+  ranges.some((range) => place >= range.from && place <= range.to)
+
+function damaged({ from, to }: Range): { readonly ok: false; readonly failure: Failure } {
+  const message = `entries ${from} to ${to} cannot be read whole; a part of the transcript is damaged`
+  return { ok: false, failure: { code: 'damaged', message } }
+}
