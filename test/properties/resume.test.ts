@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { checkpointFor, note, resume, type Latest, type Resumed } from '../../src/engine/opening/resume.ts'
+import { supplyMissing } from '../../src/engine/opening/supply.ts'
 import { nothingSpent, spend } from '../../src/engine/limits/spend.ts'
 import { modelTable } from '../../src/model/models.ts'
 import { Fold } from '../../src/projection/fold.ts'
@@ -12,9 +13,10 @@ import { viewRefusal } from '../../src/projection/refusal.ts'
 import type { View } from '../../src/projection/view.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
-import { Pen } from '../../src/testing/builders.ts'
+import { answered, call, Pen, result, said, start } from '../../src/testing/builders.ts'
+import { storeWith } from '../../src/testing/store-with.ts'
 import { fixedSession } from '../../src/testing/fixed.ts'
-import type { Entry, Fact } from '../../src/transcript/fact.ts'
+import type { Entry, Fact, Kept } from '../../src/transcript/fact.ts'
 import { emptyTail, step } from '../../src/transcript/grammar.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
@@ -92,7 +94,65 @@ async function stored(entries: readonly Entry[], checkpointAt: number | null) {
   return { store, checkpoint: join(folder, session, 'checkpoint.json') }
 }
 
+/** Turns with boundaries between them, each over everything before it, as compaction leaves them. */
+function compacted(boundaries: number): Entry[] {
+  const pen = new Pen()
+  const entries = [pen.write(start(session))]
+  const add = (fact: Fact): Entry => (entries.push(pen.write(fact)), entries.at(-1)!)
+  const keep: Kept[] = []
+  for (let at = 0; at < boundaries; at++) {
+    for (const text of ['one', 'two']) {
+      keep.push({ at: { seq: add(said(`${text} ${at}`)).seq, block: 0 } })
+      add(answered([call(`toolu_${at}_${text}`)], { id: `msg_${at}_${text}`, stop: 'tool_use' }))
+      add(result(`toolu_${at}_${text}`, `result ${text} ${at}`))
+      add(answered(`answer ${text} ${at}`, { id: `msg_${at}_${text}_end` }))
+      add({ type: 'turn-end', outcome: 'done' })
+    }
+    const to = entries.at(-1)!.seq
+    const edit = {
+      kind: 'summary',
+      from: seq(1),
+      to,
+      text: `summary ${at}`,
+      ref: `1-${to}`,
+      keep: [...keep],
+    } as const
+    const why = { why: 'full', tokensFreed: 0, layer: 'autocompact', asked: 'automatic' } as const
+    add(asBoundary({ type: 'view-edit', edits: [edit], ...why }))
+    if (at % 2 === 0) add(said(`after ${at}`, 'injected'))
+  }
+  return entries
+}
+
 describe('resume', () => {
+  it('[P5] compactions on top of each other are undone one by one, each reading its own span only', async () => {
+    const entries = compacted(6)
+    const { store: inner } = await stored(entries, entries.length)
+    let reads = 0
+    const store = storeWith(inner, {
+      read: async function* (...place) {
+        for await (const item of inner.read(...place)) yield ((reads++, item))
+      },
+      readBack: async function* (...place) {
+        for await (const item of inner.readBack(...place)) yield ((reads++, item))
+      },
+    })
+    const { fold, links } = expectSame(await resume(store, session, table), entries)
+    const pen = new Pen({ first: entries.length })
+    const boundaries = entries.filter((entry) => entry.fact.type === 'boundary').reverse()
+    for (const { seq: target } of boundaries) {
+      const entry = pen.write({ type: 'undo', target })
+      reads = 0
+      expect(await supplyMissing(store, links, fold, entry.fact)).toBe(null)
+      fold.push(entry)
+      entries.push(entry)
+      expect(plain(fold.view())).toEqual(plain(live(entries).fold.view()))
+      // Its span, the one entry before it, and what the summary below it keeps.
+      expect(reads).toBeLessThan(12 + 2 + 2 * 2 * boundaries.length)
+    }
+    expect(fold.numbers.evicted).toEqual([])
+  })
+
   it('[P5] from a checkpoint anywhere equals what was live, also when undos and rewinds follow it', async () => {
     await fc.assert(
       fc.asyncProperty(sessions, fc.nat(), async (entries, at) => {
