@@ -1,5 +1,6 @@
 // The door `palimpsest/lab`.
 export { toEntries, type Entries, type EntryOptions } from './entries.ts'
+export { playAll, type BatchOptions, type Outcome } from './batch.ts'
 export { importBytes, importFile, type ReadBytes } from './importers/import-file.ts'
 export {
   contextOf,
@@ -10,3 +11,14 @@ export {
   type Recording,
   type Skipped,
 } from './recording.ts'
+export { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
+export { policies, policyFrom, policyNamed, type Policy } from './policy.ts'
+export {
+  prepareReplay,
+  replay,
+  type Lifetime,
+  type Prepared,
+  type Replayed,
+  type ReplayOptions,
+} from './replay.ts'
+export { reportOf, reportText, type Group, type Report, type Row } from './report.ts'

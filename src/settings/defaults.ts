@@ -36,7 +36,9 @@ export const defaults = {
     /** Transcripts are read in blocks of this size, forwards and backwards. */
     blockBytes: 256 * KB,
     /** A search for a place ends when it lies in a stretch this long, which is then read through. */
-    seekBytes: 512 * KB,
+    seekBytes: 128 * KB,
+    /** Blocks of such a search: it needs one line of each. */
+    probeBytes: 16 * KB,
     /** Most bytes that are summed up while looking for whole entries in one damaged line. */
     salvageBytes: 128 * MB,
     /** Bytes before a checkpoint's place by which the transcript is known again; they include the last checksum. */
@@ -103,7 +105,7 @@ export const defaults = {
     /** Words of a cleared result that its stub keeps; 0 leaves the plain marker. */
     digestChars: 240,
     /** How much of a result is looked through for them, most of it at the head. */
-    digestScanChars: 4096,
+    digestScanChars: 2 * KB,
     /** Of the input of a call a stub shows this much. */
     inputChars: 120,
     /** What a stub is taken to need before it is written. */

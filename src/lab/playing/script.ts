@@ -5,6 +5,7 @@
 // with results it is part of the last result, and otherwise of the input.
 import { defaults } from '../../settings/defaults.ts'
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
+import { contentText } from '../measuring/texts.ts'
 import type { RecordedBlock, RecordedResult, RecordedTurn, Recording } from '../recording.ts'
 
 export interface ScriptResult {
@@ -46,7 +47,9 @@ export function scriptOf(recording: Recording): Script {
   const calls = new Calls()
   const steps: Step[] = []
   const first = opening(recording)
-  const reminder = first.filter(isInjected).flatMap(({ block }) => (block.type === 'text' ? [block] : []))
+  // Where nobody said anything, what was injected is the input.
+  const isReminded = first.some((recorded) => isWords(recorded) && !isInjected(recorded))
+  const reminder = isReminded ? blocksOf(first.filter(isInjected)) : []
   let now = recording.turns.find((turn) => turn.at !== null)?.at ?? 0
   let asked = now
   let pending: RecordedBlock[] = []
@@ -57,7 +60,8 @@ export function scriptOf(recording: Recording): Script {
       pending.push(...turn.content.filter(({ kind }) => kind !== 'compact_summary'))
       continue
     }
-    const came = steps.length === 0 ? pending.filter((recorded) => !isInjected(recorded)) : pending
+    const isOpening = steps.length === 0 && isReminded
+    const came = isOpening ? pending.filter((recorded) => !isInjected(recorded)) : pending
     steps.push({ at: asked, ...incoming(came, calls), answer: answerOf(recording, turn, now, calls) })
     pending = []
     asked = now
@@ -66,7 +70,7 @@ export function scriptOf(recording: Recording): Script {
     name: recording.name,
     client: recording.client,
     steps,
-    reminder: reminder.length === 0 ? null : reminder.map((block) => block.text).join('\n\n'),
+    reminder: reminder.length === 0 ? null : contentText(reminder),
     tools: [...new Set([...recording.tools.map(wireName), ...calls.tools])].sort(),
     system: recording.system,
     firstRequestTokens: recording.firstRequestTokens,
