@@ -7,7 +7,7 @@ import type { Room } from '../projection/budget.ts'
 import { sizeOf } from '../projection/calibration.ts'
 import { cutPlaces } from '../projection/cuts.ts'
 import type { Fold } from '../projection/fold.ts'
-import { canBeStubbed, isPinned } from '../projection/folding/render.ts'
+import { canBeStubbed, isPinned, stubbed } from '../projection/folding/render.ts'
 import { estimateBlock } from '../projection/tokens.ts'
 import type { Part, View, ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -106,13 +106,10 @@ export function stubsOf(scene: Scene, part: Part): readonly Stub[] {
     if (!canBeStubbed(block) || isPinned(scene.fold.edits.pins, part.from, at.block!, Infinity)) return []
     if (block.type === 'tool_result' && 'is_error' in block && block.cleared !== undefined) return []
     const text = stubText(part, block)
-    const freed = weight - estimateBlock({ type: 'text', text }) - resultTokens
+    const freed = weight - estimateBlock(stubbed(block, text))
     return freed <= 0 ? [] : [{ edit: { kind: 'stub', at, text, ref: `${part.from}` }, freed }]
   })
 }
-
-// A stub in a result keeps the result around it.
-const resultTokens = 12
 
 function stubText(part: Part, block: ViewBlock): string {
   const text = blockText(block)
