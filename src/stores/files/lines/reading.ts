@@ -15,6 +15,7 @@ export const lineOptions: LineOptions = {
   blockBytes: defaults.store.blockBytes,
   capBytes: 2 * defaults.transcript.maxLineBytes,
 }
+const probeOptions: LineOptions = { ...lineOptions, blockBytes: defaults.store.probeBytes }
 
 export async function* readForward(
   file: OpenFile,
@@ -130,7 +131,7 @@ async function firstCheckedAfter(
   // Where no line begins for so long, the search gives up; it then only starts earlier than it might.
   const end = Math.min(high, middle + 2 * lineOptions.capBytes)
   let isPart = true
-  for await (const lines of linesForward(file, middle, end, lineOptions)) {
+  for await (const lines of linesForward(file, middle, end, probeOptions)) {
     for (const line of lines) {
       // The search lands inside a line, the rest of which says nothing.
       if (isPart || line.bytes === null || !line.ended) {
