@@ -145,15 +145,17 @@ describe('cached clearing', () => {
 
   it('[Z15] becomes stubs when a compaction rewrites what stood before', async () => {
     const compact = toolOf('Compact', () => 'compacted')
-    const run = compact.run
     let play: Stage | null = null
     const tools = [
       bash,
       {
         ...compact,
-        run: async (...given: Parameters<typeof run>) => {
+        run: async (...given: Parameters<typeof compact.run>) => {
           const { messages } = play!.session.view()
-          return { ...(await run(...given)), facts: [boundary(messages.at(0)!.from, messages.at(2)!.to)] }
+          return {
+            ...(await compact.run(...given)),
+            facts: [boundary(messages.at(0)!.from, messages.at(2)!.to)],
+          }
         },
       },
     ]

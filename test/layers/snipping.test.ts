@@ -1,6 +1,6 @@
 // Snip at work: tags in the request copy, the tool, its refusals, resume and undo, over HTTP.
 import { describe, expect, it } from 'vitest'
-import type { WireRequest } from '../../src/model/wire.ts'
+import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { call, type ScriptStep } from '../../src/simulator/index.ts'
 import { snipTool } from '../../src/tools/snip.ts'
 import { desk } from '../tools/desk.ts'
@@ -11,13 +11,16 @@ import { plainBytes, resultsIn, stage, toolOf } from './stage.ts'
 
 const tools = [toolOf('Bash', () => lines(50)), snipTool()]
 
+const textOf = (block: WireBlock | undefined): string =>
+  typeof block?.['text'] === 'string' ? block['text'] : ''
+
 /** The tags of a request, in order, and the texts they stand behind. */
 function tagged(request: WireRequest): readonly (readonly [text: string, tag: string])[] {
   return request.messages.flatMap(({ role, content }) => {
     if (role !== 'user' || typeof content === 'string') return []
     return content.flatMap((block, index) => {
-      const tag = /^\[id:([0-9a-f]+)\]$/.exec(String(block['text'] ?? ''))?.[1]
-      return tag === undefined ? [] : [[String(content[index - 1]!['text']), tag] as const]
+      const tag = /^\[id:([0-9a-f]+)\]$/.exec(textOf(block))?.[1]
+      return tag === undefined ? [] : [[textOf(content[index - 1]), tag] as const]
     })
   })
 }
@@ -125,12 +128,11 @@ describe('Read and clearing', () => {
     place.put('a.ts', lines(200))
     const scribe = new Scribe()
     scribe.say()
-    const textOf = (content: readonly { type: string }[]) => JSON.stringify(content)
     const read = await place.read({ file_path: 'a.ts' })
     const shownBy = place.env.readFiles.entries()[0]![1].callId
     place.shown.add(shownBy)
     const note = await place.read({ file_path: 'a.ts' })
-    expect(textOf(note.content)).toContain('[unchanged')
+    expect(JSON.stringify(note.content)).toContain('[unchanged')
     const [first] = scribe.work({
       id: shownBy,
       tool: 'Read',

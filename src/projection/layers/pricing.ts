@@ -69,6 +69,10 @@ export function worthClearing(
   const { isWarm, expectedRequests } = budget
   const margin = isWarm ? defaults.clearing.margin : 1
   const rates = budget.rates ?? plainRates
+  // Both are in proportion to their tokens, so one of each is priced and the rest is counting.
+  const one = { isWarm, rates, expectedRequests }
+  const saved = view.factor * priceOfReduction({ ...one, freedTokens: 1, tailTokens: 0 }).saves
+  const paid = view.factor * margin * priceOfReduction({ ...one, freedTokens: 0, tailTokens: 1 }).costs
   const rewritten = rewrittenTail(view)
   let freed = 0
   let cleared = 0
@@ -79,9 +83,7 @@ export function worthClearing(
     // Of what lies behind, the results that go with it are not written again.
     const tail = Math.max(0, tailOf(view, candidate, rewritten) - cleared)
     cleared += candidate.part.estimate
-    const sizes = { freedTokens: view.factor * freed, tailTokens: view.factor * tail }
-    const price = priceOfReduction({ ...sizes, isWarm, rates, expectedRequests })
-    const value = price.saves - margin * price.costs
+    const value = saved * freed - paid * tail
     if (value > best.value) best = { value, start, freed }
   }
   return view.factor * best.freed < defaults.clearing.minFreedTokens ? [] : nominated.slice(best.start)

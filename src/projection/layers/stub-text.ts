@@ -28,39 +28,46 @@ function shortInput(input: Readonly<Record<string, unknown>>): string {
   return cut(whole.replace(/\s+/g, ' ').trim(), defaults.clearing.inputChars)
 }
 
-const errorLine = /\b(?:error|exception|failed|failure|fatal|panic|traceback|warning)\b/i
+const errorWord = /(?:error|exception|fail|fatal|panic|traceback|warning)/gi
 const pathWord = /(?<![\w.@~/-])(?:[\w.@~-]*\/)+[\w.@-]+(?::\d+)?/g
 const nameWord = /\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]\w*[A-Z]\w+|[A-Za-z]\w*_\w+)\b/g
 const numberWord = /\b(?:\d+\.\d+|\d{3,})\b/g
 const pieceChars = 80
 
-/** Error lines, then paths, names and numbers, most frequent first, as far as there is room. */
+/** The lines that speak of an error, each once. */
+function* errorLines(text: string): Generator<string> {
+  let end = 0
+  for (const { index } of text.matchAll(errorWord)) {
+    if (index < end) continue
+    const from = text.lastIndexOf('\n', index) + 1
+    end = text.indexOf('\n', index)
+    if (end < 0) end = text.length
+    yield text.slice(from, end)
+  }
+}
+
+function* wordsOf(text: string, kind: RegExp): Generator<string> {
+  for (const [word] of text.matchAll(kind)) yield word
+}
+
+/** Error lines, then paths, names and numbers in the order they stand there, each as far as its share of the room goes. */
 function digestOf(whole: string, known: string, room: number): string {
   const text = ends(whole)
   const pieces: string[] = []
   let left = room
-  const add = (piece: string): void => {
-    if (piece.length + 2 > left || pieces.includes(piece) || known.includes(piece)) return
-    pieces.push(piece)
-    left -= piece.length + 2
-  }
-  const errors = text.split('\n').filter((line) => errorLine.test(line))
-  for (const line of errors.slice(0, 2)) add(cut(line.replace(/\s+/g, ' ').trim(), pieceChars))
-  for (const kind of [pathWord, nameWord, numberWord]) {
-    // Each kind leaves some room to the next.
+  const kinds = [pathWord, nameWord, numberWord].map((kind) => wordsOf(text, kind))
+  for (const found of [errorLines(text), ...kinds]) {
     const enough = left / 2
-    for (const word of frequent(text, kind)) {
-      if (left < enough) break
-      if (word.length <= pieceChars) add(word)
+    // Reading on for what has no room would cost more than all the rest.
+    for (const word of found) {
+      const piece = cut(word.replace(/\s+/g, ' ').trim(), pieceChars)
+      if (piece.length + 2 > left || left < enough) break
+      if (pieces.includes(piece) || known.includes(piece)) continue
+      pieces.push(piece)
+      left -= piece.length + 2
     }
   }
   return pieces.join(', ')
-}
-
-function frequent(text: string, kind: RegExp): readonly string[] {
-  const counts = new Map<string, number>()
-  for (const [word] of text.matchAll(kind)) counts.set(word, (counts.get(word) ?? 0) + 1)
-  return [...counts].sort((a, b) => b[1] - a[1]).map(([word]) => word)
 }
 
 /** Both ends of a long text: what matters mostly stands there, and clearing many results must stay quick. */

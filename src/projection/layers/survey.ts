@@ -12,8 +12,9 @@ export interface CallFacts {
   readonly input: Readonly<Record<string, unknown>>
   /** The file it works on, where it names one. */
   readonly file: string | null
-  /** The piece of the file it asks for; empty is all of it. */
+  /** The file with the piece of it that is asked for; empty when that is all of it. */
   readonly piece: string
+  readonly work: 'read' | 'write' | null
 }
 
 /** A result that may be cleared, with the call it answers. */
@@ -55,10 +56,16 @@ type Known = WeakMap<Message, Found>
 /** Looks at one view after another and keeps what it has read of their messages. */
 export function createSurveyor(policyOf: PolicyOf | undefined): (view: View) => Survey {
   const known: Known = new WeakMap()
-  return (view) => surveyOf(view, policyOf, known)
+  const verdicts = new Map<string | undefined, boolean>()
+  const mayClear = (tool: string | undefined): boolean => {
+    const verdict = verdicts.get(tool) ?? ruleOf(policyOf, tool).results === 'clear'
+    verdicts.set(tool, verdict)
+    return verdict
+  }
+  return (view) => surveyOf(view, mayClear, known)
 }
 
-function surveyOf(view: View, policyOf: PolicyOf | undefined, known: Known): Survey {
+function surveyOf(view: View, mayClear: (tool: string | undefined) => boolean, known: Known): Survey {
   const calls = new Map<string, CallFacts>()
   const results: { part: Part; block: ToolResultBlock; behind: number }[] = []
   const stoodOn = new Set<string>()
@@ -82,20 +89,25 @@ function surveyOf(view: View, policyOf: PolicyOf | undefined, known: Known): Sur
   const candidates: Candidate[] = []
   const remote: Candidate[] = []
   const isLeft = leftAlone(view)
-  for (const { part, block, behind } of results) {
+  const candidateOf = ({ part, block, behind }: (typeof results)[number]): Candidate => {
     const call = calls.get(block.tool_use_id)
-    const candidate = { part, block, call, behind, ...judged(part, call, newest) }
+    const again = isAgain(part, call, newest)
+    const isSuperseded = again || isWritten(part, call, newest)
+    return { part, block, call, behind, isRepeated: again, isSuperseded }
+  }
+  for (const one of results) {
+    const { part, block } = one
     if (isLeft(part)) continue
-    if (block.cleared === 'cache-edit') remote.push(candidate)
+    if (block.cleared === 'cache-edit') remote.push(candidateOf(one))
     const may =
       block.cleared === undefined &&
       part.by === null &&
       !block.is_error &&
       part.from < answeredTo &&
       part.estimate >= defaults.clearing.smallTokens &&
-      ruleOf(policyOf, part.tool).results === 'clear' &&
+      mayClear(part.tool) &&
       !stoodOn.has(block.tool_use_id)
-    if (may) candidates.push(candidate)
+    if (may) candidates.push(candidateOf(one))
   }
   const last = view.messages.last()
   const isTurnStart = last?.role === 'user' && last.parts.some((part) => part.kind === 'input')
@@ -134,7 +146,8 @@ function callFacts(block: {
     (value) => typeof value === 'string',
   )
   const piece = JSON.stringify([input['offset'], input['limit'], input['pages']])
-  return { id, name, input, file: file ?? null, piece: piece === wholeFile ? '' : piece }
+  const work = reads.has(name) ? 'read' : writes.has(name) ? 'write' : null
+  return { id, name, input, file: file ?? null, piece: piece === wholeFile ? '' : `${file} ${piece}`, work }
 }
 
 const reads = new Set(['Read'])
@@ -142,9 +155,9 @@ const writes = new Set(['Edit', 'Write', 'MultiEdit'])
 
 interface Work {
   /** The last whole reading of each file, the last of each piece, and the last writing. */
-  readonly whole: ReadonlyMap<string, number>
-  readonly pieces: ReadonlyMap<string, number>
-  readonly written: ReadonlyMap<string, number>
+  readonly whole: Map<string, number>
+  readonly pieces: Map<string, number>
+  readonly written: Map<string, number>
 }
 
 /** Where each file was last shown and last changed. Only what stands in the view as it came counts. */
@@ -152,33 +165,30 @@ function newestWork(
   results: readonly { readonly part: Part; readonly block: ToolResultBlock }[],
   calls: ReadonlyMap<string, CallFacts>,
 ): Work {
-  const work = {
-    whole: new Map<string, number>(),
-    pieces: new Map<string, number>(),
-    written: new Map<string, number>(),
-  }
+  const work: Work = { whole: new Map(), pieces: new Map(), written: new Map() }
   for (const { part, block } of results) {
     const call = calls.get(block.tool_use_id)
-    if (call === undefined || call.file === null || block.is_error) continue
-    if (writes.has(call.name)) work.written.set(call.file, part.from)
-    if (!reads.has(call.name) || part.by !== null || block.cleared !== undefined || standsOn(block) !== null)
-      continue
-    if (call.piece === '') work.whole.set(call.file, part.from)
-    else work.pieces.set(`${call.file}\n${call.piece}`, part.from)
+    if (call === undefined || call.file === null || call.work === null || block.is_error) continue
+    if (call.work === 'write') work.written.set(call.file, part.from)
+    else if (part.by === null && block.cleared === undefined && standsOn(block) === null)
+      (call.piece === '' ? work.whole : work.pieces).set(
+        call.piece === '' ? call.file : call.piece,
+        part.from,
+      )
   }
   return work
 }
 
-function judged(part: Part, call: CallFacts | undefined, { whole, pieces, written }: Work) {
-  if (call === undefined || call.file === null || !reads.has(call.name))
-    return { isRepeated: false, isSuperseded: false }
-  const again = Math.max(
-    whole.get(call.file) ?? -1,
-    call.piece === '' ? -1 : (pieces.get(`${call.file}\n${call.piece}`) ?? -1),
-  )
-  const isRepeated = again > part.from
-  return { isRepeated, isSuperseded: isRepeated || (written.get(call.file) ?? -1) > part.from }
+function isAgain(part: Part, call: CallFacts | undefined, { whole, pieces }: Work): boolean {
+  if (call === undefined || call.file === null || call.work !== 'read') return false
+  return (whole.get(call.file) ?? -1) > part.from || (pieces.get(call.piece) ?? -1) > part.from
 }
+
+const isWritten = (part: Part, call: CallFacts | undefined, { written }: Work): boolean =>
+  call !== undefined &&
+  call.file !== null &&
+  call.work === 'read' &&
+  (written.get(call.file) ?? -1) > part.from
 
 // A Read of a file that did not change says so and names the call that shows it; that one must stay.
 const unchanged = /^\[unchanged: .*\((\S+)\)\]$/s
