@@ -16,6 +16,7 @@ export interface StandardSettings {
   readonly budget?: boolean | undefined
   readonly messageChars?: number | undefined
   readonly microcompact?: boolean | undefined
+  readonly autocompact?: boolean | undefined
   readonly timeBased?: boolean | undefined
   readonly cached?: boolean | undefined
   readonly keep?: number | undefined
@@ -41,6 +42,8 @@ export interface Policy {
 
 const cutOff: TrimRule = { text: 'none', userWords: 'lose' }
 const fallback: TrimRule = { text: 'extract', userWords: 'keep' }
+/** For a policy that compacts by itself: only what could not be sent at all is trimmed. */
+const lastResort: TrimRule = { ...fallback, atShare: 1 }
 const plain = { spill: false, standard: null, clear: null, summaries: 'none', ignoresWindow: false } as const
 
 /** In the order of the table. */
@@ -105,7 +108,7 @@ export const policies: readonly Policy[] = [
     ...plain,
     name: 'clear-old',
     about: 'our clearing of old results by time, economy and pressure, alone',
-    standard: { budget: false },
+    standard: { budget: false, autocompact: false },
     trim: fallback,
   },
   {
@@ -114,7 +117,7 @@ export const policies: readonly Policy[] = [
     about: 'our layers with their defaults',
     spill: true,
     standard: {},
-    trim: fallback,
+    trim: lastResort,
   },
 ]
 
@@ -145,6 +148,7 @@ const shape = z.strictObject({
       budget: z.optional(z.boolean()),
       messageChars: z.optional(size),
       microcompact: z.optional(z.boolean()),
+      autocompact: z.optional(z.boolean()),
       timeBased: z.optional(z.boolean()),
       cached: z.optional(z.boolean()),
       keep: z.optional(size),

@@ -6,6 +6,7 @@ import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import { lookUp, modelTable } from '../model/models.ts'
 import type { WireBlock } from '../model/wire.ts'
+import { autocompactName, microcompactName } from '../projection/layers/index.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
   checkRequest,
@@ -220,13 +221,14 @@ async function answer(scene: Scene, step: Step, index: number, usage: CacheUsage
   })
 }
 
-const clearing: ReadonlySet<string> = new Set([clearResultsName, 'microcompact', 'tool-result-budget'])
+const clearing: ReadonlySet<string> = new Set([clearResultsName, microcompactName, 'tool-result-budget'])
 
 function note(scene: Omit<Scene, 'session'>, event: LiveEvent): void {
-  if (event.type !== 'view-edit') return
-  scene.edits.set(event.layer, (scene.edits.get(event.layer) ?? 0) + 1)
-  scene.freed += event.tokensFreed
-  if (!clearing.has(event.layer)) scene.isSummary = true
+  if (event.type !== 'view-edit' && event.type !== 'compaction') return
+  const layer = event.type === 'compaction' ? autocompactName : event.layer
+  scene.edits.set(layer, (scene.edits.get(layer) ?? 0) + 1)
+  scene.freed += event.type === 'compaction' ? event.tokensBefore - event.tokensAfter : event.tokensFreed
+  if (!clearing.has(layer)) scene.isSummary = true
 }
 
 function clockAt(start: number): { at: number } & Clock {

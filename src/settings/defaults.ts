@@ -245,12 +245,8 @@ export const defaults = {
     lineChars: 400,
     /** Shortest text of an edit that is looked for. */
     editTextChars: 3,
-    /** What stands for a trimmed span where no model writes it, and for the bag of words. */
-    extractChars: 4000,
+    /** Largest bag of words. */
     bagChars: 24_000,
-    /** Of the assistant's last words in an extract, and of the paths it names. */
-    extractWordsChars: 1200,
-    extractPaths: 40,
     /** What remains of a result that alone does not fit. */
     cutResultChars: 2000,
     /** What counts in input-token equivalents: a token read from the cache, written for each lifetime, or put out. */

@@ -37,7 +37,8 @@ export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = (
       const parts = [...view.messages].flatMap((message) => message.parts)
       const trimmed = oldest(parts, view, budget, rule)
       if (trimmed.length === 0) return view.tokens > budget.effective ? cutLargest(parts, view, budget) : null
-      const text = textFor(rule.text, trimmed)
+      const isFollowed = parts.slice(trimmed.length).some((part) => part.kind === 'answer')
+      const text = textFor(rule.text, { parts: trimmed, budget, factor: view.factor, isFollowed })
       const keep = wordsOf(trimmed, rule, view.factor)
       const edit: Edit = {
         kind: 'summary',
