@@ -75,6 +75,17 @@ describe('Ctrl-C', () => {
     expect(await at.pal(['-p', '--continue', 'go on'])).toMatchObject({ code: 0, out: 'went on\n' })
   })
 
+  it('[G8] a reader that stops reading ends the turn, and the session goes on', async () => {
+    const { access } = await server(['word '.repeat(400), 'went on'], { eventDelayMs: 10 })
+    const at = await desk(access)
+    const { child, ended } = await at.start(['-p', '--output-format', 'stream-json', 'talk'])
+    child.stdout?.on('data', (text: string) => text.includes('text-delta') && child.stdout?.destroy())
+    expect((await ended).code).toBe(130)
+    expect(await at.pal(['-p', '--continue', 'go on'])).toMatchObject({ code: 0, out: 'went on\n' })
+    const { turns } = JSON.parse((await at.pal(['cost', '--json'])).out) as { turns: unknown[] }
+    expect(turns.length).toBe(2)
+  })
+
   it('[G9] a session that another process writes is not touched, and can be forked from', async () => {
     const { access } = await server([sleeper, 'forked'])
     const at = await desk(access)

@@ -2,7 +2,7 @@
 import { defaults } from '../../settings/defaults.ts'
 import { isKnown, isRealInput, type FactOf } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import type { SessionInfo, Store } from '../../transcript/store.ts'
+import type { Store } from '../../transcript/store.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
 
 export type Found = { readonly ok: true; readonly session: SessionId } | Refusal
@@ -55,5 +55,3 @@ export async function openingOf(store: Store, session: SessionId): Promise<Openi
   }
   return { start, words: '' }
 }
-
-export type { SessionInfo }

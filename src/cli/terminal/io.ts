@@ -32,10 +32,12 @@ export function processIo(): Io {
   const { env, stdin, stdout, stderr } = process
   const wantsColours = (isTerminal: boolean): boolean =>
     isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
-  // Whoever reads may stop reading (`pal … | head`): then there is nobody to tell, and nothing to do.
+  // Whoever reads may stop reading (`pal … | head`). Nobody is left to tell, so what runs is asked to end, once.
+  let isClosed = false
   const onClosed = (error: NodeJS.ErrnoException): void => {
     if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+    if (!isClosed) process.kill(process.pid, 'SIGTERM')
+    isClosed = true
   }
   stdout.on('error', onClosed)
   stderr.on('error', onClosed)
@@ -49,8 +51,8 @@ export function processIo(): Io {
     columns: stdout.columns ?? stderr.columns ?? defaults.cli.columns,
     outColours: wantsColours(stdout.isTTY),
     errColours: wantsColours(stderr.isTTY),
-    out: (text) => void stdout.write(text),
-    err: (text) => void stderr.write(text),
+    out: (text) => void (isClosed || stdout.write(text)),
+    err: (text) => void (isClosed || stderr.write(text)),
     piped: () =>
       readPiped(() => stderr.write('pal: waiting for standard input to end; close it, or use < /dev/null\n')),
     secret: askSecret,
