@@ -17,6 +17,7 @@ export async function runProgram(io: Io, words: readonly string[], version: stri
   addLooking(program, io, ends)
   addKeeping(program, io, ends)
   addPlaying(program, io, ends)
+  addReplay(program, io, ends)
   const first = words[0] ?? ''
   const isCommand = program.commands.some((command) => command.name() === first)
   const isHelp = ['help', '--help', '-h', '--version', '-V'].includes(first)
@@ -200,6 +201,40 @@ function addPlaying(program: Command, io: Io, ends: Ends): void {
     .action((flags: SimulateFlags) =>
       ends(async () => (await import('./commands/simulate.ts')).simulate(io, flags)),
     )
+}
+
+interface ReplayFlags {
+  readonly policy?: string
+  readonly window?: number
+  readonly model?: string
+  readonly json?: boolean
+  readonly jobs?: number
+  readonly part?: string
+}
+
+function addReplay(program: Command, io: Io, ends: Ends): void {
+  child(program, 'replay', 'recorded sessions under other policies: what they cost, and what stays in sight')
+    .argument('<path>', 'a recording, or a folder of them')
+    .option('--policy <names>', 'names or files of policies, with commas between; or all')
+    .option('--window <tokens>', 'the context window', wholeNumber)
+    .option('--model <name>', 'the model whose prices and rules hold')
+    .option('--json', 'as JSON')
+    .option('--jobs <n>', 'processes that share the work', wholeNumber)
+    .addOption(new Option('--part <i/n>', 'one part of the work, as lines of JSON').hideHelp())
+    .action((path: string, flags: ReplayFlags) =>
+      ends(async () => {
+        const { replayCommand } = await import('./commands/replay.ts')
+        const script = process.argv[1]
+        const self = script === undefined ? null : [process.execPath, script]
+        return replayCommand({ path, ...flags }, { ...io, self })
+      }),
+    )
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (Number.isInteger(value) && value > 0) return value
+  throw new InvalidArgumentError('It must be a whole number above 0.')
 }
 
 function child(program: Command, name: string, about: string): Command {

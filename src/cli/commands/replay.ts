@@ -158,25 +158,25 @@ function shared(flags: ReplayArguments, jobs: number, self: readonly string[]): 
   let failure: string | null = null
   async function* outcomes(): AsyncGenerator<Outcome> {
     const waiting: Outcome[] = []
-    let running = jobs
-    let wake: () => void = () => undefined
+    const state = { running: jobs, wake: (): void => undefined }
     for (let index = 1; index <= jobs; index++) {
       const words = [...first, 'replay', ...wordsOf({ ...flags, part: `${index}/${jobs}` })]
       const child = spawn(command!, words, { stdio: ['ignore', 'pipe', 'inherit'] })
       createInterface({ input: child.stdout }).on('line', (line) => {
         waiting.push(JSON.parse(line) as Outcome)
-        wake()
+        state.wake()
       })
       child.on('error', (error) => (failure = `a part could not be started: ${error.message}`))
       child.on('close', (code) => {
         if (code !== 0) failure ??= `a part ended with ${code}; try again with --jobs 1`
-        running -= 1
-        wake()
+        state.running -= 1
+        state.wake()
       })
     }
-    while (running > 0 || waiting.length > 0) {
+    while (state.running > 0 || waiting.length > 0) {
       yield* waiting.splice(0)
-      if (running > 0 && waiting.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+      if (state.running > 0 && waiting.length === 0)
+        await new Promise<void>((resolve) => (state.wake = resolve))
     }
   }
   return { outcomes: outcomes(), failure: () => failure }

@@ -16,9 +16,9 @@ export interface Needs {
   readonly steps: readonly Need[]
   readonly wanted: ReadonlySet<string>
   /** Whether this line stood in the recording with this atom before the step. */
-  isOriginal(atom: string, line: string, step: number): boolean
+  readonly isOriginal: (atom: string, line: string, step: number) => boolean
   /** Whether a line shares a content word, the atom apart, with a line in which the atom stood before the step. */
-  keepsCompany(atom: string, line: string, step: number): boolean
+  readonly keepsCompany: (atom: string, line: string, step: number) => boolean
 }
 
 /** Lines in which an atom stood, and the step at which each was first seen. */
