@@ -264,7 +264,8 @@ export class Core {
     if (fact.type === 'boundary') return this.detector.reset(this.#watched)
     const from = changedFrom(fact, this.fold)
     if (from === null) return
-    let estimate = 0
+    // Another model has read nothing yet, the system prompt included.
+    let estimate = fact.type === 'model-set' ? this.view().fixedEstimate : 0
     for (const message of this.view().messages) if (message.to >= from) estimate += message.estimate
     const why = fact.type === 'view-edit' ? `${fact.layer}: ${fact.why}` : fact.type
     this.detector.announce(Math.round(this.view().factor * estimate), why, this.#watched)

@@ -1,0 +1,162 @@
+// Every failure of every port reaches the caller, and after each the session goes on (law E1).
+import { describe, expect, it } from 'vitest'
+import {
+  createEngine,
+  EngineError,
+  inMemoryStore,
+  type EngineOptions,
+  type HookName,
+  type Store,
+} from '../../src/index.ts'
+import { noAnswer } from '../../src/engine/hooks.ts'
+import { defaults } from '../../src/settings/defaults.ts'
+import { call, type Fault } from '../../src/simulator/index.ts'
+import { storeWith } from '../../src/testing/store-with.ts'
+import type { ReadItem } from '../../src/transcript/store.ts'
+import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
+
+const failure = { code: 'io-error', message: 'the disk is gone; look at it' }
+const failed = { ok: false, failure } as const
+
+async function* failedReading(): AsyncGenerator<ReadItem> {
+  yield { kind: 'failed', failure }
+}
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'fine',
+    (error: unknown) => (error instanceof EngineError ? error.code : `not an EngineError: ${String(error)}`),
+  )
+
+describe('a store', () => {
+  const inner = inMemoryStore()
+  const engineOver = (changed: Partial<Store>, more: Partial<EngineOptions> = {}) =>
+    createEngine({ store: storeWith(inner, changed), modelId, ...more })
+
+  it('[E1] that cannot be leased, written or read says so when a session is opened, and leaves none held', async () => {
+    const session = await createEngine({ store: inner, modelId }).open()
+    await session.say('hello')
+    await session.close()
+    const lease = () => Promise.resolve({ ok: false, why: 'failed', failure } as const)
+    const append = () => Promise.resolve({ ok: false, why: 'failed', failure } as const)
+    expect(await codeOf(engineOver({ lease }).open())).toBe('io-error')
+    expect(await codeOf(engineOver({ lease }).open(session.id))).toBe('io-error')
+    expect(await codeOf(engineOver({ append }).open())).toBe('io-error')
+    // What the crash left open cannot be closed.
+    expect(await codeOf(engineOver({ append }).open(session.id))).toBe('io-error')
+    expect(await codeOf(engineOver({ read: failedReading }).open(session.id))).toBe('io-error')
+    expect(await codeOf(engineOver({ read: failedReading }).branch(session.id))).toBe('io-error')
+    expect(await engineOver({ read: failedReading }).read(session.id)).toEqual(failed)
+    expect(await engineOver({ read: failedReading }).remove(session.id)).toEqual(failed)
+    const release = () => Promise.resolve(failed)
+    const held = engineOver({ append, release }).open(session.id)
+    await expect(held).rejects.toThrow(/the disk is gone.*could not be given free/)
+    // That one stays held in truth; every other attempt has given it back.
+    expect(await codeOf(createEngine({ store: inner, modelId }).open(session.id))).toBe('held')
+  })
+
+  it('[E1] that cannot sync or release says so when the session is closed', async () => {
+    for (const changed of [
+      { sync: () => Promise.resolve(failed) },
+      { release: () => Promise.resolve(failed) },
+    ]) {
+      const session = await engineOver(changed).open()
+      expect(await codeOf(session.close())).toBe('io-error')
+    }
+  })
+
+  it('[E1] that cannot give queued input back ends the turn, and it is delivered when it can', async () => {
+    const scene = await simulated(['one', 'two'])
+    let isBroken = false
+    const read: Store['read'] = (...place) => (isBroken ? failedReading() : inner.read(...place))
+    const session = await engineOver({ read }, { model: scene.model }).open()
+    await turn(session.send('first'))
+    await session.queue('queued')
+    isBroken = true
+    expect((await turn(session.send('second'))).failure).toEqual(failure)
+    isBroken = false
+    expect((await turn(session.send('second'))).outcome).toBe('done')
+    const inputs = ofType(await factsOf(inner, session.id), 'user-message')
+    expect(inputs.map((input) => input.content[0])).toMatchObject([
+      { text: 'first' },
+      { text: 'queued' },
+      { text: 'second' },
+    ])
+    expect(refusals(scene)).toEqual([])
+  })
+
+  it('[E1] that cannot keep a checkpoint is a notice, for it is only a short cut', async () => {
+    const scene = await simulated([[call('dump', {})], 'done'])
+    const dump = tool('dump', () => 'x'.repeat(defaults.store.checkpointBytes))
+    const putCheckpoint = () => Promise.resolve(failed)
+    const session = await engineOver(
+      { putCheckpoint },
+      { model: scene.model, tools: [dump], window: 10_000_000 },
+    ).open()
+    const { notices } = await turn(session.send('dump'))
+    expect(notices).toContain('io-error')
+  })
+})
+
+describe('a model', () => {
+  const faults: readonly (readonly [code: string, fault: Fault])[] = [
+    ['rate-limited', { kind: 'status', status: 429, retryAfterSeconds: 1000 }],
+    ['overloaded', { kind: 'status', status: 529 }],
+    [
+      'unauthorized',
+      { kind: 'status', status: 401, type: 'authentication_error', message: 'invalid x-api-key' },
+    ],
+    ['too-large', { kind: 'status', status: 413 }],
+    ['invalid', { kind: 'status', status: 400 }],
+    ['server', { kind: 'status', status: 500 }],
+    ['network', { kind: 'reset', when: 'before-headers' }],
+    ['cut-short', { kind: 'cut', afterEvents: 4, clean: true }],
+    ['overloaded', { kind: 'stream-error', afterEvents: 3 }],
+  ]
+  for (const [code, fault] of faults) {
+    it(`[E1] that fails with ${code} (${fault.kind}) ends the turn with that word, and the next turn works`, async () => {
+      const scene = await simulated(['never heard', 'never heard', 'fine', 'fine'], {
+        faults: [{ at: 1, times: 2, fault }],
+      })
+      const store = inMemoryStore()
+      const session = await createEngine({ store, modelId, model: scene.model }).open()
+      const { outcome, failure: told } = await turn(session.send('hello'))
+      expect(outcome).toBe('failed')
+      expect(told?.code).toBe(code)
+      expect(told?.message).not.toBe('')
+      scene.simulator.faults.clear()
+      expect((await turn(session.send('again'))).outcome).toBe('done')
+      const ends = ofType(await factsOf(store, session.id), 'turn-end')
+      expect(ends.map((end) => end.outcome)).toEqual(['failed', 'done'])
+      expect(ends[0]?.failure?.code).toBe(code)
+    })
+  }
+})
+
+describe('hooks', () => {
+  it('[E1] that fail are shown and ignored; that block are obeyed', async () => {
+    const scene = await simulated([[call('look', {})], 'done', 'again'])
+    const fired: HookName[] = []
+    let blocks: HookName | null = null
+    const hooks: NonNullable<EngineOptions['hooks']> = {
+      fire: (name) => {
+        fired.push(name)
+        const block = name === blocks ? 'not today' : null
+        return Promise.resolve({ ...noAnswer, block, failures: [`${name} broke`] })
+      },
+    }
+    const session = await createEngine({
+      store: inMemoryStore(),
+      modelId,
+      model: scene.model,
+      tools: [tool('look', () => words(3))],
+      hooks,
+    }).open()
+    const first = await turn(session.send('look'))
+    expect(first.outcome).toBe('done')
+    expect(fired).toEqual(['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'])
+    expect(first.notices).toEqual(fired.map(() => 'hook-failed'))
+    blocks = 'UserPromptSubmit'
+    expect((await turn(session.send('more'))).failure).toEqual({ code: 'blocked', message: 'not today' })
+    expect(scene.simulator.log.requests.length).toBe(2)
+  })
+})
