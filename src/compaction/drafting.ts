@@ -78,7 +78,8 @@ function spansOf(scene: Scene, { start, end }: Shape): [number, number][] {
     if (at < end && !isHeld(scene, scene.parts[at]!)) continue
     const first = cutAfter(scene, from)
     const last = cutBefore(scene, at)
-    if (last > first) spans.push([first, last])
+    // What a summary stands for already cannot be put away by itself once more.
+    if (last > first && scene.fold.edits.fits(rangeOfParts(scene, first, last))) spans.push([first, last])
     from = at + 1
   }
   return spans
@@ -212,5 +213,8 @@ export function totalOf(segments: readonly Pick<Segment, 'keeping'>[]): Keeping 
   }
 }
 
-export const ledgerTokens = (room: number): number =>
-  Math.floor(Math.min(defaults.compaction.ledgerTokens, defaults.compaction.ledgerShare * room))
+/** A ledger is small beside the room and beside what it stands for. */
+export function ledgerTokens({ room, before }: Scene): number {
+  const { ledgerTokens: most, ledgerShare } = defaults.compaction
+  return Math.floor(Math.min(most, ledgerShare * room.room, 2 * ledgerShare * before))
+}

@@ -145,7 +145,7 @@ const rungs: readonly Rung[] = [
   { step: 'keep-less', kept: 1 / 4, text: 1 / 2 },
   { step: 'keep-input', kept: 0, text: 1 / 2 },
   { step: 'all', kept: null, text: 1 / 4 },
-  { step: 'all', kept: null, text: 0 },
+  { step: 'all', kept: null, text: 1 / 16 },
 ]
 /** Nothing is kept but what must be. */
 const isLean = (step: Step): boolean => step === 'keep-input' || step === 'all'
@@ -158,6 +158,8 @@ function climb(scene: Scene, options: PlanOptions): Found | Refused {
   const least = smallEnough(scene)
   const tried: Found[] = []
   for (const rung of rungs) {
+    // Where the room is no matter, less would only be lost: then it is not worth it.
+    if (rung.kept === null && tried.some((one) => withLedger(one.draft) <= room.target)) break
     const made = draft(scene, shapeOf(scene, options, rung))
     if (made === null) continue
     tried.push({ step: rung.step, draft: made })
@@ -181,7 +183,7 @@ function trimming(scene: Scene, options: PlanOptions, limit: number): Found | nu
   for (let total = Math.min(totalTokens, scene.room.room); ; total /= 2) {
     const words = total < 1 ? 0 : total
     const caps = { ...bare.caps, totalTokens: words, messageTokens: Math.min(messageTokens, words) }
-    const made = draft(scene, { ...bare, caps, ledgerTokens: 0 })
+    const made = draft(scene, { ...bare, caps, textTokens: 0, ledgerTokens: 0 })
     if (made === null) return null
     if (made.tokens <= limit) return { step: 'trim', draft: made }
     if (words === 0) return null
@@ -192,7 +194,7 @@ function trimming(scene: Scene, options: PlanOptions, limit: number): Found | nu
 function atPivot(scene: Scene, options: PlanOptions): Found | Refused {
   const { start, end } = pivotOf(scene, options)
   const made: Found[] = []
-  for (const text of [1, 1 / 2, 0]) {
+  for (const text of [1, 1 / 2, 1 / 16]) {
     const shape = shapeOf(scene, options, { step: 'keep', kept: 0, text })
     const one = draft(scene, { ...shape, start, end, stubs: [] })
     if (one === null) return nothingToGo(scene)
@@ -230,7 +232,7 @@ function shapeOf(scene: Scene, options: PlanOptions, rung: Rung): Shape {
     end: kept.start,
     stubs: kept.stubs,
     textTokens: rung.text * Math.min(textTokens, textShare * room.room),
-    ledgerTokens: rung.text === 0 ? 0 : ledgerTokens(room.room),
+    ledgerTokens: rung.text * ledgerTokens(scene),
     caps: wordCaps(factor),
     account: null,
     focus: focusOf(options.instructions),

@@ -152,8 +152,8 @@ export class Core {
     return composer
   }
 
-  /** The room there is with the model and the instructions in force. */
-  room(): RoomOutcome {
+  /** The room there is with the model and the instructions in force; `most` is a window a provider has named. */
+  room(most: number | null = null): RoomOutcome {
     const { options, modelId } = this
     const view = this.view()
     const window = windowOf({
@@ -164,7 +164,7 @@ export class Core {
     })
     const factor = factorOf(this.fold.numbers.calibration, modelId)
     const fixed = Math.round(factor * view.fixedEstimate)
-    return roomOf({ window: window.tokens, maxOutput: this.maxOutput(), fixed })
+    return roomOf({ window: Math.min(window.tokens, most ?? Infinity), maxOutput: this.maxOutput(), fixed })
   }
 
   /** Tokens that undoing an edit would bring back, as the edit itself says. */

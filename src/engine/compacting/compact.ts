@@ -72,7 +72,7 @@ export async function compact(
   if (core.parent !== null)
     return refused('no-recursion', 'a fork works on its parent’s prefix and does not compact it')
   if (core.isCompacting) return refused('busy', 'a compaction is already under way')
-  const outcome = core.room()
+  const outcome = core.room(ask.overflow?.limitTokens)
   if (!outcome.ok) return refused('no-room', outcome.why)
   core.isCompacting = true
   try {
