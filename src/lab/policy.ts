@@ -191,8 +191,10 @@ export function policyFrom(file: string, text: string): Result<{ readonly policy
   }
   const read = shape.safeParse(value)
   if (!read.success) {
-    const first = read.error.issues[0]
-    return refuse(`${first?.path.join('.') ?? ''}: ${first?.message ?? 'it does not fit'}`)
+    const [first] = read.error.issues
+    const at = first?.path.join('.') ?? ''
+    if (first?.code === 'unrecognized_keys') return refuse(`${at} has no field ${first.keys.join(', ')}`)
+    return refuse(at === '' ? 'it is no object' : `${at} does not fit`)
   }
   const { data } = read
   const policy: Policy = {

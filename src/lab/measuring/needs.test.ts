@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { call, recording, result, text } from '../../../test/lab/recordings.ts'
+import { scriptOf } from '../playing/script.ts'
+import { needsOf, replacedBy } from './needs.ts'
+
+describe('needs', () => {
+  it('[J2] are the atoms of a call that had been seen before it, each once a step', () => {
+    const needs = needsOf(
+      scriptOf(
+        recording([
+          ['user', [text('Look at src/a.ts and totalRows.')]],
+          ['assistant', [call('1', 'Read', { path: 'src/a.ts', near: 'neverSeen' })]],
+          ['user', [result('1', 'line 812: rowCount')]],
+          ['assistant', [call('2', 'Grep', { pattern: 'rowCount|rowCount', at: 812, path: 'src/b.ts' })]],
+          ['user', [result('2', 'nothing')]],
+          ['assistant', [text('neverSeen src/b.ts'), call('3', 'Read', { path: 'src/b.ts neverSeen' })]],
+        ]),
+      ),
+    )
+    expect(needs.steps.map(({ atoms }) => [...atoms].sort())).toEqual([
+      ['a.ts', 'src/a.ts'],
+      ['812', 'rowCount'],
+      // What the model itself named in an earlier answer had been seen; what it names in this one had not.
+      ['b.ts', 'neverSeen', 'src/b.ts'],
+    ])
+  })
+
+  it('[J3] of edits are the texts they replace that had been shown word for word', () => {
+    const needs = needsOf(
+      scriptOf(
+        recording([
+          ['user', [text('Fix it.')]],
+          ['assistant', [call('1', 'Read', { path: 'a' })]],
+          ['user', [result('1', '    12→const x = 1\n    13→const y = 2\n')]],
+          ['assistant', [call('2', 'Edit', { old_string: 'const x = 1\nconst y = 2', new_string: 'z' })]],
+          ['user', [result('2', 'ok')]],
+          ['assistant', [call('3', 'Edit', { old_string: 'const q = 9', new_string: 'z' })]],
+        ]),
+      ),
+    )
+    expect(needs.steps.map(({ replaced }) => replaced)).toEqual([[], ['const x = 1\nconst y = 2'], []])
+  })
+
+  it('[J3] reads the old side of patches and of every kind of edit', () => {
+    const patch =
+      '*** Begin Patch\n*** Update File: a\n@@\n keep one\n-old line\n+new line\n keep two\n@@\n+only added\n*** End Patch'
+    expect(replacedBy({ input: patch })).toEqual(['keep one\nold line\nkeep two'])
+    expect(replacedBy({ edits: [{ oldText: 'abc' }, { old_str: 'def' }], new_str: 'ghi' })).toEqual([
+      'abc',
+      'def',
+    ])
+  })
+})

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { policies, policyFrom, policyNamed } from './policy.ts'
+
+describe('policies', () => {
+  it('[J9] have names of their own, and each is found by its name', () => {
+    expect(new Set(policies.map(({ name }) => name)).size).toBe(policies.length)
+    for (const policy of policies) expect(policyNamed(policy.name)).toBe(policy)
+    expect(policyNamed('nonesuch')).toBeUndefined()
+  })
+
+  it('[J9] come from a file with what it says and defaults for the rest', () => {
+    const read = policyFrom(
+      'mine.json',
+      '{"name":"mine","spill":true,"standard":{"keep":2},"trim":{"atTokens":90000}}',
+    )
+    expect(read).toMatchObject({
+      ok: true,
+      policy: {
+        name: 'mine',
+        spill: true,
+        standard: { keep: 2 },
+        clear: null,
+        trim: { atTokens: 90_000, text: 'extract', userWords: 'keep' },
+        summaries: 'none',
+        ignoresWindow: false,
+      },
+    })
+  })
+
+  it.each([
+    ['{', 'JSON'],
+    ['{"name":"x","kep":1}', 'kep'],
+    ['{"name":"x","standard":{"keep":-1}}', 'standard.keep'],
+    ['{"name":"x","trim":{"keepShare":2}}', 'trim.keepShare'],
+    ['[]', 'no policy'],
+  ])('[J9] that cannot be followed are refused with the reason: %s', (text, why) => {
+    const read = policyFrom('mine.json', text)
+    expect(read.ok).toBe(false)
+    if (!read.ok) expect(read.failure.message).toContain(why)
+    if (!read.ok) expect(read.failure.message).toContain('mine.json')
+  })
+})

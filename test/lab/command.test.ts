@@ -1,0 +1,48 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Report } from '../../src/lab/report.ts'
+import { desk } from '../cli/pal.ts'
+import { longWork } from './recordings.ts'
+import type { Recording } from '../../src/lab/recording.ts'
+
+const messagesOf = ({ turns }: Recording): string =>
+  turns
+    .map(({ role, content }) => JSON.stringify({ role, content: content.map(({ block }) => block) }))
+    .join('\n')
+
+describe('pal replay', () => {
+  it('[J19] shares a folder among processes and gives the report of one', async () => {
+    const { pal, project } = await desk()
+    await mkdir(join(project, 'recorded', 'deep'), { recursive: true })
+    for (const [index, name] of ['a', 'deep/b', 'c'].entries())
+      await writeFile(join(project, 'recorded', `${name}.jsonl`), messagesOf(longWork(4 + index, 20)))
+    await writeFile(join(project, 'mine.json'), '{"name":"mine","clear":{"atTokens":1000,"keepResults":1}}')
+    const words = ['replay', 'recorded', '--policy', 'standard,mine.json', '--window', '60000', '--json']
+    const both = await pal([...words, '--jobs', '2'])
+    const one = await pal([...words, '--jobs', '1'])
+    expect([both.code, both.err]).toEqual([0, ''])
+    expect(both.out).toBe(one.out)
+    const report = JSON.parse(both.out) as Report
+    expect(report.groups[0]).toMatchObject({ name: 'all sessions', sessions: 3 })
+    expect(report.groups[0]!.rows.map(({ policy }) => policy)).toEqual(['standard', 'mine'])
+    expect(report.groups[0]!.rows[1]!.figures['1h'].reductions).toBeGreaterThan(0)
+  })
+
+  it('[J19] says what is wrong with its words, and what cannot be read', async () => {
+    const { pal, project } = await desk()
+    await writeFile(join(project, 'x.jsonl'), 'no recording')
+    const wrong = async (...words: readonly string[]) => {
+      const { code, err } = await pal(['replay', ...words])
+      return [code, err.trim()]
+    }
+    expect(await wrong('nowhere')).toEqual([2, expect.stringContaining('nowhere cannot be read')])
+    expect(await wrong('x.jsonl', '--policy', 'nonesuch')).toEqual([
+      2,
+      expect.stringContaining('append-only'),
+    ])
+    expect(await wrong('x.jsonl', '--model', 'nonesuch')).toEqual([2, expect.stringContaining('nonesuch')])
+    const { code, out } = await pal(['replay', 'x.jsonl'])
+    expect([code, out]).toEqual([1, expect.stringContaining('x.jsonl')])
+  })
+})
