@@ -17,7 +17,7 @@ import { defaults } from './settings/defaults.ts'
 import type { Settings } from './settings/schema.ts'
 import { fileStore } from './stores/index.ts'
 import type { Permit } from './tools/run.ts'
-import { standardTools } from './tools/index.ts'
+import { snipTool, standardTools } from './tools/index.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import type { Tool } from './tools/tool.ts'
 import type { ToolUseBlock } from './transcript/content.ts'
@@ -61,7 +61,7 @@ export interface Preset {
 }
 
 /** What looks and remembers, and changes nothing outside the session. */
-export const safeTools: readonly string[] = ['Read', 'Grep', 'Glob', 'Expand', 'TaskList', 'Jobs']
+export const safeTools: readonly string[] = ['Read', 'Grep', 'Glob', 'Expand', 'TaskList', 'Jobs', 'Snip']
 
 /** Where the sessions of a project lie. */
 export const sessionsFolder = (home: string, project: Project): string =>
@@ -94,6 +94,8 @@ export function createPreset(options: PresetOptions): Preset {
     roots: [project.root],
     home: environment['HOME'],
   })
+  const switches = switchesOf(options.layers)
+  const tools = switches.snip === false ? standard.tools : [...standard.tools, snipTool()]
   const allowed = allowedTools(settings)
   const sections = createSections(
     sectionDefinitions({
@@ -102,7 +104,7 @@ export function createPreset(options: PresetOptions): Preset {
       platform: options.platform ?? process.platform,
       modelId,
       now: clock.now(),
-      allowed: standard.tools.map((tool) => tool.spec.name).filter((name) => allowed.has(name)),
+      allowed: tools.map((tool) => tool.spec.name).filter((name) => allowed.has(name)),
     }),
     { ownPrompt: options.system },
   )
@@ -111,8 +113,9 @@ export function createPreset(options: PresetOptions): Preset {
     modelId,
     model: 'stream' in options.model ? options.model : reached(options.model, options),
     system: sections.render(),
-    tools: standard.tools,
-    layers: layersOf(options.layers, standard.tools),
+    tools,
+    layers: layersOf(options.layers, tools),
+    nativeClearing: switches.native,
     hooks: commandHooks(settings.hooks ?? {}, {
       cwd: project.cwd,
       environment: commandEnvironment(environment),
@@ -129,7 +132,7 @@ export function createPreset(options: PresetOptions): Preset {
     clock,
     ids,
   })
-  return { engine, store, tools: standard.tools, modelId, models, close: () => standard.close() }
+  return { engine, store, tools, modelId, models, close: () => standard.close() }
 }
 
 function layersOf(given: PresetOptions['layers'], tools: readonly Tool[]): readonly Layer[] {
@@ -137,6 +140,9 @@ function layersOf(given: PresetOptions['layers'], tools: readonly Tool[]): reado
   const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
   return standardLayers({ policyOf: (name) => policies.get(name), ...given })
 }
+/** Layers of the caller's own bring their switches with them. */
+const switchesOf = (given: PresetOptions['layers']): LayerOptions =>
+  given === undefined || isList(given) ? {} : given
 const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] => Array.isArray(given)
 
 /** A server of one's own may want no key; the adapter sends one in any case. */

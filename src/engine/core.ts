@@ -5,8 +5,8 @@ import { roomOf, type RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
 import { rangeOf } from '../projection/folding/live-edits.ts'
 import { viewRefusal } from '../projection/refusal.ts'
-import { createTags, snipToolName, tagText, type Tags } from '../projection/layers/snip.ts'
-import type { Part, View } from '../projection/view.ts'
+import { createTags, taggingOf, type Tags } from '../projection/layers/snip.ts'
+import type { View } from '../projection/view.ts'
 import { lookUp, windowOf, type ModelInfo } from '../model/models.ts'
 import { createComposer, type Composed, type Composer, type MarkPlace } from '../request/compose.ts'
 import { createBreakDetector, type BreakDetector, type Pending } from '../request/fingerprint.ts'
@@ -144,9 +144,8 @@ export class Core {
     if (this.#inherited !== null) return this.#inherited
     const references =
       this.options.cacheLifetime !== null && this.modelInfo()?.capabilities.cacheEdits === true
-    const isTagged = this.view().tools.some((tool) => tool.name === snipToolName)
-    const key = `${references} ${isTagged}`
-    const tag = isTagged ? (part: Part) => tagText(this.tags, part) : undefined
+    const tag = taggingOf(this.view(), this.tags)
+    const key = `${references} ${tag !== undefined}`
     const composer = this.#composers.get(key) ?? createComposer({ references, tag })
     this.#composers.set(key, composer)
     return composer

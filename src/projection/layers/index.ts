@@ -11,6 +11,8 @@ export interface LayerOptions extends MicrocompactOptions {
   readonly budget?: boolean | undefined
   readonly messageChars?: number | undefined
   readonly microcompact?: boolean | undefined
+  /** Whether the model is given the Snip tool, and inputs their tags; read where the tools are chosen. */
+  readonly snip?: boolean | undefined
   readonly autocompact?: boolean | undefined
 }
 

@@ -6,7 +6,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Fold } from '../fold.ts'
 import { viewRefusal } from '../refusal.ts'
 import { turnsOf } from '../turns.ts'
-import type { Part } from '../view.ts'
+import type { Part, View } from '../view.ts'
 
 /** The name of the layer and of its tool. Inputs are tagged in sessions that have the tool from the start. */
 export const snipName = 'snip'
@@ -44,6 +44,12 @@ function freeTag(input: Uuid, taken: ReadonlyMap<string, Uuid>): string {
 }
 
 export const tagText = (tags: Tags, part: Part): string => `[id:${tags.of(part.uuid)}]`
+
+/** What tags the inputs of a session in its request copy; undefined where the session has no Snip tool. */
+export function taggingOf(view: View, tags: Tags = createTags()): ((part: Part) => string) | undefined {
+  const isTagged = view.tools.some((tool) => tool.name === snipToolName)
+  return isTagged ? (part) => tagText(tags, part) : undefined
+}
 
 export type Snipped =
   | {
