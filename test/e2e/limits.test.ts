@@ -71,28 +71,19 @@ describe('room', () => {
   })
 
   it('[L2] an overflow that only the provider knows of ends the turn with its numbers and teaches the window', async () => {
-    const scene = await simulated(['one'], {
-      faults: [
-        {
-          at: 1,
-          fault: {
-            kind: 'status',
-            status: 400,
-            type: 'invalid_request_error',
-            message: 'prompt is too long: 9000 tokens > 8000 maximum',
-          },
-        },
-      ],
-    })
+    const message = 'prompt is too long: 9000 tokens > 8000 maximum'
+    const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
+    // Compacted and asked once more, then it is shown.
+    const scene = await simulated(['one'], { faults: [{ at: (request) => request.number <= 2, fault }] })
     const session = await opened(scene, { modelId: 'somebody-elses-model' })
     const first = await turn(session.send(words(8000)))
     expect(first.failure).toMatchObject({
       code: 'overflow',
       message: expect.stringMatching(/9000.*8000/) as string,
     })
-    const second = await turn(session.send('again'))
+    const second = await turn(session.send(words(8000)))
     expect(second.failure?.message).toMatch(/8000 token window/)
-    expect(scene.simulator.log.requests.length).toBe(1)
+    expect(scene.simulator.log.requests.length).toBe(2)
   })
 
   it('[U1] pins are refused above their share of the room, with the numbers', async () => {
