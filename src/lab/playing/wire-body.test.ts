@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { differenceOf, WireBody } from './wire-body.ts'
 import { isSame, relabelled, WireBlocks } from './wire-blocks.ts'
