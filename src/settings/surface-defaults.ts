@@ -28,7 +28,7 @@ export const surfaceDefaults = {
   },
   demo: {
     /** Small, so that everything that makes room has to. */
-    windowTokens: 15_000,
+    windowTokens: 16_500,
     maxOutputTokens: 4000,
     model: 'claude-sonnet-4-6',
     /** What the results of one answer may take together. */

@@ -8,6 +8,7 @@ import type { Session } from '../../engine/session.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { createPreset } from '../../preset.ts'
 import { projectOf } from '../../preset/project.ts'
+import { createTags } from '../../projection/layers/snip.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
@@ -57,7 +58,7 @@ async function play(io: Io, folder: string): Promise<Exit> {
 Engine, tools, store, cache accounting and prices are real; the window is made small (${windowTokens} tokens).\n`)
     const session = await preset.engine.open()
     for (const prompt of prompts) {
-      const exit = await turn(io, session, prompt, abort.signal)
+      const exit = await turn(io, session, prompt(firstId(session)), abort.signal)
       if (exit !== exits.done) return exit
     }
     await session.close()
@@ -70,6 +71,13 @@ Engine, tools, store, cache accounting and prices are real; the window is made s
     await preset.close()
     await embedded.close()
   }
+}
+
+/** The id under which Snip knows the first message; none before it has been said. */
+function firstId(session: Session): string {
+  for (const message of session.view().messages)
+    for (const part of message.parts) if (part.kind === 'input') return createTags().of(part.uuid)
+  return ''
 }
 
 /** One turn on the screen: what was asked, what is said and done. */

@@ -25,7 +25,7 @@ export interface Sum {
 export interface LayerFigures {
   readonly layer: string
   readonly edits: number
-  readonly results: number
+  readonly replaced: number
   readonly tokensFreed: number
 }
 
@@ -148,12 +148,12 @@ function layersOf(entries: readonly Entry[]): readonly LayerFigures[] {
   const layers = new Map<string, LayerFigures>()
   for (const { fact } of entries) {
     if (!isEditing(fact)) continue
-    const layer = fact.type === 'boundary' ? 'compaction' : fact.layer
-    const before = layers.get(layer) ?? { layer, edits: 0, results: 0, tokensFreed: 0 }
+    const { layer } = fact
+    const before = layers.get(layer) ?? { layer, edits: 0, replaced: 0, tokensFreed: 0 }
     layers.set(layer, {
       layer,
       edits: before.edits + 1,
-      results: before.results + fact.edits.length,
+      replaced: before.replaced + fact.edits.length,
       tokensFreed: before.tokensFreed + fact.tokensFreed,
     })
   }

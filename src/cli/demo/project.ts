@@ -98,15 +98,19 @@ const investigate = `Some orders were refused. Look through the logs and tell me
 9. say Every 97th order is refused; the search lists them.
 </task>`
 
-const extend = `Now give ten per cent off on sums above a hundred, with tests, and write the refused orders down.
+/** The third turn begins by letting go of the first: its id is known when it has been sent. */
+const extend = (
+  first: string,
+): string => `Now give ten per cent off on sums above a hundred, with tests, and write the refused orders down.
 <task name="discount">
-1. write test/discount.test.js
+1. call Snip {"ids": ["${first}"], "reason": "the first fault is mended"}
+2. write test/discount.test.js
 <<<
 ${discountTest}
 >>>
-2. run node --test
-3. if failed: read src/money.js
-4. write src/discount.js
+3. run node --test
+4. if failed: read src/money.js
+5. write src/discount.js
 <<<
 import { round } from './money.js'
 
@@ -115,14 +119,39 @@ export function discounted(sum) {
   return sum > 100 ? round(sum * 0.9) : sum
 }
 >>>
-5. run node --test
-6. run grep -h refused logs/orders.log > refused.txt && wc -l refused.txt
-7. read src/cart.js
-8. say The discount is in src/discount.js with its tests; refused.txt lists the refused orders.
+6. run node --test
+7. run grep -h refused logs/orders.log > refused.txt && wc -l refused.txt
+8. read src/cart.js
+9. say The discount is in src/discount.js with its tests; refused.txt lists the refused orders.
 </task>`
 
-/** What the user of the demo says, turn by turn. */
-export const prompts: readonly string[] = [fix, investigate, extend]
+const reportLines = 130
+const report = Array.from(
+  { length: reportLines },
+  (_, at) =>
+    `- Order ${(at + 1) * 97} was refused at the till; call the customer and offer to send it again.`,
+).join('\n')
+
+/** What is written stands in the context twice and cannot be cleared like a result: the last layer has to act. */
+const conclude = `Put this list into calls.md, and check that it is whole.
+<task name="calls">
+1. write calls.md
+<<<
+${report}
+>>>
+2. run wc -l calls.md
+3. read calls.md
+4. run tail -n 1 calls.md
+5. say calls.md holds ${reportLines} lines.
+</task>`
+
+/** What the user of the demo says, turn by turn; `first` is the id of the first message. */
+export const prompts: readonly ((first: string) => string)[] = [
+  () => fix,
+  () => investigate,
+  extend,
+  () => conclude,
+]
 
 /** The part a person would have typed. */
 export const spoken = (prompt: string): string => prompt.slice(0, prompt.indexOf('\n'))

@@ -18,11 +18,11 @@ export function reportOf(figures: Figures, windowTokens: number): string {
             `large results kept beside the session (${whole(kept.bytes)} bytes), a preview in the context`,
           ],
         ]),
-    ...layers.map(({ layer, edits, results, tokensFreed }) => [
+    ...layers.map(({ layer, edits, replaced, tokensFreed }) => [
       layer,
       String(edits),
       whole(tokensFreed),
-      `${results} results replaced by a short text that says what was there; Expand gives them back`,
+      (deeds[layer] ?? ((count) => `${count} edits of the view`))(replaced),
     ]),
   ]
   const done =
@@ -74,6 +74,14 @@ ${percent(sent.read / Math.max(1, prompt))} of the prompt came from the cache; $
 The tokens are the simulator's own count, the prices those of the model it plays. The model is scripted: this shows the
 mechanics, not how well a real model works.
 `
+}
+
+/** What a layer did, in words; Expand gives back what it took. */
+const deeds: Readonly<Record<string, (count: number) => string>> = {
+  'tool-result-budget': (count) => `${count} results that came together kept beside the session`,
+  snip: () => 'finished turns taken out at the word of the model',
+  microcompact: (count) => `${count} old results replaced by a line that says what they were`,
+  autocompact: () => 'the older part replaced by an account of it, your words kept',
 }
 
 const promptOf = (sum: Sum): number => sum.fresh + sum.read + sum.written

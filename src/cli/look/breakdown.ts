@@ -74,8 +74,12 @@ function originsOf(view: View): Origins {
   return { texts, results, tools }
 }
 
+/** What Snip names a message by; a block of its own. */
+const tag = /^\[id:\w+\]$/
+
 function sourceOf(role: string, block: WireBlock, known: Origins): string {
   const text = block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : null
+  if (text !== null && tag.test(text)) return 'ids of messages'
   if (text !== null && known.texts.has(text)) return known.texts.get(text)!
   if (block.type === 'tool_result')
     return known.results.get(String(block['tool_use_id'])) ?? 'results of a tool'

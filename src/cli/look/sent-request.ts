@@ -3,6 +3,7 @@
 import { lookUp, windowOf, type ModelTable } from '../../model/models.ts'
 import type { WireThinking } from '../../model/wire.ts'
 import { Fold } from '../../projection/fold.ts'
+import { taggingOf } from '../../projection/layers/snip.ts'
 import type { View } from '../../projection/view.ts'
 import { createComposer } from '../../request/compose.ts'
 import { isKnown, type FactOf, type Usage } from '../../transcript/fact.ts'
@@ -47,7 +48,7 @@ export async function lastRequest(
   }
   const view = fold.view()
   const model = last?.sent.model ?? settings.model
-  const outcome = createComposer().compose(view, {
+  const outcome = createComposer({ tag: taggingOf(view) }).compose(view, {
     model,
     maxTokens: 1,
     bindsPrefix: lookUp(settings.models, model)?.capabilities.bindsPrefix ?? false,

@@ -24,6 +24,8 @@ export function progressLine(event: LiveEvent): string | null {
       return event.isError ? `    ! ${cut(safeLine(event.text))}` : null
     case 'view-edit':
       return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${event.tokensFreed} tokens freed)`
+    case 'compaction':
+      return `  ~ compaction: ${event.tokensBefore} tokens became ${event.tokensAfter} (${event.source ?? 'cleared'})`
     case 'retry-wait':
       return `  … ${cut(safeLine(event.failure.message))}; attempt ${event.attempt} in ${event.waitMs} ms`
     default:
