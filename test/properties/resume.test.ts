@@ -100,22 +100,25 @@ function compacted(boundaries: number): Entry[] {
   const entries = [pen.write(start(session))]
   const add = (fact: Fact): Entry => (entries.push(pen.write(fact)), entries.at(-1)!)
   const keep: Kept[] = []
+  let last = seq(0)
   for (let at = 0; at < boundaries; at++) {
     for (const text of ['one', 'two']) {
       keep.push({ at: { seq: add(said(`${text} ${at}`)).seq, block: 0 } })
       add(answered([call(`toolu_${at}_${text}`)], { id: `msg_${at}_${text}`, stop: 'tool_use' }))
-      add(result(`toolu_${at}_${text}`, `result ${text} ${at}`))
+      last = add(result(`toolu_${at}_${text}`, `result ${text} ${at}`)).seq
       add(answered(`answer ${text} ${at}`, { id: `msg_${at}_${text}_end` }))
       add({ type: 'turn-end', outcome: 'done' })
     }
     const to = entries.at(-1)!.seq
+    // The user's words go on being kept; a result is kept by its own summary alone.
+    const own = [...keep, { at: { seq: last, block: 0 } }]
     const edit = {
       kind: 'summary',
       from: seq(1),
       to,
       text: `summary ${at}`,
       ref: `1-${to}`,
-      keep: [...keep],
+      keep: own,
     } as const
     const why = { why: 'full', tokensFreed: 0, layer: 'autocompact', asked: 'automatic' } as const
     add(asBoundary({ type: 'view-edit', edits: [edit], ...why }))
@@ -151,6 +154,17 @@ describe('resume', () => {
       expect(reads).toBeLessThan(12 + 2 + 2 * 2 * boundaries.length)
     }
     expect(fold.numbers.evicted).toEqual([])
+  })
+
+  it('[P5] an edit that was undone while another covered it stays undone when that one goes too', async () => {
+    const entries = compacted(2)
+    const [first, second] = entries.filter((entry) => entry.fact.type === 'boundary')
+    const pen = new Pen({ first: entries.length })
+    entries.push(pen.write({ type: 'undo', target: first!.seq }))
+    const place = entries.length
+    entries.push(pen.write({ type: 'undo', target: second!.seq }))
+    const { store } = await stored(entries, place)
+    expectSame(await resume(store, session, table), entries)
   })
 
   it('[P5] from a checkpoint anywhere equals what was live, also when undos and rewinds follow it', async () => {

@@ -49,7 +49,10 @@ async function uncovered(
   lastSurvivor: number,
 ): Promise<Result<Uncovered>> {
   const entries: StoredEntry[] = []
-  const undone = new Set<Seq>()
+  // An edit may have been undone while another already covered it.
+  const undone = new Set(
+    fold.edits.controls.flatMap(({ fact }) => (fact.type === 'undo' ? [fact.target] : [])),
+  )
   let cover: { readonly seq: Seq; readonly range: Range; readonly kept: readonly Seq[] } | null = null
   let first: Seq = range.from
   for await (const item of readLineBack(store, links, after(range.to))) {
