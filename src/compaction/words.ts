@@ -70,7 +70,7 @@ export const isQuestion = (sentence: string): boolean => /[?？؟]["'”’)\]]*
 
 /** Lines in which a tool or a program says that something went wrong. */
 export const errorLine =
-  /\b(?:error|exception|fail(?:ed|ure)?|fatal|panic|traceback|denied|not found|cannot|refused)\b|エラー|失败|失敗|错误|錯誤|오류|실패/iu
+  /(?:error|exception)\b|\b(?:fail(?:ed|ure)?|fatal|panic|traceback|denied|not found|cannot|refused)\b|エラー|失败|失敗|错误|錯誤|오류|실패/iu
 
 export const pathWord = /(?<![\w.@~/-])(?:[\w.@~-]*\/)+[\w.@-]*\w|\b[\w-]+\.(?:[a-z]{1,4})\b(?![\w(])/g
 export const nameWord =

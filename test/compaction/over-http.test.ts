@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CompactAsk } from '../../src/engine/compacting/compact.ts'
 import { createEngine, fileStore, type Response } from '../../src/index.ts'
-import { call, scripted } from '../../src/simulator/index.ts'
+import { call, type scripted } from '../../src/simulator/index.ts'
 import { answered, call as calling, result, said } from '../../src/testing/builders.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import { collect, factsOf, folder, modelId, ofType, refusals, simulated, tool, turn } from '../e2e/desk.ts'

@@ -1,6 +1,6 @@
 // The laws of compaction over random sessions and small windows: it ends below the target, cuts no pair, loses no word
 // of the user's, and never runs twice without new content.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { plan, type Plan, type PlanOptions } from '../../src/compaction/ladder.ts'
 import { roomOf, type Room } from '../../src/projection/budget.ts'
@@ -67,7 +67,7 @@ function pinnedTokens(fold: Fold): number {
 
 function shown(fold: Fold): string {
   return [...fold.parts()]
-    .flatMap((part) => part.blocks.flatMap((block) => ('text' in block ? [String(block.text)] : [])))
+    .flatMap((part) => part.blocks.flatMap((block) => ('text' in block ? [block.text] : [])))
     .join('\n')
 }
 
@@ -135,7 +135,7 @@ describe('compaction', () => {
         for (const { at } of before) {
           const part = fold.units.find(at.seq)!
           const block = part.blocks[part.source.indexOf(at.block ?? 0)]!
-          const said = 'text' in block ? String(block.text) : ''
+          const said = 'text' in block ? block.text : ''
           const kept = keeps.find((keep) => keep.at.seq === at.seq && keep.at.block === at.block)
           if (kept?.head === undefined) expect(text).toContain(said)
           else if (kept.head > 0) expect(text).toContain(`expand ${at.seq}.${at.block ?? 0}`)

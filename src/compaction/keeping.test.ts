@@ -1,0 +1,81 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Fold } from '../projection/fold.ts'
+import { userWords } from '../projection/refusal.ts'
+import { estimateText } from '../projection/tokens.ts'
+import { defaults } from '../settings/defaults.ts'
+import { answered, entriesOf, said } from '../testing/builders.ts'
+import { seq } from '../transcript/ids.ts'
+import { keepWords, wordCaps } from './keeping.ts'
+
+function keptOf(texts: readonly string[], caps = wordCaps(1)) {
+  const fold = new Fold()
+  const facts = texts.flatMap((text, index) => [said(text), answered(`answer ${index}`)])
+  for (const entry of entriesOf(...facts)) fold.push(entry)
+  const words = userWords(fold, { from: seq(0), to: seq(fold.numbers.upTo) })
+  return keepWords(words, (place) => fold.units.find(place), caps)
+}
+const long = (words: number) => 'word '.repeat(words)
+
+describe('the words that stay', () => {
+  it('[O5] are whole up to the caps, the first goal and the newest before the others', () => {
+    const { keep, whole, shortened } = keptOf(Array.from({ length: 8 }, () => long(2000)))
+    expect(keep.map((kept) => kept.head === undefined)).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+      true,
+      true,
+      true,
+    ])
+    expect(whole).toBe(5)
+    expect(shortened).toBe(3)
+  })
+
+  it('[O5] of one message above its cap are head and tail, and whole ones are not hurt by it', () => {
+    const { keep, whole, shortened, pointed } = keptOf([long(6000), 'short'])
+    expect(keep[0]).toMatchObject({
+      head: defaults.view.userWordsEndChars,
+      tail: defaults.view.userWordsEndChars,
+    })
+    expect([whole, shortened, pointed]).toEqual([1, 1, 0])
+  })
+
+  it('[O5] of thousands of messages stay within the caps: the rest is pointed to', () => {
+    const { keep, pointed } = keptOf(Array.from({ length: 1200 }, (_, index) => `do this ${index}`))
+    expect(keep.length).toBe(1200)
+    expect(pointed).toBeGreaterThan(900)
+    expect(keep[0]!.head).toBeUndefined()
+    expect(keep.at(-1)!.head).toBeUndefined()
+  })
+
+  it('[O5] never exceed their tokens, in any language', () => {
+    const text = fc.oneof(
+      fc.string({ maxLength: 200 }),
+      fc.nat({ max: 30_000 }).map((count) => '修复登录'.repeat(count / 4)),
+      fc.nat({ max: 6000 }).map(long),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(text, { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 0, max: 12_000 }),
+        (texts, totalTokens) => {
+          const said = texts.filter((one) => one.trim() !== '')
+          const { keep } = keptOf(said, { ...wordCaps(1), totalTokens })
+          let tokens = 0
+          for (const [index, kept] of keep.entries()) {
+            const whole = said[index]!
+            if (kept.head === 0) continue
+            tokens += estimateText(
+              kept.head === undefined ? whole : whole.slice(0, kept.head) + whole.slice(-kept.tail!),
+            )
+          }
+          expect(tokens).toBeLessThanOrEqual(totalTokens * (1 + defaults.compaction.endsShare))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest'
+import { isContinuation } from '../simulator/answers/conversation.ts'
+import { seq } from '../transcript/ids.ts'
+import { accountOf, partsOf, summaryText, type FrameFacts } from './summary.ts'
+
+const facts: FrameFacts = {
+  span: { from: seq(3), to: seq(40) },
+  account: null,
+  sections: '## Commands\n- `make` — worked [9]',
+  words: { whole: 2, shortened: 1, pointed: 3 },
+  isUnanswered: false,
+  isAutomatic: true,
+  isLast: true,
+  canExpand: true,
+}
+const good = {
+  ok: true,
+  text: 'A real account of what was done. '.repeat(10),
+  stop: 'end_turn',
+  hasCalls: false,
+} as const
+
+describe('the text that stands for a span', () => {
+  it('[O21] says that the session continues, how to read the rest and, when automatic, to go on', () => {
+    const text = summaryText(facts)
+    expect(text).toMatch(/^This session continues from an earlier part/)
+    expect(isContinuation(text)).toBe(true)
+    expect(text).toContain('Expand with the ref 3-40')
+    expect(text).toContain('1 of 6 are shortened')
+    expect(text).toContain('3 of 6 are not shown; they stand in 3-40')
+    expect(text).toMatch(/Go on with the task.*Do not ask/)
+    expect(summaryText({ ...facts, isAutomatic: false })).not.toContain('Go on with')
+    expect(summaryText({ ...facts, isUnanswered: true })).toContain('has not been answered yet')
+  })
+
+  it('[O21] even the shortest one is known as a continuation', () => {
+    const bare = {
+      ...facts,
+      sections: '',
+      words: { whole: 0, shortened: 0, pointed: 0 },
+      isAutomatic: false,
+      canExpand: false,
+    }
+    expect(isContinuation(summaryText(bare))).toBe(true)
+  })
+
+  it('[O4] a model’s account is told apart from the lines around it', () => {
+    const text = summaryText({ ...facts, account: 'It went well.\n## Commands\n- not ours' })
+    const { account, rest } = partsOf(text)
+    expect(account).toBe('It went well.\n## Commands\n- not ours')
+    expect(rest).not.toContain('not ours')
+    expect(rest).toContain('`make`')
+  })
+})
+
+describe('a model’s answer', () => {
+  it('[O18] is used without its draft', () => {
+    const text = `<analysis>thinking</analysis>\n<summary>${good.text}</summary>`
+    expect(accountOf({ ...good, text })).toEqual({ ok: true, account: good.text.trim() })
+  })
+
+  it.each([
+    ['empty', { ...good, text: '' }],
+    ['empty with a call', { ...good, text: '', stop: 'tool_use', hasCalls: true }],
+    ['only a draft', { ...good, text: `<analysis>${good.text}` }],
+    ['a preamble without a body', { ...good, text: 'Here is the summary:' }],
+    ['a refusal', { ...good, stop: 'refusal' }],
+    ['cut at its end', { ...good, stop: 'max_tokens' }],
+    ['cut off', { ...good, stop: null }],
+    ['markup of a call', { ...good, text: `${good.text}<tool_use name="Bash">` }],
+  ])('[O18] E11: %s is no summary', (_, answer) => {
+    expect(accountOf(answer).ok).toBe(false)
+  })
+})
