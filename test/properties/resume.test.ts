@@ -15,7 +15,7 @@ import { fileStore } from '../../src/stores/index.ts'
 import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
 import { answered, call, Pen, result, said, start } from '../../src/testing/builders.ts'
 import { storeWith } from '../../src/testing/store-with.ts'
-import { fixedSession } from '../../src/testing/fixed.ts'
+import { countingIds, fixedSession } from '../../src/testing/fixed.ts'
 import type { Entry, Fact, Kept } from '../../src/transcript/fact.ts'
 import { emptyTail, step } from '../../src/transcript/grammar.ts'
 import { seq } from '../../src/transcript/ids.ts'
@@ -94,6 +94,9 @@ async function stored(entries: readonly Entry[], checkpointAt: number | null) {
   return { store, checkpoint: join(folder, session, 'checkpoint.json') }
 }
 
+// More than a checkpoint reads at one go, so that what a summary hides is really not in memory.
+const turnsBetween = 12
+
 /** Turns with boundaries between them, each over everything before it, as compaction leaves them. */
 function compacted(boundaries: number): Entry[] {
   const pen = new Pen()
@@ -102,15 +105,17 @@ function compacted(boundaries: number): Entry[] {
   const keep: Kept[] = []
   let last = seq(0)
   for (let at = 0; at < boundaries; at++) {
-    for (const text of ['one', 'two']) {
-      keep.push({ at: { seq: add(said(`${text} ${at}`)).seq, block: 0 } })
+    for (let turn = 0; turn < turnsBetween; turn++) {
+      const text = `turn ${turn}`
+      const input = add(said(`${text} ${at}`))
+      if (turn === 0) keep.push({ at: { seq: input.seq, block: 0 } })
       add(answered([call(`toolu_${at}_${text}`)], { id: `msg_${at}_${text}`, stop: 'tool_use' }))
       last = add(result(`toolu_${at}_${text}`, `result ${text} ${at}`)).seq
       add(answered(`answer ${text} ${at}`, { id: `msg_${at}_${text}_end` }))
       add({ type: 'turn-end', outcome: 'done' })
     }
     const to = entries.at(-1)!.seq
-    // The user's words go on being kept; a result is kept by its own summary alone.
+    // Some words go on being kept; a result is kept by its own summary alone.
     const own = [...keep, { at: { seq: last, block: 0 } }]
     const edit = {
       kind: 'summary',
@@ -150,8 +155,8 @@ describe('resume', () => {
       fold.push(entry)
       entries.push(entry)
       expect(plain(fold.view())).toEqual(plain(live(entries).fold.view()))
-      // Its span, the one entry before it, and what the summary below it keeps.
-      expect(reads).toBeLessThan(12 + 2 + 2 * 2 * boundaries.length)
+      // Its span, and around each kept place what lies in the same read.
+      expect(reads).toBeLessThan(6 * turnsBetween + 2 * boundaries.length)
     }
     expect(fold.numbers.evicted).toEqual([])
   })
@@ -165,6 +170,43 @@ describe('resume', () => {
     entries.push(pen.write({ type: 'undo', target: second!.seq }))
     const { store } = await stored(entries, place)
     expectSame(await resume(store, session, table), entries)
+  })
+
+  it('[P5] a fork takes a compaction back over its parent’s entries up to where it left it, and no further', async () => {
+    const parent = compacted(2)
+    const upTo = seq(turnsBetween * 5)
+    const { store } = await stored(parent, null)
+    const child = fixedSession(2)
+    const pen = new Pen({ first: upTo + 1, ids: countingIds(1) })
+    const words = said('only here')
+    const edit = {
+      kind: 'summary',
+      from: seq(1),
+      to: seq(upTo + 3),
+      text: 'all',
+      ref: '1',
+      keep: [],
+    } as const
+    const why = { why: 'full', tokensFreed: 0, layer: 'autocompact', asked: 'automatic' } as const
+    const own = [
+      pen.write({ type: 'session-start', session: child, purpose: 'agent', parent: { session, upTo } }),
+      pen.write(words),
+      pen.write(answered('yes', { id: 'msg_child' })),
+      pen.write(asBoundary({ type: 'view-edit', edits: [edit], ...why })),
+    ]
+    const leased = await store.lease(child)
+    if (!leased.ok) throw new Error('held')
+    await store.append(leased.lease, own, seq(upTo + 1), 'none')
+    await store.release(leased.lease)
+    const resumed = await resume(store, child, table)
+    if (!resumed.ok) throw new Error(resumed.failure.message)
+    const { fold, links } = resumed
+    expect(fold.view().messages.length).toBe(1)
+    const undo = pen.write({ type: 'undo', target: own.at(-1)!.seq })
+    expect(await supplyMissing(store, links, fold, undo.fact)).toBe(null)
+    fold.push(undo)
+    const line = [...parent.filter((entry) => entry.seq <= upTo), ...own, undo]
+    expect(plain(fold.view())).toEqual(plain(live(line).fold.view()))
   })
 
   it('[P5] from a checkpoint anywhere equals what was live, also when undos and rewinds follow it', async () => {
