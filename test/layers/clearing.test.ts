@@ -130,7 +130,7 @@ describe('cached clearing', () => {
   it('[Z15] becomes stubs once a fall of cache reads has shown the cache to be lost', async () => {
     const play = await clearing([...rounds(...named('a', 12)), 'one'], { cacheEdits: true })
     // Another server with the same key and an empty cache: as if the first had forgotten everything.
-    const other = await clearing(['two', 'three'], { cacheEdits: true })
+    const other = await clearing(['two', 'three', ...rounds(...named('b', 12)), 'four'], { cacheEdits: true })
     await play.say('work')
     await play.say('on')
     expect(deletions(play.requests().at(-1)!)).toHaveLength(7)
@@ -142,6 +142,9 @@ describe('cached clearing', () => {
     expect(ofType(await play.facts(), 'cache-break')).toMatchObject([{ causes: [{ kind: 'server' }] }])
     expect(deletions(noticed!)).toEqual([])
     expect(marked(noticed!)).toEqual(named('a', 7))
+    await play.say('work on the new cache')
+    await play.say('end')
+    expect(deletions(other.requests().at(-1)!).length).toBeGreaterThan(0)
     expect(refusals(other.scene)).toEqual([])
   })
 

@@ -41,6 +41,11 @@ describe('the gate', () => {
     expect(shown).not.toContain('\uFFFD')
     const [fire] = /🔥+/u.exec(shown)!
     expect(Buffer.byteLength(fire)).toBe(2048)
+    const three = await stage([[call('Bash', {}, 'big')], 'seen'], {
+      engine: { tools: [toolOf('Bash', () => '行'.repeat(60_000))] },
+    })
+    await three.say('run it')
+    expect(resultsIn(three.requests()[1]!).get('big')).not.toContain('\uFFFD')
   })
 
   it('[Z2] is passed by unknown tools, by the four verbs and by hooks; nothing at all becomes a marker', async () => {

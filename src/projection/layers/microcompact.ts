@@ -6,7 +6,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Budget, Layer, Proposal } from '../layer.ts'
 import { estimateBlock } from '../tokens.ts'
 import type { Part, View } from '../view.ts'
-import { freedBy, priceOf, rewrittenTail, tailOf, worthClearing, type ClearingPrice } from './pricing.ts'
+import { freedBy, priceOf, tailOf, worthClearing, type ClearingPrice } from './pricing.ts'
 import { stubText } from './stub-text.ts'
 import { createSurveyor, type Candidate, type Survey } from './survey.ts'
 import type { PolicyOf } from './tool-policy.ts'
@@ -73,8 +73,10 @@ function decide(view: View, budget: Budget, survey: Survey, settings: Settings):
   const freed =
     stubs.reduce((sum, stub) => sum + stub.freed, 0) +
     deleted.reduce((sum, { part }) => sum + part.estimate, 0)
-  const rewritten = rewrittenTail(view)
-  const tail = Math.max(0, ...stubs.map(({ of }) => tailOf(view, of, rewritten)))
+  const tail = tailOf(
+    view,
+    stubs.map(({ of }) => of),
+  )
   const whys = [
     ...(gone.length > 0 ? [goneWhy(gone.length)] : []),
     ...(chosen.length > 0 ? [choice.why] : []),

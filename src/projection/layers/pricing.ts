@@ -19,8 +19,7 @@ export interface ClearingPrice extends ReductionPrice {
 const plainRates = { read: 0.1, write: 1.25 }
 
 /** Estimated tokens that clearing gives back, before the stub is written. */
-export const freedBy = (candidate: Candidate, stubTokens: number): number =>
-  candidate.part.estimate - candidate.part.clearedEstimate - stubTokens
+export const freedBy = (candidate: Candidate, stubTokens: number): number => shownBy(candidate) - stubTokens
 
 export function priceOf(
   view: View,
@@ -37,14 +36,22 @@ export function priceOf(
   return { kind, isWarm, freedTokens, tailTokens, expectedRequests, ...price }
 }
 
-/** Estimated tokens behind a result that are cached now: what another edit rewrites anyway is not paid twice. */
-export function tailOf(view: View, candidate: Candidate, rewritten: number): number {
-  if (view.changedFrom !== null && view.changedFrom <= candidate.part.from) return 0
-  return Math.max(0, candidate.behind - rewritten)
+/** Estimated tokens that are cached now and must be written again when all of these, in order, are cleared. */
+export function tailOf(view: View, cleared: readonly Candidate[]): number {
+  const [first, ...others] = cleared.filter((candidate) => !isRewritten(view, candidate))
+  if (first === undefined) return 0
+  const gone = others.reduce((sum, candidate) => sum + shownBy(candidate), 0)
+  return Math.max(0, first.behind - rewrittenTail(view) - gone)
 }
 
+/** Another edit has changed what stands before it: it is written again in any case, and that is not paid twice. */
+const isRewritten = (view: View, candidate: Candidate): boolean =>
+  view.changedFrom !== null && view.changedFrom <= candidate.part.from
+
+const shownBy = ({ part }: Candidate): number => part.estimate - part.clearedEstimate
+
 /** Estimated tokens of the view from the first place on that has changed since the last request. */
-export function rewrittenTail(view: View): number {
+function rewrittenTail(view: View): number {
   const { changedFrom, messages } = view
   if (changedFrom === null) return 0
   let tail = 0
@@ -80,9 +87,10 @@ export function worthClearing(
   for (let start = nominated.length - 1; start >= 0; start--) {
     const candidate = nominated[start]!
     freed += freedBy(candidate, stubTokens)
-    // Of what lies behind, the results that go with it are not written again.
-    const tail = Math.max(0, tailOf(view, candidate, rewritten) - cleared)
-    cleared += candidate.part.estimate
+    // As `tailOf` has it, carried along: of what lies behind, the results that go too are not written again.
+    const isFree = isRewritten(view, candidate)
+    const tail = isFree ? 0 : Math.max(0, candidate.behind - rewritten - cleared)
+    if (!isFree) cleared += shownBy(candidate)
     const value = saved * freed - paid * tail
     if (value > best.value) best = { value, start, freed }
   }
