@@ -19,7 +19,7 @@ export interface Opened {
 }
 
 export interface Engine {
-  /** A new session, or an earlier one by its id. Rejects with an EngineError. */
+  /** A new session, or an earlier one by its id. Rejects with an EngineError; damage goes to `listen`. */
   open(id?: SessionId): Promise<Session>
   /** As `open`, with what was found on the way. */
   openWith(id?: SessionId): Promise<Opened>
@@ -37,7 +37,11 @@ export function createEngine(options: EngineOptions): Engine {
   const own = ready(options)
   const openWith = (id?: SessionId): Promise<Opened> => (id === undefined ? start(own) : reopen(own, id))
   return {
-    open: async (id) => (await openWith(id)).session,
+    open: async (id) => {
+      const { session, damage } = await openWith(id)
+      tell(own, damage)
+      return session
+    },
     openWith,
     read: (id) => resume(own.store, id, own.models),
     branch: (id) => branch(own, id),
@@ -86,6 +90,7 @@ async function reopen(options: Ready, session: SessionId): Promise<Opened> {
 async function branch(options: Ready, id: SessionId): Promise<Session> {
   const from = await resume(options.store, id, options.models)
   if (!from.ok) throw new EngineError(from.failure)
+  tell(options, from.damage)
   const { fold, links, latest } = from
   const upTo = seq(fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
@@ -122,6 +127,13 @@ async function leased<T>(
   }
 }
 
+/** Damage reaches whoever listens, also where the way of opening does not hand it out. */
+function tell(options: Ready, damage: readonly Damage[]): void {
+  for (const one of damage) options.listen?.({ type: 'notice', code: 'damage', message: damageText(one) })
+}
+
+const damageText = ({ file, line, what, done }: Damage): string => `${file}:${line}: ${what}; ${done}`
+
 function instructions(options: Ready): Fact {
   return {
     type: 'instructions-set',
@@ -135,7 +147,7 @@ function instructions(options: Ready): Fact {
 function damageFacts(damage: readonly Damage[], fold: Fold): readonly Fact[] {
   const fresh = damage.filter((one) => one.lost !== undefined && !fold.knowsLoss(one.lost))
   const lost = fresh.flatMap((one) => one.lost ?? [])
-  const report = fresh.map((one) => `${one.file}:${one.line}: ${one.what}; ${one.done}`)
+  const report = fresh.map(damageText)
   return fresh.length === 0 ? [] : [{ type: 'damage-found', lost, report }]
 }
 

@@ -5,7 +5,14 @@ import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { checkpointFor, resume } from '../../src/engine/opening/resume.ts'
-import { createEngine, fileStore, inMemoryStore, modelTable, type EngineOptions } from '../../src/index.ts'
+import {
+  createEngine,
+  fileStore,
+  inMemoryStore,
+  modelTable,
+  type EngineOptions,
+  type LiveEvent,
+} from '../../src/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import { storeWith } from '../../src/testing/store-with.ts'
 import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
@@ -54,6 +61,10 @@ describe('damage', () => {
     ])
     expect((await turn(opened.session.send('second'))).outcome).toBe('done')
     await opened.session.close()
+    const heard: LiveEvent[] = []
+    const listening = createEngine({ ...options(), listen: (event) => heard.push(event) })
+    await (await listening.open(session.id)).close()
+    expect(heard).toMatchObject([{ type: 'notice', code: 'damage' }])
     const again = await engine.openWith(session.id)
     const facts = await factsOf(options().store, session.id)
     expect(ofType(facts, 'damage-found')).toMatchObject([{ lost: [{ from: at, to: at }] }])
