@@ -155,6 +155,11 @@ function addLooking(program: Command, io: Io, ends: Ends): void {
     .action((id: string | undefined, flags: LookFlags) =>
       ends(async () => (await import('./commands/cost.ts')).cost(io, id, flags)),
     )
+  looking('edits', 'everything that left the view of a session, and the number to undo it by')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('./commands/edits.ts')).edits(io, id, flags)),
+    )
   looking('doctor', 'what is wrong with this installation, and how to mend it').action((flags: LookFlags) =>
     ends(async () => (await import('./commands/doctor.ts')).doctor(io, flags)),
   )

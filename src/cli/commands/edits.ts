@@ -1,0 +1,78 @@
+// `pal edits`: everything that left the view of a session, by whom and why, what it freed and was expected to save, and
+// the number by which it is taken back (SPEC 16.4).
+import { projectStore } from '../../preset.ts'
+import { EditList, type EditRow } from '../../projection/edit-list.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import { lineageOf, readLine } from '../../transcript/lineage.ts'
+import type { Result, Store } from '../../transcript/store.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import { findSession, newestSession } from '../look/lookup.ts'
+import { openWorkplace } from '../place/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { dollars, moment, table, whole } from '../terminal/tables.ts'
+import type { LookFlags } from './cost.ts'
+
+export async function edits(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const store = projectStore(place)
+  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
+  if (!found.ok) return complain(io, found)
+  const read = await rowsOf(store, found.session)
+  if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
+  if (flags.json === true) io.out(`${safeJson({ session: found.session, edits: read.rows }, 2)}\n`)
+  else io.out(asTable(found.session, read.rows))
+  return exits.done
+}
+
+async function rowsOf(
+  store: Store,
+  session: SessionId,
+): Promise<Result<{ readonly rows: readonly EditRow[] }>> {
+  const line = await lineageOf(store, session)
+  if (!line.ok) return line
+  const list = new EditList()
+  for await (const item of readLine(store, line.links, {})) {
+    if (item.kind === 'failed') return { ok: false, failure: item.failure }
+    if (item.kind === 'entry') list.push(item.entry)
+  }
+  return { ok: true, rows: list.rows() }
+}
+
+export function asTable(session: string, rows: readonly EditRow[]): string {
+  if (rows.length === 0) return `session ${session}: nothing has left its view.\n`
+  const list = table(
+    [
+      { title: 'edit', right: true },
+      { title: 'when' },
+      { title: 'layer' },
+      { title: 'asked by' },
+      { title: 'what' },
+      { title: 'tokens', right: true },
+      { title: 'saves', right: true },
+      { title: 'state' },
+      { title: 'why' },
+    ],
+    rows.map((row) => [
+      String(row.seq),
+      moment(row.at),
+      row.layer,
+      row.asked === 'automatic' ? '–' : row.asked,
+      row.does.map(({ kind, count }) => `${count} ${deeds[kind]}`).join(', '),
+      whole(row.tokensFreed),
+      row.saved === null ? '–' : dollars(row.saved),
+      row.state,
+      row.why,
+    ]),
+  )
+  return `session ${session}\n\n${list}\nWhat it saves is what was expected when the choice was made.\n`
+}
+
+const deeds = {
+  stub: 'replaced by a short text',
+  drop: 'left out',
+  summary: 'summarised',
+  remote: 'left out by the server',
+} as const
