@@ -15,7 +15,7 @@ interface Watched {
   readonly session: Session
   readonly store: Store
   /** Time passes for the provider, and for us where we know of it. */
-  pass(ms: number, weKnow: boolean): void
+  readonly pass: (ms: number, weKnow: boolean) => void
 }
 
 async function watched(

@@ -78,7 +78,7 @@ async function run(
 async function inputsOf(store: Store, session: SessionId): Promise<string[]> {
   const inputs = ofType(await factsOf(store, session), 'user-message')
   return inputs.map(({ content }) =>
-    content.map((block) => ('text' in block ? String(block.text) : '')).join(''),
+    content.map((block) => (block.type === 'text' ? block.text : '')).join(''),
   )
 }
 
