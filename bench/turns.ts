@@ -95,7 +95,7 @@ async function run(url: string, root: string, turns: number): Promise<readonly S
       }),
   }
   const store = fileStore({ root })
-  const session = await createEngine({ store, modelId, model, tools: [look] }).open()
+  const session = await createEngine({ store, modelId, model, tools: [look], layers: [] }).open()
   const samples: Sample[] = []
   for (let turn = 1; turn <= turns; turn++) {
     const startedAt = performance.now()

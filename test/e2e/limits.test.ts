@@ -63,7 +63,7 @@ describe('caps', () => {
 describe('room', () => {
   it('[L2] what does not fit is never sent; the failure carries the numbers', async () => {
     const scene = await simulated(['one'])
-    const session = await opened(scene, { window: 4000 })
+    const session = await opened(scene, { window: 4000, layers: [] })
     const { failure } = await turn(session.send(words(6000)))
     expect(failure?.code).toBe('overflow')
     expect(failure?.message).toMatch(/\d{4,} tokens, but only 3200 of the 4000/)
@@ -75,7 +75,7 @@ describe('room', () => {
     const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
     // Compacted and asked once more, then it is shown.
     const scene = await simulated(['one'], { faults: [{ at: (request) => request.number <= 2, fault }] })
-    const session = await opened(scene, { modelId: 'somebody-elses-model' })
+    const session = await opened(scene, { modelId: 'somebody-elses-model', layers: [] })
     const first = await turn(session.send(words(8000)))
     expect(first.failure).toMatchObject({
       code: 'overflow',
