@@ -4,7 +4,7 @@
 import { defaults } from '../settings/defaults.ts'
 import type { Part } from '../projection/view.ts'
 import { estimateText } from '../projection/tokens.ts'
-import { extract } from './extract.ts'
+import { pendingOf } from './extract.ts'
 import { errorOf } from './failures.ts'
 import { fileOf } from './files.ts'
 import type { Keeping } from './keeping.ts'
@@ -40,7 +40,7 @@ export function inventoryOf(parts: readonly Part[]): Inventory {
   const told = [...reading.inputs, ...reading.answers].map(({ text }) => endsOf(text))
   const earlier = reading.earlier.map(({ text }) => text)
   return {
-    pending: extract(parts, { isFollowed: true }).open,
+    pending: pendingOf(reading),
     rules: most(
       reading.inputs.flatMap(({ text }) => sentencesOf(text).filter((line) => ruleWord.test(line))),
     ),

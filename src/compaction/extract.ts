@@ -6,13 +6,29 @@ import type { Part } from '../projection/view.ts'
 import { readSpan, type Answer, type Call, type Reading } from './reading.ts'
 import { errorsOf } from './failures.ts'
 import { filesOf, isFileCall } from './files.ts'
-import { about, mergeSections, newest, noSections, parseSections, unique, type Sections } from './sections.ts'
+import {
+  about,
+  isTask,
+  mergeSections,
+  newest,
+  noSections,
+  parseSections,
+  unique,
+  type Sections,
+} from './sections.ts'
 import { partsOf } from './summary.ts'
 import { decisionWord, errorLine, isQuestion, lineOf, nextWord, sentencesOf } from './words.ts'
 
 export interface ExtractOptions {
   /** Later messages stay as they are, so that what is open is said there. */
   readonly isFollowed: boolean
+}
+
+/** What a span leaves to be done, what earlier summaries carried along included. */
+export function pendingOf(reading: Reading): readonly string[] {
+  const open = openOf(reading, { isFollowed: true })
+  const earlier = reading.earlier.flatMap(({ text }) => parseSections(partsOf(text).rest)?.open ?? [])
+  return open.some(isTask) ? open : [...earlier.filter(isTask), ...open]
 }
 
 /** Everything worth a line, oldest first, what earlier summaries said included. `fitSections` makes it small. */
@@ -55,20 +71,21 @@ function outcomesOf({ answers }: Reading): string[] {
 
 /** Each command with its newest outcome and the last thing it said. */
 function commandsOf(calls: readonly Call[]): string[] {
-  const counts = new Map<string, number>()
-  const lines: string[] = []
+  const newestOf = new Map<string, { readonly call: Call; readonly count: number }>()
   for (const call of calls) {
     const { command } = call.input
     if (typeof command !== 'string' || call.outcome === null) continue
-    const name = `\`${lineOf(command, commandChars)}\``
-    const count = (counts.get(name) ?? 0) + 1
-    counts.set(name, count)
+    const count = (newestOf.get(command)?.count ?? 0) + 1
+    newestOf.delete(command)
+    newestOf.set(command, { call, count })
+  }
+  return [...newestOf].map(([command, { call, count }]) => {
+    const { at, text } = call.outcome!
     const verdict = failedAt(call) ? 'failed' : 'worked'
     const often = count > 1 ? `, run ${count} times` : ''
-    const last = lastLine(call.outcome.text)
-    lines.push(`${name}${about}${verdict} [${call.outcome.at}]${often}${last === '' ? '' : `: ${last}`}`)
-  }
-  return newest(lines)
+    const last = lastLine(text)
+    return `\`${lineOf(command, commandChars)}\`${about}${verdict} [${at}]${often}${last === '' ? '' : `: ${last}`}`
+  })
 }
 
 const commandChars = 160
