@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { commandHooks } from './engine/hook-commands.ts'
+import { policiesOf } from './engine/options.ts'
 import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
 import { modelTable, type ModelTable } from './model/models.ts'
@@ -137,8 +138,7 @@ export function createPreset(options: PresetOptions): Preset {
 
 function layersOf(given: PresetOptions['layers'], tools: readonly Tool[]): readonly Layer[] {
   if (given !== undefined && isList(given)) return given
-  const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
-  return standardLayers({ policyOf: (name) => policies.get(name), ...given })
+  return standardLayers({ policyOf: policiesOf(tools), ...given })
 }
 /** Layers of the caller's own bring their switches with them. */
 const switchesOf = (given: PresetOptions['layers']): LayerOptions =>

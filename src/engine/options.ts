@@ -4,6 +4,7 @@ import { modelTable, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
 import type { Layer } from '../projection/layer.ts'
+import { standardLayers, type PolicyOf } from '../projection/layers/index.ts'
 import type { Permit } from '../tools/run.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
@@ -25,7 +26,7 @@ export interface EngineOptions {
   /** Stands before the first user message: instruction files. */
   readonly reminder?: string | undefined
   readonly tools?: readonly Tool[] | undefined
-  /** In their order; each may speak once before a request. */
+  /** In their order; each may speak once before a request. Left out, the standard ones; an empty list means none. */
   readonly layers?: readonly Layer[] | undefined
   /** Writes what stands for a span. Without one it is extracted from the span's own words. */
   readonly summariser?: Summariser | undefined
@@ -65,11 +66,11 @@ export interface Ready extends EngineOptions {
 }
 
 export function ready(options: EngineOptions): Ready {
-  const clock = options.clock ?? systemClock
+  const { tools = [], clock = systemClock } = options
   return {
     ...options,
-    tools: options.tools ?? [],
-    layers: options.layers ?? [],
+    tools,
+    layers: options.layers ?? standardLayers({ policyOf: policiesOf(tools), native: options.nativeClearing }),
     caps: options.caps ?? {},
     cwd: options.cwd ?? '.',
     models: options.models ?? modelTable(),
@@ -77,6 +78,12 @@ export function ready(options: EngineOptions): Ready {
     clock,
     ids: options.ids ?? systemIds(clock),
   }
+}
+
+/** What the tools say of their own results, as layers ask for it. */
+export function policiesOf(tools: readonly Tool[]): PolicyOf {
+  const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
+  return (name) => policies.get(name)
 }
 
 /** A caller's own system prompt is one dynamic section: nothing of it is known to be shared. */

@@ -161,7 +161,7 @@ describe('by hand', () => {
     const { seq: place } = await session.compact()
     expect(JSON.stringify((await session.request()).messages)).not.toBe(JSON.stringify(before.messages))
     await session.close()
-    const engine = createEngine({ store, modelId })
+    const engine = createEngine({ store, modelId, layers: [] })
     const again = await engine.open(session.id)
     await again.undo(place!)
     expect(unmarked((await again.request()).messages)).toBe(unmarked(before.messages))
