@@ -7,7 +7,7 @@ import { rangeOf } from '../projection/folding/live-edits.ts'
 import { viewRefusal } from '../projection/refusal.ts'
 import { createTags, taggingOf, type Tags } from '../projection/layers/snip.ts'
 import type { View } from '../projection/view.ts'
-import { lookUp, windowOf, type ModelInfo } from '../model/models.ts'
+import { lookUp, windowOf, wireModelId, type ModelInfo } from '../model/models.ts'
 import { createComposer, type Composed, type Composer, type MarkPlace } from '../request/compose.ts'
 import { createBreakDetector, type BreakDetector, type Pending } from '../request/fingerprint.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -116,6 +116,11 @@ export class Core {
     return this.#latest.model ?? this.options.modelId
   }
 
+  /** The same by the name that is sent and written down; what asks for a longer window is no part of it. */
+  get wireModel(): string {
+    return wireModelId(this.modelId)
+  }
+
   get lastRequestAt(): number | null {
     return this.#latest.requestAt
   }
@@ -161,7 +166,7 @@ export class Core {
       override: options.window,
       learned: this.learnedWindow,
     })
-    const factor = factorOf(this.fold.numbers.calibration, modelId)
+    const factor = factorOf(this.fold.numbers.calibration, this.wireModel)
     const fixed = Math.round(factor * view.fixedEstimate)
     return roomOf({ window: Math.min(window.tokens, most ?? Infinity), maxOutput: this.maxOutput(), fixed })
   }
@@ -271,7 +276,7 @@ export class Core {
   }
 
   #pinRefusal(fact: Fact): Failure | null {
-    return fact.type === 'pin' ? pinRefusal(this.fold, this.modelId, this.room(), fact.at) : null
+    return fact.type === 'pin' ? pinRefusal(this.fold, this.wireModel, this.room(), fact.at) : null
   }
 
   async #supply(facts: readonly Fact[]): Promise<Failure | null> {

@@ -25,10 +25,10 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   const settled = await settle(core, core.options.layers, emit)
   if (!settled.ok) return settled
   const { view } = settled
-  const { options, modelId } = core
+  const { options, wireModel: model } = core
   const info = core.modelInfo()
   const outcome = core.composer.compose(view, {
-    model: modelId,
+    model,
     maxTokens: core.maxOutput(),
     bindsPrefix: info?.capabilities.bindsPrefix ?? false,
     reasoningFrom: core.reasoningFrom,
@@ -52,7 +52,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   const written = await core.append([requestSent(core, composed, view.tokens)])
   if (!written.ok) return written
   core.noteRequest(composed)
-  emit({ type: 'request-start', source: core.source, model: modelId, tokens: view.tokens })
+  emit({ type: 'request-start', source: core.source, model, tokens: view.tokens })
   return { ok: true, composed }
 }
 
@@ -83,7 +83,7 @@ function requestSent(core: Core, composed: Composed, tokens: number): FactOf<'re
   return {
     type: 'request-sent',
     source: core.source,
-    model: core.modelId,
+    model: core.wireModel,
     upTo: seq(core.fold.numbers.upTo),
     hash: composed.hash,
     tokens,
@@ -105,7 +105,7 @@ export async function record(
 ): Promise<Recorded> {
   const { content, messageId, stop, usage } = message
   // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
-  const model = core.modelId
+  const model = core.wireModel
   const fact: FactOf<'assistant-message'> = {
     type: 'assistant-message',
     content,
@@ -149,7 +149,7 @@ export async function ask(
       },
       model: null,
     }
-  const request = { model: core.modelId, body: composed.body, betas: composed.betas, source: core.source }
+  const request = { model: core.wireModel, body: composed.body, betas: composed.betas, source: core.source }
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case 'text-delta':

@@ -1,6 +1,6 @@
 // The last request of a session, composed again from its transcript. It must have the hash that was written down when it
 // was sent; where settings have changed since, it may not, and that is said.
-import { lookUp, windowOf, type ModelTable } from '../../model/models.ts'
+import { lookUp, windowOf, wireModelId, type ModelTable } from '../../model/models.ts'
 import type { WireThinking } from '../../model/wire.ts'
 import { Fold } from '../../projection/fold.ts'
 import { taggingOf } from '../../projection/layers/snip.ts'
@@ -47,7 +47,7 @@ export async function lastRequest(
     if (item.kind === 'entry') fold.push(item.entry)
   }
   const view = fold.view()
-  const model = last?.sent.model ?? settings.model
+  const model = last?.sent.model ?? wireModelId(settings.model)
   const outcome = createComposer({ tag: taggingOf(view) }).compose(view, {
     model,
     maxTokens: 1,
@@ -63,7 +63,11 @@ export async function lastRequest(
     body: outcome.composed.body,
     view,
     model,
-    window: windowOf({ model, table: settings.models, override: settings.window }).tokens,
+    window: windowOf({
+      model: wireModelId(settings.model) === model ? settings.model : model,
+      table: settings.models,
+      override: settings.window,
+    }).tokens,
     tokens: usage === undefined ? view.tokens : usage.input + usage.cacheRead + usage.cacheWrite,
     counted: usage === undefined ? 'estimate' : 'provider',
     isExact: outcome.composed.hash === last?.sent.hash,
