@@ -9,7 +9,8 @@ import { cutPlaces } from '../projection/cuts.ts'
 import type { Fold } from '../projection/fold.ts'
 import { canBeStubbed, isPinned, stubbed } from '../projection/folding/render.ts'
 import { estimateBlock } from '../projection/tokens.ts'
-import type { Part, View, ViewBlock } from '../projection/view.ts'
+import { standsOn } from '../projection/layers/survey.ts'
+import type { Part, ToolResultBlock, View, ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Sections } from './sections.ts'
 
@@ -27,6 +28,8 @@ export interface Scene {
   readonly held: readonly Range[]
   /** The first part after the last answer: what the model has not spoken to yet, when it is the user's. */
   readonly pendingFrom: number
+  /** Calls whose results later ones point back to. */
+  readonly stoodOn: ReadonlySet<string>
   /** Reading a span is the dear part of a plan: each is read once. */
   readonly extracted: Map<string, Sections>
 }
@@ -55,6 +58,7 @@ export function sceneOf(fold: Fold, room: Room, { scale = 1, mayTouchHeld = fals
     before: Math.round(view.tokens * scale),
     held: mayTouchHeld ? [] : fold.edits.held().toSorted((a, b) => a.from - b.from),
     pendingFrom: last + 1,
+    stoodOn: new Set(parts.flatMap(pointersIn)),
     extracted: new Map(),
   }
 }
@@ -90,6 +94,14 @@ export function cutAfter({ cuts }: Scene, index: number): number {
 
 // ---- large blocks that may become stubs ----
 
+const isResult = (block: ViewBlock): block is ToolResultBlock =>
+  block.type === 'tool_result' && 'is_error' in block
+
+function pointersIn(part: Part): readonly string[] {
+  if (part.kind !== 'result') return []
+  return part.blocks.flatMap((block) => (isResult(block) ? (standsOn(block) ?? []) : []))
+}
+
 export interface Stub {
   readonly edit: StubEdit
   /** Estimated tokens it frees. */
@@ -104,7 +116,7 @@ export function stubsOf(scene: Scene, part: Part): readonly Stub[] {
     const weight = estimateBlock(block)
     if (part.source[index] === -1 || scene.factor * weight <= defaults.compaction.largeTokens) return []
     if (!canBeStubbed(block) || isPinned(scene.fold.edits.pins, part.from, at.block!, Infinity)) return []
-    if (block.type === 'tool_result' && 'is_error' in block && block.cleared !== undefined) return []
+    if (isResult(block) && (block.cleared !== undefined || scene.stoodOn.has(block.tool_use_id))) return []
     const text = stubText(part, block)
     const freed = weight - estimateBlock(stubbed(block, text))
     return freed <= 0 ? [] : [{ edit: { kind: 'stub', at, text, ref: `${part.from}` }, freed }]
@@ -121,7 +133,7 @@ function stubText(part: Part, block: ViewBlock): string {
 }
 
 function blockText(block: ViewBlock): string {
-  if (block.type === 'tool_result' && 'is_error' in block)
+  if (isResult(block))
     return block.content.map((inner) => (inner.type === 'text' ? inner.text : '')).join('\n')
   return 'text' in block && typeof block.text === 'string' ? block.text : ''
 }

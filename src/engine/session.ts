@@ -212,9 +212,12 @@ export class Session {
    * Puts the older part away and keeps the newest messages, every word of the user and what is pinned. With `dryRun`
    * it only says what would happen; an edited text of it can be handed in as `text`. Undone by its `seq`.
    */
-  async compact(ask: Omit<CompactAsk, 'trigger' | 'overflow'> = {}): Promise<Compacted> {
+  async compact(
+    ask: Omit<CompactAsk, 'trigger' | 'overflow'> = {},
+    signal: AbortSignal = this.#core.ending.signal,
+  ): Promise<Compacted> {
     this.#mustBeIdle()
-    const outcome = await compact(this.#core, { ...ask, trigger: 'manual' }, this.#emit)
+    const outcome = await compact(this.#core, { ...ask, trigger: 'manual' }, this.#emit, signal)
     if (!outcome.ok) throw new EngineError(outcome.failure)
     if (ask.dryRun !== true) await save(this.#core, this.#emit)
     return outcome.compacted

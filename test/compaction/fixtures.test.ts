@@ -227,6 +227,34 @@ describe('what it means', () => {
     expect([...fold.parts()].map(({ kind }) => kind)).toEqual(['input'])
   })
 
+  it('[O10] a result that a later one points back to is not cleared by itself', () => {
+    const sent: Fact = {
+      type: 'request-sent',
+      source: 'main',
+      model: 'm',
+      upTo: seq(0),
+      hash: 'h',
+      tokens: 0,
+      marks: [],
+    }
+    const facts = (last: string) => [
+      said('go'),
+      answered([call('a', 'Read', { file_path: 'a.ts' })], { id: 'a' }),
+      result('a', bytes(60_000)),
+      answered([call('b', 'Bash', { command: 'ls' })], { id: 'b' }),
+      result('b', bytes(60_000)),
+      answered([call('c', 'Read', { file_path: 'a.ts' })], { id: 'c' }),
+      result('c', last),
+      sent,
+    ]
+    const stubbed = (last: string) =>
+      must(plan(foldOf(...facts(last)), room(60_000), auto)).edits.flatMap((edit) =>
+        edit.kind === 'stub' ? [Number(edit.at.seq)] : [],
+      )
+    expect(stubbed('something else')).toContain(3)
+    expect(stubbed('[unchanged: a.ts is as it was read (a)]')).not.toContain(3)
+  })
+
   it('[O10] no pair is cut and no response is parted', () => {
     const fold = foldOf(
       said('go'),

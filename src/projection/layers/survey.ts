@@ -193,7 +193,8 @@ const isWritten = (part: Part, call: CallFacts | undefined, { written }: Work): 
 // A Read of a file that did not change says so and names the call that shows it; that one must stay.
 const unchanged = /^\[unchanged: .*\((\S+)\)\]$/s
 
-function standsOn(block: ToolResultBlock): string | null {
+/** The call whose result this one points back to. */
+export function standsOn(block: ToolResultBlock): string | null {
   const first = block.content[0]
   if (first?.type !== 'text' || !first.text.startsWith('[unchanged: ')) return null
   return unchanged.exec(first.text.trimEnd())?.[1] ?? null
