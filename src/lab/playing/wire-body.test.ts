@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { differenceOf, WireBody } from './wire-body.ts'
 import { isSame, relabelled, WireBlocks } from './wire-blocks.ts'
 
-const words = fc.constantFrom('plain', ',{"role":"', '],"max_tokens":', '"}]}', '\\', '\n', '列')
+const words = fc.constantFrom('plain', 'other', ',{"role":"', '],"max_tokens":', '"}]}', '\\', '\n', '列')
 const block = fc.oneof(
   fc.record({ type: fc.constant('text'), text: words }),
   // What looks like a message inside a call, where quotes are not escaped.
@@ -17,12 +17,22 @@ const message = fc.record({
   role: fc.constantFrom('user', 'assistant'),
   content: fc.array(block, { minLength: 1, maxLength: 3 }),
 })
-type Change = { readonly cut: number; readonly drop: number; readonly add: readonly unknown[] }
+type Change = {
+  readonly cut: number
+  readonly drop: number
+  readonly add: readonly unknown[]
+  readonly isSwapped: boolean
+}
 const change: fc.Arbitrary<Change> = fc.record({
   cut: fc.nat(4),
   drop: fc.nat(3),
   add: fc.array(message, { minLength: 1, maxLength: 3 }),
+  /** The same length, other words: places behind it do not move. */
+  isSwapped: fc.boolean(),
 })
+
+const swapped = (json: string): string =>
+  json.replaceAll(/plain|other/g, (word) => (word === 'plain' ? 'other' : 'plain'))
 
 describe('reading bodies', () => {
   it('[J8] gives what parsing each body whole gives, however bodies follow each other', () => {
@@ -30,8 +40,9 @@ describe('reading bodies', () => {
       fc.property(fc.array(change, { minLength: 1, maxLength: 8 }), fc.boolean(), (changes, isOther) => {
         const reader = new WireBody()
         let messages: readonly unknown[] = []
-        for (const [index, { cut, drop, add }] of changes.entries()) {
+        for (const [index, { cut, drop, add, isSwapped }] of changes.entries()) {
           messages = [...messages.slice(drop, Math.max(drop, messages.length - cut)), ...add]
+          if (isSwapped) messages = JSON.parse(swapped(JSON.stringify(messages))) as readonly unknown[]
           const system = isOther && index % 2 === 1 ? 'other' : 'same'
           const body = JSON.stringify({ model: 'm', system, messages, max_tokens: 9, stream: true })
           const { request } = reader.read(body)

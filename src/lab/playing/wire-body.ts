@@ -1,6 +1,7 @@
 // Reads one request body after the other. Most of a body is the body before it, so only what is new is parsed: the text
 // up to the first difference is known, and from the last message that begins before it on, everything is read again.
-// A place that only looks like the beginning of a message makes the rest unreadable; then the whole is parsed.
+// Inside the input of a call a place can look like the beginning of a message; then there are more such places than
+// messages, and the whole is parsed.
 import type { WireMessage, WireRequest } from '../../model/wire.ts'
 
 export interface ReadBody {
@@ -39,8 +40,7 @@ export class WireBody {
       this.#last.starts.findLastIndex((start) => start <= differs),
     )
     const start = same === 0 ? from : this.#last.starts[same]!
-    const rest = parsed(`[${body.slice(start, to)}]`)
-    if (rest === null) return this.#whole(body)
+    const rest = JSON.parse(`[${body.slice(start, to)}]`) as readonly WireMessage[]
     const starts = [...this.#last.starts.slice(0, same), ...startsIn(body, start, to)]
     if (starts.length !== same + rest.length) return this.#whole(body)
     const messages = [...this.#last.messages.slice(0, same), ...rest]
@@ -52,14 +52,6 @@ export class WireBody {
   #whole(body: string): ReadBody {
     this.#last = { body: '', head: '', fields: {}, starts: [], messages: [] }
     return { request: JSON.parse(body) as WireRequest, same: 0 }
-  }
-}
-
-function parsed(text: string): readonly WireMessage[] | null {
-  try {
-    return JSON.parse(text) as readonly WireMessage[]
-  } catch {
-    return null
   }
 }
 
