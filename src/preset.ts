@@ -95,8 +95,9 @@ export function createPreset(options: PresetOptions): Preset {
     roots: [project.root],
     home: environment['HOME'],
   })
-  const switches = switchesOf(options.layers)
-  const tools = switches.snip === false ? standard.tools : [...standard.tools, snipTool()]
+  const switches = { ...switchesOf(settings), ...givenSwitches(options.layers) }
+  const snips = switches.snip !== false && switches.automaticRemoval !== false
+  const tools = snips ? [...standard.tools, snipTool()] : standard.tools
   const allowed = allowedTools(settings)
   const sections = createSections(
     sectionDefinitions({
@@ -115,7 +116,9 @@ export function createPreset(options: PresetOptions): Preset {
     model: 'stream' in options.model ? options.model : reached(options.model, options),
     system: sections.render(),
     tools,
-    layers: layersOf(options.layers, tools),
+    formerTools: snips ? [] : [snipTool()],
+    layers: layersOf(options.layers, switches, tools),
+    automaticRemoval: switches.automaticRemoval,
     nativeClearing: switches.native,
     hooks: commandHooks(settings.hooks ?? {}, {
       cwd: project.cwd,
@@ -126,6 +129,7 @@ export function createPreset(options: PresetOptions): Preset {
     cwd: project.cwd,
     models,
     window: settings.window,
+    threshold: settings.threshold,
     maxOutputTokens: settings.maxOutputTokens,
     thinking: thinkingOf(settings),
     effort: settings.effort,
@@ -136,12 +140,31 @@ export function createPreset(options: PresetOptions): Preset {
   return { engine, store, tools, modelId, models, close: () => standard.close() }
 }
 
-function layersOf(given: PresetOptions['layers'], tools: readonly Tool[]): readonly Layer[] {
+function layersOf(
+  given: PresetOptions['layers'],
+  switches: LayerOptions,
+  tools: readonly Tool[],
+): readonly Layer[] {
   if (given !== undefined && isList(given)) return given
-  return standardLayers({ policyOf: policiesOf(tools), ...given })
+  return standardLayers({ policyOf: policiesOf(tools), ...switches })
 }
+
+/** The switches as the settings name them. */
+const switchesOf = (settings: Settings): LayerOptions => ({
+  automaticRemoval: settings.automaticRemoval,
+  budget: settings.budget,
+  snip: settings.snip,
+  microcompact: settings.microcompact,
+  timeBased: settings.timeClearing,
+  cached: settings.cachedClearing,
+  native: settings.nativeClearing,
+  autocompact: settings.autocompact,
+  keep: settings.keepResults,
+  digestChars: settings.digestChars,
+})
+
 /** Layers of the caller's own bring their switches with them. */
-const switchesOf = (given: PresetOptions['layers']): LayerOptions =>
+const givenSwitches = (given: PresetOptions['layers']): LayerOptions =>
   given === undefined || isList(given) ? {} : given
 const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] => Array.isArray(given)
 

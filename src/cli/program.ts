@@ -1,8 +1,7 @@
 // The words of the command line, in one parser (TRUST A30): what is not a command is a prompt, and after `--` everything
 // is text. Each command is loaded when it is asked for.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { isKey, type Settings } from '../settings/schema.ts'
-import { check } from '../settings/schema.ts'
+import { check, isKey, keys, type Settings } from '../settings/schema.ts'
 import { exits, type Exit } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 import { formats, type Format } from './output.ts'
@@ -62,6 +61,8 @@ interface PromptFlags {
   readonly model?: string
   readonly maxCost?: number
   readonly maxTokensTotal?: number
+  readonly threshold?: Settings['threshold']
+  readonly automaticRemoval?: boolean
   readonly allow?: readonly string[]
   readonly cwd?: string
   readonly system?: string
@@ -98,6 +99,8 @@ function addPrompt(program: Command, io: Io, ends: Ends): void {
       'tools that may run beside the safe ones, as Edit,Bash; may be given again',
       toolNames,
     )
+    .option('--threshold <n>', 'make room from here on: tokens, or a part of the window as 80%', thresholdIn)
+    .option('--no-automatic-removal', 'nothing leaves the context but by you')
     .option('--system <text>', 'replaces the system prompt whole')
     .option('--cwd <folder>', 'work there')
     .option('--trust', "read this project's settings, this time only")
@@ -115,6 +118,9 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     model: flags.model,
     maxCost: flags.maxCost,
     maxTokens: flags.maxTokensTotal,
+    threshold: flags.threshold,
+    // Without the flag the word is true, which would beat the settings.
+    automaticRemoval: flags.automaticRemoval === false ? false : undefined,
     allow: flags.allow === undefined ? undefined : [...flags.allow],
   }
   return (await import('./headless.ts')).runPrompt(io, {
@@ -263,6 +269,12 @@ const setting =
     if (!checked.ok) throw new InvalidArgumentError('It must be a number above 0.')
     return value
   }
+
+function thresholdIn(text: string): Settings['threshold'] {
+  const checked = check('threshold', /^\d+$/.test(text) ? Number(text) : text)
+  if (checked.ok) return checked.value
+  throw new InvalidArgumentError(`It must be ${keys.threshold.expected}.`)
+}
 
 const mostPort = 65_535
 function port(text: string): number {

@@ -1,7 +1,7 @@
 // The state of one open session and the few things done to it. Only this and the transcript hold state; everything
 // else in this room is functions over it.
 import { factorOf } from '../projection/calibration.ts'
-import { roomOf, type RoomOutcome } from '../projection/budget.ts'
+import { roomOf, thresholdClues, type RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
 import { rangeOf } from '../projection/folding/live-edits.ts'
 import { viewRefusal } from '../projection/refusal.ts'
@@ -12,7 +12,7 @@ import { createComposer, type Composed, type Composer, type MarkPlace } from '..
 import { createBreakDetector, type BreakDetector, type Pending } from '../request/fingerprint.ts'
 import { defaults } from '../settings/defaults.ts'
 import { createReadFiles } from '../tools/files/read-files.ts'
-import type { ReadFiles } from '../tools/tool.ts'
+import type { ReadFiles, Tool } from '../tools/tool.ts'
 import { encode } from '../transcript/codec.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { Fact, StoredEntry } from '../transcript/fact.ts'
@@ -168,13 +168,25 @@ export class Core {
     })
     const factor = factorOf(this.fold.numbers.calibration, this.wireModel)
     const fixed = Math.round(factor * view.fixedEstimate)
-    return roomOf({ window: Math.min(window.tokens, most ?? Infinity), maxOutput: this.maxOutput(), fixed })
+    return roomOf({
+      window: Math.min(window.tokens, most ?? Infinity),
+      maxOutput: this.maxOutput(),
+      fixed,
+      ...thresholdClues(this.modelInfo()?.threshold ?? options.threshold),
+    })
   }
 
   /** Tokens that undoing an edit would bring back, as the edit itself says. */
   freedBy(target: Seq): number {
     const fact = this.fold.edits.editing(target)?.fact
     return fact !== undefined && isEditing(fact) ? fact.tokensFreed : 0
+  }
+
+  /** The tools that run here: the engine's, and of those no longer offered the ones this session's list names. */
+  runnable(): readonly Tool[] {
+    const { tools, formerTools = [] } = this.options
+    const named = new Set(this.view().tools.map((tool) => tool.name))
+    return [...tools, ...formerTools.filter((tool) => named.has(tool.spec.name))]
   }
 
   maxOutput(): number {

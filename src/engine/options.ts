@@ -3,6 +3,7 @@ import type { Summariser } from '../compaction/summary.ts'
 import { modelTable, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
+import type { Threshold } from '../projection/budget.ts'
 import type { Layer } from '../projection/layer.ts'
 import { standardLayers, type PolicyOf } from '../projection/layers/index.ts'
 import type { Permit } from '../tools/run.ts'
@@ -26,8 +27,12 @@ export interface EngineOptions {
   /** Stands before the first user message: instruction files. */
   readonly reminder?: string | undefined
   readonly tools?: readonly Tool[] | undefined
+  /** Not offered to new sessions, but run for those whose list names them: what a list holds is decided when it is made. */
+  readonly formerTools?: readonly Tool[] | undefined
   /** In their order; each may speak once before a request. Left out, the standard ones; an empty list means none. */
   readonly layers?: readonly Layer[] | undefined
+  /** False: nothing leaves the view but by the user. No layer speaks, and a request that is too long is shown, not mended. */
+  readonly automaticRemoval?: boolean | undefined
   /** Writes what stands for a span. Without one it is extracted from the span's own words. */
   readonly summariser?: Summariser | undefined
   readonly hooks?: Hooks | undefined
@@ -45,6 +50,8 @@ export interface EngineOptions {
   readonly models?: ModelTable | undefined
   /** Window of the model in tokens, over all other sources. */
   readonly window?: number | undefined
+  /** Where reductions begin, in tokens or as "80%" of the effective window; a row of the model table comes first. */
+  readonly threshold?: Threshold | undefined
   readonly maxOutputTokens?: number | undefined
   readonly thinking?: WireThinking | undefined
   readonly effort?: string | undefined
@@ -70,7 +77,7 @@ export function ready(options: EngineOptions): Ready {
   return {
     ...options,
     tools,
-    layers: options.layers ?? standardLayers({ policyOf: policiesOf(tools), native: options.nativeClearing }),
+    layers: layersOf(options, tools),
     caps: options.caps ?? {},
     cwd: options.cwd ?? '.',
     models: options.models ?? modelTable(),
@@ -78,6 +85,11 @@ export function ready(options: EngineOptions): Ready {
     clock,
     ids: options.ids ?? systemIds(clock),
   }
+}
+
+function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Layer[] {
+  if (options.automaticRemoval === false) return []
+  return options.layers ?? standardLayers({ policyOf: policiesOf(tools), native: options.nativeClearing })
 }
 
 /** What the tools say of their own results, as layers ask for it. */

@@ -51,7 +51,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
     if (answered.kind === 'failed') {
       // Too long by the provider's count: compacted and asked once more before anything is shown (SPEC 8.9).
-      if (isTooLong(answered.model) && !isCompacted) {
+      if (isTooLong(answered.model) && !isCompacted && core.options.automaticRemoval !== false) {
         isCompacted = true
         if (await shortened(core, answered.model, signal, emit)) continue
       }
@@ -111,15 +111,15 @@ async function runTools(
   signal: AbortSignal,
   emit: Emit,
 ): Promise<Ended | null> {
-  const { options } = core
-  const tools = new Map(options.tools.map((tool) => [tool.spec.name, tool]))
+  const runnableTools = core.runnable()
+  const tools = new Map(runnableTools.map((tool) => [tool.spec.name, tool]))
   const runnable = calls.filter((call) => call.broken === undefined && !core.isCutShort(call.id))
   const broken = calls.filter((call) => !runnable.includes(call))
   const unread = await core.append(broken.map((call) => errorResult(call.id, notRun(call.name))))
   if (!unread.ok) return failed(unread.failure)
   for (const call of runnable) emit({ type: 'tool-start', id: call.id, name: call.name, input: call.input })
   const running = runCalls(runnable, {
-    tools: options.tools,
+    tools: runnableTools,
     env: (call) => envOf(core, call, emit),
     signal,
     mayRun: (call, tool) => mayRun(core, call, tool, signal, emit),

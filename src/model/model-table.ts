@@ -1,6 +1,7 @@
 // The models we know: data and nothing else. Dollars are for a million tokens; windows and outputs are tokens.
 // What no source confirms is named in `unverified`; a price nobody has published is null, never a guess.
 // Read on 2026-11-15 from the published price list and from the providers' model pages.
+import type { Threshold } from '../projection/budget.ts'
 
 export interface Rates {
   readonly input: number
@@ -48,6 +49,8 @@ export interface ModelInfo {
   readonly prices: Prices | null
   readonly capabilities: Capabilities
   readonly unverified: readonly Unverified[]
+  /** Where a user wants this model's view reduced, over what holds for all. */
+  readonly threshold?: Threshold | undefined
 }
 
 const M = 1_000_000

@@ -21,6 +21,17 @@ export type RoomOutcome =
   | { readonly ok: true; readonly room: Room }
   | { readonly ok: false; readonly why: string }
 
+/** Tokens, or a part of the effective window as "80%". It can lower the threshold, never raise it. */
+export type Threshold = number | `${number}%`
+
+/** A threshold as clues. What is neither tokens nor a part is handed on as it is, and refused with the room. */
+export const thresholdClues = (
+  threshold: Threshold | undefined,
+): Pick<RoomClues, 'thresholdShare' | 'thresholdTokens'> =>
+  typeof threshold === 'string'
+    ? { thresholdShare: Number(threshold.slice(0, -1)) / 100 }
+    : { thresholdTokens: threshold }
+
 export interface RoomClues {
   readonly window: number
   readonly maxOutput: number
@@ -37,6 +48,12 @@ export function roomOf(clues: RoomClues): RoomOutcome {
   const reserve = Math.floor(Math.min(maxOutput, reserveTokens, window * reserveShare))
   const effective = window - reserve
   const last = effective - Math.floor(Math.min(marginTokens, window * marginShare))
+  const wanted = [clues.thresholdTokens, clues.thresholdShare].filter((clue) => clue !== undefined)
+  if (!wanted.every((clue) => Number.isFinite(clue) && clue > 0))
+    return {
+      ok: false,
+      why: 'the threshold that was set is no number above 0; set tokens, or a part as "80%"',
+    }
   const lowered = [last, clues.thresholdTokens ?? last, Math.floor(effective * (clues.thresholdShare ?? 1))]
   const threshold = Math.max(1, Math.min(...lowered))
   const room = threshold - fixed

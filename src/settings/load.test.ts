@@ -114,6 +114,24 @@ describe('settings', () => {
     })
   })
 
+  it('[G25] a threshold is tokens or a part, and a switch is on or off', async () => {
+    const load = async (environment: Record<string, string>) =>
+      await loadSettings(sources({}, { environment }).given)
+    expect((await load({ PALIMPSEST_THRESHOLD: '90000' })).settings).toEqual({ threshold: 90_000 })
+    expect((await load({ PALIMPSEST_THRESHOLD: '62.5%' })).settings).toEqual({ threshold: '62.5%' })
+    expect((await load({ PALIMPSEST_SNIP: 'off', PALIMPSEST_BUDGET: 'true' })).settings).toEqual({
+      snip: false,
+      budget: true,
+    })
+    for (const text of ['0', '-5', '0%', '101%', '80 %', 'much', '%'])
+      expect((await load({ PALIMPSEST_THRESHOLD: text })).problems).toMatchObject([
+        { key: 'PALIMPSEST_THRESHOLD' },
+      ])
+    expect((await load({ PALIMPSEST_SNIP: 'maybe' })).problems).toMatchObject([{ key: 'PALIMPSEST_SNIP' }])
+    const models = '{"models": [{"id": "m", "threshold": "50%"}]}'
+    expect((await loadSettings(sources({ [places.user]: models }).given)).problems).toEqual([])
+  })
+
   it('[G19] a variable that does not fit is named', async () => {
     const environment = {
       PALIMPSEST_WINDOW: 'wide',

@@ -144,6 +144,15 @@ function fromEnvironment(
   return values
 }
 
+const switchWords: ReadonlyMap<string, boolean> = new Map([
+  ['on', true],
+  ['true', true],
+  ['1', true],
+  ['off', false],
+  ['false', false],
+  ['0', false],
+])
+
 /** A variable holds text; lists are separated by commas, and what looks like a number is one. */
 function valueIn(key: Key, text: string): unknown {
   if (key === 'allow')
@@ -151,6 +160,7 @@ function valueIn(key: Key, text: string): unknown {
       .split(',')
       .map((name) => name.trim())
       .filter((name) => name !== '')
+  if (keys[key].isSwitch === true) return switchWords.get(text.toLowerCase()) ?? text
   if (key === 'model' || key === 'effort' || key === 'baseUrl') return text
   return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
 }

@@ -8,6 +8,15 @@ import * as z from 'zod/mini'
 const count = z.int().check(z.positive())
 const money = z.number().check(z.positive())
 
+/** Tokens, or a part as "80%". */
+const percent = z.templateLiteral([z.number(), '%']).check(
+  z.refine((text) => {
+    const value = Number(text.slice(0, -1))
+    return value > 0 && value <= 100
+  }),
+)
+const threshold = z.union([count, percent])
+
 const rates = {
   input: z.number(),
   output: z.number(),
@@ -22,6 +31,7 @@ const modelRow = z.strictObject({
   minCacheTokens: z.optional(count),
   /** Dollars per million tokens. */
   prices: z.optional(z.strictObject(rates)),
+  threshold: z.optional(threshold),
 })
 const hook = z.strictObject({
   command: z.string().check(z.minLength(1)),
@@ -43,6 +53,7 @@ const address = z.string().check(z.regex(/^https?:\/\/[^\s]+$/u))
 export const schema = z.object({
   model: z.string().check(z.minLength(1)),
   window: count,
+  threshold,
   maxOutputTokens: count,
   thinking: z.union([z.literal('adaptive'), z.literal('off'), count]),
   effort: z.string().check(z.minLength(1)),
@@ -51,6 +62,16 @@ export const schema = z.object({
   cacheLifetime: z.enum(['5m', '1h', 'off']),
   allow: z.array(z.string().check(z.minLength(1))),
   models: z.array(modelRow),
+  automaticRemoval: z.boolean(),
+  budget: z.boolean(),
+  snip: z.boolean(),
+  microcompact: z.boolean(),
+  timeClearing: z.boolean(),
+  cachedClearing: z.boolean(),
+  nativeClearing: z.boolean(),
+  autocompact: z.boolean(),
+  keepResults: count,
+  digestChars: z.int().check(z.nonnegative()),
   sync: z.enum(['full', 'batch', 'none']),
   baseUrl: address,
   hooks,
@@ -67,11 +88,25 @@ interface About {
   readonly scope: 'any' | 'user'
   /** The variable that sets it; hooks and model rows are too large for one. */
   readonly variable?: string
+  /** In a variable it is written as on or off. */
+  readonly isSwitch?: boolean
 }
+
+const onOff = (variable: string): About => ({
+  expected: 'true or false',
+  scope: 'any',
+  variable,
+  isSwitch: true,
+})
 
 export const keys: Readonly<Record<Key, About>> = {
   model: { expected: 'the name of a model', scope: 'any', variable: 'PALIMPSEST_MODEL' },
   window: { expected: 'a whole number of tokens above 0', scope: 'any', variable: 'PALIMPSEST_WINDOW' },
+  threshold: {
+    expected: 'tokens above 0, or a part of the window as "80%"',
+    scope: 'any',
+    variable: 'PALIMPSEST_THRESHOLD',
+  },
   maxOutputTokens: {
     expected: 'a whole number of tokens above 0',
     scope: 'any',
@@ -96,8 +131,26 @@ export const keys: Readonly<Record<Key, About>> = {
     variable: 'PALIMPSEST_ALLOW',
   },
   models: {
-    expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?}',
+    expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?}',
     scope: 'any',
+  },
+  automaticRemoval: onOff('PALIMPSEST_AUTOMATIC_REMOVAL'),
+  budget: onOff('PALIMPSEST_BUDGET'),
+  snip: onOff('PALIMPSEST_SNIP'),
+  microcompact: onOff('PALIMPSEST_MICROCOMPACT'),
+  timeClearing: onOff('PALIMPSEST_TIME_CLEARING'),
+  cachedClearing: onOff('PALIMPSEST_CACHED_CLEARING'),
+  nativeClearing: onOff('PALIMPSEST_NATIVE_CLEARING'),
+  autocompact: onOff('PALIMPSEST_AUTOCOMPACT'),
+  keepResults: {
+    expected: 'a whole number above 0',
+    scope: 'any',
+    variable: 'PALIMPSEST_KEEP_RESULTS',
+  },
+  digestChars: {
+    expected: 'a whole number of characters, or 0',
+    scope: 'any',
+    variable: 'PALIMPSEST_DIGEST_CHARS',
   },
   sync: { expected: '"full", "batch" or "none"', scope: 'any', variable: 'PALIMPSEST_SYNC' },
   baseUrl: { expected: 'an http or https address', scope: 'user', variable: 'ANTHROPIC_BASE_URL' },
