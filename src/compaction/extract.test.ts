@@ -99,6 +99,16 @@ describe('what is extracted', () => {
     expect(sectionsOf(said('go'), working, result('a')).outcomes).toEqual([`${sentence} [2]`])
   })
 
+  it('[O2] what the model said it would do stands with how it went, one sentence a call', () => {
+    const text = 'Reading a.ts.\nRunning the tests. More words.'
+    const both = [call('a', 'Read', { file_path: 'a.ts' }), call('b', 'Bash', { command: 'npm test' })]
+    const answer = answered([{ type: 'text', text }, ...both], { id: 'x' })
+    expect(sectionsOf(said('go'), answer, result('a'), result('b', 'boom', true)).steps).toEqual([
+      'Reading a.ts. — → passed [2]',
+      'Running the tests. — → failed [2]',
+    ])
+  })
+
   it('[O2] an answer that ends a turn stands with how it begins, whatever its language', () => {
     expect(sectionsOf(said('go'), answered('ทำเสร็จแล้ว')).outcomes).toEqual(['ทำเสร็จแล้ว [2]'])
   })

@@ -39,6 +39,7 @@ export function extract(parts: readonly Part[], options: ExtractOptions): Sectio
   return mergeSections(sections, {
     ...noSections,
     outcomes: outcomesOf(reading),
+    steps: stepsOf(reading),
     files: filesOf(reading.calls),
     commands: commandsOf(reading.calls),
     lookups: lookupsOf(reading.calls),
@@ -61,10 +62,26 @@ function outcomesOf({ answers }: Reading): string[] {
   const lines: string[] = []
   for (const answer of answers) {
     const sentences = sentencesOf(answer.text)
-    const told = sentences.filter((sentence) => decisionWord.test(sentence) && !isQuestion(sentence))
+    const announced = new Set(sentences.slice(0, answer.calls))
+    const told = sentences.filter(
+      (sentence) => decisionWord.test(sentence) && !isQuestion(sentence) && !announced.has(sentence),
+    )
     // The first sentence of an end of a turn says what came out of it, in whatever language.
     const first = answer.isFinal ? sentences.slice(0, 1) : []
     for (const sentence of unique([...first, ...told])) lines.push(`${lineOf(sentence)} [${answer.at}]`)
+  }
+  return newest(lines)
+}
+
+/** What the model said it was about to do, one sentence a call, and how that went: so that it is not done again. */
+function stepsOf({ answers, calls }: Reading): string[] {
+  const lines: string[] = []
+  for (const answer of answers) {
+    const made = calls.slice(answer.after, answer.after + answer.calls)
+    for (const [index, sentence] of sentencesOf(answer.text).slice(0, answer.calls).entries())
+      lines.push(
+        `${lineOf(sentence)}${about}${failedAt(made[index]!) ? '→ failed' : '→ passed'} [${answer.at}]`,
+      )
   }
   return newest(lines)
 }

@@ -29,6 +29,7 @@ export interface Said {
 export interface Answer extends Said {
   /** It made no call: the model had come to an end. */
   readonly isFinal: boolean
+  readonly calls: number
   /** How many calls had been made before it. */
   readonly after: number
 }
@@ -74,8 +75,8 @@ function readAnswer(
     into.calls.push({ at: part.from, name, input, outcome: outcomes.get(id) ?? null })
   }
   const text = textOf(part)
-  const isFinal = into.calls.length === after
-  if (text.trim() !== '') into.answers.push({ at: part.from, text, isFinal, after })
+  const calls = into.calls.length - after
+  if (text.trim() !== '') into.answers.push({ at: part.from, text, isFinal: calls === 0, calls, after })
 }
 
 function outcomesIn(parts: readonly Part[]): ReadonlyMap<string, Outcome> {

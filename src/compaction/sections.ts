@@ -7,7 +7,8 @@ import { estimateText } from '../projection/tokens.ts'
 /** In the order in which they are shown. */
 const headings = {
   earlier: 'Earlier',
-  outcomes: 'What was found, decided and done',
+  outcomes: 'What was found and decided',
+  steps: 'Steps taken',
   files: 'Files, as they were last touched',
   commands: 'Commands',
   lookups: 'Looked up',
@@ -26,9 +27,10 @@ const byHeading = new Map<string, SectionName>(sectionNames.map((name) => [headi
 /** How the tokens of a text are shared out at first; what one section leaves, the others take in this order. */
 const shares: readonly (readonly [SectionName, number])[] = [
   ['open', 0.2],
-  ['standing', 0.16],
-  ['outcomes', 0.2],
-  ['files', 0.14],
+  ['standing', 0.12],
+  ['outcomes', 0.17],
+  ['steps', 0.12],
+  ['files', 0.11],
   ['errors', 0.1],
   ['commands', 0.1],
   ['earlier', 0.05],
@@ -39,6 +41,7 @@ const shares: readonly (readonly [SectionName, number])[] = [
 export const noSections: Sections = {
   earlier: [],
   outcomes: [],
+  steps: [],
   files: [],
   commands: [],
   lookups: [],
@@ -59,6 +62,7 @@ export function parseSections(text: string): Sections | null {
   const found: Record<SectionName, string[]> = {
     earlier: [],
     outcomes: [],
+    steps: [],
     files: [],
     commands: [],
     lookups: [],
@@ -90,6 +94,7 @@ export function mergeSections(older: Sections, newer: Sections): Sections {
   return {
     earlier: [...older.earlier, ...newer.earlier],
     outcomes: newest([...older.outcomes, ...newer.outcomes]),
+    steps: newest([...older.steps, ...newer.steps]),
     files: newest([...older.files, ...newer.files]),
     commands: newest([...older.commands, ...newer.commands]),
     lookups: newest([...older.lookups, ...newer.lookups]),

@@ -62,6 +62,7 @@ describe('a model’s answer', () => {
   it.each([
     ['empty', { ...good, text: '' }],
     ['empty with a call', { ...good, text: '', stop: 'tool_use', hasCalls: true }],
+    ['a text beside a call', { ...good, hasCalls: true }],
     ['only a draft', { ...good, text: `<analysis>${good.text}` }],
     ['a preamble without a body', { ...good, text: 'Here is the summary:' }],
     ['a refusal', { ...good, stop: 'refusal' }],

@@ -398,12 +398,13 @@ it('[O20] a fork never compacts its parent’s prefix', async () => {
     kind: 'status',
     status: 400,
     type: 'invalid_request_error',
-    message: 'prompt is too long: 9 tokens > 8 maximum',
+    message: 'prompt is too long: 90000 tokens > 80000 maximum',
   } as const
   const scene = await simulated(['x'], { faults: [{ at: () => true, fault: tooLong }] })
-  const { session, store } = await reopened(turnOf('build the parser', 4, 20), { model: scene.model })
+  const { session, store } = await reopened(turnOf('build the parser', 12), { model: scene.model })
   const outcome = await session.fork({ purpose: 'agent', directive: 'do it' })
   expect(outcome.failure?.code).toBe('overflow')
-  expect(ofType(await factsOf(store, session.id), 'boundary')).toEqual([])
+  expect(scene.simulator.log.requests.length).toBe(1)
+  expect(ofType(await factsOf(store, outcome.session!), 'boundary')).toEqual([])
   expect((await collect(session.send('hi'))).at(-1)).toMatchObject({ type: 'turn-end' })
 })
