@@ -22,6 +22,7 @@ import type { Seq, SessionId } from '../transcript/ids.ts'
 import type { Link } from '../transcript/lineage.ts'
 import type { Failure, Lease, Result } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
+import type { LiveEvent } from './live.ts'
 import type { Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
 import { checkpointFor, note, type Latest } from './opening/resume.ts'
@@ -67,6 +68,10 @@ export class Core {
   turnSignal: AbortSignal | null = null
   /** The provider refused reasoning made before this place; it is not sent again. */
   reasoningFrom = 0
+  /** What SessionStart hooks said and no request has carried yet. */
+  startContext: string | null = null
+  /** Events from before anybody listened; the next turn tells them. */
+  readonly unheard: LiveEvent[] = []
   /** One compaction at a time. */
   isCompacting = false
   /** The window as an overflow has told it. */

@@ -9,6 +9,7 @@ import { Core } from './core.ts'
 import { ready, sectionsOf, type EngineOptions, type Ready } from './options.ts'
 import { remove } from './opening/removal.ts'
 import { resume, type Resumed } from './opening/resume.ts'
+import { fireStart, whenOpened } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
 import { unsavedNotice } from './turn.ts'
 
@@ -64,6 +65,7 @@ async function start(options: Ready): Promise<Opened> {
     })
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd }
     await write(core, [begin, instructions(options)])
+    await fireStart(core, 'startup', whenOpened(core))
     return { session: new Session(core), damage }
   })
 }
@@ -82,6 +84,7 @@ async function reopen(options: Ready, session: SessionId): Promise<Opened> {
       const unsaved = await core.saveNow()
       if (unsaved !== null) options.listen?.(unsavedNotice(unsaved))
     }
+    await fireStart(core, 'resume', whenOpened(core))
     return { session: new Session(core), damage: [...torn, ...damage] }
   })
 }
@@ -106,6 +109,7 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
     const parent = { session: id, upTo }
     await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])
     await close(core, 'the session was branched off here')
+    await fireStart(core, 'fork', whenOpened(core))
     return new Session(core)
   })
 }

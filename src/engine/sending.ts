@@ -10,6 +10,7 @@ import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { noteApplied } from './server-side/applied.ts'
+import { deliverStart } from './opening/start-hooks.ts'
 import { toldTo } from './server-side/told.ts'
 import { settle } from './settle.ts'
 import { capRefusal, dollarsOf } from './limits/spend.ts'
@@ -20,11 +21,14 @@ export type Prepared =
 
 /** Everything up to the moment of sending. Writes `request-sent`. */
 export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
-  const undelivered = await deliverQueued(core)
+  const undelivered = (await deliverQueued(core)) ?? (await deliverStart(core))
   if (undelivered !== null) return { ok: false, failure: undelivered }
   const settled = await settle(core, core.options.layers, emit)
   if (!settled.ok) return settled
-  const { view } = settled
+  // A compaction among them has asked the hooks again.
+  const unsaid = await deliverStart(core)
+  if (unsaid !== null) return { ok: false, failure: unsaid }
+  const view = core.view()
   const { options, wireModel: model } = core
   const info = core.modelInfo()
   const outcome = core.composer.compose(view, {

@@ -80,6 +80,7 @@ export class Session {
   }
 
   async #run(input: Input, signal: AbortSignal, channel: Channel): Promise<void> {
+    for (const event of this.#core.unheard.splice(0)) channel.push(event)
     const hooks = this.#core.options.hooks ?? noHooks
     const content = blocksOf(input)
     const answer = await hooks.fire('UserPromptSubmit', { session: this.id, prompt: input }, signal)

@@ -13,6 +13,7 @@ import type { Failure, Result } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
 import { noHooks } from '../hooks.ts'
 import type { Emit } from '../live.ts'
+import { fireStart } from '../opening/start-hooks.ts'
 
 export interface CompactAsk {
   readonly trigger: 'auto' | 'manual' | 'reactive'
@@ -108,6 +109,7 @@ async function carryOut(
   const compacted = report(wanted.plan, seq)
   emit({ type: 'compaction', trigger: ask.trigger, seq, ...figures(compacted) })
   await tellHooks(core, ask, compacted, emit, signal)
+  await fireStart(core, 'compact', emit, signal)
   return { ok: true, compacted }
 }
 

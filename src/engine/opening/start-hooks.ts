@@ -1,0 +1,45 @@
+// SessionStart (SPEC 14.3, 8.6): fired when a session is opened and after each compaction, never for a request. What the
+// hooks say waits until there is something to send, so that a session that is only looked at is not written to; then it
+// becomes an attachment, within the limits of a tool result. The moment cannot be stopped.
+import type { Core } from '../core.ts'
+import { noHooks } from '../hooks.ts'
+import type { Emit, TurnFailure } from '../live.ts'
+import { gatedText } from '../results.ts'
+
+export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
+
+export async function fireStart(
+  core: Core,
+  source: StartSource,
+  emit: Emit,
+  signal: AbortSignal = core.ending.signal,
+): Promise<void> {
+  const { hooks = noHooks, cwd } = core.options
+  const payload = { session: core.session, source, model: core.modelId, cwd }
+  const answer = await hooks.fire('SessionStart', payload, signal)
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  if (answer.block !== null) {
+    const message = `a hook wanted to stop the session, which it cannot: ${answer.block}`
+    emit({ type: 'notice', code: 'veto-ignored', message })
+  }
+  if (answer.context !== null) core.startContext = answer.context
+}
+
+/** While a session is opened nobody may listen yet: what is said then comes with the first turn. */
+export const whenOpened =
+  (core: Core): Emit =>
+  (event) =>
+    core.options.listen === undefined ? void core.unheard.push(event) : core.options.listen(event)
+
+/** Writes down what the hooks said, once. */
+export async function deliverStart(core: Core): Promise<TurnFailure | null> {
+  const said = core.startContext
+  if (said === null || core.view().messages.length === 0) return null
+  const text = await gatedText(core, `start-${core.transcript.tail.next}`, said)
+  const written = await core.append([
+    { type: 'attachment', kind: 'hook', content: [{ type: 'text', text }], source: 'SessionStart' },
+  ])
+  if (!written.ok) return written.failure
+  core.startContext = null
+  return null
+}
