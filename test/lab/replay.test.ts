@@ -74,9 +74,24 @@ describe('replay', () => {
     expect(figures['1h'].rejected).toBe(0)
   })
 
+  it('[J11] that cuts off the oldest again and again goes on to the end', async () => {
+    const work = longWork(100, 60)
+    const [first, ...rest] = work.turns
+    const goal = { ...first!, content: [text('Make the totals right.'), text('And be quick.')] }
+    const { figures, edits, problems } = await play(
+      { ...work, turns: [goal, ...rest] },
+      named('none'),
+      36_000,
+    )
+    expect(problems).toEqual([])
+    expect(edits['trim-rounds']).toBeGreaterThan(2)
+    expect(figures['1h'].requests).toBe(102)
+  })
+
   it('[J12] under any policy sends what the wire rules take, fits the window, and gives the same figures again', async () => {
     const made = longWork(24, 60)
-    for (const policy of policies) {
+    const late = { ...named('none'), name: 'late', trim: { ...named('none').trim, atTokens: wide } }
+    for (const policy of [...policies, late]) {
       const once = await play(made, policy, 36_000)
       const again = await play(made, policy, 36_000)
       expect(again, policy.name).toEqual(once)

@@ -6,7 +6,7 @@ import type { Budget, Layer, Proposal } from '../../projection/layer.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part, View } from '../../projection/view.ts'
 import type { Edit, Kept, StubEdit } from '../../transcript/fact.ts'
-import { seq } from '../../transcript/ids.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import { textFor, type TrimText } from './extract.ts'
 
 export interface TrimRule {
@@ -29,7 +29,9 @@ export interface Trimmed {
 
 export const trimRoundsName = 'trim-rounds'
 
+/** One for a session: words of which nothing is shown any more are remembered here, because no view names them. */
 export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = () => undefined): Layer {
+  const past = new Map<string, Word>()
   return {
     name: trimRoundsName,
     decide: (view, budget) => {
@@ -39,7 +41,8 @@ export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = (
       if (trimmed.length === 0) return view.tokens > budget.effective ? cutLargest(parts, view, budget) : null
       const isFollowed = parts.slice(trimmed.length).some((part) => part.kind === 'answer')
       const text = textFor(rule.text, { parts: trimmed, budget, factor: view.factor, isFollowed })
-      const keep = wordsOf(trimmed, rule, view.factor)
+      for (const word of trimmed.flatMap(inputsOf)) past.set(`${word.at.seq}.${word.at.block}`, word)
+      const keep = wordsOf([...past.values()], rule, view.factor)
       const edit: Edit = {
         kind: 'summary',
         from: trimmed[0]!.from,
@@ -89,36 +92,39 @@ function oldest(parts: readonly Part[], view: View, budget: Budget, rule: TrimRu
   return isNew ? gone.flatMap((round) => round.parts) : []
 }
 
-const keptBefore = /^<kept id="(\d+)\.(\d+)" from="user">/
-
-/** The user's words of a span, first goal and newest first (law U1); beyond the caps both ends. */
-function wordsOf(parts: readonly Part[], rule: TrimRule, factor: number): readonly Kept[] {
-  const all = parts.flatMap((part) => inputsOf(part))
-  const { userWordsMessageTokens, userWordsTotalTokens, userWordsEndChars } = defaults.view
-  const ends = { head: userWordsEndChars, tail: userWordsEndChars }
-  let left = userWordsTotalTokens
-  const chosen = new Map<string, Kept>()
-  const order = [...all.slice(0, 1), ...all.slice(1).toReversed()]
-  for (const { at, text } of order) {
-    const key = `${at.seq}.${at.block}`
-    const tokens = factor * estimateText(text)
-    const isWhole = rule.userWords === 'keep' && tokens <= Math.min(left, userWordsMessageTokens)
-    const cut = rule.userWords === 'keep' && left > 0 ? ends : { head: 0, tail: 0 }
-    chosen.set(key, isWhole ? { at } : { at, ...cut })
-    left -= isWhole ? tokens : Math.min(tokens, cut.head)
-  }
-  return all.flatMap(({ at }) => chosen.get(`${at.seq}.${at.block}`) ?? [])
+interface Word {
+  readonly at: { readonly seq: Seq; readonly block: number }
+  readonly text: string
 }
 
-function inputsOf(part: Part): readonly { readonly at: Required<Kept['at']>; readonly text: string }[] {
-  return part.blocks.flatMap((block, index) => {
-    if (block.type !== 'text') return []
-    if (part.kind === 'input')
-      return [{ at: { seq: part.from, block: part.source[index]! }, text: block.text }]
-    const place = part.kind === 'edit' ? keptBefore.exec(block.text) : null
-    if (place === null) return []
-    return [{ at: { seq: seq(Number(place[1])), block: Number(place[2]) }, text: block.text }]
-  })
+/** The user's words of a span, first goal and newest first (law U1); beyond the caps both ends, then nothing. */
+function wordsOf(all: readonly Word[], rule: TrimRule, factor: number): readonly Kept[] {
+  const { userWordsMessageTokens, userWordsTotalTokens, userWordsEndChars } = defaults.view
+  const nothing = { head: 0, tail: 0 }
+  if (rule.userWords === 'lose') return all.map(({ at }) => ({ at, ...nothing }))
+  let left: number = userWordsTotalTokens
+  const chosen = new Map<Word, Kept>()
+  for (const word of [...all.slice(0, 1), ...all.slice(1).toReversed()]) {
+    const { at, text } = word
+    const tokens = factor * estimateText(text)
+    if (tokens <= Math.min(left, userWordsMessageTokens)) {
+      left -= tokens
+      chosen.set(word, { at })
+      continue
+    }
+    const ends = factor * estimateText(text.slice(0, 2 * userWordsEndChars))
+    const fits = ends <= left
+    chosen.set(word, { at, ...(fits ? { head: userWordsEndChars, tail: userWordsEndChars } : nothing) })
+    if (fits) left -= ends
+  }
+  return all.map((word) => chosen.get(word)!)
+}
+
+function inputsOf(part: Part): readonly Word[] {
+  if (part.kind !== 'input') return []
+  return part.blocks.flatMap((block, index) =>
+    block.type === 'text' ? [{ at: { seq: part.from, block: part.source[index]! }, text: block.text }] : [],
+  )
 }
 
 /** One round alone is too large: its largest results are cut until it fits. */
