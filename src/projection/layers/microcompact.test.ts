@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { budget, deleted, lines, minute, Scribe, stubbed } from '../../../test/layers/scene.ts'
 import { answered, call, result } from '../../testing/builders.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
 import type { Budget, Proposal } from '../layer.ts'
 import { microcompact } from './microcompact.ts'
@@ -321,7 +322,7 @@ describe('the economy', () => {
     expect(stubbed(proposal).length).toBe(15)
     const price = priceOf(proposal)
     expect(price).toMatchObject({ kind: 'economy', isWarm: true, expectedRequests: 15, isWorth: true })
-    expect(price.saves).toBeGreaterThan(2 * price.costs)
+    expect(price.saves).toBeGreaterThan(defaults.clearing.margin * price.costs)
     expect(price.net).toBeCloseTo(price.saves - price.costs, 12)
   })
 
