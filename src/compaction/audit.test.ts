@@ -4,6 +4,7 @@ import type { Part } from '../projection/view.ts'
 import { answered, call, entriesOf, result, said } from '../testing/builders.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom } from './audit.ts'
+import { readSpan } from './reading.ts'
 
 function partsOf(...facts: readonly Fact[]): readonly Part[] {
   const fold = new Fold()
@@ -27,7 +28,7 @@ const parts = partsOf(
 const none = { keep: [], whole: 1, shortened: 0, pointed: 0 }
 
 describe('the audit', () => {
-  const inventory = inventoryOf(parts)
+  const inventory = inventoryOf(readSpan(parts))
 
   it('[O6] knows what a span held', () => {
     expect(inventory).toEqual({

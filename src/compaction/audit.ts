@@ -2,13 +2,12 @@
 // a thing counts as kept when its very words stand there. What is missing goes into a small ledger, the weightiest
 // first; the rest is reported as lost. Everything can still be read by its place, so lost means: no longer in sight.
 import { defaults } from '../settings/defaults.ts'
-import type { Part } from '../projection/view.ts'
 import { estimateText } from '../projection/tokens.ts'
 import { pendingOf } from './extract.ts'
 import { errorOf } from './failures.ts'
 import { fileOf } from './files.ts'
 import type { Keeping } from './keeping.ts'
-import { readSpan, type Reading } from './reading.ts'
+import type { Reading } from './reading.ts'
 import { about, isTask, noSections, type Sections } from './sections.ts'
 import { endsOf, lineOf, nameWord, numberWord, pathWord, ruleWord, sentencesOf } from './words.ts'
 
@@ -35,8 +34,7 @@ export interface Audit {
 export type Inventory = Readonly<Record<Kind, readonly string[]>>
 
 /** What a span holds that may be looked for later, the most frequent first. */
-export function inventoryOf(parts: readonly Part[]): Inventory {
-  const reading = readSpan(parts)
+export function inventoryOf(reading: Reading): Inventory {
   const told = [...reading.inputs, ...reading.answers].map(({ text }) => endsOf(text))
   const earlier = reading.earlier.map(({ text }) => text)
   return {

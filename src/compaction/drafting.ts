@@ -10,7 +10,7 @@ import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
 import { extract } from './extract.ts'
 import { keepWords, type Keeping, type WordCaps } from './keeping.ts'
-import { shownText } from './reading.ts'
+import { joined, readSpan, shownText } from './reading.ts'
 import {
   cutAfter,
   cutBefore,
@@ -95,20 +95,21 @@ function segment(
   const { fold, factor } = scene
   const range = rangeOfParts(scene, start, end)
   const account = isLast ? shape.account : null
-  const all = account === null ? extracted(scene, start, end) : noSections
+  const all = account === null ? readOnce(scene, start, end).sections : noSections
   const fitted = fitSections(all, tokens, { factor, focus: shape.focus })
   const keeping = keepWords(userWords(fold, range), (place) => fold.units.find(place), shape.caps)
   const rest = { start, end, range, all, fitted, keeping }
   return { ...rest, ...withText(scene, shape, rest, account, isLast) }
 }
 
-function extracted({ parts, extracted: known }: Scene, start: number, end: number): Sections {
+function readOnce({ parts, known }: Scene, start: number, end: number) {
   const before = known.get(`${start}-${end}`)
   if (before !== undefined) return before
   const isFollowed = parts.slice(end).some((part) => part.kind === 'answer')
-  const sections = extract(parts.slice(start, end), { isFollowed })
-  known.set(`${start}-${end}`, sections)
-  return sections
+  const reading = readSpan(parts.slice(start, end))
+  const found = { reading, sections: extract(reading, { isFollowed }) }
+  known.set(`${start}-${end}`, found)
+  return found
 }
 
 type Unwritten = Omit<Segment, 'edit' | 'part'>
@@ -166,8 +167,8 @@ export interface Finished {
 
 /** Audits a draft against what it takes away, and puts what is missing into it as far as the ledger reaches. */
 export function finish(scene: Scene, { shape, segments }: Draft): Finished {
-  const gone = segments.flatMap(({ start, end }) => scene.parts.slice(start, end))
-  const inventory = inventoryOf(gone)
+  const gone = segments.map(({ start, end }) => readOnce(scene, start, end).reading)
+  const inventory = inventoryOf(joined(gone))
   const around = shownAround(scene, shape, segments)
   const shown = (now: readonly Segment[]): string =>
     [around, ...now.map(({ part }) => shownText(part))].join('\n')

@@ -2,8 +2,7 @@
 // a count with its place, and nothing is put into anybody's mouth. The user's own words are not repeated here: they are
 // kept verbatim beside the text (`keeping`).
 import { defaults } from '../settings/defaults.ts'
-import type { Part } from '../projection/view.ts'
-import { readSpan, type Answer, type Call, type Reading } from './reading.ts'
+import type { Answer, Call, Reading } from './reading.ts'
 import { errorsOf } from './failures.ts'
 import { filesOf, isFileCall } from './files.ts'
 import {
@@ -32,8 +31,7 @@ export function pendingOf(reading: Reading): readonly string[] {
 }
 
 /** Everything worth a line, oldest first, what earlier summaries said included. `fitSections` makes it small. */
-export function extract(parts: readonly Part[], options: ExtractOptions): Sections {
-  const reading = readSpan(parts)
+export function extract(reading: Reading, options: ExtractOptions): Sections {
   let sections = noSections
   for (const { text } of reading.earlier) sections = mergeSections(sections, earlierOf(text))
   return mergeSections(sections, {

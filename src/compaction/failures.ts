@@ -29,8 +29,8 @@ const followChars = 160
 
 /** The line of a text that tells what went wrong. */
 export function errorOf(text: string): string {
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lineOf(lines.find((line) => errorLine.test(line)) ?? lines[0] ?? '')
+  const lines = text.split('\n')
+  return lineOf(lines.find((line) => errorLine.test(line)) ?? lines.find((line) => line.trim() !== '') ?? '')
 }
 
 const targetOf = (call: Call): string => {

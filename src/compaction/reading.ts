@@ -63,6 +63,15 @@ export function readSpan(parts: readonly Part[]): Reading {
   return reading
 }
 
+/** Several spans read as one. */
+export const joined = (readings: readonly Reading[]): Reading => ({
+  inputs: readings.flatMap(({ inputs }) => inputs),
+  answers: readings.flatMap(({ answers }) => answers),
+  calls: readings.flatMap(({ calls }) => calls),
+  earlier: readings.flatMap(({ earlier }) => earlier),
+  injected: readings.flatMap(({ injected }) => injected),
+})
+
 function readAnswer(
   part: Part,
   outcomes: ReadonlyMap<string, Outcome>,

@@ -12,6 +12,7 @@ import { estimateBlock } from '../projection/tokens.ts'
 import { standsOn } from '../projection/layers/survey.ts'
 import type { Part, ToolResultBlock, View, ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
+import type { Reading } from './reading.ts'
 import type { Sections } from './sections.ts'
 
 export interface Scene {
@@ -31,7 +32,7 @@ export interface Scene {
   /** Calls whose results later ones point back to. */
   readonly stoodOn: ReadonlySet<string>
   /** Reading a span is the dear part of a plan: each is read once. */
-  readonly extracted: Map<string, Sections>
+  readonly known: Map<string, { readonly reading: Reading; readonly sections: Sections }>
 }
 
 export interface SceneOptions {
@@ -59,7 +60,7 @@ export function sceneOf(fold: Fold, room: Room, { scale = 1, mayTouchHeld = fals
     held: mayTouchHeld ? [] : fold.edits.held().toSorted((a, b) => a.from - b.from),
     pendingFrom: last + 1,
     stoodOn: new Set(parts.flatMap(pointersIn)),
-    extracted: new Map(),
+    known: new Map(),
   }
 }
 

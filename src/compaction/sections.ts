@@ -8,7 +8,7 @@ import { estimateText } from '../projection/tokens.ts'
 const headings = {
   earlier: 'Earlier',
   outcomes: 'What was found and decided',
-  steps: 'Steps taken',
+  steps: 'Steps announced, and how they went',
   files: 'Files, as they were last touched',
   commands: 'Commands',
   lookups: 'Looked up',
