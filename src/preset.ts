@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { commandHooks } from './engine/hook-commands.ts'
+import type { Emit } from './engine/live.ts'
 import { policiesOf } from './engine/options.ts'
 import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
@@ -37,8 +38,10 @@ export interface PresetOptions {
   readonly home: string
   readonly settings: Settings
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** How to reach the provider, or a model of the caller's own. */
-  readonly model: Model | Access
+  /** How to reach the provider, or a model of the caller's own. Left out where nothing is asked. */
+  readonly model: Model | Access | undefined
+  /** Hears what is said outside of a turn. */
+  readonly listen?: Emit | undefined
   /** Replaces the system prompt whole. */
   readonly system?: string | undefined
   /** Switches of the standard layers, or layers of the caller's own. */
@@ -113,7 +116,8 @@ export function createPreset(options: PresetOptions): Preset {
   const engine = createEngine({
     store,
     modelId,
-    model: 'stream' in options.model ? options.model : reached(options.model, options),
+    model: modelIn(options),
+    listen: options.listen,
     system: sections.render(),
     tools,
     formerTools: snips ? [] : [snipTool()],
@@ -167,6 +171,11 @@ const switchesOf = (settings: Settings): LayerOptions => ({
 const givenSwitches = (given: PresetOptions['layers']): LayerOptions =>
   given === undefined || isList(given) ? {} : given
 const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] => Array.isArray(given)
+
+function modelIn(options: PresetOptions): Model | undefined {
+  const { model } = options
+  return model === undefined || 'stream' in model ? model : reached(model, options)
+}
 
 /** A server of one's own may want no key; the adapter sends one in any case. */
 function reached(access: Access, options: PresetOptions): Model {

@@ -14,6 +14,7 @@ export async function runProgram(io: Io, words: readonly string[], version: stri
   const program = baseProgram(io, version)
   addPrompt(program, io, ends)
   addLooking(program, io, ends)
+  addChanging(program, io, ends)
   addKeeping(program, io, ends)
   addPlaying(program, io, ends)
   addReplay(program, io, ends)
@@ -169,6 +170,30 @@ function addLooking(program: Command, io: Io, ends: Ends): void {
   looking('doctor', 'what is wrong with this installation, and how to mend it').action((flags: LookFlags) =>
     ends(async () => (await import('./commands/doctor.ts')).doctor(io, flags)),
   )
+}
+
+function addChanging(program: Command, io: Io, ends: Ends): void {
+  const changing = (name: string, about: string): Command =>
+    child(program, name, about).option('--json', 'as JSON').option('--cwd <folder>', 'the project')
+  changing('undo', 'take a removal back')
+    .argument('<place>', 'its place, as pal edits lists it')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((place: string, id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('./commands/changes.ts')).undo(io, place, id, flags)),
+    )
+  changing('release', 'let what an undo gave back be put away again')
+    .argument('<place>', 'the place that pal undo named')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((place: string, id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('./commands/changes.ts')).release(io, place, id, flags)),
+    )
+  changing('compact', 'put the older part of a session away, behind an account of it')
+    .argument('[id]', 'the session; the newest when left out')
+    .option('--preview', 'only show what would happen')
+    .option('--instructions <text>', 'what you want to find again')
+    .action((id: string | undefined, flags: LookFlags & { preview?: boolean; instructions?: string }) =>
+      ends(async () => (await import('./commands/changes.ts')).compact(io, id, flags)),
+    )
 }
 
 function addKeeping(program: Command, io: Io, ends: Ends): void {

@@ -19,11 +19,13 @@ export async function edits(io: Io, id: string | undefined, flags: LookFlags): P
   if (!place.ok) return complain(io, place)
   const store = projectStore(place)
   const found = id === undefined ? await newestSession(store) : await findSession(store, id)
-  if (!found.ok) return complain(io, found)
-  const read = await rowsOf(store, found.session)
+  return found.ok ? showEdits(io, store, found.session, flags.json ?? false) : complain(io, found)
+}
+
+export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
+  const read = await rowsOf(store, session)
   if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
-  if (flags.json === true) io.out(`${safeJson({ session: found.session, edits: read.rows }, 2)}\n`)
-  else io.out(asTable(found.session, read.rows))
+  io.out(json ? `${safeJson({ session, edits: read.rows }, 2)}\n` : asTable(session, read.rows))
   return exits.done
 }
 

@@ -1,0 +1,128 @@
+// `pal undo`, `pal release` and `pal compact`: changes to what a session shows, made by hand. Each becomes the writer of
+// the session for as long as it takes; nobody is asked anything over the network.
+import { createPreset, type Preset } from '../../preset.ts'
+import type { Compacted } from '../../engine/compacting/compact.ts'
+import type { LiveEvent } from '../../engine/live.ts'
+import { EngineError, type Session } from '../../engine/session.ts'
+import { seq, type Seq } from '../../transcript/ids.ts'
+import { exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import { findSession, newestSession } from '../look/lookup.ts'
+import { openWorkplace, showProblems } from '../place/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
+import { percent, whole } from '../terminal/tables.ts'
+import type { LookFlags } from './cost.ts'
+
+export interface CompactFlags extends LookFlags {
+  readonly preview?: boolean | undefined
+  readonly instructions?: string | undefined
+}
+
+export const undo = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  atPlace(io, place, id, flags, (session, target) => takeBack(io, session, target, flags.json ?? false))
+
+export const release = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  atPlace(io, place, id, flags, async (session, target) => {
+    await session.release(target)
+    if (flags.json === true) io.out(`${safeJson({ session: session.id, released: target })}\n`)
+    else io.out(`what was held at ${target} may be put away again\n`)
+  })
+
+export function compact(io: Io, id: string | undefined, flags: CompactFlags): Promise<Exit> {
+  const { preview = false, instructions, json = false } = flags
+  return changing(io, id, flags, async (session) => {
+    const made = await session.compact({ dryRun: preview, instructions })
+    io.out(json ? `${safeJson({ session: session.id, ...made }, 2)}\n` : describeCompaction(made))
+  })
+}
+
+/** Undoes one removal and says how to let it go again. */
+export async function takeBack(io: Io, session: Session, target: Seq, json: boolean): Promise<void> {
+  const { seq: held } = await session.undo(target)
+  const { tokens } = session.view()
+  if (json) io.out(`${safeJson({ session: session.id, undone: target, held, tokens })}\n`)
+  else
+    io.out(
+      `the edit at ${target} is taken back; the context takes ${whole(tokens)} tokens. ` +
+        `Nothing puts it away by itself as long as it fits; pal release ${held} allows that again\n`,
+    )
+}
+
+export function describeCompaction(made: Compacted): string {
+  const { seq: place, tokensBefore, tokensAfter, partsGone, partsKept, audit, source, texts } = made
+  const figures =
+    `${whole(tokensBefore)} tokens ${place === null ? 'would become' : 'became'} ${whole(tokensAfter)}; ` +
+    `${partsGone} parts put away, ${partsKept} kept as they are (${source ?? 'large results cleared'})`
+  const kept =
+    audit === null ? '' : `\n${percent(audit.retention)} of what the audit looked for is still in sight`
+  const text = place === null ? texts.map((one) => `\n\n${safeText(one)}`).join('') : ''
+  const back = place === null ? '' : `\npal undo ${place} takes it back`
+  return `${figures}${kept}${back}${text}\n`
+}
+
+/** A place as people write it, or null. */
+export const placeIn = (text: string): Seq | null => (/^\d{1,15}$/.test(text) ? seq(Number(text)) : null)
+
+function atPlace(
+  io: Io,
+  place: string,
+  id: string | undefined,
+  flags: LookFlags,
+  work: (session: Session, target: Seq) => Promise<void>,
+): Promise<Exit> {
+  const target = placeIn(place)
+  if (target === null)
+    return Promise.resolve(
+      complain(io, refuse(exits.usage, `${place} is no number of an edit; pal edits lists them`)),
+    )
+  return changing(io, id, flags, (session) => work(session, target))
+}
+
+async function changing(
+  io: Io,
+  id: string | undefined,
+  flags: LookFlags,
+  work: (session: Session) => Promise<void>,
+): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  const preset = createPreset({
+    ...place,
+    environment: io.environment,
+    model: place.access ?? undefined,
+    listen: (event) => showNotice(io, event),
+  })
+  try {
+    return await inSession(io, preset, id, work)
+  } finally {
+    await preset.close()
+  }
+}
+
+async function inSession(
+  io: Io,
+  { store, engine }: Preset,
+  id: string | undefined,
+  work: (session: Session) => Promise<void>,
+): Promise<Exit> {
+  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
+  if (!found.ok) return complain(io, found)
+  try {
+    const session = await engine.open(found.session)
+    try {
+      await work(session)
+    } finally {
+      await session.close()
+    }
+    return exits.done
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    return complain(io, refuse(exitFor(error.code), error.message))
+  }
+}
+
+export function showNotice(io: Io, event: LiveEvent): void {
+  if (event.type === 'notice') io.err(`pal: ${safeLine(event.message)}\n`)
+}

@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import { desk, server, until } from './pal.ts'
+
+/** Three turns of some size, so that there is something to put away. */
+async function talked() {
+  const { access, simulator } = await server(Array.from({ length: 8 }, () => 'word '.repeat(9000)))
+  const at = await desk({ ...access, PALIMPSEST_WINDOW: '200000' })
+  await at.pal(['-p', 'build the parser'])
+  for (const wish of ['now the printer', 'now the tests']) await at.pal(['-p', '--continue', wish])
+  const json = async (...words: string[]) =>
+    JSON.parse((await at.pal([...words, '--json'])).out) as Record<string, unknown>
+  const edits = async () => (await json('edits'))['edits'] as { seq: number; state: string; layer: string }[]
+  return { ...at, simulator, json, edits }
+}
+
+describe('changing what is shown', () => {
+  it('[G29] compact shows before it does, and undo gives everything back until it is released', async () => {
+    const { pal, json, edits, simulator } = await talked()
+    const preview = await pal(['compact', '--preview'])
+    expect(preview).toMatchObject({ code: 0, err: '' })
+    expect(preview.out).toMatch(/tokens would become/)
+    expect(await edits()).toEqual([])
+    const made = await json('compact', '--instructions', 'keep the names of the files')
+    expect(Number(made['tokensAfter'])).toBeLessThan(Number(made['tokensBefore']))
+    expect(await edits()).toMatchObject([{ seq: made['seq'], state: 'live', layer: 'autocompact' }])
+    const undone = await json('undo', String(made['seq']))
+    expect(undone).toMatchObject({ undone: made['seq'] })
+    expect(await edits()).toMatchObject([{ state: 'undone' }])
+    await pal(['-p', '--continue', 'and?'])
+    const body = JSON.stringify(simulator.log.last()?.body)
+    expect(body.split('word '.repeat(9000)).length - 1).toBe(3)
+    expect((await pal(['release', String(undone['held'])])).code).toBe(0)
+  })
+
+  it('[G29] what cannot be done is said with its reason and an exit code', async () => {
+    const { pal } = await talked()
+    expect(await pal(['undo', 'last'])).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/pal edits/) as string,
+    })
+    expect((await pal(['undo', '3'])).code).toBe(1)
+    expect((await pal(['undo', '3', 'ffff'])).code).toBe(4)
+    expect((await pal(['release', '3'])).code).toBe(1)
+    expect((await pal(['compact', 'ffff'])).code).toBe(4)
+  })
+
+  it('[G29] a session that another process writes is left alone', async () => {
+    const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })]])
+    const at = await desk(access)
+    const { child, ended } = await at.start(['-p', '--allow', 'Bash', 'sleep'])
+    await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
+    expect((await at.pal(['compact'])).code).toBe(4)
+    expect((await at.pal(['edits'])).code).toBe(0)
+    child.kill('SIGTERM')
+    await ended
+  })
+})
