@@ -8,7 +8,7 @@ import { userWords } from '../projection/refusal.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
-import { extract } from './extract.ts'
+import { sectionsOf } from './extract.ts'
 import { keepWords, type Keeping, type WordCaps } from './keeping.ts'
 import { joined, readSpan, shownText } from './reading.ts'
 import {
@@ -107,7 +107,7 @@ function readOnce({ parts, known }: Scene, start: number, end: number) {
   if (before !== undefined) return before
   const isFollowed = parts.slice(end).some((part) => part.kind === 'answer')
   const reading = readSpan(parts.slice(start, end))
-  const found = { reading, sections: extract(reading, { isFollowed }) }
+  const found = { reading, sections: sectionsOf(reading, { isFollowed }) }
   known.set(`${start}-${end}`, found)
   return found
 }

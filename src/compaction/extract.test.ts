@@ -4,7 +4,6 @@ import type { Part } from '../projection/view.ts'
 import { answered, call, entriesOf, result, said } from '../testing/builders.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { extract } from './extract.ts'
-import { readSpan } from './reading.ts'
 import { fitSections, mergeSections, noSections, parseSections, renderSections } from './sections.ts'
 
 function partsOf(...facts: readonly Fact[]): readonly Part[] {
@@ -12,7 +11,7 @@ function partsOf(...facts: readonly Fact[]): readonly Part[] {
   for (const entry of entriesOf(...facts)) fold.push(entry)
   return [...fold.parts()]
 }
-const sectionsOf = (...facts: readonly Fact[]) => extract(readSpan(partsOf(...facts)), { isFollowed: false })
+const sectionsOf = (...facts: readonly Fact[]) => extract(partsOf(...facts), { isFollowed: false })
 const ran = (
   id: string,
   name: string,
@@ -122,8 +121,8 @@ describe('what is extracted', () => {
       answered('The cause was a race. Next: write a test. Shall I?'),
     ]
     const parts = partsOf(...facts)
-    const once = renderSections(extract(readSpan(parts), { isFollowed: false }))
-    expect(renderSections(extract(readSpan(partsOf(...facts)), { isFollowed: false }))).toBe(once)
+    const once = renderSections(extract(parts, { isFollowed: false }))
+    expect(renderSections(extract(partsOf(...facts), { isFollowed: false }))).toBe(once)
     const source = JSON.stringify(parts.map(({ blocks }) => blocks))
     const labels = new Set(
       'read lines worked failed then said called in vain Read Bash later it no result times run edited written became'.split(
@@ -148,7 +147,7 @@ describe('what is extracted', () => {
       'Next: fix the two findings. [4]',
       'Which one first? [4]',
     ])
-    expect(extract(readSpan(partsOf(said('go'), ended)), { isFollowed: true }).open).toEqual([])
+    expect(extract(partsOf(said('go'), ended), { isFollowed: true }).open).toEqual([])
   })
 
   it('[O3] the newest task list stands with its states', () => {

@@ -1,8 +1,9 @@
 // A summary with no model (SPEC 15.2): lines taken from the structure of a span. Deterministic; every line is a quote or
 // a count with its place, and nothing is put into anybody's mouth. The user's own words are not repeated here: they are
 // kept verbatim beside the text (`keeping`).
+import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Answer, Call, Reading } from './reading.ts'
+import { readSpan, type Answer, type Call, type Reading } from './reading.ts'
 import { errorsOf } from './failures.ts'
 import { filesOf, isFileCall } from './files.ts'
 import {
@@ -31,7 +32,11 @@ export function pendingOf(reading: Reading): readonly string[] {
 }
 
 /** Everything worth a line, oldest first, what earlier summaries said included. `fitSections` makes it small. */
-export function extract(reading: Reading, options: ExtractOptions): Sections {
+export const extract = (parts: readonly Part[], options: ExtractOptions): Sections =>
+  sectionsOf(readSpan(parts), options)
+
+/** The same of a span that was read before. */
+export function sectionsOf(reading: Reading, options: ExtractOptions): Sections {
   let sections = noSections
   for (const { text } of reading.earlier) sections = mergeSections(sections, earlierOf(text))
   return mergeSections(sections, {
