@@ -1,19 +1,18 @@
 // `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
-import { createPreset, type Preset } from '../preset.ts'
+import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import type { Settings } from '../settings/schema.ts'
 import { exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 import { findSession, newestSession } from './look/lookup.ts'
-import { createReporter, writeResult, type Format } from './output.ts'
+import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { scriptedNotice, startEmbedded } from './scripted.ts'
 import { openWorkplace, showProblems, type Workplace } from './place/workplace.ts'
 
-export interface PromptOptions {
-  readonly words: readonly string[]
-  readonly format: Format
+/** What a talk needs, in one turn or in many. */
+export interface TalkOptions {
   readonly isVerbose: boolean
   readonly continue: boolean
   readonly resume?: string | undefined
@@ -24,9 +23,24 @@ export interface PromptOptions {
   readonly settings: Settings
 }
 
+export interface PromptOptions extends TalkOptions {
+  readonly words: readonly string[]
+  readonly format: Format
+}
+
 export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
   const prompt = await promptText(io, options.words)
   if (typeof prompt !== 'string') return complain(io, prompt)
+  return withPreset(io, options, {}, (place, preset) => converse(io, place, preset, prompt, options))
+}
+
+/** The engine for this place, with the scripted model where no other can be reached; all is stopped afterwards. */
+export async function withPreset(
+  io: Io,
+  options: TalkOptions,
+  more: Pick<PresetOptions, 'listen'>,
+  work: (place: Workplace, preset: Preset) => Promise<Exit>,
+): Promise<Exit> {
   const place = await openWorkplace(io, options)
   if (!place.ok) return complain(io, place)
   showProblems(place)
@@ -37,11 +51,12 @@ export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
     environment: io.environment,
     model: place.access ?? embedded!.access,
     system: options.system,
+    ...more,
   })
   try {
     const unknown = unknownTools(place, preset)
     if (unknown !== null) return complain(io, unknown)
-    return await converse(io, place, preset, prompt, options)
+    return await work(place, preset)
   } finally {
     await preset.close()
     await embedded?.close()
@@ -79,8 +94,7 @@ async function converse(
     writeResult(io, options.format, result)
     if (options.isVerbose || io.errIsTerminal)
       io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)
-    if (result.outcome === 'done') return exits.done
-    return result.outcome === 'aborted' ? exits.interrupted : exitFor(result.failure?.code ?? '')
+    return exitOf(result)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return complain(io, refuse(exitFor(error.code), error.message))
@@ -89,7 +103,12 @@ async function converse(
   }
 }
 
-async function openSession(preset: Preset, options: PromptOptions, io: Io): Promise<Session | Refusal> {
+export function exitOf({ outcome, failure }: Pick<PromptResult, 'outcome' | 'failure'>): Exit {
+  if (outcome === 'done') return exits.done
+  return outcome === 'aborted' ? exits.interrupted : exitFor(failure?.code ?? '')
+}
+
+export async function openSession(preset: Preset, options: TalkOptions, io: Io): Promise<Session | Refusal> {
   const { engine, store } = preset
   if (options.resume === undefined && !options.continue) return engine.open()
   const found =

@@ -39,12 +39,16 @@ function baseProgram(io: Io, version: string): Command {
     .addHelpText(
       'after',
       `
+A talk:
+  pal                                       line by line; /help lists its commands
+  pal --continue                            go on with the newest session
+
 Prompts:
   pal -p "why does the test fail?"          one turn, the answer on standard output
   git diff | pal -p "review this"           standard input is added to the prompt
   pal -p --continue "and now fix it" --allow Edit,Bash
   pal -p -- --words that begin with dashes  after -- everything is text
-  pal help prompt                           every option of -p
+  pal help prompt                           every option of both
 
 Exit codes: 0 done, 1 failed, 2 wrong words, 3 cap reached, 4 no such session or held, 130 interrupted.`,
     )
@@ -74,7 +78,7 @@ function addPrompt(program: Command, io: Io, ends: Ends): void {
   child(program, promptCommand, 'one prompt; the word itself is left out: pal -p "…"')
     .usage('[options] [--] [words...]')
     .argument('[words...]', 'what to say')
-    .option('-p, --print', 'answer and end; needed as long as there is no interactive terminal')
+    .option('-p, --print', 'answer and end; without it pal talks line by line')
     .addOption(
       new Option('--output-format <form>', 'what standard output gets').choices(formats).default('text'),
     )
@@ -110,7 +114,6 @@ function addPrompt(program: Command, io: Io, ends: Ends): void {
 }
 
 async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Promise<Exit> {
-  if (flags.print !== true) return (await import('./commands/alone.ts')).explain(io, words)
   if (flags.forkSession === true && flags.continue !== true && flags.resume === undefined) {
     io.err('pal: --fork-session needs a session to fork from: add --continue or --resume ID\n')
     return exits.usage
@@ -124,9 +127,7 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     automaticRemoval: flags.automaticRemoval === false ? false : undefined,
     allow: flags.allow === undefined ? undefined : [...flags.allow],
   }
-  return (await import('./headless.ts')).runPrompt(io, {
-    words,
-    format: flags.outputFormat,
+  const options = {
     isVerbose: flags.verbose ?? false,
     continue: flags.continue ?? false,
     resume: flags.resume,
@@ -135,7 +136,16 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     cwd: flags.cwd,
     trust: flags.trust,
     settings,
-  })
+  }
+  if (flags.print === true)
+    return (await import('./headless.ts')).runPrompt(io, { ...options, words, format: flags.outputFormat })
+  if (words.length > 0) {
+    io.err(
+      'pal: words need -p: pal -p "…" answers and ends; pal alone is a talk; pal --help lists the commands\n',
+    )
+    return exits.usage
+  }
+  return (await import('./line-mode/agent.ts')).talk(io, options)
 }
 
 interface LookFlags {

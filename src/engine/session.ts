@@ -63,7 +63,16 @@ export class Session {
   // ---- one verb ----
 
   /** Says something and runs the turn. Ends with one `turn-end` event; stopping to listen does not stop the turn. */
-  async *send(input: Input, signal: AbortSignal = new AbortController().signal): AsyncGenerator<LiveEvent> {
+  send(input: Input, signal: AbortSignal = new AbortController().signal): AsyncGenerator<LiveEvent> {
+    return this.#start(input, signal)
+  }
+
+  /** Runs a turn on what waits: input that was queued too late for the last one, or a turn that broke off. */
+  goOn(signal: AbortSignal = new AbortController().signal): AsyncGenerator<LiveEvent> {
+    return this.#start(null, signal)
+  }
+
+  async *#start(input: Input | null, signal: AbortSignal): AsyncGenerator<LiveEvent> {
     const channel = new Channel()
     if (this.#turn !== null) {
       yield refused({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
@@ -79,8 +88,12 @@ export class Session {
     yield* channel
   }
 
-  async #run(input: Input, signal: AbortSignal, channel: Channel): Promise<void> {
+  async #run(input: Input | null, signal: AbortSignal, channel: Channel): Promise<void> {
     for (const event of this.#core.unheard.splice(0)) channel.push(event)
+    if (input === null) {
+      if (!this.unfinished()) return channel.push(refused(nothingWaits))
+      return runTurn(this.#core, signal, channel.push)
+    }
     const hooks = this.#core.options.hooks ?? noHooks
     const content = blocksOf(input)
     const answer = await hooks.fire('UserPromptSubmit', { session: this.id, prompt: input }, signal)
@@ -280,6 +293,7 @@ export class Session {
   }
 }
 
+const nothingWaits: Failure = { code: 'nothing-waits', message: 'nothing waits for an answer; say something' }
 const emptyInput: Failure = { code: 'empty-input', message: 'the input is empty; say something' }
 
 function filled(input: Input): readonly UserBlock[] {

@@ -42,6 +42,10 @@ export interface Ended {
 
 export interface RunOptions {
   readonly input?: string
+  /** Standard input stays open, for the test to write to. */
+  readonly isOpen?: boolean
+  /** Behind a terminal of its own: what is shown comes mixed, on standard output. */
+  readonly inTerminal?: boolean
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -68,12 +72,17 @@ export async function desk(environment: Readonly<Record<string, string>> = {}): 
   await mkdir(project)
   const file = await palFile()
   const start = async (words: readonly string[], options: RunOptions = {}): Promise<Running> => {
-    const child = spawn(process.execPath, [file, ...words], {
+    const [program, ...rest] =
+      options.inTerminal === true
+        ? ['script', '-qfec', [process.execPath, file, ...words].join(' '), '/dev/null']
+        : [process.execPath, file, ...words]
+    const isPiped = options.input !== undefined || options.isOpen === true
+    const child = spawn(program!, rest, {
       cwd: project,
       env: { PATH: process.env['PATH'], HOME: home, ...environment, ...options.environment },
-      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [isPiped ? 'pipe' : 'ignore', 'pipe', 'pipe'],
     })
-    child.stdin?.end(options.input)
+    if (options.isOpen !== true) child.stdin?.end(options.input)
     let [out, err] = ['', '']
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
     child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))

@@ -9,7 +9,9 @@ import { lastRequest, type SentRequest } from '../look/sent-request.ts'
 import { breakdown, type Row } from '../look/breakdown.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { bar, percent, table, whole } from '../terminal/tables.ts'
-import { openWorkplace } from '../place/workplace.ts'
+import { openWorkplace, type Workplace } from '../place/workplace.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
 import type { LookFlags } from './cost.ts'
 
 const barWidth = 24
@@ -19,9 +21,16 @@ export async function context(io: Io, id: string | undefined, flags: LookFlags):
   if (!place.ok) return complain(io, place)
   const store = projectStore(place)
   const found = id === undefined ? await newestSession(store) : await findSession(store, id)
-  if (!found.ok) return complain(io, found)
-  const { settings } = place
-  const request = await lastRequest(store, found.session, {
+  return found.ok ? showContext(place, store, found.session, flags.json ?? false) : complain(io, found)
+}
+
+export async function showContext(
+  { io, settings }: Workplace,
+  store: Store,
+  session: SessionId,
+  json: boolean,
+): Promise<Exit> {
+  const request = await lastRequest(store, session, {
     models: tableOf(settings),
     model: modelOf(settings),
     window: settings.window,
@@ -31,8 +40,7 @@ export async function context(io: Io, id: string | undefined, flags: LookFlags):
   if (!request.ok) return complain(io, refuse(exits.failed, request.why))
   const rows = breakdown(request.body, request.view, request.tokens)
   const { body: _body, view: _view, ok: _ok, ...about } = request
-  if (flags.json === true) io.out(`${safeJson({ session: found.session, ...about, sources: rows }, 2)}\n`)
-  else io.out(asPicture(found.session, request, rows))
+  io.out(json ? `${safeJson({ session, ...about, sources: rows }, 2)}\n` : asPicture(session, request, rows))
   return exits.done
 }
 

@@ -12,7 +12,7 @@ import type { Io } from '../terminal/io.ts'
 import { findSession, newestSession } from '../look/lookup.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, percent, table, whole } from '../terminal/tables.ts'
-import { openWorkplace } from '../place/workplace.ts'
+import { openWorkplace, type Workplace } from '../place/workplace.ts'
 
 export interface LookFlags {
   readonly json?: boolean | undefined
@@ -39,11 +39,17 @@ export async function cost(io: Io, id: string | undefined, flags: LookFlags): Pr
   if (!place.ok) return complain(io, place)
   const store = projectStore(place)
   const found = id === undefined ? await newestSession(store) : await findSession(store, id)
-  if (!found.ok) return complain(io, found)
-  const turns = await turnsOf(store, found.session, tableOf(place.settings))
-  if (flags.json === true)
-    io.out(`${safeJson({ session: found.session, turns, total: totalOf(turns) }, 2)}\n`)
-  else io.out(asTable(found.session, turns))
+  return found.ok ? showCost(place, store, found.session, flags.json ?? false) : complain(io, found)
+}
+
+export async function showCost(
+  { io, settings }: Workplace,
+  store: Store,
+  session: SessionId,
+  json: boolean,
+): Promise<Exit> {
+  const turns = await turnsOf(store, session, tableOf(settings))
+  io.out(json ? `${safeJson({ session, turns, total: totalOf(turns) }, 2)}\n` : asTable(session, turns))
   return exits.done
 }
 

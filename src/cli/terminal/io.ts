@@ -1,7 +1,12 @@
 // The edge to the process: streams, environment, signals. Everything else in this room gets an `Io`.
 import { fstatSync } from 'node:fs'
 import { homedir } from 'node:os'
+import { createInterface } from 'node:readline'
 import { defaults } from '../../settings/defaults.ts'
+
+export interface Lines extends AsyncIterable<string> {
+  close(): void
+}
 
 export interface Io {
   readonly cwd: string
@@ -20,6 +25,8 @@ export interface Io {
   piped(): Promise<
     { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly why: string }
   >
+  /** Standard input line by line, as it comes; `close` ends it. */
+  lines(): Lines
   /** One line typed by a person, not shown. */
   secret(question: string): Promise<string | null>
   /** Called at each Ctrl-C or polite request to end. Gives back how to stop listening. */
@@ -55,6 +62,7 @@ export function processIo(): Io {
     err: (text) => void (isClosed || stderr.write(text)),
     piped: () =>
       readPiped(() => stderr.write('pal: waiting for standard input to end; close it, or use < /dev/null\n')),
+    lines: readLines,
     secret: askSecret,
     onInterrupt: (listener) => {
       const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
@@ -106,8 +114,13 @@ function isPiped(): boolean {
   }
 }
 
+/** The terminal itself edits the line and turns Ctrl-C into a signal, so that it arrives while a turn runs. */
+function readLines(): Lines {
+  const lines = createInterface({ input: process.stdin, terminal: false, crlfDelay: Infinity })
+  return { close: () => lines.close(), [Symbol.asyncIterator]: () => lines[Symbol.asyncIterator]() }
+}
+
 async function askSecret(question: string): Promise<string | null> {
-  const { createInterface } = await import('node:readline')
   const { Writable } = await import('node:stream')
   process.stderr.write(question)
   const silent = new Writable({ write: (_piece, _encoding, done) => done() })

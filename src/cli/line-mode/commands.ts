@@ -1,0 +1,122 @@
+// The commands of the line mode: a word after a slash. They look at the session or change what it shows; nothing of them
+// reaches the model.
+import type { Session } from '../../engine/session.ts'
+import { lookUp } from '../../model/models.ts'
+import type { Preset } from '../../preset.ts'
+import { describeCompaction, placeIn, takeBack } from '../commands/changes.ts'
+import { showContext } from '../commands/context.ts'
+import { showCost } from '../commands/cost.ts'
+import { showEdits } from '../commands/edits.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import type { Workplace } from '../place/workplace.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+
+export interface Scene {
+  readonly place: Workplace
+  readonly preset: Preset
+  /** The session, begun if there is none yet. */
+  session(): Promise<Session>
+  /** The same, or null as long as nothing was said. */
+  begun(): Session | null
+  leave(): void
+}
+
+interface Command {
+  /** How it is written, for the list. */
+  readonly usage: string
+  readonly about: string
+  run(scene: Scene, rest: string): Promise<Exit>
+}
+
+const done = (work: () => void): Promise<Exit> => {
+  work()
+  return Promise.resolve(exits.done)
+}
+
+/** For what needs a session in which something was said. */
+async function looking(scene: Scene, look: (session: Session) => Promise<Exit>): Promise<Exit> {
+  const session = scene.begun()
+  if (session !== null) return look(session)
+  scene.place.io.err('pal: nothing has been said yet\n')
+  return exits.usage
+}
+
+const commands: Readonly<Record<string, Command>> = {
+  help: {
+    usage: '/help',
+    about: 'this list',
+    run: ({ place }) => done(() => place.io.out(helpText())),
+  },
+  context: {
+    usage: '/context',
+    about: 'what the last request held',
+    run: (scene) => looking(scene, ({ id }) => showContext(scene.place, scene.preset.store, id, false)),
+  },
+  cost: {
+    usage: '/cost',
+    about: 'what each turn cost, and why',
+    run: (scene) => looking(scene, ({ id }) => showCost(scene.place, scene.preset.store, id, false)),
+  },
+  edits: {
+    usage: '/edits',
+    about: 'everything that left the context, with its number',
+    run: (scene) => looking(scene, ({ id }) => showEdits(scene.place.io, scene.preset.store, id, false)),
+  },
+  undo: { usage: '/undo N', about: 'take the removal with this number back', run: undo },
+  compact: {
+    usage: '/compact [TEXT]',
+    about: 'put the older part away; TEXT says what you want to find again',
+    run: (scene, rest) =>
+      looking(scene, async (session) => {
+        const made = await session.compact(rest === '' ? {} : { instructions: rest })
+        scene.place.io.out(describeCompaction(made))
+        return exits.done
+      }),
+  },
+  model: { usage: '/model NAME', about: 'who answers from now on', run: setModel },
+  quit: { usage: '/quit', about: 'leave; pal --continue goes on', run: (scene) => done(() => scene.leave()) },
+}
+
+async function undo(scene: Scene, rest: string): Promise<Exit> {
+  const { io } = scene.place
+  const target = placeIn(rest)
+  if (target === null) {
+    io.err('pal: /undo wants the number of an edit; /edits lists them\n')
+    return exits.usage
+  }
+  return looking(scene, async (session) => {
+    await takeBack(io, session, target, false)
+    return exits.done
+  })
+}
+
+async function setModel(scene: Scene, name: string): Promise<Exit> {
+  const { io } = scene.place
+  if (name === '' || /\s/.test(name)) {
+    io.err('pal: /model wants the name of one model\n')
+    return exits.usage
+  }
+  await (await scene.session()).setModel(name)
+  const known = lookUp(scene.preset.models, name) !== null
+  io.out(`${safeLine(name)} answers from now on\n`)
+  if (!known) io.err('pal: its window and prices are not known here; see models in the settings\n')
+  return exits.done
+}
+
+export async function runCommand(scene: Scene, line: string): Promise<Exit> {
+  const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command !== undefined) return command.run(scene, rest.trim())
+  scene.place.io.err(
+    `pal: there is no command /${safeLine(name)}; /help lists them. To say it to the model begin with //\n`,
+  )
+  return exits.usage
+}
+
+const helpText = (): string => {
+  const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length))
+  const lines = Object.values(commands).map(({ usage, about }) => `  ${usage.padEnd(width)}  ${about}`)
+  return `${lines.join('\n')}
+A line that ends with \\ goes on in the next. // at the start says a line that begins with a slash.
+`
+}

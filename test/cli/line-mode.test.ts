@@ -1,0 +1,136 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call, text } from '../../src/simulator/index.ts'
+import { desk, server, until, type Running } from './pal.ts'
+
+interface Body {
+  readonly messages: readonly { readonly content: readonly { readonly text?: string }[] }[]
+}
+const lastSaid = (body: unknown): string | undefined => (body as Body).messages.at(-1)?.content[0]?.text
+
+/** What has been shown so far. */
+function shown({ child }: Running): () => string {
+  let seen = ''
+  child.stdout?.on('data', (piece: string) => (seen += piece))
+  child.stderr?.on('data', (piece: string) => (seen += piece))
+  return () => seen
+}
+
+describe('pal alone, from a pipe', () => {
+  it('[G30] takes one turn for each line, joins lines at a backslash, and shows every answer', async () => {
+    const { access, simulator } = await server([
+      [text('looking'), call('Glob', { pattern: '*' })],
+      'one',
+      'two',
+      'three',
+      'four',
+    ])
+    const { pal } = await desk(access)
+    const { code, out, err } = await pal([], { input: 'first\n\nsecond\\\nline\n//path is what?\n' })
+    expect({ code, out }).toEqual({ code: 0, out: 'looking\none\ntwo\nthree\n' })
+    expect(err).toContain('the full-screen terminal is not built yet')
+    const said = [0, 2, 3].map((index) => lastSaid(simulator.log.requests[index]?.body))
+    expect(said).toEqual(['first', 'second\nline', '/path is what?'])
+    const next = await pal(['--continue'], { input: 'more\n' })
+    expect(next).toMatchObject({ code: 0, out: 'four\n' })
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('second\\nline')
+  })
+
+  it('[G30] ends with the code of the worst turn, and a wrong command is no turn', async () => {
+    const message = 'no'
+    const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
+    const { access, simulator } = await server(['one', 'two'], {
+      faults: [{ at: ({ number }) => number === 2, fault }],
+    })
+    const { pal } = await desk(access)
+    const { code, out } = await pal([], { input: 'a\nb\nc\n' })
+    expect({ code, out }).toEqual({ code: 1, out: 'one\ntwo\n' })
+    expect((await pal([], { input: '/nothing\n/undo x\n' })).code).toBe(2)
+    expect(simulator.log.requests.length).toBe(3)
+    expect((await pal(['some', 'words'])).code).toBe(2)
+    expect((await pal(['--resume', 'ffff'], { input: '' })).code).toBe(4)
+  })
+
+  it('[G30] its commands look at the session and change what it shows', async () => {
+    const { access, simulator } = await server(Array.from({ length: 6 }, () => 'word '.repeat(9000)))
+    const { pal } = await desk({ ...access, PALIMPSEST_WINDOW: '200000' })
+    const { code, out } = await pal([], {
+      input:
+        '/help\none\ntwo\nthree\n/context\n/cost\n/compact keep names\n/edits\n/model claude-opus-4-6\nfour\n/quit\nfive\n',
+    })
+    expect(code).toBe(0)
+    for (const part of ['/undo N', 'your words', 'read from the cache', 'tokens became', 'autocompact'])
+      expect(out).toContain(part)
+    expect(simulator.log.requests.map(({ body }) => lastSaid(body))).not.toContain('five')
+    expect(simulator.log.last()?.body).toMatchObject({ model: 'claude-opus-4-6' })
+    const place = /pal undo (\d+) takes it back/.exec(out)?.[1]
+    const undone = await pal(['--continue'], { input: `/undo ${place}\n/edits\n` })
+    expect(undone.out).toMatch(/is taken back[\s\S]*undone/)
+  })
+
+  it('[G30] without a key says so, and refuses what is not allowed with the way to allow it', async () => {
+    const { pal } = await desk()
+    const scripted = await pal([], { input: 'hi\n' })
+    expect(scripted.code).toBe(0)
+    expect(scripted.err).toContain('no key and no base URL: a scripted model answers')
+    const { access, simulator } = await server([[call('Bash', { command: 'ls' })], 'well'])
+    expect((await (await desk(access)).pal([], { input: 'list\n' })).code).toBe(0)
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('--allow Bash')
+    expect((await pal([])).code).toBe(0)
+  })
+
+  it('[G31] Ctrl-C stops the turn and the script, and the session goes on', async () => {
+    const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })], 'went on'])
+    const at = await desk(access)
+    const running = await at.start(['--allow', 'Bash'], { input: 'sleep\nnever\n' })
+    await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
+    running.child.kill('SIGINT')
+    expect((await running.ended).code).toBe(130)
+    expect(await at.pal(['--continue'], { input: 'go on\n' })).toMatchObject({ code: 0, out: 'went on\n' })
+  })
+})
+
+const hasScript = spawnSync('script', ['--version']).status === 0
+
+describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)', () => {
+  it('[G31] what is typed while a turn runs is queued and reaches the model in that turn', async () => {
+    const { access, simulator } = await server([
+      [call('Bash', { command: 'echo > here.txt; while [ ! -e go.txt ]; do sleep 0.1; done' })],
+      'did both',
+    ])
+    const at = await desk(access)
+    const running = await at.start(['--allow', 'Bash'], { isOpen: true, inTerminal: true })
+    const seen = shown(running)
+    await until(() => seen().includes('> '), 'the prompt')
+    running.child.stdin?.write('wait\n')
+    await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
+    running.child.stdin?.write('and this too\n')
+    await until(() => seen().includes('pal: queued'), 'the input to be queued')
+    await writeFile(join(at.project, 'go.txt'), '')
+    await until(() => seen().includes('did both'), 'the answer')
+    running.child.stdin?.write('/quit\n')
+    expect((await running.ended).code).toBe(0)
+    expect(JSON.stringify(simulator.log.requests[1]?.body)).toContain('and this too')
+    expect(simulator.log.requests.length).toBe(2)
+  })
+
+  it('[G31] Ctrl-C stops the turn, a line goes on, and Ctrl-C at rest leaves', async () => {
+    const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })], 'went on'])
+    const at = await desk(access)
+    const running = await at.start(['--allow', 'Bash'], { isOpen: true, inTerminal: true })
+    const seen = shown(running)
+    await until(() => seen().includes('> '), 'the prompt')
+    running.child.stdin?.write('sleep\n')
+    await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
+    running.child.stdin?.write('\u0003')
+    await until(() => seen().includes('stopping'), 'the turn to be stopped')
+    await until(() => seen().trimEnd().endsWith('>'), 'the prompt again')
+    running.child.stdin?.write('go on\n')
+    await until(() => seen().includes('went on'), 'the answer')
+    running.child.stdin?.write('\u0003')
+    expect((await running.ended).code).toBe(130)
+  })
+})
