@@ -38,25 +38,19 @@ export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = (
       if (view.tokens < triggerOf(rule, budget)) return null
       const parts = [...view.messages].flatMap((message) => message.parts)
       const trimmed = oldest(parts, view, budget, rule)
-      if (trimmed.length === 0) return view.tokens > budget.effective ? cutLargest(parts, view, budget) : null
+      if (trimmed.length === 0) return cutProposal(parts, view, budget)
       const isFollowed = parts.slice(trimmed.length).some((part) => part.kind === 'answer')
       const text = textFor(rule.text, { parts: trimmed, budget, factor: view.factor, isFollowed })
       for (const word of trimmed.flatMap(inputsOf)) past.set(`${word.at.seq}.${word.at.block}`, word)
-      const keep = wordsOf([...past.values()], rule, view.factor)
-      const edit: Edit = {
-        kind: 'summary',
-        from: trimmed[0]!.from,
-        to: trimmed.at(-1)!.to,
-        text,
-        ref: `${trimmed[0]!.from}-${trimmed.at(-1)!.to}`,
-        keep,
-      }
+      const { keep, estimate } = wordsOf([...past.values()], rule, view.factor)
+      const edit = summaryOf(trimmed, text, keep)
       const gone = trimmed.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
-      const freed = Math.round(view.factor * (gone - estimateText(text)))
-      if (freed <= 0) return null
+      const freed = Math.round(view.factor * (gone - estimateText(text) - estimate))
+      if (freed <= 0) return cutProposal(parts, view, budget)
+      const cut = cutLargest(parts.slice(trimmed.length), view.tokens - freed, view.factor, budget)
       heard({ viewTokens: view.tokens, textTokens: Math.round(view.factor * estimateText(text)) })
       const why = `the view takes ${view.tokens} tokens, so the oldest ${trimmed.length} messages go`
-      return { kind: 'edit', edits: [edit], why, tokensFreed: freed }
+      return { kind: 'edit', edits: [edit, ...cut.edits], why, tokensFreed: freed + cut.freed }
     },
   }
 }
@@ -97,27 +91,28 @@ interface Word {
   readonly text: string
 }
 
+interface KeptWords {
+  readonly keep: readonly Kept[]
+  readonly estimate: number
+}
+
 /** The user's words of a span, first goal and newest first (law U1); beyond the caps both ends, then nothing. */
-function wordsOf(all: readonly Word[], rule: TrimRule, factor: number): readonly Kept[] {
-  const { userWordsMessageTokens, userWordsTotalTokens, userWordsEndChars } = defaults.view
+function wordsOf(all: readonly Word[], rule: TrimRule, factor: number): KeptWords {
+  const { userWordsMessageTokens, userWordsTotalTokens, userWordsEndChars: end } = defaults.view
   const nothing = { head: 0, tail: 0 }
-  if (rule.userWords === 'lose') return all.map(({ at }) => ({ at, ...nothing }))
-  let left: number = userWordsTotalTokens
+  if (rule.userWords === 'lose') return { keep: all.map(({ at }) => ({ at, ...nothing })), estimate: 0 }
+  let left = userWordsTotalTokens / factor
   const chosen = new Map<Word, Kept>()
   for (const word of [...all.slice(0, 1), ...all.slice(1).toReversed()]) {
     const { at, text } = word
-    const tokens = factor * estimateText(text)
-    if (tokens <= Math.min(left, userWordsMessageTokens)) {
-      left -= tokens
-      chosen.set(word, { at })
-      continue
-    }
-    const ends = factor * estimateText(text.slice(0, 2 * userWordsEndChars))
-    const fits = ends <= left
-    chosen.set(word, { at, ...(fits ? { head: userWordsEndChars, tail: userWordsEndChars } : nothing) })
-    if (fits) left -= ends
+    const whole = estimateText(text)
+    const isWhole = whole <= Math.min(left, userWordsMessageTokens / factor)
+    const cost = isWhole ? whole : estimateText(text.slice(0, 2 * end))
+    const ends = cost <= left ? { head: end, tail: end } : nothing
+    chosen.set(word, isWhole ? { at } : { at, ...ends })
+    if (cost <= left) left -= cost
   }
-  return all.map((word) => chosen.get(word)!)
+  return { keep: all.map((word) => chosen.get(word)!), estimate: userWordsTotalTokens / factor - left }
 }
 
 function inputsOf(part: Part): readonly Word[] {
@@ -127,28 +122,41 @@ function inputsOf(part: Part): readonly Word[] {
   )
 }
 
-/** One round alone is too large: its largest results are cut until it fits. */
-function cutLargest(parts: readonly Part[], view: View, budget: Budget): Proposal | null {
-  const { cutResultChars } = defaults.lab
+function summaryOf(trimmed: readonly Part[], text: string, keep: readonly Kept[]): Edit {
+  const [from, to] = [trimmed[0]!.from, trimmed.at(-1)!.to]
+  return { kind: 'summary', from, to, text, ref: `${from}-${to}`, keep }
+}
+
+interface Cut {
+  readonly edits: readonly StubEdit[]
+  readonly freed: number
+}
+
+/** What stays is too large by itself: its largest results are cut until it fits. */
+function cutLargest(parts: readonly Part[], tokens: number, factor: number, budget: Budget): Cut {
+  const edits: StubEdit[] = []
+  let freed = 0
+  if (tokens <= budget.effective) return { edits, freed }
   const results = parts
     .filter((part) => part.kind === 'result' && part.by === null)
     .toSorted((a, b) => b.estimate - a.estimate)
-  const edits: StubEdit[] = []
-  let freed = 0
   for (const part of results) {
-    if (view.tokens - freed <= budget.threshold) break
+    if (tokens - freed <= budget.threshold) break
     const block = part.blocks[0]
     const words = block !== undefined && 'is_error' in block ? block.content : []
     const whole = words.map((inner) => (inner.type === 'text' ? inner.text : '')).join('\n')
-    const text = `${whole.slice(0, cutResultChars).toWellFormed()}\n[cut here]`
-    edits.push({
-      kind: 'stub',
-      at: { seq: part.from, block: part.source[0]! },
-      text,
-      ref: `${part.from}`,
-    })
-    freed += view.factor * (part.estimate - estimateText(text))
+    const text = `${whole.slice(0, defaults.lab.cutResultChars).toWellFormed()}\n[cut here]`
+    const saved = factor * (part.estimate - estimateText(text))
+    if (saved <= 0) break
+    const at = { seq: part.from, block: part.source[0]! }
+    edits.push({ kind: 'stub', at, text, ref: `${part.from}` })
+    freed += Math.round(saved)
   }
-  const why = `one round alone takes more than the ${budget.effective} tokens that fit`
-  return freed <= 0 ? null : { kind: 'edit', edits, why, tokensFreed: Math.round(freed) }
+  return { edits, freed }
+}
+
+function cutProposal(parts: readonly Part[], view: View, budget: Budget): Proposal | null {
+  const { edits, freed } = cutLargest(parts, view.tokens, view.factor, budget)
+  const why = `what cannot be trimmed takes more than the ${budget.effective} tokens that fit`
+  return edits.length === 0 ? null : { kind: 'edit', edits, why, tokensFreed: freed }
 }
