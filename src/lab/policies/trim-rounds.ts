@@ -37,21 +37,54 @@ export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = (
     decide: (view, budget) => {
       if (view.tokens < triggerOf(rule, budget)) return null
       const parts = [...view.messages].flatMap((message) => message.parts)
-      const trimmed = oldest(parts, view, budget, rule)
-      if (trimmed.length === 0) return cutProposal(parts, view, budget)
-      const isFollowed = parts.slice(trimmed.length).some((part) => part.kind === 'answer')
-      const text = textFor(rule.text, { parts: trimmed, budget, factor: view.factor, isFollowed })
-      for (const word of trimmed.flatMap(inputsOf)) past.set(`${word.at.seq}.${word.at.block}`, word)
-      const { keep, estimate } = wordsOf([...past.values()], rule, view.factor)
-      const edit = summaryOf(trimmed, text, keep)
-      const gone = trimmed.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
-      const freed = Math.round(view.factor * (gone - estimateText(text) - estimate))
-      if (freed <= 0) return cutProposal(parts, view, budget)
-      const cut = cutLargest(parts.slice(trimmed.length), view.tokens - freed, view.factor, budget)
-      heard({ viewTokens: view.tokens, textTokens: Math.round(view.factor * estimateText(text)) })
-      const why = `the view takes ${view.tokens} tokens, so the oldest ${trimmed.length} messages go`
-      return { kind: 'edit', edits: [edit, ...cut.edits], why, tokensFreed: freed + cut.freed }
+      const asked = attempt(parts, view, budget, rule, past)
+      // Where what the rule keeps does not fit, only the round at work stays.
+      const isEnough = asked === null || view.tokens - asked.freed <= budget.effective
+      const made = isEnough ? asked : attempt(parts, view, budget, { ...rule, keepTokens: 0 }, past)
+      if (made === null) return cutProposal(parts, view, budget)
+      for (const word of made.words) past.set(keyOf(word), word)
+      heard({ viewTokens: view.tokens, textTokens: made.textTokens })
+      const why = `the view takes ${view.tokens} tokens, so the oldest ${made.count} messages go`
+      return { kind: 'edit', edits: made.edits, why, tokensFreed: made.freed }
     },
+  }
+}
+
+interface Attempt {
+  readonly edits: readonly Edit[]
+  readonly freed: number
+  readonly textTokens: number
+  readonly words: readonly Word[]
+  readonly count: number
+}
+
+/** Null where nothing can go, or nothing would be won. */
+function attempt(
+  parts: readonly Part[],
+  view: View,
+  budget: Budget,
+  rule: TrimRule,
+  past: ReadonlyMap<string, Word>,
+): Attempt | null {
+  const trimmed = oldest(parts, view, budget, rule)
+  const last = trimmed.at(-1)
+  if (last === undefined) return null
+  const rest = parts.slice(trimmed.length)
+  const isFollowed = rest.some((part) => part.kind === 'answer')
+  const text = textFor(rule.text, { parts: trimmed, budget, factor: view.factor, isFollowed })
+  const found = new Map([...past, ...trimmed.flatMap(inputsOf).map((word) => [keyOf(word), word] as const)])
+  const words = [...found.values()].filter(({ at }) => at.seq <= last.to)
+  const { keep, estimate } = wordsOf(words, rule, view.factor)
+  const gone = trimmed.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
+  const freed = Math.round(view.factor * (gone - estimateText(text) - estimate))
+  if (freed <= 0) return null
+  const cut = cutLargest(rest, view.tokens - freed, view.factor, budget)
+  return {
+    edits: [summaryOf(trimmed, text, keep), ...cut.edits],
+    freed: freed + cut.freed,
+    textTokens: Math.round(view.factor * estimateText(text)),
+    words,
+    count: trimmed.length,
   }
 }
 
@@ -114,6 +147,8 @@ function wordsOf(all: readonly Word[], rule: TrimRule, factor: number): KeptWord
   }
   return { keep: all.map((word) => chosen.get(word)!), estimate: userWordsTotalTokens / factor - left }
 }
+
+const keyOf = ({ at }: Word): string => `${at.seq}.${at.block}`
 
 function inputsOf(part: Part): readonly Word[] {
   if (part.kind !== 'input') return []
