@@ -117,6 +117,13 @@ export function isContinuation(value: string): boolean {
   )
 }
 
+/** The same, told from its first sentence: it states that work goes on, where a question would begin with its wish. */
+export const isOpening = (value: string): boolean =>
+  isContinuation(value) &&
+  /^\s*(?:this|the) (?:session|conversation|work|chat|exchange) (?:continues|resumes|goes on|carries on|picks up|is (?:being )?(?:continued|resumed))\b/iu.test(
+    value,
+  )
+
 /** The person's own words: neither injected nor the opening of a compacted session. */
 export const ownWords = (talk: Conversation): readonly Said[] =>
   talk.said.filter((item) => !item.injected && !isContinuation(item.text))

@@ -3,7 +3,7 @@
 // that prompts can be reworded freely. Pure.
 import type { WireRequest } from '../../../model/wire.ts'
 import { plainText } from '../blocks.ts'
-import { isContinuation, type Conversation, type Said } from '../conversation.ts'
+import { isContinuation, isOpening, type Conversation, type Said } from '../conversation.ts'
 import { askedSections } from '../sections.ts'
 import { withoutTasks } from '../task.ts'
 import type { Toolbox } from '../toolbox.ts'
@@ -53,7 +53,8 @@ function frameOf(request: WireRequest): string {
 }
 
 function jobOf(said: string, frame: string, request: WireRequest, toolbox: Toolbox): Job | null {
-  const text = withoutTasks(said)
+  // What an account quotes was asked before; only what stands around it can ask now.
+  const text = isOpening(said) ? '' : withoutTasks(said)
   const all = `${frame}\n${text}`
   if (wantsNames(text, frame, request)) return 'select'
   if (wantsPhrase(all)) return 'progress'
