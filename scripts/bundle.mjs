@@ -1,7 +1,7 @@
 // The command as it is shipped: src/cli/main.ts with everything it needs, in one entry and chunks that are loaded when a
 // command asks for them. Bundled packages start several times faster than installed ones (bench/start.ts).
 // `node scripts/bundle.mjs [folder]`
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -15,6 +15,8 @@ import { createRequire as palRequire } from 'node:module';const require = palReq
 
 /** Writes `pal.js` and its chunks into a folder. */
 export async function bundle(folder) {
+  // Chunks are named by their content: those of earlier builds would be packed along.
+  rmSync(join(folder, 'pal'), { recursive: true, force: true })
   await build({
     absWorkingDir: root,
     entryPoints: { pal: 'src/cli/main.ts' },
