@@ -38,8 +38,8 @@ export function trimRounds(rule: TrimRule, heard: (trimmed: Trimmed) => void = (
       if (view.tokens < triggerOf(rule, budget)) return null
       const parts = [...view.messages].flatMap((message) => message.parts)
       const asked = attempt(parts, view, budget, rule, past)
-      // Where what the rule keeps does not fit, only the round at work stays.
-      const isEnough = asked === null || view.tokens - asked.freed <= budget.effective
+      // Where what the rule keeps does not fit, only the round at work stays. Sizes are estimates, hence the threshold.
+      const isEnough = asked === null || view.tokens - asked.freed <= budget.threshold
       const made = isEnough ? asked : attempt(parts, view, budget, { ...rule, keepTokens: 0 }, past)
       if (made === null) return cutProposal(parts, view, budget)
       for (const word of made.words) past.set(keyOf(word), word)
@@ -171,7 +171,7 @@ interface Cut {
 function cutLargest(parts: readonly Part[], tokens: number, factor: number, budget: Budget): Cut {
   const edits: StubEdit[] = []
   let freed = 0
-  if (tokens <= budget.effective) return { edits, freed }
+  if (tokens <= budget.threshold) return { edits, freed }
   const results = parts
     .filter((part) => part.kind === 'result' && part.by === null)
     .toSorted((a, b) => b.estimate - a.estimate)
