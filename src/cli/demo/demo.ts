@@ -64,7 +64,9 @@ Engine, tools, store, cache accounting and prices are real; the window is made s
     await session.close()
     const figures = await figuresOf(preset.store, session.id, preset.models, preset.modelId)
     io.out(`\n${reportOf(figures, windowTokens)}`)
-    io.out('\nNext: set ANTHROPIC_API_KEY (or run pal login), then pal -p "…" in a folder of yours.\n')
+    io.out(
+      '\nNext: set ANTHROPIC_API_KEY (or run pal login), then pal (or pal -p "…") in a folder of yours.\n',
+    )
     return exits.done
   } finally {
     stopListening()

@@ -17,7 +17,9 @@ export function toldTo(core: Core, view: View): Told {
   const can = core.modelInfo()?.capabilities
   const cacheEdits = can?.cacheEdits === true && options.cacheLifetime !== null ? deletionsIn(view) : []
   const native =
-    options.nativeClearing === true && options.automaticRemoval !== false && can?.contextEditing === true ? nativeEdits(core, view) : null
+    options.nativeClearing === true && options.automaticRemoval !== false && can?.contextEditing === true
+      ? nativeEdits(core, view)
+      : null
   return {
     ...(cacheEdits.length > 0 ? { cacheEdits } : {}),
     ...(native === null ? {} : { contextEdits: native, betas: [contextManagementBeta] }),
