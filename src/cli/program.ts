@@ -232,6 +232,9 @@ function addPlaying(program: Command, io: Io, ends: Ends): void {
   child(program, 'demo', 'a whole coding task, offline, with a scripted model and real tools').action(() =>
     ends(async () => (await import('./demo/demo.ts')).demo(io)),
   )
+  child(program, 'start', 'the agent where a model can be reached, the demo where none can').action(() =>
+    ends(async () => (await import('./demo/start.ts')).start(io)),
+  )
   child(program, 'simulate', 'a local Messages API that answers from rules, a script or a recording')
     .option('--port <n>', 'where it listens; any free port when left out', port)
     .option('--script <file>', 'a task script that the model follows')

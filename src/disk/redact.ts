@@ -72,7 +72,7 @@ for (const char of [code.colon, code.equals, code.open, code.dash, code.tilde]) 
 /** `text` without its secrets, and what was taken out. */
 export function redact(text: string): Redacted {
   let clean = pass(text)
-  // A tag can free what stood right before it without a gap, so look again, but not without end.
+  // A tag can free what stood right beside it without a gap, so look again, but not without end.
   for (let left = limits.passes; clean.glued && left > 1; left--) {
     const again = pass(clean.text)
     clean = { ...again, found: [...clean.found, ...again.found] }
@@ -80,7 +80,7 @@ export function redact(text: string): Redacted {
   return { text: clean.text, found: clean.found }
 }
 
-/** `glued`: a secret was taken out right behind something that may be one too. */
+/** `glued`: a secret was taken out right beside something that may be one too. */
 function pass(text: string): Redacted & { readonly glued: boolean } {
   let glued = false
   const found: FoundSecret[] = []
@@ -103,6 +103,7 @@ function pass(text: string): Redacted & { readonly glued: boolean } {
       found.push({ kind: hit.kind, length: hit.length })
       glued ||= hit.from > from && /[\w~./-]/.test(text[hit.from - 1]!)
       from = hit.from + hit.length
+      glued ||= from < text.length && /\w/.test(text[from]!)
     }
     at = hit.next
   }
