@@ -29,7 +29,7 @@ function session() {
   const round = (): void => {
     rounds++
     if (rounds % ROUNDS_A_TURN === 1) fold.push(pen.write(said(`task ${rounds}`)))
-    const input = { file_path: `/work/src/file${rounds % 300}.ts`, offset: rounds }
+    const input = { file_path: `/project/src/file${rounds % 300}.ts`, offset: rounds }
     const options = { id: `msg_${rounds}`, stop: 'tool_use' }
     fold.push(
       pen.write(answered([call(`call_${rounds}`, rounds % 3 === 0 ? 'Read' : 'Bash', input)], options)),

@@ -76,7 +76,7 @@ describe('the transcript', () => {
 
   it('[T5] what is no fact is refused with its reason', async () => {
     const { transcript } = await opened()
-    const bad = { type: 'session-start', session: 7 } as unknown as Fact
+    const bad: Fact = JSON.parse('{"type":"session-start","session":7}')
     expect(await transcript.append([bad])).toMatchObject({ ok: false, failure: { code: 'bad-fact' } })
   })
 

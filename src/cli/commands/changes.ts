@@ -12,7 +12,7 @@ import { openWorkplace, showProblems } from '../place/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { percent, whole } from '../terminal/tables.ts'
-import type { LookFlags } from './cost.ts'
+import type { LookFlags } from '../look/look-at.ts'
 
 export interface CompactFlags extends LookFlags {
   readonly preview?: boolean | undefined

@@ -1,28 +1,22 @@
 // `pal context`: what a session's context holds, from the last request really sent.
-import { projectStore, tableOf, thinkingOf } from '../../preset.ts'
+import { tableOf, thinkingOf } from '../../preset.ts'
 import { modelOf } from '../../preset.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
-import { findSession, newestSession } from '../look/lookup.ts'
+import { lookAt, type LookFlags } from '../look/look-at.ts'
 import { lastRequest, type SentRequest } from '../look/sent-request.ts'
 import { breakdown, type Row } from '../look/breakdown.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { bar, percent, table, whole } from '../terminal/tables.ts'
-import { openWorkplace, type Workplace } from '../place/workplace.ts'
+import type { Workplace } from '../place/workplace.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import type { LookFlags } from './cost.ts'
 
 const barWidth = 24
 
-export async function context(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
-  const place = await openWorkplace(io, { cwd: flags.cwd })
-  if (!place.ok) return complain(io, place)
-  const store = projectStore(place)
-  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
-  return found.ok ? showContext(place, store, found.session, flags.json ?? false) : complain(io, found)
-}
+export const context = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  lookAt(io, id, flags, showContext)
 
 export async function showContext(
   { io, settings }: Workplace,

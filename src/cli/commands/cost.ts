@@ -1,23 +1,17 @@
 // `pal cost`: what each turn of a session cost and why, from what the provider reported. Forks are added where they ended.
 import { lookUp, price } from '../../model/models.ts'
-import { projectStore, tableOf } from '../../preset.ts'
+import { tableOf } from '../../preset.ts'
 import { describeCause, type BreakCause } from '../../request/break-report.ts'
 import { isEditing, isKnown, isRealInput, type Entry, type Fact, type Usage } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
-import { findSession, newestSession } from '../look/lookup.ts'
+import { lookAt, type LookFlags } from '../look/look-at.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, percent, table, whole } from '../terminal/tables.ts'
-import { openWorkplace, type Workplace } from '../place/workplace.ts'
-
-export interface LookFlags {
-  readonly json?: boolean | undefined
-  readonly cwd?: string | undefined
-}
+import type { Workplace } from '../place/workplace.ts'
 
 interface TurnCost {
   readonly turn: number
@@ -34,13 +28,8 @@ interface TurnCost {
   readonly why: string[]
 }
 
-export async function cost(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
-  const place = await openWorkplace(io, { cwd: flags.cwd })
-  if (!place.ok) return complain(io, place)
-  const store = projectStore(place)
-  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
-  return found.ok ? showCost(place, store, found.session, flags.json ?? false) : complain(io, found)
-}
+export const cost = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  lookAt(io, id, flags, showCost)
 
 export async function showCost(
   { io, settings }: Workplace,

@@ -15,7 +15,7 @@ import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { openWorkplace, uniqueText, type Workplace } from '../place/workplace.ts'
-import type { LookFlags } from './cost.ts'
+import type { LookFlags } from '../look/look-at.ts'
 
 interface Check {
   readonly what: string

@@ -1,26 +1,18 @@
 // `pal edits`: everything that left the view of a session, by whom and why, what it freed and was expected to save, and
 // the number by which it is taken back (SPEC 16.4).
-import { projectStore } from '../../preset.ts'
 import { EditList, type EditRow } from '../../projection/edit-list.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import { findSession, newestSession } from '../look/lookup.ts'
-import { openWorkplace } from '../place/workplace.ts'
+import { lookAt, type LookFlags } from '../look/look-at.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, moment, table, whole } from '../terminal/tables.ts'
-import type { LookFlags } from './cost.ts'
 
-export async function edits(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
-  const place = await openWorkplace(io, { cwd: flags.cwd })
-  if (!place.ok) return complain(io, place)
-  const store = projectStore(place)
-  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
-  return found.ok ? showEdits(io, store, found.session, flags.json ?? false) : complain(io, found)
-}
+export const edits = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  lookAt(io, id, flags, (place, store, session, json) => showEdits(place.io, store, session, json))
 
 export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
   const read = await rowsOf(store, session)
