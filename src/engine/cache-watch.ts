@@ -11,13 +11,13 @@ import { tokenRates } from './limits/spend.ts'
 export async function readCache(core: Core, message: ModelMessage, emit: Emit): Promise<void> {
   const { options, detector } = core
   const pending = core.takePending()
-  if (pending === null || options.cacheLifetime === null) return
+  if (pending === null || core.lifetime === null) return
   const { usage } = message
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite
   const found = detector.after(pending, {
     usage,
     deletedTokens: message.cacheDeletedTokens,
-    rates: tokenRates(options.models, core.modelId, options.cacheLifetime, prompt),
+    rates: tokenRates(options.models, core.modelId, core.lifetime, prompt),
   })
   if (found === null) return
   const diff = await kept(core, found, message.messageId, emit)

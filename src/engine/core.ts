@@ -10,6 +10,8 @@ import type { View } from '../projection/view.ts'
 import { lookUp, windowOf, wireModelId, type ModelInfo } from '../model/models.ts'
 import { createComposer, type Composed, type Composer, type MarkPlace } from '../request/compose.ts'
 import { createBreakDetector, type BreakDetector, type Pending } from '../request/fingerprint.ts'
+import { createLifetime, type LatchedLifetime } from '../request/lifetime.ts'
+import type { Lifetime } from '../request/segments.ts'
 import { defaults } from '../settings/defaults.ts'
 import { createReadFiles } from '../tools/files/read-files.ts'
 import type { ReadFiles, Tool } from '../tools/tool.ts'
@@ -60,6 +62,8 @@ export class Core {
   readonly markAt: MarkPlace | { readonly seq: Seq } | undefined
   readonly parent: Core | null
   readonly detector: BreakDetector
+  /** Decided at the first request, for the session and its forks. */
+  readonly latched: LatchedLifetime
   /** Forks under way, and what each of them ends with. */
   readonly forks = new Map<Core, Promise<unknown>>()
   /** Fires when the session is closed: what runs beside it is stopped. */
@@ -79,6 +83,8 @@ export class Core {
   spent: Spent
   lastMark: MarkPlace | null = null
   lastHash: string | null = null
+  /** Size of the last request, as we counted it. */
+  sentTokens = 0
   #latest: Latest
   #pending: Pending | null = null
   readonly #inherited: Composer | null
@@ -101,6 +107,7 @@ export class Core {
     this.detector = parts.parent?.detector ?? createBreakDetector()
     this.spent = parts.spent ?? nothingSpent
     this.#latest = parts.latest ?? { model: null, requestAt: null }
+    this.latched = parts.parent?.latched ?? latchedLifetime(options.cacheLifetime, this.#latest.lifetime)
     this.transcript = new Transcript(options, parts.lease, parts.tail, {
       prepare: (facts) => this.#supply(facts),
       refuse: (fact) => viewRefusal(fold, fact) ?? this.#pinRefusal(fact),
@@ -124,6 +131,11 @@ export class Core {
   /** The same by the name that is sent and written down; what asks for a longer window is no part of it. */
   get wireModel(): string {
     return wireModelId(this.modelId)
+  }
+
+  /** Lifetime of this one's cache marks; null sends none. */
+  get lifetime(): Lifetime | null {
+    return this.options.cacheLifetime === null ? null : this.latched.of(this.source)
   }
 
   get lastRequestAt(): number | null {
@@ -152,8 +164,7 @@ export class Core {
   /** One for each form of the request copy: with tags or without, with references for deletions or without. */
   get composer(): Composer {
     if (this.#inherited !== null) return this.#inherited
-    const references =
-      this.options.cacheLifetime !== null && this.modelInfo()?.capabilities.cacheEdits === true
+    const references = this.lifetime !== null && this.modelInfo()?.capabilities.cacheEdits === true
     const tag = taggingOf(this.view(), this.tags)
     const key = `${references} ${tag !== undefined}`
     const composer = this.#composers.get(key) ?? createComposer({ references, tag })
@@ -199,7 +210,8 @@ export class Core {
     return Math.min(wanted, this.modelInfo()?.maxOutput ?? wanted)
   }
 
-  noteRequest(composed: Composed): void {
+  noteRequest(composed: Composed, tokens: number): void {
+    this.sentTokens = tokens
     this.lastMark = composed.lastMark
     this.lastHash = composed.hash
     this.#pending = this.detector.before(this.#watched, composed, this.options.clock.now())
@@ -303,6 +315,16 @@ export class Core {
     }
     return null
   }
+}
+
+/** What the user chose counts for a session that has not asked yet; afterwards what it was begun with. */
+function latchedLifetime(chosen: Lifetime | null, before: Lifetime | undefined): LatchedLifetime {
+  const sources = defaults.request.longLifetimeSources
+  return createLifetime({
+    isEligible: () => false,
+    optedIn: () => chosen === '1h',
+    latched: before === undefined ? undefined : { isLong: before === '1h', sources },
+  })
 }
 
 /** The first place whose bytes a fact changes, or null. */

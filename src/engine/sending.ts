@@ -1,6 +1,7 @@
 // One request: settled, composed, within the caps, written down, and then its answer written down before anything
 // acts on it. What a stream leaves behind when it breaks is kept as a partial answer.
 import { learnedWindow } from '../model/models.ts'
+import { silentOverflow, type SilentOverflow } from '../model/overflow.ts'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
 import type { View } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
@@ -36,7 +37,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
     maxTokens: core.maxOutput(),
     bindsPrefix: info?.capabilities.bindsPrefix ?? false,
     reasoningFrom: core.reasoningFrom,
-    lifetime: options.cacheLifetime,
+    lifetime: core.lifetime,
     markAt: core.markAt,
     thinking: options.thinking,
     effort: options.effort,
@@ -55,7 +56,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   if (refused !== null) return { ok: false, failure: { code: 'cap', message: refused } }
   const written = await core.append([requestSent(core, composed, view.tokens)])
   if (!written.ok) return written
-  core.noteRequest(composed)
+  core.noteRequest(composed, view.tokens)
   emit({ type: 'request-start', source: core.source, model, tokens: view.tokens })
   return { ok: true, composed }
 }
@@ -64,7 +65,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
 function capOf(core: Core, view: View): string | null {
   const { modelId, parent, options } = core
   const cached = (view.lastUsage?.cacheRead ?? 0) + (view.lastUsage?.cacheWrite ?? 0)
-  const next = { model: modelId, tokens: view.tokens, cached, lifetime: options.cacheLifetime }
+  const next = { model: modelId, tokens: view.tokens, cached, lifetime: core.lifetime }
   const own = capRefusal(options.caps, core.total(), next, options.models)
   if (own !== null || parent === null) return own
   return capRefusal(parent.options.caps, parent.total(), next, options.models)
@@ -125,7 +126,31 @@ export async function record(
   if (!written.ok) return written
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
   await readCache(core, message, emit)
+  if (!isPartial) noticeSilentOverflow(core, message, emit)
   return { ok: true, entry: written.entries[0]! }
+}
+
+/** An answer that came although the request was too long: said, and where the server cut, its limit is learned. */
+function noticeSilentOverflow(core: Core, { usage, stop }: ModelMessage, emit: Emit): void {
+  const room = core.room()
+  if (!room.ok) return
+  const found = silentOverflow({ usage, stop, estimate: core.sentTokens, window: room.room.window })
+  if (found === null) return
+  if (found.why === 'truncated') core.learnedWindow = found.promptTokens
+  emit({ type: 'notice', code: 'silent-overflow', message: silentSentence(found, core.sentTokens) })
+}
+
+function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent: number): string {
+  switch (why) {
+    case 'truncated':
+      return `about ${sent} tokens were sent and the server counted ${promptTokens}: it seems to have cut the prompt. Set the window, or compact`
+    case 'over-window':
+      return `the answer took the session past the window of ${limitTokens} tokens (prompt ${promptTokens}); set the window if it is larger`
+    case 'filled':
+      return `the answer ended because the window of ${limitTokens} tokens was full; compact, then ask to go on`
+    case 'no-room':
+      return `there was no room for an answer beside a prompt of ${promptTokens} tokens; compact, or allow more output`
+  }
 }
 
 const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>

@@ -95,7 +95,7 @@ const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: 
 
 /** Whether the prefix of the last request is still cached: its lifetime counts from the start of that request. */
 export function isWarm(core: Core, now: number): boolean {
-  const lifetime = core.options.cacheLifetime
+  const lifetime = core.lifetime
   return (
     lifetime !== null &&
     core.lastRequestAt !== null &&
@@ -114,7 +114,7 @@ function ratesFor(core: Core, tokens: number): Rates | null {
   const info = lookUp(core.options.models, core.modelId)
   const rates = info === null ? null : ratesOf(info, tokens)
   if (rates === null) return null
-  const write = core.options.cacheLifetime === '1h' ? rates.write1h : rates.write5m
+  const write = core.lifetime === '1h' ? rates.write1h : rates.write5m
   return {
     fresh: rates.input / perTokens,
     read: rates.read / perTokens,

@@ -20,6 +20,8 @@ export interface Latest {
   readonly requestAt: number | null
   /** Its answer read less from the cache than was there, and nothing of ours explains it. */
   readonly cacheLost?: boolean | undefined
+  /** Lifetime of the marks of its first request; it stays for the session (SPEC 9.4). */
+  readonly lifetime?: '5m' | '1h' | undefined
   /** Model summaries that failed in a row. */
   readonly summaryFailures?: number | undefined
 }
@@ -80,7 +82,9 @@ export function note(latest: Latest, entry: StoredEntry): Latest {
     return { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
   if (fact.type === 'boundary' && fact.source === 'model') return { ...latest, summaryFailures: 0 }
   if (fact.type === 'cache-break') return { ...latest, cacheLost: fact.causes.every(isLoss) }
-  return fact.type === 'request-sent' ? { ...latest, requestAt: entry.at, cacheLost: false } : latest
+  if (fact.type !== 'request-sent') return latest
+  const lifetime = latest.lifetime ?? (fact.source === 'main' ? fact.lifetime : undefined)
+  return { ...latest, requestAt: entry.at, cacheLost: false, ...(lifetime === undefined ? {} : { lifetime }) }
 }
 
 /** The cache was lost by age or by the server, not by a change of ours. */

@@ -15,7 +15,7 @@ export interface Told {
 export function toldTo(core: Core, view: View): Told {
   const { options } = core
   const can = core.modelInfo()?.capabilities
-  const cacheEdits = can?.cacheEdits === true && options.cacheLifetime !== null ? deletionsIn(view) : []
+  const cacheEdits = can?.cacheEdits === true && core.lifetime !== null ? deletionsIn(view) : []
   const native =
     options.nativeClearing === true && options.automaticRemoval !== false && can?.contextEditing === true
       ? nativeEdits(core, view)
