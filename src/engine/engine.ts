@@ -9,7 +9,7 @@ import { Core } from './core.ts'
 import { ready, sectionsOf, type EngineOptions, type Ready } from './options.ts'
 import { remove } from './opening/removal.ts'
 import { resume, type Resumed } from './opening/resume.ts'
-import { fireStart, whenOpened } from './opening/start-hooks.ts'
+import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
 import { unsavedNotice } from './turn.ts'
 
@@ -65,6 +65,7 @@ async function start(options: Ready): Promise<Opened> {
     })
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd }
     await write(core, [begin, instructions(options)])
+    await fireInstructions(core, whenOpened(core))
     await fireStart(core, 'startup', whenOpened(core))
     return { session: new Session(core), damage }
   })

@@ -153,7 +153,14 @@ describe('hooks', () => {
     }).open()
     const first = await turn(session.send('look'))
     expect(first.outcome).toBe('done')
-    expect(fired).toEqual(['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'])
+    expect(fired).toEqual([
+      'InstructionsLoaded',
+      'SessionStart',
+      'UserPromptSubmit',
+      'PreToolUse',
+      'PostToolUse',
+      'Stop',
+    ])
     expect(first.notices).toEqual(fired.map(() => 'hook-failed'))
     blocks = 'UserPromptSubmit'
     expect((await turn(session.send('more'))).failure).toEqual({ code: 'blocked', message: 'not today' })

@@ -28,6 +28,26 @@ const greeting = (name: HookName, source: unknown): Partial<HookAnswer> =>
 const attachmentsOf = (facts: Awaited<ReturnType<typeof factsOf>>): string[] =>
   ofType(facts, 'attachment').map(({ content }) => JSON.stringify(content))
 
+describe('InstructionsLoaded', () => {
+  it('[G33] tells once what a new session begins with', async () => {
+    const { model } = await simulated(['one', 'two'])
+    const told: unknown[] = []
+    const hooks: Hooks = {
+      fire: (name, payload) => {
+        if (name === 'InstructionsLoaded') told.push(payload)
+        return Promise.resolve(silent)
+      },
+    }
+    const tools = [tool('look', () => 'seen')]
+    const engine = createEngine({ store: inMemoryStore(), modelId, model, hooks, tools, system: 'Be brief.' })
+    const session = await engine.open()
+    await turn(session.send('first'))
+    await turn(session.send('second'))
+    const sections = [{ name: 'system', chars: 9 }]
+    expect(told).toEqual([{ session: session.id, sections, tools: ['look'], reminderChars: 0 }])
+  })
+})
+
 describe('SessionStart', () => {
   it('[G28] fires once for each opening, and what it says goes along with the next input', async () => {
     const steps = [[call('look', {})], 'one', 'two', 'three', 'four']

@@ -25,6 +25,19 @@ export async function fireStart(
   if (answer.context !== null) core.startContext = answer.context
 }
 
+/** InstructionsLoaded: what the model is told from now on. Looking only: nothing can be stopped or added here. */
+export async function fireInstructions(core: Core, emit: Emit): Promise<void> {
+  const { sections, tools, reminder } = core.view()
+  const payload = {
+    session: core.session,
+    sections: sections.map(({ name, text }) => ({ name, chars: text.length })),
+    tools: tools.map((tool) => tool.name),
+    reminderChars: reminder?.length ?? 0,
+  }
+  const answer = await (core.options.hooks ?? noHooks).fire('InstructionsLoaded', payload, core.ending.signal)
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+}
+
 /** While a session is opened nobody may listen yet: what is said then comes with the first turn. */
 export const whenOpened =
   (core: Core): Emit =>
