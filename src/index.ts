@@ -24,7 +24,15 @@ export { scriptedMessage, scriptedModel } from './model/scripted.ts'
 export { project } from './projection/fold.ts'
 export type { Layer, Budget, Proposal } from './projection/layer.ts'
 export type { Message, Part, View } from './projection/view.ts'
-export { repair, type Repair, type Repaired, type Repairer, type RepairOptions } from './request/repair.ts'
+export {
+  anthropicRepairer,
+  originByMessage,
+  repair,
+  type Repair,
+  type Repaired,
+  type Repairer,
+  type RepairOptions,
+} from './request/repair.ts'
 export { fileStore, inMemoryStore, type FileStoreOptions } from './stores/index.ts'
 export type {
   BlockRef,

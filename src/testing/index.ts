@@ -4,3 +4,4 @@ export { answered, call, entriesOf, Pen, result, said, start, thought } from './
 export { countingIds, fixedClock, fixedSession, type FixedClock } from './fixed.ts'
 export { storeContract, type ContractCase } from './store-contract.ts'
 export { wireHistory, type WireHistoryShape } from './wire-arbitrary.ts'
+export { storeWith } from './store-with.ts'

@@ -84,6 +84,19 @@ describe('running the calls of a response', () => {
     expect(log).toEqual(['Look starts', 'Peek starts', 'Peek ends', 'Look ends'])
   })
 
+  it('[B10] many at once raise no warning of a leak', async () => {
+    const warnings: string[] = []
+    const heard = (warning: Error): void => void warnings.push(warning.name)
+    process.on('warning', heard)
+    await all(
+      Array.from({ length: 20 }, (_, index) => call(`${index}`, 'Look', { ms: 20 })),
+      { parallel: 20 },
+    )
+    await pause(5)
+    process.off('warning', heard)
+    expect(warnings).toEqual([])
+  })
+
   it('[B10] no more than the given number run at once', async () => {
     log.length = 0
     await all([call('1', 'Look', { ms: 20 }), call('2', 'Look'), call('3', 'Look')], { parallel: 1 })

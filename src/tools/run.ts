@@ -1,6 +1,7 @@
 // Runs the calls of one response. Read-only calls that stand side by side run at the same time; any other call waits for
 // those before it and holds back those behind it, so that a read after a write sees what was written. Every call gets
 // exactly one result, whatever happens (law E1), and every result is redacted here, before anyone sees it (SPEC 16.10).
+import { setMaxListeners } from 'node:events'
 import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
@@ -31,6 +32,8 @@ export async function* runCalls(
 ): AsyncGenerator<RanCall, void> {
   const stopped = new AbortController()
   const signal = AbortSignal.any([options.signal, stopped.signal])
+  // Every call that runs listens for the end. Many at once are no leak, and Node would warn the user of one.
+  setMaxListeners(0, signal)
   const tools = new Map(options.tools.map((tool) => [tool.spec.name, tool]))
   try {
     for (const batch of batchesOf(calls, tools)) yield* runBatch(batch, tools, { ...options, signal })

@@ -20,8 +20,6 @@ export const toolUseBlock = z.looseObject({
   /** The arguments as they came, when they could not be read. Such a call is never run. */
   broken: z.optional(z.string()),
 })
-/** A block of the provider's own (server tools, compaction …): carried along as it came. */
-export const opaqueBlock = z.looseObject({ type: z.string() })
 
 export const userBlock = z.union([textBlock, imageBlock, documentBlock])
 export const assistantBlock = z.union([
