@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
-const ruleLine = /^- \*\*([A-Z]\d+)\*\* \S/gm
+const ruleLine = /^- \*\*([A-Z]{1,2}\d+)\*\* \S/gm
 // In a test's name, or as the rule of a case in a table or a contract suite.
-const citation = /\[([A-Z]\d+)\]|\brule: '([A-Z]\d+)'/g
+const citation = /\[([A-Z]{1,2}\d+)\]|\brule: '([A-Z]{1,2}\d+)'/g
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
