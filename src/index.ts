@@ -1,6 +1,6 @@
 // The front door: what an embedding program needs to keep an agent's context small, cheap and true.
 export { createEngine, type Engine, type Opened } from './engine/engine.ts'
-export type { CompactAsk, Compacted } from './engine/compacting/compact.ts'
+export type { CompactAsk, Compacted } from './engine/compacting/ask.ts'
 export type { Summariser, SummaryAnswer, SummaryAsk } from './compaction/summary.ts'
 export type { EngineOptions } from './engine/options.ts'
 export { EngineError, Session, type Input, type Response } from './engine/session.ts'

@@ -1,6 +1,6 @@
 // Compaction in an engine against the simulator over HTTP, whose judge refuses every request that is too long.
 import { describe, expect, it } from 'vitest'
-import type { CompactAsk } from '../../src/engine/compacting/compact.ts'
+import type { CompactAsk } from '../../src/engine/compacting/ask.ts'
 import { createEngine, fileStore, type Response } from '../../src/index.ts'
 import { call, type scripted } from '../../src/simulator/index.ts'
 import { answered, call as calling, result, said } from '../../src/testing/builders.ts'

@@ -1,7 +1,7 @@
 // `pal undo`, `pal release` and `pal compact`: changes to what a session shows, made by hand. Each becomes the writer of
 // the session for as long as it takes; nobody is asked anything over the network.
 import { createPreset, type Preset } from '../../preset.ts'
-import type { Compacted } from '../../engine/compacting/compact.ts'
+import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'

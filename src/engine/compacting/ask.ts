@@ -1,0 +1,39 @@
+// What is asked of a compaction, and what is told of one.
+import type { Audit } from '../../compaction/audit.ts'
+import type { Overflow } from '../../model/model.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Failure } from '../../transcript/store.ts'
+
+export interface CompactAsk {
+  readonly trigger: 'auto' | 'manual' | 'reactive'
+  /** What the user wants to find again. */
+  readonly instructions?: string | undefined
+  /** Put away what follows this place. */
+  readonly from?: Seq | undefined
+  /** Put away what precedes this place. */
+  readonly upTo?: Seq | undefined
+  /** Plan only, and write nothing. */
+  readonly dryRun?: boolean | undefined
+  /** A text of the caller's own in place of the extracted one: a preview that was edited. */
+  readonly text?: string | undefined
+  /** What a provider said when it refused a request for its length. */
+  readonly overflow?: Overflow | undefined
+}
+
+export interface Compacted {
+  /** The place of the entry that can be undone; null for a preview. */
+  readonly seq: Seq | null
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  /** Null when clearing large results was enough. */
+  readonly source: 'model' | 'extractive' | null
+  readonly steps: readonly string[]
+  readonly partsGone: number
+  readonly partsKept: number
+  readonly texts: readonly string[]
+  readonly audit: Audit | null
+}
+
+export function refused(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+  return { ok: false, failure: { code, message } }
+}

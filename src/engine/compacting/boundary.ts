@@ -1,0 +1,87 @@
+// The fact a compaction is written down as, and its report.
+import type { Plan } from '../../compaction/ladder.ts'
+import type { Room } from '../../projection/budget.ts'
+import type { Fact, FactOf } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Core } from '../core.ts'
+import type { CompactAsk, Compacted } from './ask.ts'
+
+/** The layer under whose name a compaction is written down. */
+export const compactionLayer = 'autocompact'
+
+export function boundaryOf(core: Core, ask: CompactAsk, made: Plan, room: Room): Fact {
+  const { edits, source, tokensBefore, tokensAfter, audit, partsGone } = made
+  const editing = {
+    layer: compactionLayer,
+    asked: ask.trigger === 'manual' ? ('user' as const) : ('automatic' as const),
+    edits,
+    why: whyOf(ask, made, room),
+    tokensFreed: tokensBefore - tokensAfter,
+  }
+  if (source === null) return { type: 'view-edit', ...editing }
+  const { lastUuid } = core.transcript.tail
+  return {
+    type: 'boundary',
+    ...editing,
+    trigger: ask.trigger,
+    source,
+    tokensBefore,
+    tokensAfter,
+    messagesSummarised: partsGone.length,
+    ...(lastUuid === null ? {} : { last: lastUuid }),
+    toolsKnown: core.view().tools.map((tool) => tool.name),
+    ...(ask.instructions === undefined ? {} : { instructions: ask.instructions }),
+    ...keptSegment(made),
+    audit,
+    chain: chainOf(core, room),
+  }
+}
+
+function whyOf({ trigger, from, upTo }: CompactAsk, { tokensBefore }: Plan, { threshold }: Room): string {
+  if (trigger === 'reactive') return 'the provider refused the request for its length'
+  if (trigger === 'auto') return `the view takes ${tokensBefore} tokens, and at ${threshold} it is compacted`
+  if (from !== undefined) return `the user asked to put away what follows ${from}`
+  return upTo === undefined ? 'the user asked for it' : `the user asked to put away what precedes ${upTo}`
+}
+
+function keptSegment({ partsKept, partsGone }: Plan): Pick<FactOf<'boundary'>, 'kept'> {
+  const head = partsKept[0]
+  const tail = partsKept.at(-1)
+  if (head === undefined || tail === undefined) return {}
+  return { kept: { head: head.uuid, tail: tail.uuid, anchor: partsGone.at(-1)!.uuid } }
+}
+
+function chainOf(core: Core, room: Room): FactOf<'boundary'>['chain'] {
+  const last = core.fold.edits.controls.findLast((control) => control.fact.type === 'boundary')
+  const inputs = [...core.fold.parts()].filter((part) => part.kind === 'input')
+  const turn = inputs.at(-1)?.uuid
+  return {
+    recompaction: last !== undefined,
+    turnsSince: inputs.filter((part) => part.from > (last?.seq ?? -1)).length,
+    ...(turn === undefined ? {} : { turn }),
+    threshold: room.threshold,
+    requestSource: core.source,
+  }
+}
+
+export function reportOf(made: Plan, seq: Seq | null): Compacted {
+  const { tokensBefore, tokensAfter, source, steps, texts, audit, partsGone, partsKept } = made
+  return {
+    seq,
+    tokensBefore,
+    tokensAfter,
+    source,
+    steps,
+    texts,
+    audit,
+    partsGone: partsGone.length,
+    partsKept: partsKept.length,
+  }
+}
+
+export const figures = ({ tokensBefore, tokensAfter, source, audit }: Compacted) => ({
+  tokensBefore,
+  tokensAfter,
+  source,
+  retention: audit?.retention ?? null,
+})
