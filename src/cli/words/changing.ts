@@ -1,0 +1,41 @@
+// Commands that change a session, or what is kept of the user.
+import type { Command } from 'commander'
+import type { Io } from '../terminal/io.ts'
+import { child, looking, type Ends, type LookFlags } from './argument.ts'
+
+export function addChanging(program: Command, io: Io, ends: Ends): void {
+  looking(program, 'undo', 'take a removal back')
+    .argument('<place>', 'its place, as pal edits lists it')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((place: string, id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/changes.ts')).undo(io, place, id, flags)),
+    )
+  looking(program, 'release', 'let what an undo gave back be put away again')
+    .argument('<place>', 'the place that pal undo named')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((place: string, id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/changes.ts')).release(io, place, id, flags)),
+    )
+  looking(program, 'compact', 'put the older part of a session away, behind an account of it')
+    .argument('[id]', 'the session; the newest when left out')
+    .option('--preview', 'only show what would happen')
+    .option('--instructions <text>', 'what you want to find again')
+    .action((id: string | undefined, flags: LookFlags & { preview?: boolean; instructions?: string }) =>
+      ends(async () => (await import('../commands/changes.ts')).compact(io, id, flags)),
+    )
+}
+
+export function addKeeping(program: Command, io: Io, ends: Ends): void {
+  child(program, 'login', 'keep an API key (typed, or piped in) where only you can read it').action(() =>
+    ends(async () => (await import('../commands/login.ts')).login(io)),
+  )
+  child(program, 'logout', 'forget the kept key').action(() =>
+    ends(async () => (await import('../commands/login.ts')).logout(io)),
+  )
+  child(program, 'trust', "let this project's settings count")
+    .option('--cwd <folder>', 'the project')
+    .option('--remove', 'trust it no longer')
+    .action((flags: { readonly cwd?: string; readonly remove?: boolean }) =>
+      ends(async () => (await import('../commands/trust.ts')).trust(io, flags)),
+    )
+}

@@ -1,0 +1,30 @@
+// Commands that look and change nothing.
+import type { Command } from 'commander'
+import type { Io } from '../terminal/io.ts'
+import { looking, type Ends, type LookFlags } from './argument.ts'
+
+export function addLooking(program: Command, io: Io, ends: Ends): void {
+  looking(program, 'sessions', 'the sessions of this project, newest first')
+    .option('--all', 'also the forks, and without end')
+    .action((flags: LookFlags) =>
+      ends(async () => (await import('../commands/sessions.ts')).sessions(io, flags)),
+    )
+  looking(program, 'context', 'what is in the context of a session, from the request really sent')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/context.ts')).context(io, id, flags)),
+    )
+  looking(program, 'cost', 'what each turn of a session cost, and why')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/cost.ts')).cost(io, id, flags)),
+    )
+  looking(program, 'edits', 'everything that left the view of a session, and the number to undo it by')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/edits.ts')).edits(io, id, flags)),
+    )
+  looking(program, 'doctor', 'what is wrong with this installation, and how to mend it').action(
+    (flags: LookFlags) => ends(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
+  )
+}
