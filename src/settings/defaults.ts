@@ -1,6 +1,9 @@
 // Every number and switch of the system, with its default, in one place (law N1). A room reads its own group.
 // Sizes are named with their unit: tokens, bytes, chars, ms.
 
+import { restoringDefaults } from './restoring-defaults.ts'
+import { memoryDefaults } from './memory-defaults.ts'
+import { agentDefaults } from './agent-defaults.ts'
 import { surfaceDefaults } from './surface-defaults.ts'
 import { toolDefaults } from './tool-defaults.ts'
 import { KB, MB, second, minute } from './units.ts'
@@ -258,6 +261,9 @@ export const defaults = {
     /** Longest policy file. */
     maxPolicyBytes: 64 * KB,
   },
+  memory: memoryDefaults,
+  ...agentDefaults,
   tools: toolDefaults,
+  ...restoringDefaults,
   ...surfaceDefaults,
 } as const

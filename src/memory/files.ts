@@ -1,0 +1,169 @@
+// The memories of a folder, looked at: which files there are, what they say of themselves, and what the ledger knows of
+// exactly these bytes. Looks only. A file that is a link, has a second name or is too large is passed over and named.
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { attempt, readAt, systemCode, type DiskResult, type FileStat, type FileSystem } from '../disk/fs.ts'
+import { openUnder } from '../disk/under-root.ts'
+import { defaults } from '../settings/defaults.ts'
+import { readMemoryText, type MemoryText } from './format/frontmatter.ts'
+import { Ledger } from './keeping/ledger.ts'
+import { diaryFolder, indexName, isOpen, type Memory, type MemoryPlace, type Standing } from './memory.ts'
+
+export interface Listing {
+  /** Newest first. */
+  readonly memories: readonly Memory[]
+  /** How many files there are, listed or not. */
+  readonly total: number
+  readonly skipped: readonly { readonly file: string; readonly why: string }[]
+}
+
+export interface ListOptions {
+  /** Only the newest so many are read. */
+  readonly most?: number | undefined
+  /** A ledger that is already open; it is refreshed. */
+  readonly ledger?: Ledger | undefined
+}
+
+/** The memories of a folder. A folder that is not there holds none. */
+export async function listMemories(
+  fs: FileSystem,
+  place: MemoryPlace,
+  options: ListOptions = {},
+): Promise<DiskResult<Listing>> {
+  const { most = defaults.memory.listed, ledger = new Ledger(fs, place.state) } = options
+  const known = await ledger.refresh()
+  if (!known.ok) return known
+  const walked = await attempt(`listing the memories in ${place.root}`, () => filesBelow(fs, place.root))
+  if (!walked.ok) return walked
+  const newest = [...walked.files].sort(
+    (a, b) => b.stat.modifiedMs - a.stat.modifiedMs || (a.file < b.file ? -1 : 1),
+  )
+  const skipped: { file: string; why: string }[] = [...walked.skipped]
+  const memories: Memory[] = []
+  const wanted = newest.slice(0, most)
+  for (let at = 0; at < wanted.length; at += defaults.memory.parallel) {
+    const some = wanted.slice(at, at + defaults.memory.parallel)
+    const read = await Promise.all(some.map(({ file }) => readMemory(fs, place, file, ledger)))
+    for (const [i, one] of read.entries()) {
+      if (one.ok) memories.push(one.memory)
+      else if (one.failure.code !== 'not-found')
+        skipped.push({ file: some[i]!.file, why: one.failure.message })
+    }
+  }
+  return { ok: true, memories, total: newest.length, skipped }
+}
+
+/** One memory with its text. The ledger must be fresh. */
+export async function readMemory(
+  fs: FileSystem,
+  place: MemoryPlace,
+  file: string,
+  ledger: Ledger,
+): Promise<DiskResult<{ memory: Memory; text: string }>> {
+  const read = await readBytes(fs, place.root, file)
+  if (!read.ok) return read
+  const text = read.bytes.toString('utf8')
+  const sha256 = shaOf(read.bytes)
+  const parsed = readMemoryText(text)
+  const record = ledger.known(file, sha256)
+  const standing: Standing = record === null ? 'held' : isOpen(record.by.trust) ? 'open' : 'fenced'
+  const memory: Memory = {
+    ...parsed.head,
+    file,
+    bytes: read.bytes.length,
+    modifiedMs: read.stat.modifiedMs,
+    sha256,
+    opening: openingOf(parsed),
+    standing,
+    provenance: record?.by ?? null,
+  }
+  return { ok: true, memory, text }
+}
+
+/** The bytes of a file of the folder, through the gate. */
+export async function readBytes(
+  fs: FileSystem,
+  root: string,
+  file: string,
+): Promise<DiskResult<{ bytes: Buffer; stat: FileStat }>> {
+  const opened = await openUnder(fs, root, file)
+  if (!opened.ok) return opened
+  try {
+    const { bytes: size } = opened.stat
+    if (size > defaults.memory.fileBytes) {
+      const message = `${file} has ${size} bytes; a memory has at most ${defaults.memory.fileBytes}`
+      return { ok: false, failure: { code: 'too-large', message } }
+    }
+    const read = await attempt(`reading ${file}`, async () => ({ bytes: await readAt(opened.file, 0, size) }))
+    return read.ok ? { ...read, stat: opened.stat } : read
+  } finally {
+    await opened.file.close()
+  }
+}
+
+export const shaOf = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex')
+
+const openingOf = ({ body }: MemoryText): string =>
+  body
+    .trim()
+    .split('\n', defaults.memory.openingLines)
+    .join('\n')
+    .slice(0, defaults.memory.openingChars)
+    .toWellFormed()
+
+interface Walked {
+  readonly files: { readonly file: string; readonly stat: FileStat }[]
+  readonly skipped: { readonly file: string; readonly why: string }[]
+}
+
+async function filesBelow(fs: FileSystem, root: string): Promise<Walked> {
+  const walked: Walked = { files: [], skipped: [] }
+  await walk(fs, root, '', 0, walked)
+  return walked
+}
+
+async function walk(
+  fs: FileSystem,
+  root: string,
+  below: string,
+  depth: number,
+  walked: Walked,
+): Promise<void> {
+  const names = (await namesIn(fs, join(root, below))).filter((name) => isListed(name, below))
+  for (let at = 0; at < names.length; at += defaults.memory.parallel) {
+    const some = names.slice(at, at + defaults.memory.parallel)
+    const stats = await Promise.all(some.map((name) => statIfThere(fs, join(root, below, name))))
+    for (const [i, stat] of stats.entries()) {
+      const file = below === '' ? some[i]! : `${below}/${some[i]!}`
+      if (stat === null || walked.files.length >= defaults.memory.scanned) continue
+      if (stat.kind === 'folder') {
+        if (depth < defaults.memory.depth) await walk(fs, root, file, depth + 1, walked)
+      } else if (file.toLowerCase().endsWith('.md')) {
+        if (stat.kind === 'file' && stat.links === 1) walked.files.push({ file, stat })
+        else walked.skipped.push({ file, why: 'it is a link or has a second name, and is not read' })
+      }
+    }
+  }
+}
+
+/** Names with a dot are temporary or not ours; the index and the diaries are no memories. */
+const isListed = (name: string, below: string): boolean =>
+  !name.startsWith('.') && !(below === '' && (name === indexName || name === diaryFolder))
+
+async function namesIn(fs: FileSystem, path: string): Promise<readonly string[]> {
+  try {
+    return await fs.names(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function statIfThere(fs: FileSystem, path: string): Promise<FileStat | null> {
+  try {
+    return await fs.stat(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+// The numbers of memory; part of `defaults`.
+import { KB, MB, second } from './units.ts'
+
+export const memoryDefaults = {
+  /** Files and folders of memories are the user's alone. */
+  fileMode: 0o600,
+  folderMode: 0o700,
+  /** Team memories are committed, so others read them. */
+  sharedFileMode: 0o644,
+  sharedFolderMode: 0o755,
+  /** Largest memory, longest path of one below its folder, and how deep folders may lie in each other. */
+  fileBytes: 256 * KB,
+  pathChars: 200,
+  nameBytes: 120,
+  depth: 4,
+  /** Memories listed where nothing else is asked for: the newest. */
+  listed: 200,
+  /** Files looked through at most. */
+  scanned: 100_000,
+  /** Files read at the same time. */
+  parallel: 16,
+  /** Lines in which the frontmatter must end, and lines of the text shown in a list. */
+  headLines: 30,
+  openingLines: 8,
+  openingChars: 600,
+  /** The index: lines and bytes that are loaded, and the length of one line. */
+  indexLines: 200,
+  indexBytes: 25_000,
+  indexLineChars: 150,
+  /** Longest ledger that is read, and the size of the pieces it is read in. */
+  ledgerBytes: 256 * MB,
+  ledgerBlockBytes: 256 * KB,
+  /** How long a writer waits for others, and how often it looks. */
+  lockWaitMs: 30 * second,
+  lockPollMs: 8,
+  /** A sentence shorter than this is too common to be known again. */
+  printWords: 5,
+  /** A memory is the user's own words when this share of its telling words was typed by the user. */
+  supportShare: 0.5,
+  /** Words shorter than this tell nothing. */
+  supportWordChars: 4,
+  /** Instruction files: warned of above this many characters, and never read beyond this many bytes. */
+  instructionChars: 40_000,
+  instructionBytes: 1 * MB,
+  /** Includes of one reading: nesting, files and bytes. */
+  includeDepth: 5,
+  includeFiles: 50,
+  includeBytes: 40_000,
+  /** Rules files of one folder. */
+  rulesFiles: 100,
+} as const
