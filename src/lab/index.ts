@@ -12,7 +12,8 @@ export {
   type Skipped,
 } from './recording.ts'
 export { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
-export { policies, policyFrom, policyNamed, type Policy } from './policy.ts'
+export { policyFrom, type Policy } from './policy.ts'
+export { policies, policyNamed } from './policies/list.ts'
 export {
   prepareReplay,
   replay,

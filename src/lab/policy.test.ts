@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { policies, policyFrom, policyNamed } from './policy.ts'
+import { policies, policyNamed } from './policies/list.ts'
+import { policyFrom } from './policy.ts'
 
 describe('policies', () => {
   it('[J9] have names of their own, and each is found by its name', () => {

@@ -1,14 +1,17 @@
-// Policies by name, and as files. A policy is a list of real layers that the real engine hears; those that stand for
-// other programs are written from their documented rules and carry their numbers.
+// What a policy is, and policies as files. A policy is a list of real layers that the real engine hears. Those with a
+// name are in policies/list.ts.
 //
-// Format of a policy file (JSON): { "name", "about"?, "spill"?, "standard"?, "clear"?, "trim"?, "summaries"?,
-// "ignoresWindow"? }, with the fields of `Policy` below; a field that is not known is refused.
+// Format of a policy file (JSON): { "name", "about"?, "spill"?, "standard"?, "cap"?, "clear"?, "stale"?, "prune"?,
+// "trim"?, "summaries"?, "ignoresWindow"? }, with the fields of `Policy` below; a field that is not known is refused.
 import * as z from 'zod/mini'
 import type { Layer } from '../projection/layer.ts'
 import { standardLayers } from '../projection/layers/index.ts'
 import type { ToolPolicy } from '../tools/tool.ts'
 import type { Result } from '../transcript/store.ts'
+import { capResults, type CapRule } from './policies/cap-results.ts'
 import { clearResults, type ClearRule } from './policies/clear-results.ts'
+import { pruneCalls, type PruneRule } from './policies/prune-calls.ts'
+import { staleReads, type StaleRule } from './policies/stale-reads.ts'
 import { trimRounds, type Trimmed, type TrimRule } from './policies/trim-rounds.ts'
 
 /** Settings of our own layers; what is left out has its default. */
@@ -31,98 +34,35 @@ export interface Policy {
   readonly spill: boolean
   /** Our own layers, with these settings. */
   readonly standard: StandardSettings | null
+  readonly cap: CapRule | null
   readonly clear: ClearRule | null
+  readonly stale: StaleRule | null
+  readonly prune: PruneRule | null
   /** What happens when the room ends. */
   readonly trim: TrimRule
   /** Whether a model would have written the text that stands for a span; if so its call is charged. */
   readonly summaries: 'none' | 'model'
   /** Sends everything, as if there were no window. */
   readonly ignoresWindow: boolean
+  /** Knows the future: no policy that could be had, but a bound for all that could (measuring/hindsight.ts). */
+  readonly hindsight: boolean
 }
 
-const cutOff: TrimRule = { text: 'none', userWords: 'lose' }
-const fallback: TrimRule = { text: 'extract', userWords: 'keep' }
-/** For a policy that compacts by itself: only what could not be sent at all is trimmed. */
-const lastResort: TrimRule = { ...fallback, atShare: 1 }
-const plain = { spill: false, standard: null, clear: null, summaries: 'none', ignoresWindow: false } as const
+/** Everything is sent until the room ends. */
+export const plain = {
+  spill: false,
+  standard: null,
+  cap: null,
+  clear: null,
+  stale: null,
+  prune: null,
+  summaries: 'none',
+  ignoresWindow: false,
+  hindsight: false,
+} as const
 
-/** In the order of the table. */
-export const policies: readonly Policy[] = [
-  {
-    ...plain,
-    name: 'append-only',
-    about: 'sends everything, window or not',
-    trim: cutOff,
-    ignoresWindow: true,
-  },
-  { ...plain, name: 'none', about: 'sends everything; at the window the oldest is cut off', trim: cutOff },
-  {
-    ...plain,
-    name: 'truncate-half',
-    about: 'at the threshold the older half is cut off',
-    trim: { ...cutOff, keepShare: 0.5 },
-  },
-  {
-    ...plain,
-    name: 'provider-clear',
-    about: 'from 100,000 tokens on all but the newest 3 results are cleared, as the provider does by default',
-    clear: { atTokens: 100_000, keepResults: 3 },
-    trim: fallback,
-  },
-  {
-    ...plain,
-    name: 'protect-40k',
-    about: 'results beyond the newest 40,000 tokens are cleared when that frees 20,000, as opencode does',
-    clear: { atTokens: 0, keepTokens: 40_000, minFreedTokens: 20_000 },
-    trim: { ...fallback, belowEnd: 20_000, keepTokens: 0 },
-    summaries: 'model',
-  },
-  {
-    ...plain,
-    name: 'compact-keep-0',
-    about: 'at 33,000 below the window a summary stands for everything',
-    trim: { ...fallback, belowEnd: 33_000, keepTokens: 0 },
-    summaries: 'model',
-  },
-  {
-    ...plain,
-    name: 'compact-keep-20k',
-    about: 'at 16,384 below the window a summary stands for all but 20,000 tokens, as pi does',
-    trim: { ...fallback, belowEnd: 16_384, keepTokens: 20_000 },
-    summaries: 'model',
-  },
-  {
-    ...plain,
-    name: 'compact-half',
-    about: 'at half the window a summary stands for all but the newest 30 %, as gemini-cli does',
-    trim: { ...fallback, atShare: 0.5, keepShare: 0.3 },
-    summaries: 'model',
-  },
-  {
-    ...plain,
-    name: 'bag-of-words',
-    about: 'at the threshold a list of words stands for everything: must lose',
-    trim: { text: 'bag', userWords: 'keep', keepTokens: 0 },
-  },
-  {
-    ...plain,
-    name: 'clear-old',
-    about: 'our clearing of old results by time, economy and pressure, alone',
-    standard: { budget: false, autocompact: false },
-    trim: fallback,
-  },
-  {
-    ...plain,
-    name: 'standard',
-    about: 'our layers with their defaults',
-    spill: true,
-    standard: {},
-    trim: lastResort,
-  },
-]
-
-export const policyNamed = (name: string): Policy | undefined =>
-  policies.find((policy) => policy.name === name)
+/** What happens at the end of the room where a policy says nothing else. */
+export const fallback: TrimRule = { text: 'extract', userWords: 'keep' }
 
 /** The layers of a policy for one session. `policyOf` says what may happen to the results of a tool. */
 export function layersOf(
@@ -132,7 +72,10 @@ export function layersOf(
 ): readonly Layer[] {
   return [
     ...(policy.standard === null ? [] : standardLayers({ ...policy.standard, policyOf })),
+    ...(policy.cap === null ? [] : [capResults(policy.cap)]),
+    ...(policy.stale === null ? [] : [staleReads(policy.stale)]),
     ...(policy.clear === null ? [] : [clearResults(policy.clear)]),
+    ...(policy.prune === null ? [] : [pruneCalls(policy.prune)]),
     ...(policy.ignoresWindow ? [] : [trimRounds(policy.trim, heard)]),
   ]
 }
@@ -158,12 +101,20 @@ const shape = z.strictObject({
   ),
   clear: z.optional(
     z.strictObject({
-      atTokens: size,
+      atTokens: z.optional(size),
+      counts: z.optional(z.enum(['shown', 'whole', 'messages'])),
+      atChars: z.optional(size),
+      toChars: z.optional(size),
+      idleMs: z.optional(size),
       keepResults: z.optional(size),
       keepTokens: z.optional(size),
+      keepTurns: z.optional(size),
       minFreedTokens: z.optional(size),
     }),
   ),
+  cap: z.optional(z.strictObject({ overChars: size, keepChars: size })),
+  stale: z.optional(z.strictObject({ minBytes: size })),
+  prune: z.optional(z.strictObject({ keepMessages: size })),
   trim: z.optional(
     z.strictObject({
       atTokens: z.optional(size),
@@ -171,6 +122,8 @@ const shape = z.strictObject({
       belowEnd: z.optional(size),
       keepTokens: z.optional(size),
       keepShare: z.optional(share),
+      keepWindowShare: z.optional(share),
+      restore: z.optional(z.strictObject({ files: size, tokensEach: size })),
       text: z.optional(z.enum(['extract', 'bag', 'none'])),
       userWords: z.optional(z.enum(['keep', 'lose'])),
     }),
@@ -203,7 +156,10 @@ export function policyFrom(file: string, text: string): Result<{ readonly policy
     about: data.about ?? `from ${file}`,
     spill: data.spill ?? false,
     standard: data.standard ?? null,
+    cap: data.cap ?? null,
     clear: data.clear ?? null,
+    stale: data.stale ?? null,
+    prune: data.prune ?? null,
     trim: {
       ...fallback,
       ...data.trim,

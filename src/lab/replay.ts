@@ -24,9 +24,14 @@ import { uuid, type Clock, type Ids } from '../transcript/ids.ts'
 import { Meter, type Figures } from './measures.ts'
 import { needsOf, type Needs } from './measuring/needs.ts'
 import { fixedPart } from './playing/fixed-part.ts'
+import { hindsight } from './playing/hindsight.ts'
+import { withReasoning } from './playing/reasoning.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
 import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
+import { capResultsName } from './policies/cap-results.ts'
 import { clearResultsName } from './policies/clear-results.ts'
+import { pruneCallsName } from './policies/prune-calls.ts'
+import { staleReadsName } from './policies/stale-reads.ts'
 import { layersOf, type Policy } from './policy.ts'
 import type { Recording } from './recording.ts'
 
@@ -61,6 +66,7 @@ export function prepareReplay(recording: Recording): Prepared {
 
 /** Both lifetimes. Where no layer asks whether the cache is warm, one walk is charged under both. */
 export async function replay(prepared: Prepared, options: ReplayOptions): Promise<Replayed> {
+  if (options.policy.hindsight) return inHindsight(prepared, options)
   if (options.policy.standard === null) {
     const [long, short] = await walk(prepared, options, ['1h', '5m'])
     return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
@@ -68,6 +74,20 @@ export async function replay(prepared: Prepared, options: ReplayOptions): Promis
   const [long] = await walk(prepared, options, ['1h'])
   const [short] = await walk(prepared, options, ['5m'])
   return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
+}
+
+function inHindsight({ script, needs }: Prepared, options: ReplayOptions): Replayed {
+  const counter = withReasoning(createCounter())
+  const lifetimes = ['1h', '5m'] as const
+  const [long, short] = hindsight(script, needs, { counter, model: modelFor(options), lifetimes })
+  const { name, client } = script
+  return { name, client, figures: { '1h': long!, '5m': short! }, edits: {}, problems: [] }
+}
+
+function modelFor(options: ReplayOptions): SimulatedModel {
+  const model = findModel(simulatedModels, options.model)
+  if (model === null) throw new EngineError({ code: 'no-such-model', message: `no model ${options.model}` })
+  return model
 }
 
 type Walked = Omit<Replayed, 'figures'> & { readonly figures: Figures }
@@ -125,8 +145,7 @@ async function open(
   lifetimes: readonly Lifetime[],
 ): Promise<Scene> {
   const { policy } = options
-  const model = findModel(simulatedModels, options.model)
-  if (model === null) throw new EngineError({ code: 'no-such-model', message: `no model ${options.model}` })
+  const model = modelFor(options)
   const counter = withReasoning(createCounter())
   const { system, tools } = fixedPart(script, policy.spill, counter, model)
   const clock = clockAt(script.steps[0]?.at ?? 0)
@@ -221,7 +240,15 @@ async function answer(scene: Scene, step: Step, index: number, usage: CacheUsage
   })
 }
 
-const clearing: ReadonlySet<string> = new Set([clearResultsName, microcompactName, 'tool-result-budget'])
+/** What they take out leaves no text that stands for a span. */
+const clearing: ReadonlySet<string> = new Set([
+  capResultsName,
+  clearResultsName,
+  pruneCallsName,
+  staleReadsName,
+  microcompactName,
+  'tool-result-budget',
+])
 
 function note(scene: Omit<Scene, 'session'>, event: LiveEvent): void {
   if (event.type !== 'view-edit' && event.type !== 'compaction') return
@@ -239,16 +266,4 @@ function clockAt(start: number): { at: number } & Clock {
 function countedIds(): Ids {
   let count = 0
   return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
-}
-
-/** Reasoning whose text was not recorded is weighed by the length of its signature. */
-function withReasoning(counter: Counter): Counter {
-  return {
-    ...counter,
-    block: (block, model) => {
-      const plain = counter.block(block, model)
-      if (block.type !== 'thinking' || typeof block['signature'] !== 'string') return plain
-      return Math.max(plain, Math.round(block['signature'].length * defaults.lab.tokensPerSignatureChar))
-    },
-  }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importFile } from '../../src/lab/importers/import-file.ts'
 import { sharesOf } from '../../src/lab/measures.ts'
-import { policyNamed } from '../../src/lab/policy.ts'
+import { policyNamed } from '../../src/lab/policies/list.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
 
 const file = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', 'cc-cli-ece0c335b1.jsonl.gz')

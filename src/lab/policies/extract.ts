@@ -8,6 +8,8 @@ import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { atomsOf } from '../measuring/atoms.ts'
 import { textOf } from '../measuring/texts.ts'
+import { estimateText } from '../../projection/tokens.ts'
+import { readsIn, resultText } from './parts.ts'
 
 export type TrimText = 'extract' | 'bag' | 'none'
 
@@ -39,6 +41,26 @@ function extractOf({ parts, budget, factor, isFollowed }: TrimSpan): string {
     isLast: true,
     canExpand: false,
   })
+}
+
+/** The files of a span that were read last, each once and cut to size, as they were when they were read. */
+export function restored(
+  { parts, factor }: TrimSpan,
+  rule: { readonly files: number; readonly tokensEach: number } | undefined,
+): string {
+  if (rule === undefined) return ''
+  const newest = new Map<string, string>()
+  for (const { part, path } of readsIn(parts).toReversed()) {
+    if (newest.size >= rule.files) break
+    if (part.by === null && !newest.has(path)) newest.set(path, resultText(part))
+  }
+  return [...newest]
+    .map(([path, text]) => {
+      const tokens = factor * estimateText(text)
+      const share = tokens <= rule.tokensEach ? 1 : rule.tokensEach / tokens
+      return `\n\n${path}:\n${text.slice(0, Math.floor(share * text.length)).toWellFormed()}`
+    })
+    .join('')
 }
 
 /** Every atom of the span and nothing of what it meant: the policy that a measure must not fall for. */

@@ -7,16 +7,20 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part, View } from '../../projection/view.ts'
 import type { Edit, Kept, StubEdit } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
-import { textFor, type TrimText } from './extract.ts'
+import { restored, textFor, type TrimText } from './extract.ts'
+import { resultText } from './parts.ts'
 
 export interface TrimRule {
   /** Where it begins: tokens, a share of the window, or so many tokens below its end; the engine's threshold else. */
   readonly atTokens?: number | undefined
   readonly atShare?: number | undefined
   readonly belowEnd?: number | undefined
-  /** What stays of the newest rounds: tokens, or a share of the view; up to the engine's target else. */
+  /** What stays of the newest rounds: tokens, a share of the view or of the window; up to the engine's target else. */
   readonly keepTokens?: number | undefined
   readonly keepShare?: number | undefined
+  readonly keepWindowShare?: number | undefined
+  /** Files read last that stand behind the text again, each up to so many tokens. */
+  readonly restore?: { readonly files: number; readonly tokensEach: number } | undefined
   readonly text: TrimText
   /** The user's words stay word for word, up to the caps of law U1, or are left out but for a marker. */
   readonly userWords: 'keep' | 'lose'
@@ -71,7 +75,8 @@ function attempt(
   if (last === undefined) return null
   const rest = parts.slice(trimmed.length)
   const isFollowed = rest.some((part) => part.kind === 'answer')
-  const text = textFor(rule.text, { parts: trimmed, budget, factor: view.factor, isFollowed })
+  const span = { parts: trimmed, budget, factor: view.factor, isFollowed }
+  const text = textFor(rule.text, span) + restored(span, rule.restore)
   const found = new Map([...past, ...trimmed.flatMap(inputsOf).map((word) => [keyOf(word), word] as const)])
   const words = [...found.values()].filter(({ at }) => at.seq <= last.to)
   const { keep, estimate } = wordsOf(words, rule, view.factor)
@@ -104,6 +109,7 @@ function oldest(parts: readonly Part[], view: View, budget: Budget, rule: TrimRu
   const conversation = rounds.reduce((sum, round) => sum + round.estimate, 0)
   const room =
     rule.keepTokens ??
+    (rule.keepWindowShare === undefined ? undefined : rule.keepWindowShare * budget.window) ??
     (rule.keepShare === undefined
       ? budget.target - budget.fixed
       : rule.keepShare * view.factor * conversation)
@@ -177,10 +183,7 @@ function cutLargest(parts: readonly Part[], tokens: number, factor: number, budg
     .toSorted((a, b) => b.estimate - a.estimate)
   for (const part of results) {
     if (tokens - freed <= budget.threshold) break
-    const block = part.blocks[0]
-    const words = block !== undefined && 'is_error' in block ? block.content : []
-    const whole = words.map((inner) => (inner.type === 'text' ? inner.text : '')).join('\n')
-    const text = `${whole.slice(0, defaults.lab.cutResultChars).toWellFormed()}\n[cut here]`
+    const text = `${resultText(part).slice(0, defaults.lab.cutResultChars).toWellFormed()}\n[cut here]`
     const saved = factor * (part.estimate - estimateText(text))
     if (saved <= 0) break
     const at = { seq: part.from, block: part.source[0]! }

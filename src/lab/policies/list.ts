@@ -1,0 +1,75 @@
+// Every policy that has a name, in the order of the table: what bounds the picture, other programs, ours.
+import { fallback, plain, type Policy } from '../policy.ts'
+import { peers } from './peers.ts'
+import type { TrimRule } from './trim-rounds.ts'
+
+const cutOff: TrimRule = { text: 'none', userWords: 'lose' }
+
+const bounds: readonly Policy[] = [
+  {
+    ...plain,
+    name: 'append-only',
+    about: 'sends everything, window or not: what keeps everything',
+    trim: cutOff,
+    ignoresWindow: true,
+  },
+  {
+    ...plain,
+    name: 'hindsight',
+    about:
+      'knows the future: each block is carried only while something later needs it, and leaves for nothing',
+    trim: cutOff,
+    ignoresWindow: true,
+    hindsight: true,
+  },
+  {
+    ...plain,
+    name: 'empty',
+    about: 'only the round at work is sent: what keeps nothing',
+    trim: { ...cutOff, atTokens: 0, keepTokens: 0 },
+  },
+  {
+    ...plain,
+    name: 'bag-of-words',
+    about: 'at the threshold a list of words stands for everything: must lose',
+    trim: { text: 'bag', userWords: 'keep', keepTokens: 0 },
+  },
+  { ...plain, name: 'none', about: 'sends everything; at the window the oldest is cut off', trim: cutOff },
+  {
+    ...plain,
+    name: 'truncate-half',
+    about: 'at the threshold the older half is cut off',
+    trim: { ...cutOff, keepShare: 0.5 },
+  },
+  {
+    ...plain,
+    name: 'compact-keep-0',
+    about: 'at 33,000 below the window a summary stands for everything',
+    trim: { ...fallback, belowEnd: 33_000, keepTokens: 0 },
+    summaries: 'model',
+  },
+]
+
+const ours: readonly Policy[] = [
+  {
+    ...plain,
+    name: 'clear-old',
+    about: 'our clearing of old results by time, economy and pressure, alone',
+    standard: { budget: false, autocompact: false },
+    trim: fallback,
+  },
+  {
+    ...plain,
+    name: 'standard',
+    about: 'our layers with their defaults',
+    spill: true,
+    standard: {},
+    // It compacts by itself: only what could not be sent at all is trimmed.
+    trim: { ...fallback, atShare: 1 },
+  },
+]
+
+export const policies: readonly Policy[] = [...bounds, ...peers, ...ours]
+
+export const policyNamed = (name: string): Policy | undefined =>
+  policies.find((policy) => policy.name === name)
