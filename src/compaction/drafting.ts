@@ -22,7 +22,7 @@ import {
   type Stub,
 } from './scene.ts'
 import { fitSections, leftOut, noSections, renderSections, sectionNames, type Sections } from './sections.ts'
-import { summaryText } from './summary.ts'
+import { summaryText, type Writer } from './summary.ts'
 
 export interface Shape {
   /** The parts that go, from (included) to (excluded). */
@@ -33,6 +33,8 @@ export interface Shape {
   readonly ledgerTokens: number
   readonly caps: WordCaps
   readonly account: string | null
+  /** Who wrote the account. */
+  readonly by?: Writer | undefined
   readonly focus: readonly string[]
   readonly isAutomatic: boolean
 }
@@ -116,7 +118,7 @@ type Unwritten = Omit<Segment, 'edit' | 'part'>
 
 function withText(
   scene: Scene,
-  { isAutomatic }: Shape,
+  { isAutomatic, by = 'model' }: Shape,
   { range, start, end, all, fitted, keeping }: Unwritten,
   account: string | null,
   isLast: boolean,
@@ -125,6 +127,7 @@ function withText(
   const text = summaryText({
     span: range,
     account: account === null ? null : redact(account).text,
+    by,
     sections: redact(renderSections(fitted, leftOut(all, fitted))).text,
     words: keeping,
     isUnanswered: parts.slice(Math.max(start, pendingFrom), end).some((part) => part.kind === 'input'),

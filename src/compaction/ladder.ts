@@ -11,6 +11,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Audit } from './audit.ts'
 import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape } from './drafting.ts'
 import { wordCaps } from './keeping.ts'
+import type { Writer } from './summary.ts'
 import { cutBefore, sceneOf, sizeWith, stubsOf, wasSent, weightOf, type Scene, type Stub } from './scene.ts'
 
 export interface PlanOptions {
@@ -33,8 +34,8 @@ export interface Plan {
   readonly steps: readonly Step[]
   readonly tokensBefore: number
   readonly tokensAfter: number
-  /** Whether the text was a model's, or null when only results were cleared. */
-  readonly source: 'model' | 'extractive' | null
+  /** Whose text it is, or null when only results were cleared. */
+  readonly source: Writer | 'extractive' | null
   readonly span: Range | null
   /** The summaries, as they will stand in the view. */
   readonly texts: readonly string[]
@@ -65,19 +66,31 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
   return finishing(scene, found)
 }
 
+/** A text that somebody wrote for what goes away. */
+export interface Given {
+  readonly account: string
+  readonly by: Writer
+  /** The first part that stays as it is; left out, the plan's own. */
+  readonly keptFrom?: ((scene: Scene) => number) | undefined
+}
+
 /** The same plan with a text that somebody else wrote for its span, if it then is still small enough. */
 export function rewritten(
   fold: Fold,
   room: Room,
   options: PlanOptions,
   { shape, steps, tokensAfter }: Plan,
-  account: string,
+  { account, by, keptFrom }: Given,
 ): PlanOutcome {
   const scene = sceneOf(fold, room, options)
-  const made = shape === null ? null : draft(scene, { ...shape, account })
+  const cut = keptFrom === undefined ? {} : { end: cutBefore(scene, keptFrom(scene)), stubs: [] }
+  const made = shape === null ? null : draft(scene, { ...shape, ...cut, account, by })
   if (made === null) return nothingToGo(scene)
-  const most = Math.max(room.target, tokensAfter)
-  if (withLedger(made) > most && options.trigger !== 'manual') return tooLarge(scene, made.tokens)
+  // Notes keep all that came after them, so they may end above the target; with a gap, or it would begin again at once.
+  const isNotes = by === 'notes'
+  const most = isNotes ? belowThreshold(room) : Math.max(room.target, tokensAfter)
+  if (withLedger(made) > most && (isNotes || options.trigger !== 'manual'))
+    return tooLarge(scene, made.tokens)
   return finishing(scene, { step: steps.at(-1)!, draft: made })
 }
 
@@ -95,7 +108,7 @@ function isWorthTrying({ fold, parts, room }: Scene, { trigger, from, upTo }: Pl
   )
   if (last?.fact.type !== 'boundary') return true
   if (room.threshold < (last.fact.chain?.threshold ?? 0)) return true
-  return parts.some((part) => part.kind !== 'edit' && part.from > last.seq)
+  return parts.some((part) => part.kind !== 'edit' && part.kind !== 'injected' && part.from > last.seq)
 }
 
 // ---- the first rung: large results the model has seen, oldest first ----
@@ -166,7 +179,7 @@ function climb(scene: Scene, options: PlanOptions): Found | Refused {
     if (withLedger(made) <= Math.min(room.target, least)) return tried.at(-1)!
   }
   // What must be kept exceeds the target: below the threshold will do, with some room left to grow.
-  const limit = Math.min(room.threshold - Math.ceil(defaults.compaction.gapShare * room.room), least)
+  const limit = Math.min(belowThreshold(room), least)
   const lean = tried.find((one) => isLean(one.step) && withLedger(one.draft) <= limit)
   if (lean !== undefined) return lean
   const trimmed = trimming(scene, options, limit)
@@ -175,6 +188,10 @@ function climb(scene: Scene, options: PlanOptions): Found | Refused {
   const best = Math.min(...tried.map((one) => one.draft.tokens))
   return best < room.threshold ? notSmaller(scene, best) : tooLarge(scene, best)
 }
+
+/** Where what must be kept exceeds the target. */
+const belowThreshold = ({ threshold, room }: Room): number =>
+  threshold - Math.ceil(defaults.compaction.gapShare * room)
 
 /** The last rung: less and less of the user's words, down to their places. */
 function trimming(scene: Scene, options: PlanOptions, limit: number): Found | null {
@@ -285,7 +302,7 @@ function planOf(scene: Scene, finished: Finished, step: Step, shape: Shape): Pla
     steps: edits.some((edit) => edit.kind === 'stub') ? ['clear', step] : [step],
     tokensBefore: scene.before,
     tokensAfter: tokens,
-    source: shape.account === null ? 'extractive' : 'model',
+    source: shape.account === null ? 'extractive' : (shape.by ?? 'model'),
     span: { from: segments[0]!.range.from, to: segments.at(-1)!.range.to },
     texts: segments.map(({ edit }) => edit.text),
     partsGone: scene.parts.filter((_, index) => isGone(index)),

@@ -6,6 +6,7 @@ import { accountOf, partsOf, summaryText, type FrameFacts } from './summary.ts'
 const facts: FrameFacts = {
   span: { from: seq(3), to: seq(40) },
   account: null,
+  by: 'model',
   sections: '## Commands\n- `make` — worked [9]',
   words: { whole: 2, shortened: 1, pointed: 3 },
   isUnanswered: false,

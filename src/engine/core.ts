@@ -3,7 +3,6 @@
 import { factorOf } from '../projection/calibration.ts'
 import { roomOf, thresholdClues, type RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
-import { rangeOf } from '../projection/folding/live-edits.ts'
 import { viewRefusal } from '../projection/refusal.ts'
 import { createTags, taggingOf, type Tags } from '../projection/layers/snip.ts'
 import type { View } from '../projection/view.ts'
@@ -24,11 +23,14 @@ import type { Seq, SessionId } from '../transcript/ids.ts'
 import type { Link } from '../transcript/lineage.ts'
 import type { Failure, Lease, Result } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
+import type { Aside } from './aside.ts'
 import type { LiveEvent } from './live.ts'
 import type { Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
+import { attachmentPlace } from './restoring/attachment-ref.ts'
 import { checkpointFor, note, type Latest } from './opening/resume.ts'
 import { supplyMissing } from './opening/supply.ts'
+import { changedFrom } from './keeping/changed-from.ts'
 import { nothingSpent, spend, totalOf, type Spent, type Total } from './limits/spend.ts'
 
 export interface CoreParts {
@@ -45,8 +47,10 @@ export interface CoreParts {
   readonly readFiles?: ReadFiles | undefined
   /** A fork that must not write to the cache marks where its parent marked last. */
   readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
-  /** Of a fork: who pays for it. */
+  /** Of a fork: on whose prefix it stands. */
   readonly parent?: Core | undefined
+  /** Of an agent with a transcript of its own: who started it. A fork is paid for by its parent. */
+  readonly payer?: Core | undefined
 }
 
 export class Core {
@@ -61,10 +65,12 @@ export class Core {
   readonly readFiles: ReadFiles
   readonly markAt: MarkPlace | { readonly seq: Seq } | undefined
   readonly parent: Core | null
+  /** Who pays for it, and is held to caps together with it. */
+  readonly payer: Core | null
   readonly detector: BreakDetector
   /** Decided at the first request, for the session and its forks. */
   readonly latched: LatchedLifetime
-  /** Forks under way, and what each of them ends with. */
+  /** Forks and agents under way, and what each of them ends with. */
   readonly forks = new Map<Core, Promise<unknown>>()
   /** Fires when the session is closed: what runs beside it is stopped. */
   readonly ending = new AbortController()
@@ -76,6 +82,8 @@ export class Core {
   startContext: string | null = null
   /** Events from before anybody listened; the next turn tells them. */
   readonly unheard: LiveEvent[] = []
+  /** For jobs beside the talk; a fork has none. */
+  aside: Aside | null = null
   /** One compaction at a time. */
   isCompacting = false
   /** The window as an overflow has told it. */
@@ -101,9 +109,10 @@ export class Core {
     this.links = parts.links
     this.tags = parts.parent?.tags ?? createTags()
     this.#inherited = parts.composer ?? null
-    this.readFiles = parts.readFiles ?? createReadFiles()
+    this.readFiles = parts.readFiles ?? createReadFiles(parts.latest?.readFiles)
     this.markAt = parts.markAt
     this.parent = parts.parent ?? null
+    this.payer = parts.payer ?? this.parent
     this.detector = parts.parent?.detector ?? createBreakDetector()
     this.spent = parts.spent ?? nothingSpent
     this.#latest = parts.latest ?? { model: null, requestAt: null }
@@ -150,7 +159,7 @@ export class Core {
   total(): Total {
     let { tokens, dollars } = totalOf(this.spent)
     for (const child of this.forks.keys()) {
-      const own = totalOf(child.spent)
+      const own = child.total()
       tokens += own.tokens
       dollars += own.dollars
     }
@@ -226,6 +235,8 @@ export class Core {
 
   /** Whether the result of a call stands in the view as it came, so that it can be pointed at. */
   isShown(id: string): boolean {
+    const place = attachmentPlace(id)
+    if (place !== null) return [...this.fold.parts()].some((part) => part.from === place && part.by === null)
     for (const part of this.fold.parts()) {
       if (part.kind !== 'result' || part.by !== null) continue
       if (
@@ -267,8 +278,14 @@ export class Core {
     return this.saveNow()
   }
 
+  /** Only a checkpoint keeps the table of read files. */
+  async saveReadFiles(): Promise<Failure | null> {
+    return this.#unsavedBytes === 0 || this.readFiles.entries().length === 0 ? null : this.saveNow()
+  }
+
   async saveNow(): Promise<Failure | null> {
-    const checkpoint = checkpointFor(this.fold, this.transcript.tail, this.spent, this.#latest)
+    const latest = { ...this.#latest, readFiles: this.readFiles.entries() }
+    const checkpoint = checkpointFor(this.fold, this.transcript.tail, this.spent, latest)
     const saved = await this.options.store.putCheckpoint(this.transcript.lease, checkpoint)
     if (!saved.ok) return saved.failure
     this.#unsavedBytes = 0
@@ -325,19 +342,4 @@ function latchedLifetime(chosen: Lifetime | null, before: Lifetime | undefined):
     optedIn: () => chosen === '1h',
     latched: before === undefined ? undefined : { isLong: before === '1h', sources },
   })
-}
-
-/** The first place whose bytes a fact changes, or null. */
-function changedFrom(fact: Fact, fold: Fold): number | null {
-  if (fact.type === 'view-edit') return firstOf(fact)
-  if (fact.type === 'rewind') return fact.to
-  if (fact.type === 'model-set') return 0
-  if (fact.type !== 'undo') return null
-  const undone = fold.edits.editing(fact.target)?.fact
-  return undone !== undefined && isEditing(undone) ? firstOf(undone) : null
-}
-
-function firstOf(fact: Extract<Fact, { edits: unknown }>): number | null {
-  const places = fact.edits.flatMap((edit) => rangeOf(edit)?.from ?? [])
-  return places.length === 0 ? null : Math.min(...places)
 }

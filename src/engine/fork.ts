@@ -3,38 +3,18 @@
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
 import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
-import type { Fact, Outcome, Usage } from '../transcript/fact.ts'
+import type { Fact, Outcome } from '../transcript/fact.ts'
 import { emptyTail } from '../transcript/grammar.ts'
+import { Fold } from '../projection/fold.ts'
 import type { MarkPlace } from '../request/compose.ts'
-import { after, seq, sessionId, type Seq, type SessionId } from '../transcript/ids.ts'
-import { Core } from './core.ts'
-import type { Emit, TurnFailure } from './live.ts'
-import { totalOf, type Caps, type Spent } from './limits/spend.ts'
+import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
+import { inMemoryStore } from '../stores/index.ts'
+import { Core, type CoreParts } from './core.ts'
+import type { Apart, ForkOutcome, ForkSpec } from './fork-spec.ts'
+import type { TurnFailure } from './live.ts'
+import type { Ready } from './options.ts'
+import { totalOf } from './limits/spend.ts'
 import { runTurn } from './turn.ts'
-
-export interface ForkSpec {
-  /** What it is for: summary, notes, a sub-agent … It names the source in logs and figures. */
-  readonly purpose: string
-  /** What it is told, after the parent's conversation. */
-  readonly directive: string
-  /** Why a call may not run, or null. Without it every tool is refused. */
-  readonly refuse?: ((call: ToolUseBlock, tool: Tool) => string | null) | undefined
-  /** Whether its own messages may be written to the cache; a fork of one request has no use for that. */
-  readonly writesCache?: boolean | undefined
-  readonly maxOutputTokens?: number | undefined
-  readonly caps?: Caps | undefined
-  readonly emit?: Emit | undefined
-}
-
-export interface ForkOutcome {
-  readonly outcome: Outcome
-  readonly session: SessionId | null
-  /** What it said last. */
-  readonly text: string
-  readonly spent: Spent | null
-  readonly usage: Usage | null
-  readonly failure: TurnFailure | null
-}
 
 const placeholder = '[this call is being handled by the parent session]'
 
@@ -44,57 +24,17 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
   if (parent.ending.signal.aborted)
     return refused({ code: 'closed', message: 'the session was closed; open it again to fork from it' })
   // Taken before the first await: what the parent writes meanwhile is not this fork's to see.
-  const fold = parent.fold.copy()
-  const { open, lastUuid } = parent.transcript.tail
-  const { lastHash, composer, options, latest, turnSignal } = parent
-  const markAt = spec.writesCache === true ? undefined : lastMarkOf(parent)
-  const readFiles = parent.readFiles.copy()
-  const upTo = seq(fold.numbers.upTo)
-  const session = sessionId(options.ids.uuid())
-  const leased = await options.store.lease(session)
+  const { turnSignal } = parent
+  const plan = spec.apart === undefined ? onPrefix(parent, spec) : apart(parent, spec, spec.apart)
+  const leased = await plan.parts.options.store.lease(plan.parts.session)
   if (!leased.ok)
     return refused(
       leased.why === 'held' ? { code: 'held', message: 'the session of the fork is taken' } : leased.failure,
     )
-  const child = new Core({
-    options: {
-      ...options,
-      layers: [],
-      hooks: undefined,
-      caps: spec.caps ?? {},
-      mayRun: refusing(spec),
-      maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
-    },
-    session,
-    source: spec.purpose,
-    lease: leased.lease,
-    tail: { ...emptyTail(after(upTo)), open, lastUuid },
-    fold,
-    links: [
-      ...parent.links.slice(0, -1),
-      { ...parent.links.at(-1)!, to: upTo },
-      { session, from: after(upTo), to: seq(Number.MAX_SAFE_INTEGER) },
-    ],
-    latest,
-    composer,
-    readFiles,
-    markAt,
-    parent,
-  })
+  const child = new Core({ ...plan.parts, lease: leased.lease })
   child.reasoningFrom = parent.reasoningFrom
   const begun = await child.append([
-    {
-      type: 'session-start',
-      session,
-      purpose: spec.purpose,
-      parent: { session: parent.session, upTo, ...(lastHash === null ? {} : { requestHash: lastHash }) },
-    },
-    ...open.map((call): Fact => ({
-      type: 'tool-result',
-      call: call.id,
-      content: [{ type: 'text', text: placeholder }],
-      isError: false,
-    })),
+    ...plan.facts,
     { type: 'user-message', content: [{ type: 'text', text: spec.directive }], origin: 'program' },
   ])
   if (!begun.ok) {
@@ -111,6 +51,91 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
     parent.forks.delete(child)
   }
 }
+
+interface ChildPlan {
+  readonly parts: Omit<CoreParts, 'lease'>
+  /** What stands before the directive. */
+  readonly facts: readonly Fact[]
+}
+
+function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
+  const fold = parent.fold.copy()
+  const { open, lastUuid } = parent.transcript.tail
+  const { lastHash, composer, latest } = parent
+  const options = optionsFor(parent, spec)
+  const readFiles = parent.readFiles.copy()
+  for (const [path, file] of spec.read ?? []) readFiles.set(path, file)
+  const upTo = seq(fold.numbers.upTo)
+  const session = sessionId(options.ids.uuid())
+  const links = [
+    ...parent.links.slice(0, -1),
+    { ...parent.links.at(-1)!, to: upTo },
+    { session, from: after(upTo), to: unbounded },
+  ]
+  const markAt = spec.writesCache === true ? undefined : lastMarkOf(parent)
+  const tail = { ...emptyTail(after(upTo)), open, lastUuid }
+  const source = spec.purpose
+  return {
+    parts: { options, session, source, tail, fold, links, latest, composer, readFiles, markAt, parent },
+    facts: [
+      {
+        type: 'session-start',
+        session,
+        purpose: spec.purpose,
+        parent: { session: parent.session, upTo, ...(lastHash === null ? {} : { requestHash: lastHash }) },
+      },
+      ...open.map((call): Fact => ({
+        type: 'tool-result',
+        call: call.id,
+        content: [{ type: 'text', text: placeholder }],
+        isError: false,
+      })),
+    ],
+  }
+}
+
+/** Nobody goes on from such a talk: its words and its cost stand in the parent, and nothing of it lies on the disk. */
+function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): ChildPlan {
+  const session = sessionId(parent.options.ids.uuid())
+  const isOther = modelId !== undefined && modelId !== parent.modelId
+  const options: Ready = {
+    ...optionsFor(parent, spec),
+    store: inMemoryStore(),
+    modelId: modelId ?? parent.modelId,
+    ...(isOther ? { window: undefined, threshold: undefined } : {}),
+    tools: [],
+    formerTools: [],
+    thinking: undefined,
+    effort: undefined,
+    cacheLifetime: null,
+  }
+  const links = [{ session, from: seq(0), to: unbounded }]
+  const sections = [{ name: 'system', text: system, side: 'dynamic' as const }]
+  return {
+    parts: { options, session, source: spec.purpose, tail: emptyTail(), fold: new Fold(), links, parent },
+    facts: [
+      { type: 'session-start', session, purpose: spec.purpose },
+      { type: 'instructions-set', sections, tools: [] },
+      ...talk,
+    ],
+  }
+}
+
+function optionsFor({ options }: Core, spec: ForkSpec): Ready {
+  const own = spec.tools ?? []
+  const names = new Set(own.map((tool) => tool.spec.name))
+  return {
+    ...options,
+    tools: [...options.tools.filter((tool) => !names.has(tool.spec.name)), ...own],
+    layers: [],
+    hooks: undefined,
+    caps: spec.caps ?? {},
+    mayRun: refusing(spec),
+    maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
+  }
+}
+
+const unbounded = seq(Number.MAX_SAFE_INTEGER)
 
 /** Where the parent's last request was marked. After a resume only how far that request went is known. */
 function lastMarkOf({ lastMark, fold }: Core): MarkPlace | { readonly seq: Seq } | undefined {

@@ -1,6 +1,6 @@
 // Live events: what passes by while a turn runs, for screens and logs. Never kept; the facts are.
 import type { ModelFailure } from '../model/model.ts'
-import type { Entry, Outcome, Usage } from '../transcript/fact.ts'
+import type { Entry, FactOf, Outcome, Usage } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 
 export interface TurnFailure {
@@ -52,13 +52,15 @@ export type LiveEvent =
   | {
       readonly type: 'compaction'
       readonly trigger: 'auto' | 'manual' | 'reactive'
-      readonly source: 'model' | 'extractive' | null
+      readonly source: FactOf<'boundary'>['source'] | null
       readonly tokensBefore: number
       readonly tokensAfter: number
       /** Share of what the audit looked for that is still in sight. */
       readonly retention: number | null
       readonly seq: Seq
     }
+  /** Something that takes long is still under way: a sign of life, and what it is. */
+  | { readonly type: 'working'; readonly source: string; readonly forMs: number }
   | { readonly type: 'notice'; readonly code: string; readonly message: string }
   | { readonly type: 'turn-end'; readonly outcome: Outcome; readonly failure: TurnFailure | null }
 

@@ -1,5 +1,4 @@
 // What an engine is made of: the ports and the choices, handed in once (law N1).
-import type { Summariser } from '../compaction/summary.ts'
 import { modelTable, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
@@ -9,12 +8,15 @@ import { standardLayers, type PolicyOf } from '../projection/layers/index.ts'
 import type { Permit } from '../tools/run.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
-import type { Section } from '../transcript/fact.ts'
+import type { FactOf, Section } from '../transcript/fact.ts'
 import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
+import type { NoteKeeper, SessionSummariser } from './aside.ts'
+import type { Companion } from './beside/companion.ts'
 import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
 import type { Caps } from './limits/spend.ts'
+import type { RestorationOptions } from './restoring/restorer.ts'
 
 export interface EngineOptions {
   readonly store: Store
@@ -34,7 +36,15 @@ export interface EngineOptions {
   /** False: nothing leaves the view but by the user. No layer speaks, and a request that is too long is shown, not mended. */
   readonly automaticRemoval?: boolean | undefined
   /** Writes what stands for a span. Without one it is extracted from the span's own words. */
-  readonly summariser?: Summariser | undefined
+  readonly summariser?: SessionSummariser | undefined
+  /** Keeps notes while the session goes on. */
+  readonly notes?: NoteKeeper | undefined
+  /** False: notes are kept, but no compaction takes them for its text. */
+  readonly notesAsSummary?: boolean | undefined
+  /** What a compaction gives back beside its summary. */
+  readonly restoration?: RestorationOptions | undefined
+  /** Brings messages of others. */
+  readonly companion?: Companion | undefined
   readonly hooks?: Hooks | undefined
   /** Asked before a tool runs. Without it every tool of the list may. */
   readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined
@@ -102,4 +112,14 @@ export function policiesOf(tools: readonly Tool[]): PolicyOf {
 export function sectionsOf(system: EngineOptions['system']): readonly Section[] {
   if (system === undefined || system === '') return []
   return typeof system === 'string' ? [{ name: 'system', text: system, side: 'dynamic' }] : system
+}
+
+/** What a session of these options begins with. */
+export function instructionsOf(options: Ready): FactOf<'instructions-set'> {
+  return {
+    type: 'instructions-set',
+    sections: sectionsOf(options.system),
+    tools: options.tools.map((tool) => tool.spec),
+    ...(options.reminder === undefined ? {} : { reminder: options.reminder }),
+  }
 }

@@ -7,6 +7,7 @@ import type { View } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
 import type { Entry, FactOf, Usage } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
+import { deliverBeside, listAgents } from './beside/deliver.ts'
 import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
@@ -22,12 +23,13 @@ export type Prepared =
 
 /** Everything up to the moment of sending. Writes `request-sent`. */
 export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
-  const undelivered = (await deliverQueued(core)) ?? (await deliverStart(core))
+  const undelivered =
+    (await deliverQueued(core)) ?? (await deliverStart(core)) ?? (await deliverBeside(core, emit))
   if (undelivered !== null) return { ok: false, failure: undelivered }
   const settled = await settle(core, core.options.layers, emit)
   if (!settled.ok) return settled
   // A compaction among them has asked the hooks again.
-  const unsaid = await deliverStart(core)
+  const unsaid = (await deliverStart(core)) ?? (await listAgents(core))
   if (unsaid !== null) return { ok: false, failure: unsaid }
   const view = core.view()
   const { options, wireModel: model } = core
@@ -61,14 +63,18 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   return { ok: true, composed }
 }
 
-/** A fork is held to its own caps and, with all the others, to those of the session it belongs to. */
+/** A fork or an agent is held to its own caps and, with all the others, to those of the session it belongs to. */
 function capOf(core: Core, view: View): string | null {
-  const { modelId, parent, options } = core
+  const { modelId, payer, options } = core
   const cached = (view.lastUsage?.cacheRead ?? 0) + (view.lastUsage?.cacheWrite ?? 0)
   const next = { model: modelId, tokens: view.tokens, cached, lifetime: core.lifetime }
   const own = capRefusal(options.caps, core.total(), next, options.models)
-  if (own !== null || parent === null) return own
-  return capRefusal(parent.options.caps, parent.total(), next, options.models)
+  if (own !== null || payer === null) return own
+  const above = payer.payer
+  return (
+    capRefusal(payer.options.caps, payer.total(), next, options.models) ??
+    (above === null ? null : capRefusal(above.options.caps, above.total(), next, options.models))
+  )
 }
 
 /** Input typed while the model was busy: written when it was typed, given to the model once and in order. */
@@ -127,6 +133,7 @@ export async function record(
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
   await readCache(core, message, emit)
   if (!isPartial) noticeSilentOverflow(core, message, emit)
+  if (!isPartial && core.aside !== null) core.options.notes?.heard(core.aside)
   return { ok: true, entry: written.entries[0]! }
 }
 

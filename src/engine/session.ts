@@ -6,49 +6,43 @@ import type {
   MessageCreateParamsStreaming,
 } from '@anthropic-ai/sdk/resources/messages'
 import { defaults } from '../settings/defaults.ts'
-import type { ModelMessage } from '../model/model.ts'
-import { usageOf } from '../model/usage.ts'
-import type { WireUsage } from '../model/wire.ts'
 import { EditList, type EditRow } from '../projection/edit-list.ts'
 import type { View } from '../projection/view.ts'
 import type { ToolOutcome } from '../tools/tool.ts'
-import type { AssistantBlock, ToolUseBlock, UserBlock } from '../transcript/content.ts'
-import type { BlockRef, Entry, Fact } from '../transcript/fact.ts'
+import type { ToolUseBlock } from '../transcript/content.ts'
+import type { BlockRef, Entry, Fact, Outcome } from '../transcript/fact.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import { closing, notRun, type OpenCall, type Tail } from '../transcript/grammar.ts'
-import type { Failure } from '../transcript/store.ts'
+import type { Failure, Result } from '../transcript/store.ts'
+import type { AgentRow } from './beside/agent-rows.ts'
+import { besideOf, reportOf, somethingWaits } from './beside/deliver.ts'
+import { spawn, type SpawnSpec } from './beside/spawn.ts'
+import { EngineError } from './door/error.ts'
+import { blocksOf, emptyInput, filled, isEmpty, type Input } from './door/input.ts'
+import { messageOf, type Response } from './door/response.ts'
+import { asideOf } from './aside-of.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
-import { fork, type ForkOutcome, type ForkSpec } from './fork.ts'
+import type { ForkOutcome, ForkSpec } from './fork-spec.ts'
+import { fork } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated, gatedText } from './results.ts'
 import { deliverQueued, prepare, record } from './sending.ts'
+import { undoFacts } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
-import { runTurn, save } from './turn.ts'
+import { runTurn, save, unsavedNotice } from './turn.ts'
 
-/** An expected failure at the embedder's door: `code` is stable, the message says what to do. */
-export class EngineError extends Error {
-  readonly code: string
-  constructor(failure: Failure) {
-    super(failure.message)
-    this.name = 'EngineError'
-    this.code = failure.code
-  }
+export { EngineError, type Input, type Response }
+
+/** An agent that was started, in a session of its own. */
+export interface Spawned {
+  readonly session: Session
+  /** Writes its end into the one that started it, once, and closes it; gives the bounded report of it. */
+  finish(outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq; readonly report: string }>>
 }
-
-/** What a client of the Messages API gives back: the official one's `Message` fits. */
-export interface Response {
-  readonly id: string
-  readonly model: string
-  readonly content: readonly { readonly type: string }[]
-  readonly stop_reason: string | null
-  readonly usage: WireUsage
-}
-
-export type Input = string | readonly UserBlock[]
 
 export class Session {
   readonly id: SessionId
@@ -59,6 +53,7 @@ export class Session {
   constructor(core: Core) {
     this.#core = core
     this.id = core.session
+    core.aside = asideOf(core)
   }
 
   // ---- one verb ----
@@ -178,7 +173,8 @@ export class Session {
   /** Whether the model has to speak again. */
   unfinished(): boolean {
     const { open, queued } = this.#core.transcript.tail
-    return open.length > 0 || queued.length > 0 || this.#core.view().messages.last()?.role === 'user'
+    if (open.length > 0 || queued.length > 0 || somethingWaits(this.#core)) return true
+    return this.#core.view().messages.last()?.role === 'user'
   }
 
   // ---- looking and editing ----
@@ -220,7 +216,7 @@ export class Session {
       const message = `without the edit at ${target} the view would take about ${after} tokens, and ${room.room.effective} fit`
       throw new EngineError({ code: 'no-room', message })
     }
-    return this.#write({ type: 'undo', target })
+    return (await this.#append(undoFacts(this.#core, target)))[0]!
   }
 
   /**
@@ -254,6 +250,28 @@ export class Session {
     return fork(this.#core, spec, signal)
   }
 
+  /** Starts an agent with a transcript of its own, paid for by this session. Never rejects. */
+  async spawn(spec: SpawnSpec): Promise<Result<Spawned>> {
+    const core = this.#core
+    const started = await spawn(core, spec)
+    if (!started.ok) return started
+    const session = new Session(started.core)
+    const finish: Spawned['finish'] = async (outcome, text) => {
+      await session.#turn
+      const ended = await started.finish(outcome, text)
+      const row = besideOf(core).agents.find(({ child }) => child === session.id)
+      const report = ended.ok && row !== undefined ? await reportOf(core, row) : ended
+      if (!ended.ok || !report.ok) return ended.ok ? (report as Extract<typeof report, { ok: false }>) : ended
+      return { ok: true, end: ended.end, report: 'text' in report ? report.text : text }
+    }
+    return { ok: true, session, finish }
+  }
+
+  /** The agents of this session, as its facts tell. */
+  agents(): readonly AgentRow[] {
+    return besideOf(this.#core).agents
+  }
+
   /** Waits for a running turn, stops what runs beside it, syncs, and gives the session free for others. */
   close(): Promise<void> {
     this.#closed ??= this.#close()
@@ -264,6 +282,8 @@ export class Session {
     await this.#turn
     this.#core.ending.abort()
     await Promise.allSettled(this.#core.forks.values())
+    const unsaved = await this.#core.saveReadFiles()
+    if (unsaved !== null) this.#emit(unsavedNotice(unsaved))
     const released = await this.#core.transcript.release()
     if (!released.ok) throw new EngineError(released.failure)
   }
@@ -295,14 +315,6 @@ export class Session {
 }
 
 const nothingWaits: Failure = { code: 'nothing-waits', message: 'nothing waits for an answer; say something' }
-const emptyInput: Failure = { code: 'empty-input', message: 'the input is empty; say something' }
-
-function filled(input: Input): readonly UserBlock[] {
-  const content = blocksOf(input)
-  if (isEmpty(content)) throw new EngineError(emptyInput)
-  return content
-}
-
 const cutShort = (call: OpenCall): Fact => ({
   type: 'tool-result',
   call: call.id,
@@ -313,11 +325,6 @@ const cutShort = (call: OpenCall): Fact => ({
 const faultText = (error: unknown): string =>
   `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
 
-const blocksOf = (input: Input): readonly UserBlock[] =>
-  typeof input === 'string' ? [{ type: 'text', text: input }] : input
-const isEmpty = (content: readonly UserBlock[]): boolean =>
-  content.every((block) => block.type === 'text' && block.text.trim() === '')
-
 const attachment = (kind: string, text: string, source: string): Fact => ({
   type: 'attachment',
   kind,
@@ -326,16 +333,3 @@ const attachment = (kind: string, text: string, source: string): Fact => ({
 })
 
 const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })
-
-function messageOf(response: Response): ModelMessage {
-  return {
-    messageId: response.id,
-    model: response.model,
-    content: response.content.map((block) => block as AssistantBlock),
-    stop: response.stop_reason,
-    usage: usageOf(response.usage),
-    appliedEdits: [],
-    inputTransformations: [],
-    diagnostics: null,
-  }
-}

@@ -81,6 +81,8 @@ export interface Section {
 }
 export type Asked = 'user' | 'model' | 'automatic'
 export type Outcome = 'done' | 'aborted' | 'failed'
+/** Who waits for an agent, and what it begins with: `fork` begins with its parent's conversation. */
+export type AgentMode = 'foreground' | 'background' | 'fork' | 'teammate'
 /** Typed, sent by a program, or typed while busy and delivered later; `injected` is what we or a foreign client wrote. */
 export type Origin = 'typed' | 'program' | 'queued' | 'injected'
 
@@ -102,6 +104,8 @@ export type Fact =
         | { readonly session: SessionId; readonly upTo: Seq; readonly requestHash?: string }
         | undefined
       readonly cwd?: string | undefined
+      /** Of an agent with a transcript of its own: the session that started it. */
+      readonly startedBy?: SessionId | undefined
       readonly imported?: string | undefined
     }
   | {
@@ -139,6 +143,10 @@ export type Fact =
       readonly kind: string
       readonly content: readonly UserBlock[]
       readonly source?: string | undefined
+      /** Given back by the compaction written right before it; it goes when that one is undone. */
+      readonly restored?: boolean | undefined
+      /** What it hands on (a message, the result of an agent): by this it is known to have been delivered. */
+      readonly id?: string | undefined
     }
   | { readonly type: 'memory-recall'; readonly files: readonly string[]; readonly text: string }
   | {
@@ -165,7 +173,8 @@ export type Fact =
   | ({
       readonly type: 'boundary'
       readonly trigger: 'auto' | 'manual' | 'reactive'
-      readonly source: 'notes' | 'model' | 'extractive'
+      /** Whose text it is; `user` for one the user wrote or edited. */
+      readonly source: 'notes' | 'model' | 'extractive' | 'user'
       readonly tokensBefore: number
       readonly tokensAfter: number
       readonly messagesSummarised: number
@@ -207,6 +216,17 @@ export type Fact =
       readonly model: string
       readonly thinking?: unknown
       readonly effort?: string | undefined
+    }
+  /** Work that goes on beside the talk. Its end is a `fork-end`. */
+  | {
+      readonly type: 'agent-start'
+      readonly child: SessionId
+      readonly label: string
+      /** The type it was made from. */
+      readonly agent: string
+      readonly mode: AgentMode
+      readonly name?: string | undefined
+      readonly worktree?: { readonly path: string; readonly branch: string } | undefined
     }
   | {
       readonly type: 'fork-end'

@@ -61,6 +61,7 @@ const shapes = {
     purpose: text,
     parent: z.optional(z.looseObject({ session: text, upTo: place, requestHash: z.optional(text) })),
     cwd: z.optional(text),
+    startedBy: z.optional(text),
     imported: z.optional(text),
   },
   'instructions-set': { sections: z.array(section), tools: z.array(toolSpec), reminder: z.optional(text) },
@@ -85,7 +86,13 @@ const shapes = {
     isError: z.boolean(),
     spill: z.optional(z.looseObject({ blob: text, bytes: count, sha256: text })),
   },
-  attachment: { kind: text, content: z.array(userBlock), source: z.optional(text) },
+  attachment: {
+    kind: text,
+    content: z.array(userBlock),
+    source: z.optional(text),
+    restored: z.optional(z.boolean()),
+    id: z.optional(text),
+  },
   'memory-recall': { files: z.array(text), text },
   'request-sent': {
     source: text,
@@ -109,7 +116,7 @@ const shapes = {
   boundary: {
     ...editing,
     trigger: z.enum(['auto', 'manual', 'reactive']),
-    source: z.enum(['notes', 'model', 'extractive']),
+    source: z.enum(['notes', 'model', 'extractive', 'user']),
     tokensBefore: count,
     tokensAfter: count,
     messagesSummarised: count,
@@ -140,6 +147,14 @@ const shapes = {
   rewind: { to: place },
   permission: { tool: text, decision: z.enum(['allow', 'deny']), by: text, rule: z.optional(text) },
   'model-set': { model: text, thinking: z.optional(z.unknown()), effort: z.optional(text) },
+  'agent-start': {
+    child: text,
+    label: text,
+    agent: text,
+    mode: z.enum(['foreground', 'background', 'fork', 'teammate']),
+    name: z.optional(text),
+    worktree: z.optional(z.looseObject({ path: text, branch: text })),
+  },
   'fork-end': {
     child: text,
     purpose: text,

@@ -150,7 +150,7 @@ describe('by hand', () => {
   it('[O16] a preview that was edited is applied as it is', async () => {
     const { session } = await reopened(past, {})
     const done = await session.compact({ text: 'What matters is the printer. Everything else is done.' })
-    expect(done.source).toBe('model')
+    expect(done.source).toBe('user')
     expect(done.texts[0]).toContain('What matters is the printer.')
   })
 

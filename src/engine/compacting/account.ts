@@ -1,6 +1,7 @@
-// Which text stands for a span: the caller's own, a model's, or the extracted one that is always there.
+// Which text stands for a span: the user's own, the notes, a model's, or the extracted one that is always there.
+import { keptAfter, unanswered } from '../../compaction/kept.ts'
 import { rewritten, type Plan, type PlanOptions } from '../../compaction/ladder.ts'
-import { accountOf } from '../../compaction/summary.ts'
+import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Result } from '../../transcript/store.ts'
@@ -8,17 +9,42 @@ import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { refused, type CompactAsk } from './ask.ts'
 
+/** What a text is chosen for. */
+export interface Choosing {
+  readonly core: Core
+  readonly ask: CompactAsk
+  readonly room: Room
+  readonly options: PlanOptions
+  /** Made from the span's own words. */
+  readonly extracted: Plan
+  readonly emit: Emit
+  readonly signal: AbortSignal
+}
+
+/** The plan with the session's notes as its text (SPEC 7): no model is called. Null where they are not available. */
+export async function withNotes(choosing: Choosing): Promise<Plan | null> {
+  const { core, ask, room, options, extracted, signal } = choosing
+  const { notes, notesAsSummary } = core.options
+  const isChosen = [ask.instructions, ask.from, ask.upTo, ask.text].some((choice) => choice !== undefined)
+  if (notes === undefined || notesAsSummary === false || core.aside === null) return null
+  if (isChosen || extracted.span === null) return null
+  const read = await notes.read(core.aside, signal)
+  if (read === null) return null
+  const made = rewritten(core.fold, room, options, extracted, {
+    account: read.text,
+    by: 'notes',
+    keptFrom: (scene) => keptAfter(scene, read.coversTo),
+  })
+  return made.ok ? made.plan : null
+}
+
 export async function withAccount(
-  core: Core,
-  ask: CompactAsk,
-  room: Room,
-  options: PlanOptions,
-  extracted: Plan,
-  emit: Emit,
-  signal: AbortSignal,
+  choosing: Choosing,
+  hookInstructions: string | null,
 ): Promise<Result<{ readonly plan: Plan }>> {
+  const { core, ask, room, options, extracted, emit, signal } = choosing
   if (ask.text !== undefined) {
-    const own = rewritten(core.fold, room, options, extracted, ask.text)
+    const own = rewritten(core.fold, room, options, extracted, { account: ask.text, by: 'user' })
     return own.ok ? own : refused(own.code, own.message)
   }
   const { summariser } = core.options
@@ -26,31 +52,48 @@ export async function withAccount(
     (core.latest.summaryFailures ?? 0) >= defaults.compaction.failures && ask.trigger !== 'manual'
   if (summariser === undefined || extracted.span === null || isOpen || ask.dryRun === true)
     return { ok: true, plan: extracted }
+  const { aside } = core
   const answer = await summariser.summarise(
-    {
-      session: core.session,
-      span: extracted.span,
-      parts: extracted.partsGone,
-      instructions: ask.instructions ?? null,
-      maxTokens: room.reserve,
-    },
+    { ...summaryAsk(choosing, hookInstructions, extracted.span), aside, emit },
     signal,
   )
   if (!answer.ok && answer.isAborted)
     return refused('aborted', 'the compaction was stopped; the session is as it was')
   const account = answer.ok ? accountOf(answer) : answer
-  const made = account.ok ? rewritten(core.fold, room, options, extracted, account.account) : null
-  if (made?.ok === true) return made
-  const why = account.ok ? 'it is too long' : account.why
-  return failedSummary(core, why, extracted, emit)
+  if (!account.ok) return failedSummary(choosing, account.why)
+  const made = rewritten(core.fold, room, options, extracted, {
+    account: account.account,
+    by: 'model',
+    ...(isWhole(ask) ? { keptFrom: unanswered } : {}),
+  })
+  return made.ok ? made : failedSummary(choosing, 'it is too long')
+}
+
+const isWhole = ({ from, upTo }: CompactAsk): boolean => from === undefined && upTo === undefined
+
+/** What a summary of everything stands for is everything but what awaits an answer (SPEC 8.4). */
+function summaryAsk(
+  { core, ask, room, extracted }: Choosing,
+  hookInstructions: string | null,
+  span: SummaryAsk['span'],
+): SummaryAsk {
+  const all = [...core.fold.parts()]
+  const answered = all.findLastIndex((part) => part.kind === 'answer' || part.kind === 'result') + 1
+  return {
+    session: core.session,
+    span,
+    parts: isWhole(ask) ? all.slice(0, answered) : extracted.partsGone,
+    variant: isWhole(ask) ? 'full' : ask.from === undefined ? 'up-to' : 'from',
+    instructions: ask.instructions ?? null,
+    hookInstructions,
+    maxTokens: room.reserve,
+  }
 }
 
 /** A failing summary replaces nothing: it is written down, said, and the extracted text stands. */
 async function failedSummary(
-  core: Core,
+  { core, extracted, emit }: Choosing,
   why: string,
-  extracted: Plan,
-  emit: Emit,
 ): Promise<Result<{ readonly plan: Plan }>> {
   const noted = await core.append([{ type: 'compaction-failed', source: 'model', why }])
   if (!noted.ok) return noted

@@ -1,6 +1,7 @@
 // What is asked of a compaction, and what is told of one.
 import type { Audit } from '../../compaction/audit.ts'
 import type { Overflow } from '../../model/model.ts'
+import type { FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure } from '../../transcript/store.ts'
 
@@ -26,11 +27,14 @@ export interface Compacted {
   readonly tokensBefore: number
   readonly tokensAfter: number
   /** Null when clearing large results was enough. */
-  readonly source: 'model' | 'extractive' | null
+  readonly source: FactOf<'boundary'>['source'] | null
   readonly steps: readonly string[]
   readonly partsGone: number
   readonly partsKept: number
   readonly texts: readonly string[]
+  /** What is given back beside the text: kinds of attachment, files with their paths; and what that takes. */
+  readonly restored: readonly string[]
+  readonly restoredTokens: number
   readonly audit: Audit | null
 }
 

@@ -4,6 +4,7 @@ import type { Room } from '../../projection/budget.ts'
 import type { Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Core } from '../core.ts'
+import type { Restoration } from '../restoring/restore.ts'
 import type { CompactAsk, Compacted } from './ask.ts'
 
 /** The layer under whose name a compaction is written down. */
@@ -64,7 +65,7 @@ function chainOf(core: Core, room: Room): FactOf<'boundary'>['chain'] {
   }
 }
 
-export function reportOf(made: Plan, seq: Seq | null): Compacted {
+export function reportOf(made: Plan, seq: Seq | null, given: Restoration): Compacted {
   const { tokensBefore, tokensAfter, source, steps, texts, audit, partsGone, partsKept } = made
   return {
     seq,
@@ -76,6 +77,8 @@ export function reportOf(made: Plan, seq: Seq | null): Compacted {
     audit,
     partsGone: partsGone.length,
     partsKept: partsKept.length,
+    restored: given.facts.map(({ kind, source }) => (source === undefined ? kind : `${kind} ${source}`)),
+    restoredTokens: given.tokens,
   }
 }
 

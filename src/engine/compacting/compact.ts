@@ -1,14 +1,15 @@
 // Compacting a session: plan, write one boundary, say so. One append is the whole change, so a crash leaves the session
 // as it was or as it should be. Guards (SPEC 8.9, 16.2): one at a time, never by a fork, never twice without new content,
 // never a result that is not smaller; a model's summary that fails three times in a row is no longer asked for.
-import { plan, type PlanOptions, type PlanOutcome } from '../../compaction/ladder.ts'
+import { plan, type Plan, type PlanOptions, type PlanOutcome } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import type { Result } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { fireStart } from '../opening/start-hooks.ts'
-import { withAccount } from './account.ts'
+import { resetReadFiles, restoration } from '../restoring/restore.ts'
+import { withAccount, withNotes, type Choosing } from './account.ts'
 import { refused, type CompactAsk, type Compacted } from './ask.ts'
 import { boundaryOf, figures, reportOf } from './boundary.ts'
 import { askHooks, tellHooks } from './compact-hooks.ts'
@@ -60,24 +61,30 @@ async function carryOut(
   const first =
     planned.ok || !isForced(core, ask, room, planned.code) ? planned : await forced(core, room, options, emit)
   if (!first.ok) return refused(first.code, first.message)
-  if (ask.dryRun !== true) {
-    const vetoed = await askHooks(core, ask, first.plan, room, emit, signal)
-    if (vetoed !== null) return { ok: false, failure: vetoed }
-  }
-  const wanted = await withAccount(core, ask, room, options, first.plan, emit, signal)
+  const wanted = await chosen({ core, ask, room, options, extracted: first.plan, emit, signal })
   if (!wanted.ok) return wanted
-  if (ask.dryRun === true) return { ok: true, compacted: reportOf(wanted.plan, null) }
+  const given = await restoration(core, wanted.plan, room, signal)
+  const whole = { ...wanted.plan, tokensAfter: wanted.plan.tokensAfter + given.tokens }
+  if (ask.dryRun === true) return { ok: true, compacted: reportOf(whole, null, given) }
   if (signal.aborted) return refused('aborted', 'the compaction was stopped; the session is as it was')
-  // What is given back after the summary (SPEC 8.7) joins this list: one append is the whole change.
-  const facts: readonly Fact[] = [boundaryOf(core, ask, wanted.plan, room)]
-  const written = await core.append(facts)
+  const written = await core.append([boundaryOf(core, ask, whole, room), ...given.facts])
   if (!written.ok) return written
   const { seq } = written.entries[0]!
-  const compacted = reportOf(wanted.plan, seq)
+  if (whole.source !== null) resetReadFiles(core, given, written.entries.slice(1))
+  const compacted = reportOf(whole, seq, given)
   emit({ type: 'compaction', trigger: ask.trigger, seq, ...figures(compacted) })
   await tellHooks(core, ask, compacted, emit, signal)
   await fireStart(core, 'compact', emit, signal)
   return { ok: true, compacted }
+}
+
+/** Notes first; hooks are asked only where the text is yet to be made (SPEC 7.5). */
+async function chosen(choosing: Choosing): Promise<Result<{ readonly plan: Plan }>> {
+  const noted = await withNotes(choosing)
+  if (noted !== null) return { ok: true, plan: noted }
+  if (choosing.ask.dryRun === true) return withAccount(choosing, null)
+  const asked = await askHooks(choosing)
+  return asked.ok ? withAccount(choosing, asked.context) : asked
 }
 
 function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {

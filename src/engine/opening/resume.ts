@@ -3,13 +3,15 @@
 import { checkpointOf, restore } from '../../projection/checkpoint.ts'
 import { Fold } from '../../projection/fold.ts'
 import type { ModelTable } from '../../model/models.ts'
-import type { Range, StoredEntry } from '../../transcript/fact.ts'
+import type { Entry, Range, StoredEntry } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../../transcript/grammar.ts'
-import { seq, type SessionId } from '../../transcript/ids.ts'
+import { seq, type Seq, type SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
 import type { Checkpoint, Damage, Failure, Result, Store } from '../../transcript/store.ts'
+import { noteBeside, nothingBeside, type Besides } from '../beside/agent-rows.ts'
 import { nothingSpent, spend, type Spent } from '../limits/spend.ts'
+import type { ReadFile } from '../../tools/tool.ts'
 import { collect, supplyMissing } from './supply.ts'
 
 /** The little that a session knows of itself beside its view. */
@@ -24,6 +26,12 @@ export interface Latest {
   readonly lifetime?: '5m' | '1h' | undefined
   /** Model summaries that failed in a row. */
   readonly summaryFailures?: number | undefined
+  /** The last entry the session notes speak of. */
+  readonly notesTo?: Seq | undefined
+  /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
+  readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
+  /** Agents and messages: this session's own, never those of what it was forked from. */
+  readonly beside?: Besides | undefined
 }
 
 export interface Resumed {
@@ -76,11 +84,35 @@ export function checkpointFor(fold: Fold, tail: Tail, spent: Spent, latest: Late
 /** What an entry tells beside its view. */
 export function note(latest: Latest, entry: StoredEntry): Latest {
   if (!isKnown(entry)) return latest
+  const { beside = nothingBeside } = latest
+  const now = noteBeside(beside, entry)
+  return noteOf(now === beside ? latest : { ...latest, beside: now }, entry)
+}
+
+/** Of a fork or a branch: what its parent started is the parent's. */
+export const withoutBeside = (latest: Latest): Latest => ({
+  ...latest,
+  beside: undefined,
+  notesTo: undefined,
+})
+
+function noteOf(latest: Latest, entry: Entry): Latest {
   const { fact } = entry
   if (fact.type === 'model-set') return { ...latest, model: fact.model }
   if (fact.type === 'compaction-failed')
-    return { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
-  if (fact.type === 'boundary' && fact.source === 'model') return { ...latest, summaryFailures: 0 }
+    return fact.source === 'model'
+      ? { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
+      : latest
+  // What was read before a boundary is out of sight (SPEC 8.8).
+  if (fact.type === 'boundary')
+    return {
+      ...latest,
+      readFiles: undefined,
+      ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
+    }
+  if (fact.type === 'notes-update') return { ...latest, notesTo: fact.coversTo }
+  // Notes of what was taken back speak of things that are no longer so.
+  if (fact.type === 'rewind' && (latest.notesTo ?? -1) > fact.to) return { ...latest, notesTo: undefined }
   if (fact.type === 'cache-break') return { ...latest, cacheLost: fact.causes.every(isLoss) }
   if (fact.type !== 'request-sent') return latest
   const lifetime = latest.lifetime ?? (fact.source === 'main' ? fact.lifetime : undefined)
@@ -142,7 +174,10 @@ async function readOn(
     const failure = await push(store, links, fold, entry)
     if (failure !== null) return { ok: false, failure }
     // A fork starts a life of its own, but the calls its parent had open stand in its view and want an answer.
-    if (entry.seq === own.from) tail = { ...emptyTail(own.from), open: tail.open, lastUuid: tail.lastUuid }
+    if (entry.seq === own.from) {
+      tail = { ...emptyTail(own.from), open: tail.open, lastUuid: tail.lastUuid }
+      latest = withoutBeside(latest)
+    }
     tail = step(tail, entry)
     latest = note(latest, entry)
     // What an ancestor paid before the fork is the ancestor's.
