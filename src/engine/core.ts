@@ -27,7 +27,7 @@ import type { Aside } from './aside.ts'
 import type { LiveEvent } from './live.ts'
 import type { Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
-import { attachmentPlace } from './restoring/attachment-ref.ts'
+import { isShown } from './restoring/shown.ts'
 import { checkpointFor, note, type Latest } from './opening/resume.ts'
 import { supplyMissing } from './opening/supply.ts'
 import { changedFrom } from './keeping/changed-from.ts'
@@ -235,22 +235,7 @@ export class Core {
 
   /** Whether the result of a call stands in the view as it came, so that it can be pointed at. */
   isShown(id: string): boolean {
-    const place = attachmentPlace(id)
-    if (place !== null) return [...this.fold.parts()].some((part) => part.from === place && part.by === null)
-    for (const part of this.fold.parts()) {
-      if (part.kind !== 'result' || part.by !== null) continue
-      if (
-        part.blocks.some(
-          (block) =>
-            block.type === 'tool_result' &&
-            'is_error' in block &&
-            block.tool_use_id === id &&
-            block.cleared === undefined,
-        )
-      )
-        return true
-    }
-    return false
+    return isShown(this.fold, id)
   }
 
   /** Whether the answer that made this call was cut off before its arguments were complete. */

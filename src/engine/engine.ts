@@ -5,10 +5,11 @@ import type { Fact } from '../transcript/fact.ts'
 import { emptyTail, type Tail } from '../transcript/grammar.ts'
 import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
+import { endLost } from './beside/spawn.ts'
 import { Core } from './core.ts'
-import { ready, sectionsOf, type EngineOptions, type Ready } from './options.ts'
+import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { remove } from './opening/removal.ts'
-import { resume, type Resumed } from './opening/resume.ts'
+import { resume, withoutBeside, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
 import { unsavedNotice } from './turn.ts'
@@ -64,7 +65,7 @@ async function start(options: Ready): Promise<Opened> {
       links: [{ session, from: seq(0), to: unbounded }],
     })
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd }
-    await write(core, [begin, instructions(options)])
+    await write(core, [begin, instructionsOf(options)])
     await fireInstructions(core, whenOpened(core))
     await fireStart(core, 'startup', whenOpened(core))
     return { session: new Session(core), damage }
@@ -80,6 +81,8 @@ async function reopen(options: Ready, session: SessionId): Promise<Opened> {
     const core = new Core({ options, session, source: 'main', lease, tail, fold, links, spent, latest })
     await write(core, damageFacts(damage, fold))
     await close(core, 'the process ended before it was finished')
+    const unended = await endLost(core)
+    if (unended !== null) throw new EngineError(unended)
     // A short cut for the next time; without one nothing is lost, so its failure is not one of opening.
     if (entriesRead > defaults.engine.checkpointEntries) {
       const unsaved = await core.saveNow()
@@ -106,7 +109,16 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
       { ...links.at(-1)!, to: upTo },
       { session, from: first, to: unbounded },
     ]
-    const core = new Core({ options, session, source: 'main', lease, tail, fold, links: line, latest })
+    const core = new Core({
+      options,
+      session,
+      source: 'main',
+      lease,
+      tail,
+      fold,
+      links: line,
+      latest: withoutBeside(latest),
+    })
     const parent = { session: id, upTo }
     await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])
     await close(core, 'the session was branched off here')
@@ -138,15 +150,6 @@ function tell(options: Ready, damage: readonly Damage[]): void {
 }
 
 const damageText = ({ file, line, what, done }: Damage): string => `${file}:${line}: ${what}; ${done}`
-
-function instructions(options: Ready): Fact {
-  return {
-    type: 'instructions-set',
-    sections: sectionsOf(options.system),
-    tools: options.tools.map((tool) => tool.spec),
-    ...(options.reminder === undefined ? {} : { reminder: options.reminder }),
-  }
-}
 
 /** Damage is written down once: the model must know of it, and the next opening must not say it again. */
 function damageFacts(damage: readonly Damage[], fold: Fold): readonly Fact[] {

@@ -61,6 +61,8 @@ function contentOf(fact: Fact): { readonly who: string; readonly blocks: readonl
       return { who: 'attachment', blocks: fact.content.map(blockText) }
     case 'tool-result':
       return { who: 'tool result', blocks: fact.content.map(blockText) }
+    case 'fork-end':
+      return { who: `result of ${fact.purpose} ${fact.child}`, blocks: [fact.text] }
     case 'assistant-message':
       return {
         who: 'assistant',

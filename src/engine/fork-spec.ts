@@ -3,6 +3,7 @@ import type { ReadFile, Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Fact, Outcome, Usage } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
+import type { AgentAbout } from './beside/agent-rows.ts'
 import type { Caps, Spent } from './limits/spend.ts'
 import type { Emit, TurnFailure } from './live.ts'
 
@@ -22,6 +23,8 @@ export interface ForkSpec {
   readonly read?: readonly (readonly [path: string, file: ReadFile])[] | undefined
   /** Not on the session's prefix: a talk of its own that is not kept, with a prompt of its own and no tools. */
   readonly apart?: Apart | undefined
+  /** It is an agent: the parent lists it, its tools need the parent's permission, and its hooks are heard. */
+  readonly agent?: AgentAbout | undefined
   readonly caps?: Caps | undefined
   readonly emit?: Emit | undefined
 }

@@ -1,6 +1,7 @@
 // A fork: a child session on this one's prefix (SPEC 13.1, 13.2). It inherits what makes the cache key as rendered
 // and renders nothing again, so its requests begin with its parent's bytes; it copies what can change; it is aborted
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
+import type { Permit } from '../tools/run.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
@@ -8,18 +9,21 @@ import { emptyTail } from '../transcript/grammar.ts'
 import { Fold } from '../projection/fold.ts'
 import type { MarkPlace } from '../request/compose.ts'
 import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
+import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { Core, type CoreParts } from './core.ts'
 import type { Apart, ForkOutcome, ForkSpec } from './fork-spec.ts'
+import { toolHooks } from './hooks.ts'
 import type { TurnFailure } from './live.ts'
 import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
+import { withoutBeside } from './opening/resume.ts'
 import { runTurn } from './turn.ts'
 
 const placeholder = '[this call is being handled by the parent session]'
 
 export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
-  if (parent.parent !== null)
+  if (parent.parent !== null || (spec.agent !== undefined && isTagged(parent)))
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
   if (parent.ending.signal.aborted)
     return refused({ code: 'closed', message: 'the session was closed; open it again to fork from it' })
@@ -35,11 +39,12 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
   child.reasoningFrom = parent.reasoningFrom
   const begun = await child.append([
     ...plan.facts,
-    { type: 'user-message', content: [{ type: 'text', text: spec.directive }], origin: 'program' },
+    { type: 'user-message', content: [{ type: 'text', text: directiveOf(spec) }], origin: 'program' },
   ])
-  if (!begun.ok) {
+  const known = begun.ok ? await announced(parent, child, spec) : begun
+  if (!known.ok) {
     const released = await child.transcript.release()
-    return refused(released.ok ? begun.failure : released.failure)
+    return refused(released.ok ? known.failure : released.failure)
   }
   // Aborted with its parent; its own signal is never the parent's.
   const linked = AbortSignal.any([signal, parent.ending.signal, ...(turnSignal === null ? [] : [turnSignal])])
@@ -61,7 +66,8 @@ interface ChildPlan {
 function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
   const fold = parent.fold.copy()
   const { open, lastUuid } = parent.transcript.tail
-  const { lastHash, composer, latest } = parent
+  const { lastHash, composer } = parent
+  const latest = withoutBeside(parent.latest)
   const options = optionsFor(parent, spec)
   const readFiles = parent.readFiles.copy()
   for (const [path, file] of spec.read ?? []) readFiles.set(path, file)
@@ -128,9 +134,9 @@ function optionsFor({ options }: Core, spec: ForkSpec): Ready {
     ...options,
     tools: [...options.tools.filter((tool) => !names.has(tool.spec.name)), ...own],
     layers: [],
-    hooks: undefined,
+    hooks: spec.agent === undefined ? undefined : toolHooks(options.hooks),
     caps: spec.caps ?? {},
-    mayRun: refusing(spec),
+    mayRun: refusing(spec, spec.agent === undefined ? undefined : options.mayRun),
     maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
   }
 }
@@ -185,13 +191,34 @@ function lastWords(child: Core): string {
   return last.content.flatMap((block) => ('text' in block ? [block.text] : [])).join('')
 }
 
-const refusing = (spec: ForkSpec) => (call: ToolUseBlock, tool: Tool) => {
-  const why =
-    spec.refuse === undefined
-      ? `${call.name} cannot be used here; answer with text only`
-      : spec.refuse(call, tool)
-  return Promise.resolve(why === null ? { ok: true as const } : { ok: false as const, why })
+/** A child may do what it is not refused, and an agent nothing that its parent may not (TRUST A31). */
+const refusing =
+  (spec: ForkSpec, above: Ready['mayRun']) =>
+  async (call: ToolUseBlock, tool: Tool): Promise<Permit> => {
+    const why =
+      spec.refuse === undefined
+        ? `${call.name} cannot be used here; answer with text only`
+        : spec.refuse(call, tool)
+    if (why !== null) return { ok: false, why }
+    return above === undefined ? { ok: true } : above(call, tool)
+  }
+
+async function announced(parent: Core, child: Core, { agent }: ForkSpec): Promise<Appended> {
+  if (agent === undefined) return { ok: true, entries: [] }
+  return parent.append([{ type: 'agent-start', child: child.session, ...agent }])
 }
+
+/** Stands in what a forked agent is told, so that its session is known for one even when it is opened by itself. */
+const forkTag = '<forked-agent/>'
+const directiveOf = ({ agent, directive }: ForkSpec): string =>
+  agent === undefined ? directive : `${forkTag}\n${directive}`
+
+/** Only words that were said count: a file that holds the tag stops nobody. */
+const isTagged = ({ fold }: Core): boolean =>
+  [...fold.parts()].some(
+    ({ kind, blocks }) =>
+      kind === 'input' && blocks.some((block) => block.type === 'text' && block.text.startsWith(forkTag)),
+  )
 
 const refused = (failure: TurnFailure): ForkOutcome => ({
   outcome: 'failed',

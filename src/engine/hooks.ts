@@ -26,3 +26,12 @@ export interface Hooks {
 
 export const noAnswer: HookAnswer = { context: null, block: null, failures: [] }
 export const noHooks: Hooks = { fire: () => Promise.resolve(noAnswer) }
+
+/** What an agent hears of its parent's hooks: those that judge its calls. The talk they belong to is another's. */
+export const toolHooks = (hooks: Hooks | undefined): Hooks | undefined =>
+  hooks && {
+    fire: (name, payload, signal) =>
+      name === 'PreToolUse' || name === 'PostToolUse'
+        ? hooks.fire(name, payload, signal)
+        : Promise.resolve(noAnswer),
+  }

@@ -40,8 +40,8 @@ export { EngineError, type Input, type Response }
 /** An agent that was started, in a session of its own. */
 export interface Spawned {
   readonly session: Session
-  /** Writes its end into the one that started it, once, and closes it; gives the bounded report of it. */
-  finish(outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq; readonly report: string }>>
+  /** Writes its end into the one that started it, once, and closes it. Says where the end stands. */
+  finish(outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq }>>
 }
 
 export class Session {
@@ -74,7 +74,9 @@ export class Session {
       yield refused({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
       return
     }
-    this.#turn = this.#run(input, signal, channel)
+    const { payer } = this.#core
+    const linked = payer === null ? signal : AbortSignal.any([signal, payer.ending.signal])
+    this.#turn = this.#run(input, linked, channel)
       // A port that throws is at fault, but its caller must hear of it all the same (law E1).
       .catch((error: unknown) => channel.push(refused({ code: 'fault', message: faultText(error) })))
       .finally(() => {
@@ -258,13 +260,20 @@ export class Session {
     const session = new Session(started.core)
     const finish: Spawned['finish'] = async (outcome, text) => {
       await session.#turn
-      const ended = await started.finish(outcome, text)
-      const row = besideOf(core).agents.find(({ child }) => child === session.id)
-      const report = ended.ok && row !== undefined ? await reportOf(core, row) : ended
-      if (!ended.ok || !report.ok) return ended.ok ? (report as Extract<typeof report, { ok: false }>) : ended
-      return { ok: true, end: ended.end, report: 'text' in report ? report.text : text }
+      core.ending.signal.removeEventListener('abort', stop)
+      return started.finish(outcome, text)
     }
+    // Whoever closes a session ends what it has started, and hears of it.
+    const stop = (): void => void finish('aborted', 'The session that started it was closed.')
+    core.ending.signal.addEventListener('abort', stop, { once: true })
     return { ok: true, session, finish }
+  }
+
+  /** The bounded report of an agent that has ended. */
+  async report(child: SessionId): Promise<Result<{ readonly text: string }>> {
+    const row = this.agents().find((each) => each.child === child)
+    if (row !== undefined) return reportOf(this.#core, row)
+    return { ok: false, failure: { code: 'not-found', message: `there is no agent ${child}` } }
   }
 
   /** The agents of this session, as its facts tell. */

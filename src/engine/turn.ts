@@ -9,6 +9,7 @@ import type { Entry, Fact, Outcome } from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
+import { somethingWaits } from './beside/deliver.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { expand } from './expansion.ts'
@@ -69,7 +70,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     isCompacted = false
     const calls = callsOf(answered.entry)
     if (calls.length === 0) {
-      if (core.transcript.tail.queued.length > 0) continue
+      if (core.transcript.tail.queued.length > 0 || somethingWaits(core)) continue
       return { outcome: 'done', failure: null }
     }
     const stopped = await runTools(core, calls, signal, emit)
@@ -187,6 +188,7 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
   const { store, cwd, clock } = core.options
   return {
     cwd,
+    session: core.session,
     callId: call.id,
     readFiles: core.readFiles,
     spill: async (name, bytes) => {

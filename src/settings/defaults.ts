@@ -260,6 +260,21 @@ export const defaults = {
     checkEvery: 8,
     /** Longest policy file. */
     maxPolicyBytes: 64 * KB,
+    /** Sessions that are made up: their sizes, how long a person pauses, and which files are edited. */
+    sample: {
+      sessions: [
+        { requests: 40, files: 12, lines: 160 },
+        { requests: 90, files: 16, lines: 220 },
+        { requests: 160, files: 24, lines: 260 },
+        { requests: 220, files: 20, lines: 320 },
+        { requests: 320, files: 30, lines: 360 },
+        { requests: 500, files: 40, lines: 300 },
+      ],
+      pauses: [20 * second, 45 * second, 90 * second, 3 * minute, 4 * minute, 11 * minute, 100 * minute],
+      recentReads: 3,
+      oldEdits: 0.25,
+      outputLines: 400,
+    },
   },
   memory: memoryDefaults,
   ...agentDefaults,

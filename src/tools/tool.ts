@@ -36,6 +36,8 @@ export interface Tool<Input = Record<string, unknown>> {
 /** What a tool is given: the place it works in, what was read so far, and where large output goes. */
 export interface ToolEnv {
   readonly cwd: string
+  /** The session that calls. */
+  readonly session?: string | undefined
   readonly callId: string
   readonly readFiles: ReadFiles
   /** Keeps output beside the session; null where nothing can be kept. */
@@ -77,6 +79,8 @@ export interface ReadFiles {
   /** All of them, the one touched last at the end. */
   entries(): readonly (readonly [path: string, file: ReadFile])[]
   copy(): ReadFiles
+  /** These and no others, in their order. */
+  replace(entries: Iterable<readonly [path: string, file: ReadFile]>): void
 }
 export interface ReadFile {
   readonly sha256: string

@@ -10,6 +10,7 @@ export function durabilityOf(fact: Fact): Durability {
     case 'input-queued':
     case 'permission':
     case 'boundary':
+    case 'agent-start':
       return 'now'
     case 'assistant-message':
       // Any call may have an effect outside, so it must be known before it is run.

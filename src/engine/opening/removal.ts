@@ -1,5 +1,6 @@
-// Deleting a session. Others may stand on its entries: forks and branches read their beginning from it. So it goes only
-// when nobody does, or together with them, the youngest first.
+// Deleting a session. Others may stand on its entries: forks and branches read their beginning from it; and agents it
+// started work for it. So it goes only when there are none, or together with them, the youngest first, and nothing goes
+// while one of them is being written.
 import { isKnown } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Result, Store } from '../../transcript/store.ts'
@@ -10,14 +11,29 @@ export async function remove(store: Store, id: SessionId, withForks: boolean): P
   const below = descendants(found.parents, id)
   if (below.length > 0 && !withForks) {
     const names = below.join(', ')
-    const message = `session ${id} cannot be deleted: ${names} begin with its entries. Delete them first, or all together.`
+    const message = `session ${id} cannot be deleted: ${names} begin with its entries or work for it. Delete them first, or all together.`
     return { ok: false, failure: { code: 'has-forks', message } }
   }
-  for (const session of [...below.reverse(), id]) {
+  const all = [...below.reverse(), id]
+  for (const session of all) {
+    const free = await freeToGo(store, session)
+    if (!free.ok) return free
+  }
+  for (const session of all) {
     const removed = await store.remove(session)
     if (!removed.ok) return removed
   }
   return { ok: true }
+}
+
+/** Asked of all before the first goes: half a family deleted helps nobody. */
+async function freeToGo(store: Store, session: SessionId): Promise<Result<object>> {
+  const leased = await store.lease(session)
+  if (leased.ok) return store.release(leased.lease)
+  if (leased.why === 'failed') return leased
+  const { pid, host } = leased.owner
+  const message = `session ${session} is being written by process ${pid} on ${host}; nothing was deleted. Close it there first.`
+  return { ok: false, failure: { code: 'held', message } }
 }
 
 type Parents = ReadonlyMap<SessionId, SessionId>
@@ -31,8 +47,8 @@ async function parents(store: Store): Promise<Result<{ readonly parents: Parents
       if (item.kind === 'failed') return { ok: false, failure: item.failure }
       if (item.kind === 'damage') continue
       const fact = isKnown(item.entry) ? item.entry.fact : null
-      if (fact?.type === 'session-start' && fact.parent !== undefined)
-        found.set(info.session, fact.parent.session)
+      const above = fact?.type === 'session-start' ? (fact.parent?.session ?? fact.startedBy) : undefined
+      if (above !== undefined) found.set(info.session, above)
       break
     }
   }

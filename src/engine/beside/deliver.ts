@@ -1,0 +1,114 @@
+// What came from beside the talk, written down before the next request: results of agents that nobody waited for,
+// messages, and after a compaction the list of agents. Each is an attachment with an id, and the fold of those ids
+// (`agent-rows`) is what makes a delivery happen once, over crashes and compactions alike.
+import { defaults } from '../../settings/defaults.ts'
+import { isKnown, type Fact } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Failure, Result } from '../../transcript/store.ts'
+import type { Core } from '../core.ts'
+import type { Emit } from '../live.ts'
+import {
+  lateRows,
+  listKind,
+  messageKind,
+  nothingBeside,
+  openRows,
+  resultKind,
+  type AgentRow,
+  type Besides,
+} from './agent-rows.ts'
+import { capsuleText } from './capsule.ts'
+
+/** A fork works on its parent's prefix: what comes for the parent is not its to hear. */
+const listens = (core: Core): boolean => core.parent === null
+
+export const besideOf = (core: Core): Besides => core.latest.beside ?? nothingBeside
+
+/** Whether the model has to be told something before it can be done. */
+export const somethingWaits = (core: Core): boolean =>
+  listens(core) &&
+  (lateRows(besideOf(core)).length > 0 || core.options.companion?.hasWaiting(core.session) === true)
+
+export async function deliverBeside(core: Core, emit: Emit): Promise<Failure | null> {
+  if (!listens(core)) return null
+  return (await deliverResults(core)) ?? (await deliverMessages(core, emit))
+}
+
+async function deliverResults(core: Core): Promise<Failure | null> {
+  for (const row of lateRows(besideOf(core)).slice(0, defaults.agents.resultsAtOnce)) {
+    const report = await reportOf(core, row)
+    if (!report.ok) return report.failure
+    const written = await core.append([attachment(resultKind, report.text, row.label, row.child)])
+    if (!written.ok) return written.failure
+  }
+  return null
+}
+
+/** The bounded report of an agent that has ended, from where its end is written. */
+export async function reportOf(core: Core, row: AgentRow): Promise<Result<{ readonly text: string }>> {
+  const { label, child, end, spent } = row
+  const found = end === null ? null : await endAt(core, end)
+  if (found === null || end === null) {
+    const message = `the end of agent ${child} cannot be read`
+    return { ok: false, failure: { code: 'not-found', message } }
+  }
+  const { outcome, text } = found
+  return { ok: true, text: capsuleText({ label, child, outcome, end, text, spent }) }
+}
+
+async function endAt(core: Core, place: Seq) {
+  for await (const item of core.options.store.read(core.session, { from: place, to: place })) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    if (item.entry.fact.type === 'fork-end') return item.entry.fact
+  }
+  return null
+}
+
+async function deliverMessages(core: Core, emit: Emit): Promise<Failure | null> {
+  const { companion } = core.options
+  if (companion === undefined) return null
+  const known = new Set(besideOf(core).delivered)
+  const { deliveries, failures } = await companion.waiting(core.session, (id) => known.has(id))
+  for (const { code, message } of failures) emit({ type: 'notice', code, message })
+  const fresh = deliveries.filter(({ id }) => !known.has(id))
+  const written = await core.append(
+    fresh.map(({ id, from, text }) => attachment(messageKind, text, from, id)),
+  )
+  if (!written.ok) return written.failure
+  if (deliveries.length === 0) return null
+  const unheard = await companion.delivered(
+    core.session,
+    deliveries.map(({ id }) => id),
+  )
+  // It has been written, so it will be known when it comes again.
+  if (unheard !== null) emit({ type: 'notice', ...unheard })
+  return null
+}
+
+/** After a compaction the model is told once more who works for it, by facts and not by the summary's prose. */
+export async function listAgents(core: Core): Promise<Failure | null> {
+  const beside = besideOf(core)
+  const { boundaryAt, listedAt } = beside
+  if (!listens(core) || boundaryAt === null || (listedAt ?? -1) > boundaryAt) return null
+  const rows = openRows(beside)
+  if (rows.length === 0) return null
+  const written = await core.append([attachment(listKind, agentsText(rows), 'compaction')])
+  return written.ok ? null : written.failure
+}
+
+export const agentsText = (rows: readonly AgentRow[]): string =>
+  `Agents you have started whose results you do not have yet. Do not start them again; each result will be given to you once, when it is there.\n${rows
+    .map((row) => `- ${row.child}: "${row.label}" (${row.agent}, ${row.mode}${nameOf(row)}) ${stateOf(row)}`)
+    .join('\n')}`
+
+const nameOf = ({ name }: AgentRow): string => (name === undefined ? '' : `, named ${name}`)
+const stateOf = ({ state, end }: AgentRow): string =>
+  state === 'running' ? 'is running' : `is ${state}; Expand {"ref": "${end}"} shows its result`
+
+const attachment = (kind: string, text: string, source: string, id?: string): Fact => ({
+  type: 'attachment',
+  kind,
+  content: [{ type: 'text', text }],
+  source,
+  ...(id === undefined ? {} : { id }),
+})

@@ -1,0 +1,102 @@
+// An agent with a transcript of its own: a session that another one pays for. It runs the layers and compacts its own
+// view, nobody else's (SPEC 8.9); it is told to stop when the other is closed; its start and its end are facts of the
+// other, so that they outlive the process. Unlike a fork it shares nothing of its parent's prefix.
+import { Fold } from '../../projection/fold.ts'
+import type { Outcome } from '../../transcript/fact.ts'
+import { emptyTail } from '../../transcript/grammar.ts'
+import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
+import type { Failure, Result } from '../../transcript/store.ts'
+import { Core } from '../core.ts'
+import { instructionsOf, ready, type EngineOptions } from '../options.ts'
+import { totalOf } from '../limits/spend.ts'
+import { resume } from '../opening/resume.ts'
+import { agentPurpose, type AgentAbout } from './agent-rows.ts'
+import { besideOf } from './deliver.ts'
+
+export interface SpawnSpec extends AgentAbout {
+  /** What is other than with the parent: prompt, tools, model, caps, folder … */
+  readonly options: Partial<EngineOptions>
+}
+
+export interface SpawnedCore {
+  readonly core: Core
+  /** Writes its end into the parent, once, and gives its session free. Says where the end stands. */
+  finish(outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq }>>
+}
+
+export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<SpawnedCore>> {
+  if (parent.payer !== null)
+    return refused('no-recursion', 'an agent starts no agents of its own; do the work in place')
+  if (parent.ending.signal.aborted) return refused('closed', 'the session was closed; open it again')
+  const { options: own, ...about } = spec
+  const options = ready({ ...parent.options, layers: undefined, caps: undefined, ...own })
+  const session = sessionId(options.ids.uuid())
+  const leased = await options.store.lease(session)
+  if (!leased.ok) return leased.why === 'held' ? refused('held', 'the session of the agent is taken') : leased
+  const core = new Core({
+    options,
+    session,
+    source: agentPurpose,
+    lease: leased.lease,
+    tail: emptyTail(),
+    fold: new Fold(),
+    links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
+    payer: parent,
+  })
+  const begun = await core.append([
+    { type: 'session-start', session, purpose: agentPurpose, cwd: options.cwd, startedBy: parent.session },
+    instructionsOf(options),
+  ])
+  const started = begun.ok ? await parent.append([{ type: 'agent-start', child: session, ...about }]) : begun
+  if (!started.ok) {
+    const released = await core.transcript.release()
+    return released.ok ? started : released
+  }
+  return { ok: true, ...linked(parent, core) }
+}
+
+function linked(parent: Core, core: Core): SpawnedCore {
+  let close = (): void => {}
+  parent.forks.set(core, new Promise<void>((resolve) => (close = resolve)))
+  let finishing: Promise<Result<{ readonly end: Seq }>> | null = null
+  const end = async (outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq }>> => {
+    core.ending.abort()
+    await Promise.allSettled(core.forks.values())
+    const spent = core.total()
+    const released = await core.transcript.release()
+    const noted = await parent.append([
+      { type: 'fork-end', child: core.session, purpose: agentPurpose, outcome, text, spent },
+    ])
+    parent.forks.delete(core)
+    close()
+    if (!noted.ok) return noted
+    return released.ok ? { ok: true, end: noted.entries[0]!.seq } : released
+  }
+  return { core, finish: (outcome, text) => (finishing ??= end(outcome, text)) }
+}
+
+/** Agents that ran when the process ended are ended: what they took is read from their own transcripts. */
+export async function endLost(core: Core): Promise<Failure | null> {
+  for (const { child, state } of besideOf(core).agents) {
+    if (state !== 'running') continue
+    const found = await resume(core.options.store, child, core.options.models)
+    const spent = found.ok ? totalOf(found.spent) : undefined
+    const text = `The process ended before it was finished. What it had done is kept in its own session ${child}.`
+    const written = await core.append([
+      {
+        type: 'fork-end',
+        child,
+        purpose: agentPurpose,
+        outcome: 'aborted',
+        text,
+        ...(spent === undefined ? {} : { spent }),
+      },
+    ])
+    if (!written.ok) return written.failure
+  }
+  return null
+}
+
+function refused(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+  return { ok: false, failure: { code, message } }
+}
