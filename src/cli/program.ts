@@ -41,7 +41,7 @@ function baseProgram(io: Io, version: string): Command {
       'after',
       `
 A talk:
-  pal                                       line by line; /help lists its commands
+  pal                                       on the screen, or line by line from a pipe; /help lists its commands
   pal --continue                            go on with the newest session
 
 Prompts:

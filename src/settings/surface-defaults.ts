@@ -26,6 +26,28 @@ export const surfaceDefaults = {
     probeMs: 5 * second,
     probedSessions: 5,
   },
+  screen: {
+    /** Longest a diff is looked for, and the unchanged lines around one. */
+    diffMs: 200,
+    contextLines: 3,
+    /** Lines of a call, a change and a result that are shown before it is opened. */
+    callLines: 8,
+    changeLines: 24,
+    resultLines: 4,
+    /** From this share of the window on the status line warns. */
+    fullShare: 0.8,
+    /** Rows of a list to choose from. */
+    pickerRows: 12,
+    /** Typed inputs that are found again with the up key, and the most that is read of their file. */
+    pastInputs: 500,
+    pastInputBytes: 1 * MB,
+    /** Paths that are offered for the beginning of one. */
+    offeredPaths: 30,
+    /** Files looked through for a name that was begun. */
+    lookedPaths: 20_000,
+    /** Two presses within this time leave. */
+    leaveMs: 2 * second,
+  },
   demo: {
     /** Small, so that everything that makes room has to. */
     windowTokens: 16_500,

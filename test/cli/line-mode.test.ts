@@ -31,7 +31,7 @@ describe('pal alone, from a pipe', () => {
     const { pal } = await desk(access)
     const { code, out, err } = await pal([], { input: 'first\n\nsecond\\\nline\n//path is what?\n' })
     expect({ code, out }).toEqual({ code: 0, out: 'looking\none\ntwo\nthree\n' })
-    expect(err).toContain('the full-screen terminal is not built yet')
+    expect(err).toContain('line by line')
     const said = [0, 2, 3].map((index) => lastSaid(simulator.log.requests[index]?.body))
     expect(said).toEqual(['first', 'second\nline', '/path is what?'])
     const next = await pal(['--continue'], { input: 'more\n' })

@@ -1,17 +1,18 @@
 // `pal` alone: the agent in plain lines. At a terminal what is typed while a turn runs is queued, durably, and reaches
 // the model in that turn; from a pipe each line is a turn of its own. Ctrl-C stops the turn, and leaves where none runs.
 // Nobody is asked for permission here: what is not allowed is refused as with -p, and the refusal says how to allow it.
-import { EngineError, type Session } from '../../engine/session.ts'
-import type { LiveEvent } from '../../engine/live.ts'
+import type { Session } from '../../engine/session.ts'
+import type { Emit, LiveEvent } from '../../engine/live.ts'
 import type { Preset } from '../../preset.ts'
 import { showNotice } from '../commands/changes.ts'
-import { exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain, exitOf, openSession, withPreset, type TalkOptions } from '../headless.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import { complain, withPreset, type TalkOptions } from '../headless.ts'
 import { createReporter } from '../output.ts'
 import type { Workplace } from '../place/workplace.ts'
+import { runCommand, type Scene } from '../talk/commands.ts'
+import { acted, Conversation } from '../talk/conversation.ts'
 import type { Io, Lines } from '../terminal/io.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { runCommand, type Scene } from './commands.ts'
 
 export function talk(io: Io, options: TalkOptions): Promise<Exit> {
   const listen = (event: LiveEvent): void => showNotice(io, event)
@@ -24,13 +25,8 @@ class Talk implements Scene {
   readonly #io: Io
   readonly #options: TalkOptions
   #lines: Lines | null = null
-  #session: Session | null = null
-  /** Of the turn that runs. */
-  #abort: AbortController | null = null
+  readonly #talk: Conversation
   #running: Promise<void> | null = null
-  /** Input on its way to the disk, and how much of it this turn has been given. */
-  #queueing: Promise<unknown> = Promise.resolve()
-  #queued = 0
   #worst: Exit = exits.done
   #isLeft = false
 
@@ -39,20 +35,22 @@ class Talk implements Scene {
     this.preset = preset
     this.#io = place.io
     this.#options = options
+    this.#talk = new Conversation(preset, options, place.io)
   }
 
   async run(): Promise<Exit> {
     const stopListening = this.#io.onInterrupt(() => this.#interrupt())
     try {
-      this.#io.err('pal: line by line; the full-screen terminal is not built yet. /help lists the commands\n')
+      this.#io.err('pal: line by line; /help lists the commands\n')
       if (this.#options.continue || this.#options.resume !== undefined) {
         const opened = await this.#act(async () => void (await this.session()))
         if (opened !== exits.done) return opened
       }
       await this.#listen()
       await this.#running
-      await this.#session?.close()
-      if (this.#session !== null) this.#io.err(`pal: session ${this.#session.id}; pal --continue goes on\n`)
+      await this.#talk.close()
+      const session = this.begun()
+      if (session !== null) this.#io.err(`pal: session ${session.id}; pal --continue goes on\n`)
       // A person has seen what went wrong; a script has only the code.
       return this.#io.inIsTerminal && this.#worst !== exits.interrupted ? exits.done : this.#worst
     } finally {
@@ -62,15 +60,11 @@ class Talk implements Scene {
   }
 
   begun(): Session | null {
-    return this.#session
+    return this.#talk.begun()
   }
 
-  async session(): Promise<Session> {
-    if (this.#session !== null) return this.#session
-    const opened = await openSession(this.preset, this.#options, this.#io)
-    if ('exit' in opened) throw new Refused(opened.exit, opened.message)
-    this.#session = opened
-    return opened
+  session(): Promise<Session> {
+    return this.#talk.session()
   }
 
   leave(): void {
@@ -120,41 +114,27 @@ class Talk implements Scene {
 
   async #whileBusy(words: string): Promise<void> {
     if (words.trim() === '/quit') {
-      this.#abort?.abort()
+      this.#talk.interrupt()
       return this.leave()
     }
     if (words.startsWith('/') && !words.startsWith('//'))
       return this.#io.err('pal: a turn runs; commands wait for its end. /quit leaves, Ctrl-C stops it\n')
-    const session = this.#session
-    if (session === null) return this.#io.err('pal: the session is still being opened; say it again\n')
-    this.#queued++
-    this.#queueing = this.#act(async () => void (await session.queue(unescaped(words))))
-    if ((await this.#queueing) === exits.done) this.#io.err('pal: queued\n')
+    if ((await this.#act(() => this.#talk.queue(unescaped(words)))) === exits.done)
+      this.#io.err('pal: queued\n')
   }
 
-  async #turn(words: string): Promise<Exit> {
-    const session = await this.session()
-    this.#abort = new AbortController()
-    this.#queued = 0
-    try {
-      const { signal } = this.#abort
-      const exit = await this.#show(session.send(words, signal))
-      await this.#queueing
-      // Queued after the model had ended: it has a turn of its own.
-      if (exit !== exits.done || this.#queued === 0 || !session.unfinished()) return exit
-      return await this.#show(session.goOn(signal))
-    } finally {
-      this.#abort = null
-    }
+  #turn(words: string): Promise<Exit> {
+    const shown = this.#shown()
+    return this.#talk.turn(words, shown)
   }
 
-  async #show(events: AsyncIterable<LiveEvent>): Promise<Exit> {
+  #shown(): Emit {
     const io = this.#io
     const reporter = createReporter({
       io,
       format: 'text',
       isVerbose: this.#options.isVerbose || io.errIsTerminal,
-      session: this.#session?.id ?? '',
+      session: this.begun()?.id ?? '',
       model: this.preset.modelId,
       scripted: this.place.access === null,
     })
@@ -163,33 +143,26 @@ class Talk implements Scene {
       if (answer.trim() !== '') io.out(`${safeText(answer, { colours: io.outColours }).trimEnd()}\n`)
       answer = ''
     }
-    for await (const event of events) {
+    return (event) => {
       if (event.type === 'request-start') answer = ''
       if (event.type === 'text-delta') answer += event.text
       // Whole answers only: a piece cannot be judged for what it does to a terminal.
       if (event.type === 'answer-end' || event.type === 'turn-end') say()
       reporter.event(event)
+      if (event.type === 'turn-end' && event.failure !== null)
+        io.err(`pal: ${safeText(event.failure.message)}\n`)
     }
-    const result = reporter.result()
-    if (result.failure !== null) io.err(`pal: ${safeText(result.failure.message)}\n`)
-    return exitOf(result)
   }
 
   /** What is expected to fail is said and becomes a code. */
   async #act(work: () => Promise<Exit | void>): Promise<Exit> {
-    try {
-      return (await work()) ?? exits.done
-    } catch (error) {
-      if (error instanceof Refused) return complain(this.#io, refuse(error.exit, error.message))
-      if (error instanceof EngineError) return complain(this.#io, refuse(exitFor(error.code), error.message))
-      throw error
-    }
+    const done = await acted(work)
+    return done.ok ? done.exit : complain(this.#io, done)
   }
 
   #interrupt(): void {
-    if (this.#abort !== null && !this.#abort.signal.aborted) {
+    if (this.#talk.interrupt()) {
       this.#io.err('pal: stopping; Ctrl-C again leaves at once\n')
-      this.#abort.abort()
       // Whoever stops a script does not want its next line.
       if (!this.#io.inIsTerminal) this.leave()
       return
@@ -201,14 +174,6 @@ class Talk implements Scene {
 
   #prompt(): void {
     if (this.#io.inIsTerminal && !this.#isLeft) this.#io.err('> ')
-  }
-}
-
-class Refused extends Error {
-  readonly exit: Exit
-  constructor(exit: Exit, message: string) {
-    super(message)
-    this.exit = exit
   }
 }
 

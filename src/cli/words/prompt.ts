@@ -12,6 +12,7 @@ interface PromptFlags {
   readonly print?: boolean
   readonly outputFormat: Format
   readonly verbose?: boolean
+  readonly lines?: boolean
   readonly continue?: boolean
   readonly resume?: string
   readonly forkSession?: boolean
@@ -30,7 +31,7 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
   child(program, promptCommand, 'one prompt; the word itself is left out: pal -p "…"')
     .usage('[options] [--] [words...]')
     .argument('[words...]', 'what to say')
-    .option('-p, --print', 'answer and end; without it pal talks line by line')
+    .option('-p, --print', 'answer and end; without it pal is a talk')
     .addOption(
       new Option('--output-format <form>', 'what standard output gets').choices(formats).default('text'),
     )
@@ -61,9 +62,14 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
     .option('--system <text>', 'replaces the system prompt whole')
     .option('--cwd <folder>', 'work there')
     .option('--trust', "read this project's settings, this time only")
+    .option('--lines', 'talk in plain lines also where the terminal can draw')
     .option('--verbose', 'show progress on the error stream also where it is no terminal')
     .action((words: readonly string[], flags: PromptFlags) => ends(() => prompt(io, words, flags)))
 }
+
+/** A person at a terminal that can draw gets the screen, unless plain lines are asked for. */
+const isForScreen = (io: Io, flags: PromptFlags): boolean =>
+  io.inIsTerminal && io.outIsTerminal && io.environment['TERM'] !== 'dumb' && flags.lines !== true
 
 async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Promise<Exit> {
   if (flags.forkSession === true && flags.continue !== true && flags.resume === undefined) {
@@ -97,5 +103,7 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     )
     return exits.usage
   }
-  return (await import('../line-mode/agent.ts')).talk(io, options)
+  return isForScreen(io, flags)
+    ? (await import('../screen/talk.ts')).talkOnScreen(io, options)
+    : (await import('../line-mode/agent.ts')).talk(io, options)
 }

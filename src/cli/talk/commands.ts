@@ -1,5 +1,5 @@
-// The commands of the line mode: a word after a slash. They look at the session or change what it shows; nothing of them
-// reaches the model.
+// The commands of a talk: a word after a slash. They look at the session or change what it shows; nothing of them
+// reaches the model. What they write goes to the `Io` of the scene's place, wherever that shows it.
 import type { Session } from '../../engine/session.ts'
 import { lookUp } from '../../model/models.ts'
 import type { Preset } from '../../preset.ts'
@@ -112,6 +112,9 @@ export async function runCommand(scene: Scene, line: string): Promise<Exit> {
   )
   return exits.usage
 }
+
+/** Each with how it is written, for lists and completion. */
+export const commandList = (): readonly Pick<Command, 'usage' | 'about'>[] => Object.values(commands)
 
 const helpText = (): string => {
   const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length))

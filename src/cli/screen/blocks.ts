@@ -1,0 +1,171 @@
+// What the log is made of: one component for each thing that was said, called or noticed. Every text of the model, a
+// tool or a file passes safe-text on its way in (TRUST A18), so that nothing it holds can act on the terminal.
+import { Container, Markdown, Text, wrapTextWithAnsi, type Component } from '@earendil-works/pi-tui'
+import { defaults } from '../../settings/defaults.ts'
+import { describeCall } from '../terminal/progress.ts'
+import { safeText } from '../terminal/safe-text.ts'
+import { changeOf, type Change } from './change.ts'
+import type { Theme } from './theme.ts'
+
+/** Opens and closes with all others. */
+export interface Foldable extends Component {
+  setOpen(isOpen: boolean): void
+}
+
+export const isFoldable = (component: Component): component is Foldable => 'setOpen' in component
+
+export function userBlock(words: string, theme: Theme): Component {
+  const lines = safeText(words)
+    .split('\n')
+    .map((line, at) => `${theme.user(at === 0 ? '› ' : '  ')}${theme.strong(line)}`)
+  return new Text(lines.join('\n'), 0, 1)
+}
+
+export function noticeBlock(message: string, paint: (text: string) => string): Component {
+  return new Text(paint(safeText(message).trimEnd()), 2, 0)
+}
+
+/** Output of a command, as it was written. */
+export function outputBlock(text: string, hasColours: boolean): Component {
+  return new Text(safeText(text, { colours: hasColours }).trimEnd(), 2, 1)
+}
+
+/** An answer while it streams. The text is made safe whole, since a piece cannot be judged alone. */
+export class AnswerBlock extends Container {
+  readonly #markdown: Markdown
+  readonly #thinking: Text
+  readonly #theme: Theme
+  #text = ''
+  #thought = ''
+
+  constructor(theme: Theme) {
+    super()
+    this.#theme = theme
+    this.#thinking = new Text('', 2, 0)
+    this.#markdown = new Markdown('', 0, 1, theme.markdown)
+    this.addChild(this.#thinking)
+    this.addChild(this.#markdown)
+  }
+
+  get isEmpty(): boolean {
+    return this.#text.trim() === ''
+  }
+
+  say(piece: string): void {
+    this.#text += piece
+    this.#thinking.setText('')
+    this.#markdown.setText(safeText(this.#text))
+  }
+
+  /** Only its newest line: it tells that something goes on, not what to read. */
+  think(piece: string): void {
+    if (this.#text !== '') return
+    this.#thought = (this.#thought + piece).slice(-defaults.cli.columns * 2)
+    const line = safeText(this.#thought).trim().split('\n').at(-1) ?? ''
+    this.#thinking.setText(this.#theme.faint(`… ${line}`))
+  }
+
+  end(): void {
+    this.#thinking.setText('')
+  }
+}
+
+/** A call, what it changes, and what came of it. */
+export class CallBlock implements Foldable {
+  readonly #theme: Theme
+  readonly #head: string
+  readonly #change: Change | null
+  #result: string | null = null
+  #isError = false
+  #progress = ''
+  #isOpen = false
+  #lines: { readonly width: number; readonly lines: string[] } | null = null
+
+  constructor(name: string, input: unknown, theme: Theme) {
+    this.#theme = theme
+    this.#head = describeCall(name, input)
+    this.#change = changeOf(name, input)
+  }
+
+  report(text: string): void {
+    this.#progress = text
+    this.invalidate()
+  }
+
+  end(text: string, isError: boolean): void {
+    this.#result = text
+    this.#isError = isError
+    this.#progress = ''
+    this.invalidate()
+  }
+
+  setOpen(isOpen: boolean): void {
+    this.#isOpen = isOpen
+    this.invalidate()
+  }
+
+  invalidate(): void {
+    this.#lines = null
+  }
+
+  render(width: number): string[] {
+    if (this.#lines?.width !== width) this.#lines = { width, lines: this.#made(width) }
+    return this.#lines.lines
+  }
+
+  #made(width: number): string[] {
+    const { bad, good, faint, warn } = this.#theme
+    const mark = this.#result === null ? warn('●') : this.#isError ? bad('●') : good('●')
+    const lines = [
+      ...wrapped(`${mark} ${this.#head}`, width, 0),
+      ...(this.#change === null ? [] : this.#changed(this.#change, width)),
+    ]
+    if (this.#result === null) {
+      const last = safeText(this.#progress).trimEnd().split('\n').at(-1) ?? ''
+      return last === '' ? lines : [...lines, ...wrapped(faint(last), width, 4).slice(0, 1)]
+    }
+    // A change that worked is told by its diff.
+    if (this.#change !== null && !this.#isError && !this.#isOpen) return lines
+    return [...lines, ...this.#told(this.#result, width)]
+  }
+
+  #changed({ file, added, removed, lines }: Change, width: number): string[] {
+    const most = this.#isOpen ? Infinity : defaults.screen.changeLines
+    const paints = {
+      added: this.#theme.good,
+      removed: this.#theme.bad,
+      same: plain,
+      place: this.#theme.faint,
+    }
+    const signs = { added: '+', removed: '-', same: ' ', place: '' }
+    const shown = lines
+      .slice(0, most)
+      .flatMap(({ kind, text }) =>
+        wrapped(paints[kind](`${signs[kind]}${safeText(text, { reveal: true })}`), width, 4),
+      )
+    const rest = lines.length - Math.min(lines.length, most)
+    return [
+      ...wrapped(this.#theme.faint(`${safeText(file, { reveal: true })} +${added} −${removed}`), width, 4),
+      ...shown,
+      ...(rest === 0 ? [] : wrapped(this.#theme.faint(more(rest)), width, 4)),
+    ]
+  }
+
+  #told(result: string, width: number): string[] {
+    const most = this.#isOpen ? Infinity : defaults.screen.resultLines
+    const lines = safeText(result).trimEnd().split('\n')
+    const paint = this.#isError ? this.#theme.bad : this.#theme.faint
+    const shown = lines.slice(0, most).flatMap((line) => wrapped(paint(line), width, 4))
+    const rest = lines.length - Math.min(lines.length, most)
+    return rest === 0 ? shown : [...shown, ...wrapped(this.#theme.faint(more(rest)), width, 4)]
+  }
+}
+
+const plain = (text: string): string => text
+const more = (lines: number): string => `… ${lines} more ${lines === 1 ? 'line' : 'lines'} (ctrl+o opens)`
+
+/** Wrapped and moved to the right; nothing is cut. */
+export function wrapped(text: string, width: number, indent: number): string[] {
+  const room = Math.max(1, width - indent)
+  return wrapTextWithAnsi(text, room).map((line) => `${' '.repeat(Math.min(indent, width - 1))}${line}`)
+}

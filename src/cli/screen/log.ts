@@ -1,0 +1,179 @@
+// From live events to what is shown: which block an event begins, grows or ends. A session that is gone on with shows its
+// view the same way, so that a person sees what the model sees.
+import type { LiveEvent } from '../../engine/live.ts'
+import type { Message, View, ViewBlock } from '../../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { describeCall } from '../terminal/progress.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { AnswerBlock, CallBlock, noticeBlock, userBlock } from './blocks.ts'
+import type { Screen } from './screen.ts'
+import { afterEvent, short } from './status.ts'
+
+export class Log {
+  readonly #screen: Screen
+  readonly #calls = new Map<string, CallBlock>()
+  #answer: AnswerBlock | null = null
+  #countdown: NodeJS.Timeout | null = null
+
+  constructor(screen: Screen) {
+    this.#screen = screen
+  }
+
+  hear(event: LiveEvent): void {
+    const { theme } = this.#screen
+    this.#stopCountdown()
+    switch (event.type) {
+      case 'request-start':
+        this.#answer = null
+        this.#screen.setBusy('thinking (esc stops)')
+        break
+      case 'text-delta':
+        this.#said().say(event.text)
+        break
+      case 'thinking-delta':
+        this.#said().think(event.text)
+        break
+      case 'answer-end':
+        this.#answer?.end()
+        break
+      case 'tool-start':
+        this.#begin(event.id, event.name, event.input)
+        break
+      case 'tool-progress':
+        this.#calls.get(event.id)?.report(event.text)
+        break
+      case 'tool-end':
+        this.#calls.get(event.id)?.end(event.text, event.isError)
+        this.#calls.delete(event.id)
+        break
+      case 'view-edit':
+        this.notice(
+          `~ ${event.layer}: ${event.why} (${short(event.tokensFreed)} tokens freed; /undo ${event.seq})`,
+        )
+        break
+      case 'compaction':
+        this.notice(compactionLine(event))
+        break
+      case 'retry-wait':
+        this.#count(event.attempt, event.waitMs, event.failure.message)
+        break
+      case 'notice':
+        this.notice(event.message)
+        break
+      case 'turn-end':
+        this.#end(event)
+    }
+    this.#screen.setStatus(afterEvent(this.#screen.status, event))
+    if (event.type === 'turn-end' && event.failure !== null)
+      this.#screen.add(noticeBlock(event.failure.message, theme.bad))
+  }
+
+  said(words: string): void {
+    this.#answer = null
+    this.#screen.add(userBlock(words, this.#screen.theme))
+  }
+
+  notice(message: string): void {
+    this.#screen.add(noticeBlock(safeLine(message), this.#screen.theme.faint))
+  }
+
+  complain(message: string): void {
+    this.#screen.add(noticeBlock(message, this.#screen.theme.bad))
+  }
+
+  /** What the model sees of the part before, newest last. */
+  show(view: View): void {
+    for (const message of view.messages) this.#message(message)
+    for (const call of this.#calls.values()) call.end('', false)
+    this.#calls.clear()
+    this.#answer = null
+  }
+
+  #message(message: Message): void {
+    for (const part of message.parts) {
+      if (part.kind === 'input') this.said(textOf(part.blocks))
+      else if (part.kind === 'edit' || part.kind === 'injected')
+        this.notice(firstLine(textOf(part.blocks), part.kind === 'edit' ? '~ summary: ' : '~ '))
+      else for (const block of part.blocks) this.#block(block)
+    }
+  }
+
+  #block(block: ViewBlock): void {
+    if (block.type === 'tool_result' && 'tool_use_id' in block) {
+      this.#calls.get(block.tool_use_id)?.end(textOf(block.content), block.is_error)
+      this.#calls.delete(block.tool_use_id)
+    } else if (block.type === 'tool_use' && 'input' in block && 'name' in block && 'id' in block)
+      this.#begin(block.id, block.name, block.input)
+    else if (block.type === 'text' && 'text' in block) {
+      this.#answer = null
+      this.#said().say(block.text)
+    }
+  }
+
+  #said(): AnswerBlock {
+    if (this.#answer !== null) {
+      this.#screen.draw()
+      return this.#answer
+    }
+    this.#answer = new AnswerBlock(this.#screen.theme)
+    this.#screen.add(this.#answer)
+    return this.#answer
+  }
+
+  #begin(id: string, name: string, input: unknown): void {
+    const call = new CallBlock(name, input, this.#screen.theme)
+    this.#calls.set(id, call)
+    this.#answer = null
+    this.#screen.setBusy(`${safeLine(describeCall(name, input)).slice(0, defaults.cli.columns)} (esc stops)`)
+    this.#screen.add(call)
+  }
+
+  #end(event: LiveEvent & { type: 'turn-end' }): void {
+    this.#screen.setBusy(null)
+    this.#answer?.end()
+    this.#answer = null
+    for (const call of this.#calls.values()) call.end('stopped', true)
+    this.#calls.clear()
+    if (event.outcome === 'aborted') this.notice('stopped; say what to do instead')
+  }
+
+  #count(attempt: number, waitMs: number, why: string): void {
+    const second = 1000
+    let left = Math.ceil(waitMs / second)
+    const say = (): void =>
+      this.#screen.setBusy(`${safeLine(why)}; attempt ${attempt} in ${left} s (esc stops)`)
+    say()
+    this.#countdown = setInterval(() => {
+      left = Math.max(0, left - 1)
+      say()
+    }, second)
+  }
+
+  #stopCountdown(): void {
+    if (this.#countdown !== null) clearInterval(this.#countdown)
+    this.#countdown = null
+  }
+}
+
+function compactionLine(event: LiveEvent & { type: 'compaction' }): string {
+  const { source, tokensBefore, tokensAfter, retention, seq } = event
+  const kept =
+    retention === null ? '' : `, ${Math.round(retention * 100)}% of what was checked still in sight`
+  return `~ compaction (${source ?? 'cleared'}): ${short(tokensBefore)} tokens became ${short(tokensAfter)}${kept}; /undo ${seq} takes it back`
+}
+
+const textOf = (blocks: readonly ViewBlock[]): string =>
+  blocks
+    .flatMap((block) =>
+      block.type === 'text' && 'text' in block
+        ? [block.text]
+        : block.type === 'image' || block.type === 'document'
+          ? [`[${block.type}]`]
+          : [],
+    )
+    .join('\n')
+
+const firstLine = (text: string, mark: string): string => {
+  const line = text.trim().split('\n')[0] ?? ''
+  return `${mark}${line.slice(0, defaults.cli.columns * 2).toWellFormed()}`
+}

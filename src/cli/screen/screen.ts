@@ -1,0 +1,203 @@
+// The screen itself: a log that grows, a place for the editor or a question, and the status line. It knows components
+// and keys, and nothing of sessions. The main buffer of the terminal is used, so that its scrollback stays.
+import {
+  Container,
+  Editor,
+  Loader,
+  matchesKey,
+  ProcessTerminal,
+  TuiMainScreen,
+  type AutocompleteProvider,
+  type Component,
+  type Terminal,
+} from '@earendil-works/pi-tui'
+import { isFoldable } from './blocks.ts'
+import { QuestionBlock, type Question } from './question.ts'
+import { statusLine, type Status } from './status.ts'
+import type { Theme } from './theme.ts'
+
+export interface ScreenEars {
+  readonly submitted: (text: string) => void
+  /** Escape, where no question is open. */
+  readonly escaped: () => void
+  /** Ctrl-C with an empty editor. */
+  readonly interrupted: () => void
+  /** Ctrl-D with an empty editor. */
+  readonly ended: () => void
+  /** Shift-Tab. */
+  readonly modeWanted: () => void
+  /** Ctrl-V: there may be a picture in the clipboard. */
+  readonly pictureWanted: () => void
+}
+
+export class Screen {
+  readonly theme: Theme
+  readonly #tui: TuiMainScreen
+  readonly #log = new Container()
+  readonly #place = new Container()
+  readonly #editor: Editor
+  readonly #busy: Loader
+  readonly #ears: ScreenEars
+  #status: Status
+  #isOpen = false
+  /** Questions that wait for the one that is shown. */
+  readonly #waiting: (() => void)[] = []
+  #isAsking = false
+
+  constructor(theme: Theme, status: Status, ears: ScreenEars, terminal: Terminal = new ProcessTerminal()) {
+    this.theme = theme
+    this.#ears = ears
+    this.#status = status
+    this.#tui = new TuiMainScreen(terminal)
+    this.#editor = new Editor(this.#tui, theme.editor)
+    this.#editor.onSubmit = (text) => ears.submitted(text)
+    this.#busy = new Loader(this.#tui, theme.accent, theme.faint, '')
+    this.#busy.stop()
+    this.#place.addChild(this.#editor)
+    this.#tui.addChild(this.#log)
+    this.#tui.addChild(this.#place)
+    this.#tui.addChild({
+      render: (width) => [statusLine(this.#status, this.theme, width)],
+      invalidate: () => undefined,
+    })
+    this.#tui.addInputListener((data) => (this.#isKey(data) ? { consume: true } : undefined))
+  }
+
+  start(): void {
+    this.#tui.start()
+    this.#tui.setFocus(this.#editor)
+  }
+
+  /** Gives the terminal back as it was found. */
+  async stop(): Promise<void> {
+    this.#busy.stop()
+    this.#place.clear()
+    this.#tui.renderNow()
+    await this.#tui.terminal.drainInput()
+    this.#tui.stop()
+  }
+
+  /** For a program of the user's own (an editor) that needs the terminal meanwhile. */
+  async lend<T>(work: () => Promise<T>): Promise<T> {
+    this.#tui.stop()
+    try {
+      return await work()
+    } finally {
+      this.#tui.start()
+      this.#tui.requestRender(true)
+    }
+  }
+
+  add(component: Component): void {
+    if (isFoldable(component)) component.setOpen(this.#isOpen)
+    this.#log.addChild(component)
+    this.draw()
+  }
+
+  /** The log begins anew; what scrolled away stays in the terminal's own memory. */
+  clear(): void {
+    this.#log.clear()
+    this.#tui.requestRender(true)
+  }
+
+  draw(): void {
+    this.#tui.requestRender()
+  }
+
+  get status(): Status {
+    return this.#status
+  }
+
+  setStatus(change: Partial<Status>): void {
+    this.#status = { ...this.#status, ...change }
+    this.draw()
+  }
+
+  /** A line that moves while something goes on; null takes it away. */
+  setBusy(message: string | null): void {
+    this.#place.removeChild(this.#busy)
+    if (message === null) this.#busy.stop()
+    else {
+      this.#busy.setMessage(message)
+      this.#busy.start()
+      this.#place.children.unshift(this.#busy)
+    }
+    this.draw()
+  }
+
+  setInput(text: string): void {
+    this.#editor.setText(text)
+    this.draw()
+  }
+
+  insert(text: string): void {
+    this.#editor.insertTextAtCursor(text)
+    this.draw()
+  }
+
+  remember(inputs: readonly string[]): void {
+    for (const input of inputs) this.#editor.addToHistory(input)
+  }
+
+  offer(provider: AutocompleteProvider): void {
+    this.#editor.setAutocompleteProvider(provider)
+  }
+
+  /** One question at a time; the others wait. Null: the person turned away, or the asker gave up. */
+  async ask<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
+    if (this.#isAsking) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (signal?.aborted === true) return this.#next(null)
+    this.#isAsking = true
+    const answer = await new Promise<T | null>((resolve) => {
+      const block = new QuestionBlock(question, this.theme, resolve)
+      signal?.addEventListener('abort', () => resolve(null), { once: true })
+      this.#place.removeChild(this.#editor)
+      this.#place.addChild(block)
+      this.#tui.setFocus(block)
+      this.draw()
+    })
+    this.#place.children = this.#place.children.filter((child) => !(child instanceof QuestionBlock))
+    this.#place.addChild(this.#editor)
+    this.#tui.setFocus(this.#editor)
+    this.draw()
+    return this.#next(answer)
+  }
+
+  #next<T>(answer: T): T {
+    this.#isAsking = false
+    this.#waiting.shift()?.()
+    return answer
+  }
+
+  #isKey(data: string): boolean {
+    if (matchesKey(data, 'ctrl+o')) return this.#fold()
+    if (matchesKey(data, 'ctrl+c')) return this.#interrupt()
+    if (this.#isAsking) return false
+    if (matchesKey(data, 'escape'))
+      return !this.#editor.isShowingAutocomplete() && this.#heard(this.#ears.escaped)
+    if (matchesKey(data, 'ctrl+d') && this.#editor.getText() === '') return this.#heard(this.#ears.ended)
+    if (matchesKey(data, 'shift+tab')) return this.#heard(this.#ears.modeWanted)
+    if (matchesKey(data, 'ctrl+v')) return this.#heard(this.#ears.pictureWanted)
+    return false
+  }
+
+  #heard(ear: () => void): true {
+    ear()
+    return true
+  }
+
+  #fold(): true {
+    this.#isOpen = !this.#isOpen
+    for (const child of this.#log.children) if (isFoldable(child)) child.setOpen(this.#isOpen)
+    this.#tui.requestRender(true)
+    return true
+  }
+
+  #interrupt(): boolean {
+    if (this.#isAsking) return false
+    if (this.#editor.getText() === '') return this.#heard(this.#ears.interrupted)
+    this.#editor.setText('')
+    this.draw()
+    return true
+  }
+}

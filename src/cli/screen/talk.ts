@@ -1,0 +1,192 @@
+// `pal` at a terminal: the conversation on the screen. Enter says it, or queues it while a turn runs; Escape stops the
+// turn; Ctrl-C twice or Ctrl-D leaves. Commands after a slash are those of the line mode, written to the log.
+import type { SlashCommand } from '@earendil-works/pi-tui'
+import { join } from 'node:path'
+import { machineFileSystem } from '../../disk/fs.ts'
+import type { LiveEvent } from '../../engine/live.ts'
+import type { Session } from '../../engine/session.ts'
+import { windowOf } from '../../model/models.ts'
+import type { Preset } from '../../preset.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import { withPreset, type TalkOptions } from '../headless.ts'
+import { commandList, runCommand, type Scene } from '../talk/commands.ts'
+import { uniqueText, type Workplace } from '../place/workplace.ts'
+import { acted, Conversation } from '../talk/conversation.ts'
+import type { Io } from '../terminal/io.ts'
+import { outputBlock } from './blocks.ts'
+import { completionOf } from './completion.ts'
+import { Log } from './log.ts'
+import { keepInput, pastInputs, type PastInputsPlace } from './past-inputs.ts'
+import { Screen } from './screen.ts'
+import type { Status } from './status.ts'
+import { themeOf } from './theme.ts'
+
+export function talkOnScreen(io: Io, options: TalkOptions): Promise<Exit> {
+  // Notices outside of a turn come before or while the screen stands: it hears them from the moment it is there.
+  const ears: { hear: (event: LiveEvent) => void } = { hear: () => undefined }
+  return withPreset(io, options, { listen: (event) => ears.hear(event) }, (place, preset) => {
+    const talk = new ScreenTalk(place, preset, options)
+    ears.hear = (event) => talk.hear(event)
+    return talk.run()
+  })
+}
+
+class ScreenTalk implements Scene {
+  readonly place: Workplace
+  readonly preset: Preset
+  readonly #options: TalkOptions
+  readonly #screen: Screen
+  readonly #log: Log
+  readonly #talk: Conversation
+  readonly #past: PastInputsPlace
+  readonly #left: Promise<void>
+  #leave: () => void = () => undefined
+  #running: Promise<void> | null = null
+  #warnedAt = -Infinity
+
+  constructor(place: Workplace, preset: Preset, options: TalkOptions) {
+    this.preset = preset
+    this.#options = options
+    this.#left = new Promise((resolve) => {
+      this.#leave = resolve
+    })
+    const theme = themeOf(place.io.outColours)
+    this.#screen = new Screen(theme, statusOf(place, preset), {
+      submitted: (text) => void this.#submit(text),
+      escaped: () => void this.#talk.interrupt(),
+      interrupted: () => this.#interrupt(),
+      ended: () => this.leave(),
+      modeWanted: () => undefined,
+      pictureWanted: () => undefined,
+    })
+    this.#log = new Log(this.#screen)
+    this.place = { ...place, io: this.#loggingIo(place.io) }
+    this.#talk = new Conversation(preset, options, this.place.io)
+    this.#past = {
+      fs: machineFileSystem,
+      folder: join(place.home, 'projects', place.project.slug),
+      unique: uniqueText,
+    }
+  }
+
+  async run(): Promise<Exit> {
+    const stopListening = this.place.io.onInterrupt(() => this.leave())
+    this.#screen.start()
+    try {
+      this.#screen.remember(await pastInputs(this.#past))
+      this.#screen.offer(completionOf(slashCommands(), this.place.project.cwd, machineFileSystem))
+      const opened = await this.#open()
+      if (opened !== exits.done) return opened
+      await this.#left
+      this.#talk.interrupt()
+      await this.#running
+      await this.#talk.close()
+      return exits.done
+    } finally {
+      stopListening()
+      await this.#screen.stop()
+      const session = this.#talk.begun()
+      if (session !== null) process.stdout.write(`session ${session.id}; pal --continue goes on\n`)
+    }
+  }
+
+  hear(event: LiveEvent): void {
+    this.#log.hear(event)
+  }
+
+  begun(): Session | null {
+    return this.#talk.begun()
+  }
+
+  session(): Promise<Session> {
+    return this.#talk.session()
+  }
+
+  leave(): void {
+    this.#leave()
+  }
+
+  /** Shows what a session that is gone on with holds. */
+  async #open(): Promise<Exit> {
+    this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
+    if (!this.#options.continue && this.#options.resume === undefined) return exits.done
+    const opened = await acted(async () => {
+      this.#log.show((await this.session()).view())
+    })
+    if (opened.ok) return opened.exit
+    // The screen is about to go: the reason must outlast it.
+    process.stderr.write(`pal: ${opened.message}\n`)
+    return opened.exit
+  }
+
+  async #submit(text: string): Promise<void> {
+    const words = text.trim()
+    if (words === '') return
+    this.#screen.remember([words])
+    const unkept = await keepInput(this.#past, words)
+    if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
+    const isCommand = words.startsWith('/') && !words.startsWith('//')
+    if (this.#running !== null) return this.#whileBusy(words, isCommand)
+    this.#running = this.#take(words, isCommand).finally(() => {
+      this.#running = null
+    })
+  }
+
+  async #take(words: string, isCommand: boolean): Promise<void> {
+    this.#log.said(words)
+    const done = await acted(() =>
+      isCommand ? runCommand(this, words) : this.#talk.turn(unescaped(words), (event) => this.hear(event)),
+    )
+    if (!done.ok) this.#log.complain(done.message)
+    this.#screen.setBusy(null)
+  }
+
+  async #whileBusy(words: string, isCommand: boolean): Promise<void> {
+    if (words === '/quit') return this.leave()
+    if (isCommand) return this.#log.notice('a turn runs; commands wait for its end. Esc stops it')
+    const queued = await acted(() => this.#talk.queue(unescaped(words)))
+    if (!queued.ok) return this.#log.complain(queued.message)
+    this.#log.said(words)
+    this.#log.notice('kept; the model gets it at its next step')
+    this.#screen.setStatus({ queued: this.#screen.status.queued + 1 })
+  }
+
+  #interrupt(): void {
+    if (this.#talk.interrupt()) return
+    const now = Date.now()
+    if (now - this.#warnedAt < defaults.screen.leaveMs) return this.leave()
+    this.#warnedAt = now
+    this.#log.notice('ctrl+c again leaves')
+  }
+
+  /** What commands write goes to the log. */
+  #loggingIo(io: Io): Io {
+    const write = (text: string): void => this.#screen.add(outputBlock(text, io.outColours))
+    return { ...io, out: write, err: write }
+  }
+}
+
+const unescaped = (words: string): string => (words.startsWith('//') ? words.slice(1) : words)
+
+const slashCommands = (): readonly SlashCommand[] =>
+  commandList().map(({ usage, about }) => {
+    const [name = '', ...rest] = usage.slice(1).split(' ')
+    return { name, description: about, ...(rest.length === 0 ? {} : { argumentHint: rest.join(' ') }) }
+  })
+
+function statusOf(place: Workplace, preset: Preset): Status {
+  const window = windowOf({ model: preset.modelId, table: preset.models, override: place.settings.window })
+  return {
+    model: preset.modelId,
+    mode: 'default',
+    tokens: 0,
+    window: window.tokens,
+    sent: 0,
+    read: 0,
+    dollars: 0,
+    scripted: place.access === null,
+    queued: 0,
+    background: 0,
+  }
+}

@@ -1,0 +1,143 @@
+// A talk without its looks: one session, at most one turn, and input that waits for it. The line mode and the screen
+// show the same conversation; neither knows the other. Law: what was typed while a turn ran is durable before it is
+// acknowledged, and reaches the model once.
+import { EngineError, type Input, type Session } from '../../engine/session.ts'
+import type { Emit, LiveEvent } from '../../engine/live.ts'
+import type { Preset } from '../../preset.ts'
+import { exitFor, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { exitOf, openSession, type TalkOptions } from '../headless.ts'
+import type { Io } from '../terminal/io.ts'
+
+/** What is expected to fail, with the code a script gets. */
+export class Refused extends Error {
+  readonly exit: Exit
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.exit = refusal.exit
+  }
+}
+
+export type Acted = { readonly ok: true; readonly exit: Exit } | Refusal
+
+export class Conversation {
+  readonly #preset: Preset
+  readonly #options: TalkOptions
+  readonly #io: Io
+  #session: Promise<Session> | null = null
+  #opened: Session | null = null
+  /** Of the turn that runs. */
+  #abort: AbortController | null = null
+  /** Input on its way to the disk, and how much of it this turn has been given. */
+  #queueing: Promise<unknown> = Promise.resolve()
+  #queued = 0
+
+  constructor(preset: Preset, options: TalkOptions, io: Io) {
+    this.#preset = preset
+    this.#options = options
+    this.#io = io
+  }
+
+  get isBusy(): boolean {
+    return this.#abort !== null
+  }
+
+  /** The session in which something may have been said; null as long as none was opened. */
+  begun(): Session | null {
+    return this.#opened
+  }
+
+  /** The session, begun or opened if there is none yet. */
+  session(): Promise<Session> {
+    this.#session ??= this.#open().catch((error: unknown) => {
+      this.#session = null
+      throw error
+    })
+    return this.#session
+  }
+
+  async #open(): Promise<Session> {
+    const opened = await openSession(this.#preset, this.#options, this.#io)
+    if ('exit' in opened) throw new Refused(opened)
+    this.#opened = opened
+    return opened
+  }
+
+  /** Goes on with another session, or with a new one. The one before is closed and stays as it is. */
+  async change(next: Session | null): Promise<void> {
+    const before = this.#opened
+    this.#opened = next ?? (await this.#preset.engine.open())
+    this.#session = Promise.resolve(this.#opened)
+    await before?.close()
+  }
+
+  /** One turn, and those that input queued too late for it needs. */
+  async turn(input: Input, hear: Emit): Promise<Exit> {
+    const session = await this.session()
+    return this.#run(session, (signal) => session.send(input, signal), hear)
+  }
+
+  /** A turn on what waits in the session, if anything does. */
+  async goOn(hear: Emit): Promise<Exit> {
+    const session = await this.session()
+    return session.unfinished() ? this.#run(session, (signal) => session.goOn(signal), hear) : exits.done
+  }
+
+  async #run(
+    session: Session,
+    start: (signal: AbortSignal) => AsyncIterable<LiveEvent>,
+    hear: Emit,
+  ): Promise<Exit> {
+    this.#abort = new AbortController()
+    this.#queued = 0
+    try {
+      const { signal } = this.#abort
+      const exit = await heard(start(signal), hear)
+      await this.#queueing
+      if (exit !== exits.done || this.#queued === 0 || !session.unfinished()) return exit
+      // Queued after the model had ended: it has a turn of its own.
+      return await heard(session.goOn(signal), hear)
+    } finally {
+      this.#abort = null
+    }
+  }
+
+  /** Keeps input for the turn that runs. Durable when this resolves. */
+  async queue(input: Input): Promise<void> {
+    const session = await this.session()
+    this.#queued++
+    const queued = session.queue(input)
+    this.#queueing = queued.catch(() => undefined)
+    await queued
+  }
+
+  /** Stops the turn that runs; false where none does or it was stopped already. */
+  interrupt(): boolean {
+    if (this.#abort === null || this.#abort.signal.aborted) return false
+    this.#abort.abort()
+    return true
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close()
+  }
+}
+
+async function heard(events: AsyncIterable<LiveEvent>, hear: Emit): Promise<Exit> {
+  let exit: Exit = exits.failed
+  for await (const event of events) {
+    if (event.type === 'turn-end') exit = exitOf(event)
+    hear(event)
+  }
+  return exit
+}
+
+/** What is expected to fail becomes a value. */
+export async function acted(work: () => Promise<Exit | void>): Promise<Acted> {
+  try {
+    return { ok: true, exit: (await work()) ?? exits.done }
+  } catch (error) {
+    if (error instanceof Refused) return refuse(error.exit, error.message)
+    if (error instanceof EngineError) return refuse(exitFor(error.code), error.message)
+    throw error
+  }
+}
