@@ -129,6 +129,11 @@ export function createPreset(options: PresetOptions): Preset {
       environment: commandEnvironment(environment),
     }),
     mayRun: permitBy(allowed),
+    restoration: {
+      files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
+      fileCount: settings.restoreFiles,
+      fileTokens: settings.restoreFileTokens,
+    },
     caps: { dollars: settings.maxCost, tokens: settings.maxTokens },
     cwd: project.cwd,
     models,

@@ -149,7 +149,7 @@ function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOp
 
 const isTaskCall = (call: Call): boolean => /^(?:TaskList|TodoWrite|update_plan)$/.test(call.name)
 
-function tasksOf(calls: readonly Call[]): string[] {
+export function tasksOf(calls: readonly Call[]): string[] {
   const last = calls.findLast((call) => isTaskCall(call) && call.outcome !== null && !call.outcome.isError)
   if (last === undefined) return []
   const items = [last.input['tasks'], last.input['todos'], last.input['plan']].find(Array.isArray) ?? []

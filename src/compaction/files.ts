@@ -3,7 +3,7 @@ import type { Call } from './reading.ts'
 import { countLines } from './reading.ts'
 import { about } from './sections.ts'
 
-export function fileOf({ input }: Call): string | null {
+export function fileOf({ input }: Pick<Call, 'input'>): string | null {
   const path = [input['file_path'], input['path'], input['notebook_path'], input['filename']].find(
     (value) => typeof value === 'string' && value !== '',
   )
@@ -11,7 +11,7 @@ export function fileOf({ input }: Call): string | null {
 }
 
 /** What a call does to a file, seen from what it is given, so that tools of others count too. */
-function deedOf(call: Call): 'read' | 'written' | 'edited' | null {
+export function deedOf(call: Pick<Call, 'name' | 'input'>): 'read' | 'written' | 'edited' | null {
   const { input, name } = call
   if (typeof input['old_string'] === 'string' || Array.isArray(input['edits'])) return 'edited'
   if (typeof input['content'] === 'string' || typeof input['file_text'] === 'string') return 'written'

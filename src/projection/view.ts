@@ -41,6 +41,10 @@ export interface Part {
   /** Results: the call and its tool. */
   readonly tool?: string | undefined
   readonly isError?: boolean | undefined
+  /** Attachments: what it is, where it comes from, and whether a compaction gave it back. */
+  readonly attachment?:
+    | { readonly kind: string; readonly source: string | null; readonly restored: boolean }
+    | undefined
 }
 
 /** Neighbouring parts of one role. In a user message tool results come first, as the wire demands. */

@@ -4,6 +4,9 @@
 import { restoringDefaults } from './restoring-defaults.ts'
 import { memoryDefaults } from './memory-defaults.ts'
 import { agentDefaults } from './agent-defaults.ts'
+import { recallDefaults } from './recall-defaults.ts'
+import { forkDefaults } from './fork-defaults.ts'
+import { permissionDefaults } from './permission-defaults.ts'
 import { surfaceDefaults } from './surface-defaults.ts'
 import { toolDefaults } from './tool-defaults.ts'
 import { KB, MB, second, minute } from './units.ts'
@@ -277,8 +280,11 @@ export const defaults = {
     },
   },
   memory: memoryDefaults,
+  ...recallDefaults,
   ...agentDefaults,
   tools: toolDefaults,
+  permission: permissionDefaults,
   ...restoringDefaults,
+  ...forkDefaults,
   ...surfaceDefaults,
 } as const

@@ -15,7 +15,7 @@ export function partOf(entry: Entry, tool?: string): Part | null {
     case 'user-message':
       return userPart(entry, fact.content, isRealInput(fact) ? 'input' : 'injected')
     case 'attachment':
-      return userPart(entry, fact.content, 'injected')
+      return attachmentPart(entry, fact)
     case 'memory-recall':
       return userPart(entry, [{ type: 'text', text: fact.text }], 'injected')
     case 'damage-found':
@@ -55,6 +55,12 @@ function userPart(entry: Entry, content: readonly UserBlock[], kind: 'input' | '
   const { blocks, source } = cleaned(content)
   if (blocks.length === 0) return null
   return { ...plain(entry, 'user', kind), blocks, source, estimate: estimateBlocks(blocks) }
+}
+
+function attachmentPart(entry: Entry, fact: FactOf<'attachment'>): Part | null {
+  const part = userPart(entry, fact.content, 'injected')
+  const { kind, source = null, restored = false } = fact
+  return part === null ? null : { ...part, attachment: { kind, source, restored } }
 }
 
 function resultPart(entry: Entry, fact: FactOf<'tool-result'>, tool: string | undefined): Part {

@@ -26,5 +26,10 @@ export function createReadFiles(
     set: touch,
     entries: () => [...files],
     copy: () => createReadFiles(files, most),
+    replace: (wanted) => {
+      const all = [...wanted]
+      files.clear()
+      for (const [path, file] of all) touch(path, file)
+    },
   }
 }

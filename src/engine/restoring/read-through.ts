@@ -1,0 +1,50 @@
+// Files as they are now, through the real Read tool: its limits, its gate, its redaction and the caller's permission
+// hold here as for the model. Nothing is kept: the table of read files belongs to whoever asked.
+import { createReadFiles } from '../../tools/files/read-files.ts'
+import { runCalls } from '../../tools/run.ts'
+import type { ToolEnv } from '../../tools/tool.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
+import type { Core } from '../core.ts'
+import type { FileSource, ReadNow } from './restorer.ts'
+
+const readTool = 'Read'
+
+export function readThrough(core: Core): FileSource {
+  return {
+    recent: () =>
+      core.readFiles
+        .entries()
+        .map(([path]) => path)
+        .reverse(),
+    read: async (paths, signal) => {
+      const found = new Map<string, ReadNow>()
+      const tools = core.runnable().filter((tool) => tool.spec.name === readTool)
+      if (tools.length === 0) return found
+      const readFiles = createReadFiles()
+      const { cwd, clock, mayRun } = core.options
+      const env = (call: ToolUseBlock): ToolEnv => ({
+        cwd,
+        callId: call.id,
+        readFiles,
+        spill: null,
+        expand: async () => ({ ok: false, why: 'nothing is expanded here' }),
+        isShown: () => false,
+        report: () => undefined,
+        now: () => clock.now(),
+      })
+      const calls = paths.map((path): ToolUseBlock => ({
+        type: 'tool_use',
+        id: path,
+        name: readTool,
+        input: { file_path: path },
+      }))
+      for await (const { call, outcome } of runCalls(calls, { tools, env, signal, mayRun })) {
+        const text = outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        if (outcome.isError || text.length === 0) continue
+        const [, file = null] = readFiles.entries().find(([path]) => path === call.id) ?? []
+        found.set(call.id, { text: text.join('\n'), file })
+      }
+      return found
+    },
+  }
+}

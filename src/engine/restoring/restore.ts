@@ -1,0 +1,109 @@
+// Restoration: what a compaction gives back beside its summary (SPEC 8.7), and the read-file table it leaves (SPEC 8.8).
+// Gathered before the append, so that boundary and attachments are one change; what stands comes before files, and all of
+// it stays below what the compaction had to reach.
+import type { Plan } from '../../compaction/ladder.ts'
+import { headWithin, sharesOf } from '../../compaction/restoring/shares.ts'
+import type { Room } from '../../projection/budget.ts'
+import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { ReadFile } from '../../tools/tool.ts'
+import type { Entry, FactOf } from '../../transcript/fact.ts'
+import type { Core } from '../core.ts'
+import { attachmentRef } from './shown.ts'
+import { restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
+import { readThrough } from './read-through.ts'
+import type { Restorer, RestoreScene } from './restorer.ts'
+import { builtIn } from './standing.ts'
+
+export interface Restoration {
+  readonly facts: readonly FactOf<'attachment'>[]
+  readonly tokens: number
+  /** For each fact the file it shows. */
+  readonly files: readonly (RestoredFile | null)[]
+  /** Files that the messages that stay still show. */
+  readonly visible: ReadonlySet<string>
+}
+
+const nothing: Restoration = { facts: [], tokens: 0, files: [], visible: new Set() }
+
+export async function restoration(
+  core: Core,
+  made: Plan,
+  room: Room,
+  signal: AbortSignal,
+): Promise<Restoration> {
+  if (made.source === null) return nothing
+  const { restoration: options = {}, cwd } = core.options
+  const view = core.view()
+  // A provider may have counted more than we do; what is given back is counted as it would.
+  const factor = view.factor * (made.tokensBefore / Math.max(1, view.tokens))
+  const scene = { session: core.session, kept: made.partsKept, gone: made.partsGone, signal }
+  const most = made.tokensBefore * (1 - defaults.compaction.leastSavedShare)
+  const below = room.threshold - defaults.compaction.gapShare * room.room
+  const standing = await standingFacts(
+    [...builtIn, ...(options.restorers ?? [])],
+    scene,
+    Math.min(below, most) - made.tokensAfter,
+    factor,
+  )
+  const visible = visibleFiles(made.partsKept, made.edits, cwd)
+  const files = await restoreFiles({
+    options,
+    source: options.source ?? readThrough(core),
+    scene,
+    cwd,
+    visible,
+    tokens: Math.min(room.target, most) - made.tokensAfter - costOf(standing, factor),
+    factor,
+  })
+  const facts = [...standing, ...files.facts]
+  const shown = [...standing.map(() => null), ...files.files]
+  return { facts, tokens: costOf(facts, factor), files: shown, visible }
+}
+
+/** After the append: the table holds what is in sight or was read again, for the model has lost sight of the others. */
+export function resetReadFiles(
+  core: Core,
+  { files, visible }: Restoration,
+  attached: readonly Entry[],
+): void {
+  const seen = core.readFiles.entries().filter(([path]) => visible.has(path))
+  const again = files.flatMap((one, index): readonly (readonly [string, ReadFile])[] => {
+    const entry = attached[index]
+    if (one === null || entry === undefined) return []
+    return [[one.path, { ...one.file, callId: one.isWhole ? attachmentRef(entry.seq) : '' }]]
+  })
+  core.readFiles.replace([...seen, ...again])
+}
+
+async function standingFacts(
+  restorers: readonly Restorer[],
+  scene: RestoreScene,
+  room: number,
+  factor: number,
+): Promise<readonly FactOf<'attachment'>[]> {
+  const said = await Promise.all(
+    restorers.map(async (restorer) => ({ restorer, text: (await restorer.restore(scene)) ?? '' })),
+  )
+  const told = said.filter(({ text }) => text.trim() !== '')
+  const cost = (text: string): number => factor * estimateText(text)
+  const wanted = told.map(({ restorer, text }) =>
+    Math.ceil(
+      restorer.isWhole === true ? cost(text) : Math.min(cost(text), defaults.restoration.standingTokens),
+    ),
+  )
+  const shares = sharesOf(wanted, room)
+  return told.flatMap(({ restorer, text }, index): readonly FactOf<'attachment'>[] => {
+    const head = headWithin(text, shares[index]!, cost)
+    if (head.text === '') return []
+    const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`
+    const content = [{ type: 'text', text: `${head.text}${cut}` }] as const
+    return [{ type: 'attachment', kind: restorer.name, content, restored: true }]
+  })
+}
+
+function costOf(facts: readonly FactOf<'attachment'>[], factor: number): number {
+  let estimate = 0
+  for (const { content } of facts) estimate += estimateBlocks(content)
+  return Math.round(factor * estimate)
+}
