@@ -1,0 +1,133 @@
+// Who can be written to: each session that may be named by others has a box and beside it a card,
+//
+//   <root>/<session>/who.json   {"name":"…","session":"…","host":"…","pid":7,"start":"…","boot":"…"}
+//
+// A box belongs to a session, never to a name, so a message cannot reach whoever took a name later. A name counts as
+// long as the process that wrote the card lives; a session can be addressed as long as its box exists, and reads what
+// waits when it is opened again.
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import { attempt, readAt, systemCode, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
+import type { ProcessIdentity, Processes } from '../../disk/processes.ts'
+import { removeIfThere, replaceFile } from '../../disk/replace.ts'
+import { safeName } from '../../disk/safe-name.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { createBox, makeBox, type Box, type BoxPorts } from './box.ts'
+
+export interface DirectoryPorts extends BoxPorts {
+  readonly processes: Processes
+}
+
+export interface Card {
+  readonly name: string
+  readonly session: string
+}
+
+export interface Directory {
+  /** Makes the box of a session and puts its card up. */
+  open(card: Card): Promise<DiskResult<{ readonly box: Box }>>
+  /** Takes the card down; what waits in the box stays. */
+  leave(session: string): Promise<void>
+  /** Those that live, and what could not be read on the way. */
+  living(): Promise<{ readonly cards: readonly Card[]; readonly failures: readonly DiskFailure[] }>
+  /** The box of a session that has one. */
+  boxOf(session: string): Promise<DiskResult<{ readonly box: Box }>>
+}
+
+const cardName = 'who.json'
+const fileMode = 0o600
+const cardShape = z.looseObject({
+  name: z.string(),
+  session: z.string(),
+  host: z.string(),
+  pid: z.number(),
+  start: z.nullable(z.string()),
+  boot: z.nullable(z.string()),
+})
+
+export function createDirectory(root: string, ports: DirectoryPorts): Directory {
+  const { fs, processes } = ports
+  const folderOf = (session: string): string => join(root, safeName(session))
+  return {
+    async open({ name, session }) {
+      const folder = folderOf(session)
+      const made = await makeBox(folder, ports)
+      if (!made.ok) return made
+      const body = { name, session, ...(await processes.self()) }
+      const bytes = new TextEncoder().encode(`${JSON.stringify(body)}\n`)
+      const put = await replaceFile(fs, join(folder, cardName), bytes, {
+        mode: fileMode,
+        unique: ports.unique,
+      })
+      return put.ok ? { ok: true, box: createBox(folder, ports) } : put
+    },
+    leave: async (session) => void (await removeIfThere(fs, join(folderOf(session), cardName))),
+    async living() {
+      const listed = await attempt('listing the mailboxes', async () => ({
+        names: await namesIn(ports, root),
+      }))
+      if (!listed.ok) return { cards: [], failures: [listed.failure] }
+      const cards: Card[] = []
+      const failures: DiskFailure[] = []
+      for (const name of listed.names) {
+        const read = await cardIn(ports, join(root, name, cardName))
+        if (!read.ok) failures.push(read.failure)
+        else if (read.card !== null && (await isAlive(processes, read.card))) cards.push(read.card)
+      }
+      return { cards, failures }
+    },
+    async boxOf(session) {
+      const folder = folderOf(session)
+      const found = await attempt(`looking for the mailbox of ${session}`, async () => ({
+        kind: (await fs.stat(join(folder, 'new'))).kind,
+      }))
+      if (!found.ok) return found
+      return { ok: true, box: createBox(folder, ports) }
+    },
+  }
+}
+
+async function namesIn({ fs }: DirectoryPorts, root: string): Promise<readonly string[]> {
+  try {
+    return await fs.names(root)
+  } catch (error) {
+    // Nobody has made one yet.
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+type WholeCard = Card & ProcessIdentity
+
+async function cardIn(
+  { fs }: DirectoryPorts,
+  path: string,
+): Promise<DiskResult<{ readonly card: WholeCard | null }>> {
+  return attempt(`reading ${path}`, async () => {
+    let file
+    try {
+      file = await fs.open(path, 'read')
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return { card: null }
+      throw error
+    }
+    try {
+      const text = (await readAt(file, 0, defaults.store.maxLockBytes)).toString('utf8')
+      const parsed = cardShape.safeParse(JSON.parse(text))
+      return { card: parsed.success ? parsed.data : null }
+    } catch (error) {
+      if (error instanceof SyntaxError) return { card: null }
+      throw error
+    } finally {
+      await file.close()
+    }
+  })
+}
+
+/** A card of another host cannot be judged and is no name here. */
+async function isAlive(processes: Processes, card: WholeCard): Promise<boolean> {
+  const self = await processes.self()
+  if (card.host !== self.host || (card.boot !== null && card.boot !== self.boot)) return false
+  const running = await processes.look(card.pid)
+  return running !== null && (card.start === null || running.start === null || card.start === running.start)
+}
