@@ -1,0 +1,200 @@
+// How well memories and past turns are found, and how fast: `npm run bench:recall FILE… [--json] [--use files|turns]
+// [--no-times]`. A file holds one JSON object a line, grouped by `collection`: `{"collection", "doc": {"id", "text",
+// "tags"?, "session"?, "speaker"?, "date"?}}` and `{"collection", "query": {"text", "category"?, "gold": [ids]}}`.
+// Documents with a session are turns of a transcript, those without are memory files. R@k is the share of a query's gold
+// ids among the first k, averaged over queries. Plain BM25 stands beside ours in the same run, with and without stems.
+// Without a file the sets in ../shared/recall are read, where there are any.
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { plainRanker, type Ranker } from './recall-plain.ts'
+import { readSets, type Collection, type Doc } from './recall-sets.ts'
+import { FileRanker } from '../src/memory/recall/file-ranker.ts'
+import { TurnRanker } from '../src/memory/recall/turn-ranker.ts'
+import { Lexicon } from '../src/memory/recall/words/terms.ts'
+import { defaults } from '../src/settings/defaults.ts'
+
+type Use = 'files' | 'turns'
+const ks = [5, 10, 20] as const
+const sizes = [100, 1000, 10_000, 100_000]
+const timedQueries = 60
+
+const words = process.argv.slice(2)
+const usePlace = words.indexOf('--use')
+const forcedUse = usePlace < 0 ? null : (words[usePlace + 1] as Use)
+const given = words.filter((word, at) => !word.startsWith('--') && (usePlace < 0 || at !== usePlace + 1))
+const shared = join(import.meta.dirname, '..', '..', 'shared', 'recall')
+const files = given.length > 0 ? given : sharedFiles()
+if (files.length === 0) {
+  process.stderr.write(
+    'bench:recall wants a file of documents and queries; see the head of bench/recall.ts\n',
+  )
+  process.exit(2)
+}
+
+function sharedFiles(): readonly string[] {
+  if (!existsSync(shared)) return []
+  return readdirSync(shared)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort()
+    .map((name) => join(shared, name))
+}
+
+const lexicon = new Lexicon()
+
+/** Ours, as the engine uses it. */
+function ours(docs: readonly Doc[], use: Use): Ranker {
+  if (use === 'files') {
+    const ranker = new FileRanker(lexicon)
+    const { body, tags } = defaults.ranking.fields
+    for (const { id, text, tags: tagged = [] } of docs)
+      ranker.set(id, {
+        fields: [
+          { text, weight: body },
+          { text: tagged.join(' '), weight: tags },
+        ],
+      })
+    return (query, most) => ranker.rank(query, most).map(({ id }) => id)
+  }
+  const ranker = new TurnRanker(lexicon)
+  for (const { id, text, session = '', speaker, date } of docs)
+    ranker.add({ id, text, session, speaker, date, isUser: /^(?:user|human)$/iu.test(speaker ?? '') })
+  return (query, most) => ranker.rank(query, most).map(({ id }) => id)
+}
+
+const rankers: Readonly<Record<string, (docs: readonly Doc[], use: Use) => Ranker>> = {
+  'plain BM25': (docs) => plainRanker(docs, null),
+  'plain BM25, stems': (docs) => plainRanker(docs, lexicon),
+  palimpsest: ours,
+}
+
+interface Quality {
+  readonly recall: readonly number[]
+  readonly categories: Readonly<Record<string, readonly [queries: number, ...recall: number[]]>>
+  readonly p50Ms: number
+  readonly p95Ms: number
+}
+
+function measure(collections: readonly Collection[], use: Use, make: (typeof rankers)[string]): Quality {
+  const times: number[] = []
+  const sums = new Map<string, number[]>()
+  for (const { docs, queries } of collections) {
+    const rank = make(docs, use)
+    for (const { text, category = 'all', gold } of queries) {
+      if (gold.length === 0) continue
+      const begun = performance.now()
+      const found = rank(text, Math.max(...ks))
+      times.push(performance.now() - begun)
+      const wanted = new Set(gold)
+      const shares = ks.map((k) => found.slice(0, k).filter((id) => wanted.has(id)).length / wanted.size)
+      for (const name of new Set(['', category])) {
+        const sum = sums.get(name) ?? [0, ...ks.map(() => 0)]
+        sums.set(
+          name,
+          [1, ...shares].map((share, at) => sum[at]! + share),
+        )
+      }
+    }
+  }
+  const percent = ([count = 1, ...recall]: readonly number[]) =>
+    recall.map((sum) => Number(((100 * sum) / count).toFixed(1)))
+  const categories = [...sums].filter(([name]) => name !== '')
+  return {
+    recall: percent(sums.get('') ?? []),
+    categories: Object.fromEntries(categories.map(([name, sum]) => [name, [sum[0]!, ...percent(sum)]])),
+    ...spreadOf(times),
+  }
+}
+
+function spreadOf(times: readonly number[]): { p50Ms: number; p95Ms: number } {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number): number => Number((sorted[Math.floor(sorted.length * share)] ?? 0).toFixed(3))
+  return { p50Ms: at(0.5), p95Ms: at(0.95) }
+}
+
+/** Documents in the words of the set, mixed anew: as hard for an index as the set's own. Always the same ones. */
+function padded(docs: readonly Doc[], size: number): readonly Doc[] {
+  const all = docs.slice(0, size)
+  let state = 1
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+    return state % below
+  }
+  for (let at = all.length; at < size; at++) {
+    const [from, other] = [docs[next(docs.length)]!, docs[next(docs.length)]!]
+    const cut = next(from.text.length + 1)
+    all.push({
+      ...from,
+      id: `padding-${at}`,
+      text: `${from.text.slice(0, cut)} ${at.toString(36)} ${other.text.slice(cut)}`,
+      session: `padding-${at >> 5}`,
+    })
+  }
+  return all
+}
+
+interface Timing {
+  readonly documents: number
+  readonly indexMs: number
+  readonly p50Ms: number
+  readonly p95Ms: number
+}
+
+function timings({ docs, queries }: Collection, use: Use, make: (typeof rankers)[string]): readonly Timing[] {
+  return sizes.map((documents) => {
+    const all = padded(docs, documents)
+    const begun = performance.now()
+    const rank = make(all, use)
+    const indexMs = Math.round(performance.now() - begun)
+    const times = queries.slice(0, timedQueries).map(({ text }) => {
+      const asked = performance.now()
+      rank(text, 10)
+      return performance.now() - asked
+    })
+    return { documents, indexMs, ...spreadOf(times) }
+  })
+}
+
+const report = files.map((file) => {
+  const collections = readSets(file)
+  const use =
+    forcedUse ?? (collections.some(({ docs }) => docs.some((doc) => doc.session)) ? 'turns' : 'files')
+  const largest = collections.toSorted((a, b) => b.docs.length - a.docs.length)[0]!
+  return {
+    file: basename(file),
+    use,
+    documents: collections.reduce((sum, { docs }) => sum + docs.length, 0),
+    queries: collections.reduce((sum, { queries }) => sum + queries.length, 0),
+    rankers: Object.entries(rankers).map(([name, make]) => ({
+      name,
+      ...measure(collections, use, make),
+      sizes: words.includes('--no-times') ? [] : timings(largest, use, make),
+    })),
+  }
+})
+
+if (words.includes('--json')) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+else for (const one of report) print(one)
+
+function print({ file, use, documents, queries, rankers: rows }: (typeof report)[number]): void {
+  process.stdout.write(`\n${file}: ${documents} documents as ${use}, ${queries} queries\n`)
+  process.stdout.write(
+    `${'ranker'.padEnd(20)} ${ks.map((k) => `R@${k}`.padStart(6)).join('')}   p50 / p95 ms\n`,
+  )
+  for (const { name, recall, p50Ms, p95Ms, categories } of rows) {
+    const figures = recall.map((value) => value.toFixed(1).padStart(6)).join('')
+    process.stdout.write(`${name.padEnd(20)} ${figures}   ${p50Ms.toFixed(2)} / ${p95Ms.toFixed(2)}\n`)
+    const named = Object.entries(categories)
+    if (named.length < 2) continue
+    for (const [category, [count, ...shares]] of named)
+      process.stdout.write(
+        `  ${`${category} (${count})`.padEnd(18)} ${shares.map((value) => value.toFixed(1).padStart(6)).join('')}\n`,
+      )
+  }
+  for (const { name, sizes: measured } of rows) {
+    if (measured.length === 0) continue
+    const figures = measured.map(
+      (one) => `${one.documents}: ${one.p50Ms.toFixed(2)} / ${one.p95Ms.toFixed(2)}`,
+    )
+    process.stdout.write(`${name.padEnd(20)}  ms a query at ${figures.join(', ')}\n`)
+  }
+}

@@ -1,0 +1,140 @@
+// Owns how text becomes terms, for queries and documents alike. Words of scripts with spaces are stemmed; scripts
+// without spaces give every pair of neighbouring characters, and each character for itself; an identifier gives its
+// parts and itself; a date in digits gives its month by name. Deterministic.
+//
+// A term is a plain word or pair, `·x` for a single character of an unspaced script, or `~x` for a subject.
+import { associations } from './associations.ts'
+import { everydayText, stopCharacters, stopWords } from './everyday-words.ts'
+import { stem } from './stem.ts'
+
+export interface Terms {
+  /** Words and pairs in their order, with repetitions. */
+  readonly words: readonly string[]
+  /** What else the text is found by: single characters and subjects. */
+  readonly more: readonly string[]
+}
+
+const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
+const pieces = new RegExp(
+  String.raw`[${unspaced}]+|(?:(?![${unspaced}])[\p{L}\p{M}\p{N}_])+(?:['’](?:(?![${unspaced}])\p{L})+)?`,
+  'gu',
+)
+const unspacedRuns = new RegExp(`[${unspaced}]+`, 'gu')
+const isUnspaced = new RegExp(`^[${unspaced}]`, 'u')
+const partBorder = /_+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
+const mayHaveParts = /_|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
+const months = 'january february march april may june july august september october november december'.split(
+  ' ',
+)
+
+/** Stems are kept for the words met so far, up to this many. */
+const keptStems = 50_000
+
+/** Reads text. It has a life only because it remembers stems and builds its table of subjects once. */
+export class Lexicon {
+  readonly #stems = new Map<string, string | null>()
+  readonly #subjects = new Map<string, string[]>()
+  readonly #everyday: ReadonlySet<string>
+
+  constructor() {
+    for (const line of associations.trim().split('\n')) {
+      const [subject, ...words] = line.split(' ')
+      for (const word of [subject!, ...words]) {
+        for (const term of this.words(word)) {
+          const known = this.#subjects.get(term)
+          if (known === undefined) this.#subjects.set(term, [`~${subject!}`])
+          else if (!known.includes(`~${subject!}`)) known.push(`~${subject!}`)
+        }
+      }
+    }
+    this.#everyday = new Set(this.words(everydayText))
+  }
+
+  read(text: string): Terms {
+    const words = this.words(text)
+    const more: string[] = []
+    for (const word of words) for (const subject of this.#subjects.get(word) ?? noTerms) more.push(subject)
+    for (const [run] of text.matchAll(unspacedRuns))
+      for (const character of run) if (!stopCharacters.test(character)) more.push(`·${character}`)
+    return { words, more }
+  }
+
+  isEveryday(term: string): boolean {
+    return this.#everyday.has(term)
+  }
+
+  words(text: string): string[] {
+    const words: string[] = []
+    for (const [piece] of withMonths(text.normalize('NFKC')).matchAll(pieces)) {
+      if (isUnspaced.test(piece)) pushPairs(piece, words)
+      else this.#pushWord(piece, words)
+    }
+    return words
+  }
+
+  #pushWord(piece: string, words: string[]): void {
+    if (mayHaveParts.test(piece)) {
+      const parts = piece.split(partBorder).filter((part) => part !== '')
+      if (parts.length > 1) {
+        this.#pushTerm(piece.replaceAll('_', ''), words)
+        for (const part of parts) this.#pushTerm(part, words)
+        return
+      }
+    }
+    this.#pushTerm(piece, words)
+  }
+
+  #pushTerm(piece: string, words: string[]): void {
+    const lower = piece.toLowerCase()
+    let term = this.#stems.get(lower)
+    if (term === undefined) {
+      term = termOf(lower)
+      if (this.#stems.size < keptStems) this.#stems.set(lower, term)
+    }
+    if (term !== null) words.push(term)
+  }
+}
+
+function termOf(lower: string): string | null {
+  const word = lower.replaceAll('’', "'")
+  const bare = word.replace(/'(?:s|t|re|ve|ll|d|m)?$/u, '').replaceAll('_', '')
+  if (bare === '' || stopWords.has(bare) || stopWords.has(word.replace("'", ''))) return null
+  return stem(plain(bare))
+}
+
+/** Letters without their accents, so that "cafe" finds "café". */
+const plain = (word: string): string =>
+  /^\p{ASCII}*$/u.test(word) ? word : word.normalize('NFD').replace(/\p{M}+/gu, '')
+
+/** "2023-05-08" also says May, as people do. */
+const withMonths = (text: string): string =>
+  text.replace(
+    /\b(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)/gu,
+    (whole, year: string, month: string, day: string) => {
+      const name = months[Number(month) - 1]
+      return name === undefined ? whole : `${year} ${name} ${Number(day)}`
+    },
+  )
+
+function pushPairs(run: string, words: string[]): void {
+  for (const part of run.split(stopCharacters)) {
+    const characters = Array.from(part)
+    for (let at = 0; at + 1 < characters.length; at++) words.push(characters[at]! + characters[at + 1]!)
+  }
+}
+
+/** The single characters of a pair, as terms. */
+export const charactersOf = (term: string): readonly string[] =>
+  isUnspaced.test(term) ? Array.from(term, (character) => `·${character}`) : noTerms
+const noTerms: readonly string[] = []
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
+
+/** How many words a text has in any script, counted up to `most`. */
+export function countWords(text: string, most: number): number {
+  let count = 0
+  for (const { isWordLike } of segmenter.segment(text)) {
+    if (isWordLike === true && ++count >= most) break
+  }
+  return count
+}
