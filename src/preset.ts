@@ -11,6 +11,7 @@ import type { Model } from './model/model.ts'
 import { modelTable, type ModelTable } from './model/models.ts'
 import type { WireThinking } from './model/wire.ts'
 import { sectionDefinitions } from './preset/sections.ts'
+import { guidanceOf, permissionOf, type PermissionSetup } from './preset/permission.ts'
 import type { Project } from './preset/project.ts'
 import type { Layer } from './projection/layer.ts'
 import { standardLayers, type LayerOptions } from './projection/layers/index.ts'
@@ -18,11 +19,10 @@ import { createSections } from './request/sections.ts'
 import { defaults } from './settings/defaults.ts'
 import type { Settings } from './settings/schema.ts'
 import { fileStore } from './stores/index.ts'
-import type { Permit } from './tools/run.ts'
+import type { Permission } from './tools/permission/index.ts'
 import { snipTool, standardTools } from './tools/index.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import type { Tool } from './tools/tool.ts'
-import type { ToolUseBlock } from './transcript/content.ts'
 import { systemClock, systemIds, type Clock, type Ids } from './transcript/ids.ts'
 import type { Store } from './transcript/store.ts'
 
@@ -32,12 +32,9 @@ export interface Access {
   readonly baseUrl?: string | undefined
 }
 
-export interface PresetOptions {
-  readonly project: Project
+export interface PresetOptions extends PermissionSetup {
   /** The user's folder of this program. */
   readonly home: string
-  readonly settings: Settings
-  readonly environment: Readonly<Record<string, string | undefined>>
   /** How to reach the provider, or a model of the caller's own. Left out where nothing is asked. */
   readonly model: Model | Access | undefined
   /** Hears what is said outside of a turn. */
@@ -60,12 +57,10 @@ export interface Preset {
   readonly tools: readonly Tool[]
   readonly modelId: string
   readonly models: ModelTable
+  readonly permission: Permission
   /** Stops what the tools left running. */
   close(): Promise<void>
 }
-
-/** What looks and remembers, and changes nothing outside the session. */
-export const safeTools: readonly string[] = ['Read', 'Grep', 'Glob', 'Expand', 'TaskList', 'Jobs', 'Snip']
 
 /** Where the sessions of a project lie. */
 export const sessionsFolder = (home: string, project: Project): string =>
@@ -91,8 +86,10 @@ export function createPreset(options: PresetOptions): Preset {
   const modelId = modelOf(settings)
   const models = tableOf(settings)
   const store = options.store ?? projectStore(options)
+  const permission = permissionOf(options, fs)
   const standard = standardTools({
     fs,
+    grants: permission.grants,
     environment,
     unique: () => ids.uuid(),
     roots: [project.root],
@@ -101,7 +98,6 @@ export function createPreset(options: PresetOptions): Preset {
   const switches = { ...switchesOf(settings), ...givenSwitches(options.layers) }
   const snips = switches.snip !== false && switches.automaticRemoval !== false
   const tools = snips ? [...standard.tools, snipTool()] : standard.tools
-  const allowed = allowedTools(settings)
   const sections = createSections(
     sectionDefinitions({
       cwd: project.cwd,
@@ -109,7 +105,7 @@ export function createPreset(options: PresetOptions): Preset {
       platform: options.platform ?? process.platform,
       modelId,
       now: clock.now(),
-      allowed: tools.map((tool) => tool.spec.name).filter((name) => allowed.has(name)),
+      guidance: guidanceOf(options),
     }),
     { ownPrompt: options.system },
   )
@@ -128,7 +124,7 @@ export function createPreset(options: PresetOptions): Preset {
       cwd: project.cwd,
       environment: commandEnvironment(environment),
     }),
-    mayRun: permitBy(allowed),
+    mayRun: permission.mayRun,
     restoration: {
       files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
       fileCount: settings.restoreFiles,
@@ -146,7 +142,7 @@ export function createPreset(options: PresetOptions): Preset {
     clock,
     ids,
   })
-  return { engine, store, tools, modelId, models, close: () => standard.close() }
+  return { engine, store, tools, modelId, models, permission, close: () => standard.close() }
 }
 
 function layersOf(
@@ -167,6 +163,7 @@ const switchesOf = (settings: Settings): LayerOptions => ({
   timeBased: settings.timeClearing,
   cached: settings.cachedClearing,
   native: settings.nativeClearing,
+  collapse: settings.collapse,
   autocompact: settings.autocompact,
   keep: settings.keepResults,
   digestChars: settings.digestChars,
@@ -194,21 +191,6 @@ function reached(access: Access, options: PresetOptions): Model {
     random: options.random ?? Math.random,
   })
 }
-
-const allowedTools = (settings: Settings): ReadonlySet<string> =>
-  new Set([...safeTools, ...(settings.allow ?? [])])
-
-const permitBy =
-  (allowed: ReadonlySet<string>) =>
-  (call: ToolUseBlock): Promise<Permit> =>
-    Promise.resolve(
-      allowed.has(call.name)
-        ? { ok: true }
-        : {
-            ok: false,
-            why: `${call.name} is not allowed here. The user can allow it with --allow ${call.name} or in the settings. Go on without it, or say what you would do with it.`,
-          },
-    )
 
 export function thinkingOf(settings: Settings): WireThinking | undefined {
   const { thinking } = settings

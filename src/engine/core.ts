@@ -72,6 +72,8 @@ export class Core {
   readonly latched: LatchedLifetime
   /** Forks and agents under way, and what each of them ends with. */
   readonly forks = new Map<Core, Promise<unknown>>()
+  /** What goes on beside the talk, by what it is for; the end of the session waits for it. */
+  readonly jobs = new Map<string, Promise<void>>()
   /** Fires when the session is closed: what runs beside it is stopped. */
   readonly ending = new AbortController()
   /** Of the turn that runs. A fork made in it ends with it. */

@@ -276,6 +276,15 @@ export class Session {
     return { ok: false, failure: { code: 'not-found', message: `there is no agent ${child}` } }
   }
 
+  /** Fires when the session is closed. */
+  get ending(): AbortSignal {
+    return this.#core.ending.signal
+  }
+
+  get modelId(): string {
+    return this.#core.modelId
+  }
+
   /** The agents of this session, as its facts tell. */
   agents(): readonly AgentRow[] {
     return besideOf(this.#core).agents
@@ -290,7 +299,7 @@ export class Session {
   async #close(): Promise<void> {
     await this.#turn
     this.#core.ending.abort()
-    await Promise.allSettled(this.#core.forks.values())
+    await Promise.allSettled([...this.#core.forks.values(), ...this.#core.jobs.values()])
     const unsaved = await this.#core.saveReadFiles()
     if (unsaved !== null) this.#emit(unsavedNotice(unsaved))
     const released = await this.#core.transcript.release()

@@ -7,6 +7,7 @@ import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
 import type { View } from '../projection/view.ts'
 import type { FactOf } from '../transcript/fact.ts'
+import { collapseNow } from './collapsing/collapse.ts'
 import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
@@ -35,7 +36,8 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
 async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<TurnFailure | null> {
   const proposal = layer.decide(core.view(), budgetOf(core, room))
   if (proposal === null) return null
-  if (proposal.kind === 'ask' && proposal.when === 'now') return compacted(core, emit)
+  if (proposal.kind === 'ask')
+    return proposal.when === 'now' ? compacted(core, emit) : collapseNow(core, room, emit)
   const fact = await factOf(core, layer.name, proposal)
   if (fact === null) {
     // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.

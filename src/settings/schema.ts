@@ -48,6 +48,7 @@ const hooks = z.strictObject({
   PostCompact: z.optional(z.array(hook)),
   Stop: z.optional(z.array(hook)),
 })
+const rules = z.array(z.string().check(z.minLength(1)))
 const address = z.string().check(z.regex(/^https?:\/\/[^\s]+$/u))
 
 export const schema = z.object({
@@ -60,7 +61,12 @@ export const schema = z.object({
   maxCost: money,
   maxTokens: count,
   cacheLifetime: z.enum(['5m', '1h', 'off']),
-  allow: z.array(z.string().check(z.minLength(1))),
+  allow: rules,
+  ask: rules,
+  deny: rules,
+  permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass']),
+  sandbox: z.enum(['auto', 'off', 'require']),
+  sandboxNetwork: z.boolean(),
   models: z.array(modelRow),
   automaticRemoval: z.boolean(),
   budget: z.boolean(),
@@ -69,6 +75,7 @@ export const schema = z.object({
   timeClearing: z.boolean(),
   cachedClearing: z.boolean(),
   nativeClearing: z.boolean(),
+  collapse: z.boolean(),
   autocompact: z.boolean(),
   keepResults: count,
   digestChars: z.int().check(z.nonnegative()),
@@ -92,7 +99,19 @@ interface About {
   readonly variable?: string
   /** In a variable it is written as on or off. */
   readonly isSwitch?: boolean
+  /** Lists are gathered from all scopes. */
+  readonly isList?: boolean
+  /** Values that count only behind a flag, and the only ones that a project may set. */
+  readonly onlyFlag?: readonly unknown[]
+  readonly fromProject?: readonly unknown[]
 }
+
+const ruleList = (expected: string, variable: string): About => ({
+  expected,
+  scope: 'any',
+  variable,
+  isList: true,
+})
 
 const onOff = (variable: string): About => ({
   expected: 'true or false',
@@ -127,10 +146,22 @@ export const keys: Readonly<Record<Key, About>> = {
     variable: 'PALIMPSEST_MAX_TOKENS',
   },
   cacheLifetime: { expected: '"5m", "1h" or "off"', scope: 'any', variable: 'PALIMPSEST_CACHE_LIFETIME' },
-  allow: {
-    expected: 'a list of tool names, as ["Edit", "Bash"]',
+  allow: ruleList('a list of rules, as ["Edit", "Bash(npm test)"]', 'PALIMPSEST_ALLOW'),
+  ask: ruleList('a list of rules, as ["Bash(git push *)"]', 'PALIMPSEST_ASK'),
+  deny: ruleList('a list of rules, as ["Read(secrets/**)"]', 'PALIMPSEST_DENY'),
+  permissionMode: {
+    expected: '"default", "acceptEdits", "plan" or "dontAsk"; "bypass" only behind --permission-mode',
     scope: 'any',
-    variable: 'PALIMPSEST_ALLOW',
+    variable: 'PALIMPSEST_PERMISSION_MODE',
+    onlyFlag: ['bypass'],
+    fromProject: ['default', 'plan', 'dontAsk'],
+  },
+  sandbox: { expected: '"auto", "off" or "require"', scope: 'user', variable: 'PALIMPSEST_SANDBOX' },
+  sandboxNetwork: {
+    expected: 'true or false',
+    scope: 'user',
+    variable: 'PALIMPSEST_SANDBOX_NETWORK',
+    isSwitch: true,
   },
   models: {
     expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?}',
@@ -143,6 +174,7 @@ export const keys: Readonly<Record<Key, About>> = {
   timeClearing: onOff('PALIMPSEST_TIME_CLEARING'),
   cachedClearing: onOff('PALIMPSEST_CACHED_CLEARING'),
   nativeClearing: onOff('PALIMPSEST_NATIVE_CLEARING'),
+  collapse: onOff('PALIMPSEST_COLLAPSE'),
   autocompact: onOff('PALIMPSEST_AUTOCOMPACT'),
   keepResults: {
     expected: 'a whole number above 0',

@@ -162,7 +162,7 @@ describe('files after a compaction', () => {
     const here = await place({ 'evil.txt': evil }, [read('evil.txt'), talk])
     await turn(here.session.send('look'))
     await here.session.compact()
-    const [{ text }] = (await restoredIn(here)) as [{ text: string }]
+    const { text } = (await restoredIn(here))[0]!
     expect(text.match(/<\/restored-file>/g)?.length).toBe(1)
     expect(text.endsWith('</restored-file>')).toBe(true)
   })

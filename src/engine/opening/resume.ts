@@ -3,7 +3,7 @@
 import { checkpointOf, restore } from '../../projection/checkpoint.ts'
 import { Fold } from '../../projection/fold.ts'
 import type { ModelTable } from '../../model/models.ts'
-import type { Entry, Range, StoredEntry } from '../../transcript/fact.ts'
+import type { Entry, FactOf, Range, StoredEntry } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../../transcript/grammar.ts'
 import { seq, type Seq, type SessionId } from '../../transcript/ids.ts'
@@ -30,6 +30,8 @@ export interface Latest {
   readonly notesTo?: Seq | undefined
   /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
   readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
+  /** Spans staged to be archived. */
+  readonly collapse?: FactOf<'collapse-stage'> | undefined
   /** Agents and messages: this session's own, never those of what it was forked from. */
   readonly beside?: Besides | undefined
 }
@@ -108,11 +110,13 @@ function noteOf(latest: Latest, entry: Entry): Latest {
     return {
       ...latest,
       readFiles: undefined,
+      collapse: undefined,
       ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
     }
   if (fact.type === 'notes-update') return { ...latest, notesTo: fact.coversTo }
   // Notes of what was taken back speak of things that are no longer so.
   if (fact.type === 'rewind' && (latest.notesTo ?? -1) > fact.to) return { ...latest, notesTo: undefined }
+  if (fact.type === 'collapse-stage') return { ...latest, collapse: fact }
   if (fact.type === 'cache-break') return { ...latest, cacheLost: fact.causes.every(isLoss) }
   if (fact.type !== 'request-sent') return latest
   const lifetime = latest.lifetime ?? (fact.source === 'main' ? fact.lifetime : undefined)

@@ -1,7 +1,8 @@
-// The standard layers in their order (SPEC 0): budget, snip, microcompact, autocompact; collapse follows from above.
+// The standard layers in their order (SPEC 0): budget, snip, microcompact, collapse, autocompact.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
 import type { Layer } from '../layer.ts'
 import { autocompact } from './autocompact.ts'
+import { collapse } from './collapse.ts'
 import { microcompact, type MicrocompactOptions } from './microcompact.ts'
 import { toolResultBudget } from './tool-result-budget.ts'
 
@@ -13,6 +14,8 @@ export interface LayerOptions extends MicrocompactOptions {
   readonly microcompact?: boolean | undefined
   /** Whether the model is given the Snip tool, and inputs their tags; read where the tools are chosen. */
   readonly snip?: boolean | undefined
+  /** Early spans are archived before the room ends; off unless set. */
+  readonly collapse?: boolean | undefined
   readonly autocompact?: boolean | undefined
 }
 
@@ -21,11 +24,13 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   const layers: Layer[] = []
   if (options.budget !== false) layers.push(toolResultBudget(options))
   if (options.microcompact !== false) layers.push(microcompact(options))
+  if (options.collapse === true) layers.push(collapse())
   if (options.autocompact !== false) layers.push(autocompact())
   return layers
 }
 
 export { autocompact, autocompactName } from './autocompact.ts'
+export { collapse, collapseName } from './collapse.ts'
 export { microcompact, microcompactName, type MicrocompactOptions } from './microcompact.ts'
 export type { ClearingPrice } from './pricing.ts'
 export { plainMarker } from './stub-text.ts'
