@@ -111,12 +111,13 @@ const openingOf = ({ body }: MemoryText): string =>
     .slice(0, defaults.memory.openingChars)
     .toWellFormed()
 
-interface Walked {
+export interface Walked {
   readonly files: { readonly file: string; readonly stat: FileStat }[]
   readonly skipped: { readonly file: string; readonly why: string }[]
 }
 
-async function filesBelow(fs: FileSystem, root: string): Promise<Walked> {
+/** The memory files below a folder, unread. */
+export async function filesBelow(fs: FileSystem, root: string): Promise<Walked> {
   const walked: Walked = { files: [], skipped: [] }
   await walk(fs, root, '', 0, walked)
   return walked

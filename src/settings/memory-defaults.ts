@@ -30,15 +30,19 @@ export const memoryDefaults = {
   /** Longest ledger that is read, and the size of the pieces it is read in. */
   ledgerBytes: 256 * MB,
   ledgerBlockBytes: 256 * KB,
-  /** How long a writer waits for others, and how often it looks. */
+  /** How long a writer waits for others, and how long it pauses between two looks: first, and at most. */
   lockWaitMs: 30 * second,
-  lockPollMs: 8,
+  lockPollMs: 5,
+  lockMaxPollMs: 40,
+  /** Memories that only tools vouch for, at most. */
+  fencedFiles: 500,
   /** A sentence shorter than this is too common to be known again. */
   printWords: 5,
   /** A memory is the user's own words when this share of its telling words was typed by the user. */
   supportShare: 0.5,
-  /** Words shorter than this tell nothing. */
+  /** Words shorter than this tell nothing; two that begin alike for so many letters are one. */
   supportWordChars: 4,
+  supportStemChars: 6,
   /** Instruction files: warned of above this many characters, and never read beyond this many bytes. */
   instructionChars: 40_000,
   instructionBytes: 1 * MB,

@@ -22,6 +22,10 @@ export async function program(entry: string): Promise<Program> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
+    // Packages written for require still look for it in the bundle.
+    banner: {
+      js: `import { createRequire } from 'node:module';const require = createRequire(import.meta.url);`,
+    },
     logLevel: 'error',
   })
   return {

@@ -45,9 +45,7 @@ export function readMemoryText(text: string): MemoryText {
     }
   const front = match[1]!
   const { values, problem } = valuesIn(front)
-  const type = String(values['type'] ?? '')
-    .trim()
-    .toLowerCase()
+  const type = textOf(values['type']).trim().toLowerCase()
   const head: MemoryHead = {
     name: oneLine(values['name']),
     description: oneLine(values['description']),
@@ -134,8 +132,8 @@ function scalarText(
   const rest = front.slice(range[0]!, endOfLine(front, range[0]!))
   const comment = /[ \t]#[ \t]/.exec(rest)
   const whole = (comment === null ? rest : rest.slice(0, comment.index)).trim()
-  return whole.startsWith(String(value)) &&
-    whole !== String(value) &&
+  return whole.startsWith(textOf(value)) &&
+    whole !== textOf(value) &&
     !front.slice(range[0]!, range[1]!).includes('\n')
     ? whole
     : value
@@ -150,7 +148,7 @@ const endOfLine = (text: string, from: number): number => {
 function plainOf(value: unknown, document: Document): unknown {
   const items = (value as { readonly items?: readonly unknown[] } | null)?.items
   if (items === undefined || document.errors.length > 0) return undefined
-  return items.flatMap((item) => (isScalar(item) && item.value !== null ? [String(item.value)] : []))
+  return items.flatMap((item) => (isScalar(item) && item.value !== null ? [textOf(item.value)] : []))
 }
 
 function fromLines(front: string): Record<string, unknown> {
@@ -167,10 +165,13 @@ function fromLines(front: string): Record<string, unknown> {
 
 const record = (): Record<string, unknown> => Object.create(null) as Record<string, unknown>
 const unquoted = (text: string): string => text.trim().replace(/^(["'])([\s\S]*)\1$/, '$2')
-const oneLine = (value: unknown): string =>
-  value === null || value === undefined || typeof value === 'object'
-    ? ''
-    : String(value).replace(/\s+/g, ' ').trim()
+const textOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'number' || typeof value === 'boolean'
+      ? String(value)
+      : ''
+const oneLine = (value: unknown): string => textOf(value).replace(/\s+/g, ' ').trim()
 const listOf = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value])
     .map(oneLine)

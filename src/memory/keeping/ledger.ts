@@ -3,6 +3,7 @@
 // Format. `ledger.jsonl`, one record a line, only ever appended to (`forget` alone writes it anew, without what is
 // forgotten). `n` counts the records; versions are named by it. Texts lie in `versions/<sha256>`.
 //
+//   {"v":1,"do":"ledger","id":"…","salt":"…"}                       always the first line; `id` is new when it is written anew
 //   {"v":1,"n":7,"at":…,"do":"write","file":"a.md","sha":"…","before":"…"|null,"head":{…},"by":{…},"via":"session"}
 //   {"v":1,"n":8,"at":…,"do":"remove","file":"a.md","before":"…","by":{…},"via":"user"}
 //   {"v":1,"n":9,"at":…,"do":"hold","file":"a.md","sha":"…"|null,"before":"…"|null,"head":{…},"by":{…},"why":"…"}
@@ -14,6 +15,7 @@
 // costs itself: the bytes it spoke of are then unknown, which means held, never trusted.
 import { join } from 'node:path'
 import { attempt, readAt, systemCode, writeAll, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import {
   lineOf,
@@ -30,7 +32,7 @@ export const ledgerFile = (state: string): string => join(state, 'ledger.jsonl')
 export class Ledger {
   readonly #fs: FileSystem
   readonly #path: string
-  #identity = ''
+  #header = noHeader
   #offset = 0
   #rest: Buffer = Buffer.alloc(0)
   #next = 1
@@ -50,18 +52,19 @@ export class Ledger {
     return await attempt(`reading the ledger ${this.#path}`, async () => {
       const file = await this.#open()
       if (file === null) {
-        this.#clear('')
+        this.#clear(noHeader)
         return {}
       }
       try {
-        const { identity, bytes, kind, links } = await file.stat()
+        const { bytes, kind, links } = await file.stat()
         if (kind !== 'file' || links > 1)
           throw Object.assign(new Error('it is no plain file of its own'), { code: 'EISDIR' })
         if (bytes > defaults.memory.ledgerBytes)
           throw Object.assign(new Error(`it is longer than ${defaults.memory.ledgerBytes} bytes`), {
             code: 'EFBIG',
           })
-        if (identity !== this.#identity || bytes < this.#offset) this.#clear(identity)
+        const header = headerIn((await readAt(file, 0, Math.min(bytes, headerBytes))).toString('utf8'))
+        if (header.id !== this.#header.id || bytes < this.#offset) this.#clear(header)
         while (this.#offset < bytes) {
           const block = await readAt(
             file,
@@ -80,18 +83,15 @@ export class Ledger {
   }
 
   /** Appends one record, synced. The caller holds the lock of the folder and has refreshed. */
-  async append(record: NewRecord): Promise<DiskResult<{ record: LedgerRecord }>> {
+  async append(record: NewRecord, unique: () => string): Promise<DiskResult<{ record: LedgerRecord }>> {
     const numbered: LedgerRecord = { n: this.#next, ...record }
     const written = await attempt(`writing the ledger ${this.#path}`, async () => {
-      const known = await this.#fs.stat(this.#path).then(
-        () => true,
-        () => false,
-      )
-      const file = await this.#fs.open(this.#path, known ? 'append' : 'create', defaults.memory.fileMode)
+      const isNew = this.#offset === 0
+      const file = await this.#fs.open(this.#path, isNew ? 'create' : 'append', defaults.memory.fileMode)
       try {
         // A torn line of somebody who died is ended, so that it costs itself alone.
-        const torn = this.#rest.length > 0 ? '\n' : ''
-        await writeAll(file, Buffer.from(torn + lineOf(numbered)))
+        const start = isNew ? headerLine(unique(), unique()) : this.#rest.length > 0 ? '\n' : ''
+        await writeAll(file, Buffer.from(start + lineOf(numbered)))
         await file.datasync()
       } finally {
         await file.close()
@@ -101,6 +101,19 @@ export class Ledger {
     if (!written.ok) return written
     const read = await this.refresh()
     return read.ok ? { ok: true, record: numbered } : read
+  }
+
+  /** Writes the ledger anew with these records alone. The caller holds the lock and has refreshed. */
+  async rewrite(records: readonly LedgerRecord[], unique: () => string): Promise<DiskResult<object>> {
+    const header = headerLine(unique(), this.salt === '' ? unique() : this.salt)
+    const bytes = Buffer.from([header, ...records.map(lineOf)].join(''))
+    const written = await replaceFile(this.#fs, this.#path, bytes, { mode: defaults.memory.fileMode, unique })
+    return written.ok ? await this.refresh() : written
+  }
+
+  /** Makes fingerprints that only this ledger can compare. */
+  get salt(): string {
+    return this.#header.salt
   }
 
   records(): readonly LedgerRecord[] {
@@ -151,8 +164,8 @@ export class Ledger {
     }
   }
 
-  #clear(identity: string): void {
-    this.#identity = identity
+  #clear(header: Header): void {
+    this.#header = header
     this.#offset = 0
     this.#rest = Buffer.alloc(0)
     this.#next = 1
@@ -168,7 +181,7 @@ export class Ledger {
     for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a)) {
       const line = bytes.subarray(0, end).toString('utf8')
       bytes = bytes.subarray(end + 1)
-      if (line === '') continue
+      if (line === '' || line.startsWith(headerStart)) continue
       const record = recordIn(line)
       if (record === null) this.#damaged++
       else this.#note(record)
@@ -191,4 +204,19 @@ export class Ledger {
       for (const print of record.prints) this.#forgotten.prints.add(print)
     }
   }
+}
+
+interface Header {
+  readonly id: string
+  readonly salt: string
+}
+const noHeader: Header = { id: '', salt: '' }
+const headerStart = '{"v":1,"do":"ledger",'
+/** Longer than any header. */
+const headerBytes = 256
+const headerLine = (id: string, salt: string): string => `${headerStart}"id":"${id}","salt":"${salt}"}\n`
+
+function headerIn(text: string): Header {
+  const match = /^\{"v":1,"do":"ledger","id":"([\w-]+)","salt":"([\w-]+)"\}\n/.exec(text)
+  return match === null ? noHeader : { id: match[1]!, salt: match[2]! }
 }

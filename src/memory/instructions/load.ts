@@ -1,0 +1,161 @@
+// Which instruction files there are, weakest first, so that what comes later wins (SPEC 10.1):
+//
+//   managed   /etc/palimpsest/AGENTS.md
+//   user      AGENTS.md in the user's folder of this program
+//   project   AGENTS.md, CLAUDE.md, .palimpsest/AGENTS.md, .palimpsest/rules/*.md, from the root down to the working folder
+//   local     AGENTS.local.md, CLAUDE.local.md, in the same folders
+//
+// A folder that is not trusted gives none of its own (TRUST A7). A file that appeared or changed while the session ran is
+// left out until the next one, or until the user accepts it: a package that is installed must not instruct (TRUST A5).
+import { basename, join } from 'node:path'
+import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { includeRoom, includesOf, type IncludeRoom, type IncludeScope } from './includes.ts'
+import type { Pins } from './pins.ts'
+import { foldersDown, readBelow, readOwn, type InstructionText } from './read.ts'
+
+export type Layer = 'managed' | 'user' | 'project' | 'local' | 'memory'
+
+export interface LoadedFile {
+  readonly path: string
+  readonly layer: Layer
+  readonly text: string
+  /** The file that included it. */
+  readonly by: string | null
+  readonly sha256: string
+  /** Characters nobody sees, taken out. */
+  readonly hidden: number
+}
+export interface Loaded {
+  readonly files: readonly LoadedFile[]
+  /** One line each: what was left out, cut or strange. */
+  readonly problems: readonly string[]
+}
+
+export interface InstructionSources {
+  readonly fs: FileSystem
+  readonly managed: string
+  /** The user's folder of this program, and the user's own. */
+  readonly home: string
+  readonly userHome: string
+  readonly root: string
+  readonly cwd: string
+  readonly trusted: boolean
+  readonly isSecret: (path: string) => boolean
+  /** What was seen at the start of the session; null accepts what is there. */
+  readonly pins: Pins | null
+  /** Files from outside that the user allows to be included. */
+  readonly approved: ReadonlySet<string>
+}
+
+interface Gathering {
+  readonly sources: InstructionSources
+  readonly files: LoadedFile[]
+  readonly problems: string[]
+  readonly room: IncludeRoom
+}
+
+export async function loadInstructions(sources: InstructionSources): Promise<Loaded> {
+  const gathering: Gathering = { sources, files: [], problems: [], room: includeRoom() }
+  await takeOwn(gathering, 'managed', sources.managed)
+  await takeOwn(gathering, 'user', join(sources.home, 'AGENTS.md'))
+  const folders = foldersDown(sources.root, sources.cwd)
+  for (const folder of folders) await takeFolder(gathering, folder, 'project')
+  for (const folder of folders) await takeFolder(gathering, folder, 'local')
+  return finished(gathering)
+}
+
+/** The files of folders below the working folder that something was done in; those already told are left out. */
+export async function loadNested(
+  sources: InstructionSources,
+  folder: string,
+  told: ReadonlySet<string>,
+): Promise<Loaded> {
+  const gathering: Gathering = { sources, files: [], problems: [], room: includeRoom() }
+  const above = new Set(foldersDown(sources.root, sources.cwd))
+  const fresh = foldersDown(sources.root, folder).filter((one) => !above.has(one) && !told.has(one))
+  for (const one of fresh) await takeFolder(gathering, one, 'project')
+  for (const one of fresh) await takeFolder(gathering, one, 'local')
+  return finished(gathering)
+}
+
+/** Identical text comes once: the last, which is the strongest. */
+function finished({ files, problems }: Gathering): Loaded {
+  const last = new Map(files.map((file) => [file.text.trim(), file]))
+  return {
+    files: files.filter((file) => last.get(file.text.trim()) === file && file.text.trim() !== ''),
+    problems,
+  }
+}
+
+async function takeFolder(gathering: Gathering, folder: string, layer: 'project' | 'local'): Promise<void> {
+  const { fs, root, trusted } = gathering.sources
+  const paths =
+    layer === 'local'
+      ? ['AGENTS.local.md', 'CLAUDE.local.md']
+      : ['AGENTS.md', 'CLAUDE.md', '.palimpsest/AGENTS.md', ...(await rulesIn(fs, folder))]
+  for (const name of paths) {
+    const path = join(folder, name)
+    if (!trusted) {
+      const there = await attempt('looking', () => fs.stat(path))
+      if (there.ok)
+        gathering.problems.push(
+          `${path} was not read: this folder is not trusted. Look at it, then run pal trust`,
+        )
+      continue
+    }
+    const read = await readBelow(fs, root, path)
+    if (read.ok) await take(gathering, layer, read, root)
+    else if (read.failure.code !== 'not-found')
+      gathering.problems.push(`${path} was not read: ${read.failure.message}`)
+  }
+}
+
+async function rulesIn(fs: FileSystem, folder: string): Promise<readonly string[]> {
+  const read = await attempt('listing', async () => ({
+    names: await fs.names(join(folder, '.palimpsest', 'rules')),
+  }))
+  if (!read.ok) return []
+  return read.names
+    .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
+    .sort()
+    .slice(0, defaults.memory.rulesFiles)
+    .map((name) => join('.palimpsest', 'rules', name))
+}
+
+async function takeOwn(gathering: Gathering, layer: 'managed' | 'user', path: string): Promise<void> {
+  const read = await readOwn(gathering.sources.fs, path)
+  if (read.ok) await take(gathering, layer, read, join(read.path, '..'))
+  else if (read.failure.code !== 'not-found')
+    gathering.problems.push(`${path} was not read: ${read.failure.message}`)
+}
+
+async function take(gathering: Gathering, layer: Layer, read: InstructionText, root: string): Promise<void> {
+  const { sources, problems, room } = gathering
+  const changed = layer === 'managed' || layer === 'user' ? null : (sources.pins?.refusal(read) ?? null)
+  if (changed !== null) {
+    problems.push(changed)
+    return
+  }
+  room.seen.add(read.path)
+  keep(gathering, layer, read, null)
+  const scope: IncludeScope = {
+    root,
+    userHome: sources.userHome,
+    isApproved: (path) => sources.approved.has(path),
+    isSecret: sources.isSecret,
+  }
+  const included = await includesOf(sources.fs, read, scope, room)
+  problems.push(...included.problems)
+  for (const file of included.files) keep(gathering, layer, file, file.by)
+}
+
+function keep({ files, problems }: Gathering, layer: Layer, read: InstructionText, by: string | null): void {
+  const { path, text, sha256, hidden } = read
+  if (hidden > 0) problems.push(`${path} held ${hidden} hidden characters, which were taken out`)
+  if (text.length > defaults.memory.instructionChars)
+    problems.push(
+      `${basename(path)} has ${text.length} characters; above ${defaults.memory.instructionChars} it crowds out the work (${path})`,
+    )
+  files.push({ path, layer, text, by, sha256, hidden })
+}

@@ -1,0 +1,79 @@
+// One instruction file, read as text for the model (SPEC 10.1): a plain file of bounded size, UTF-8, without characters
+// that nobody sees (TRUST A9, A20, A33). Pipes, devices and folders are refused by what was opened, not by name.
+import { dirname } from 'node:path'
+import { attempt, readAt, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { isInside, openUnder } from '../../disk/under-root.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { shaOf } from '../files.ts'
+import { visible } from '../format/hidden.ts'
+
+export interface InstructionText {
+  /** Where it really lies. */
+  readonly path: string
+  readonly text: string
+  readonly sha256: string
+  readonly modifiedMs: number
+  /** Characters that were taken out. */
+  readonly hidden: number
+}
+
+/** A file below a root, through links that stay below it. */
+export async function readBelow(
+  fs: FileSystem,
+  root: string,
+  path: string,
+): Promise<DiskResult<InstructionText>> {
+  const opened = await openUnder(fs, root, path, { links: 'inside', hardLinks: 'allow' })
+  if (!opened.ok) return opened
+  const { file, stat } = opened
+  try {
+    if (stat.bytes > defaults.memory.instructionBytes)
+      return refused(
+        'too-large',
+        `${path} has ${stat.bytes} bytes; at most ${defaults.memory.instructionBytes} are read`,
+      )
+    const read = await attempt(`reading ${path}`, async () => ({ bytes: await readAt(file, 0, stat.bytes) }))
+    if (!read.ok) return read
+    const text = textIn(read.bytes)
+    if (text === null) return refused('binary', `${path} is no UTF-8 text`)
+    const seen = visible(text)
+    return {
+      ok: true,
+      path: opened.path,
+      text: seen.text,
+      sha256: shaOf(read.bytes),
+      modifiedMs: stat.modifiedMs,
+      hidden: seen.hidden,
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+/** A file of the user's own or of the machine, wherever its links lead. */
+export async function readOwn(fs: FileSystem, path: string): Promise<DiskResult<InstructionText>> {
+  const real = await attempt(`looking for ${path}`, async () => ({ path: await fs.realPath(path) }))
+  return real.ok ? await readBelow(fs, dirname(real.path), real.path) : real
+}
+
+function textIn(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
+  }
+}
+
+const refused = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const
+
+/** The folders from one down to another that lies in it; only the first where it does not. */
+export function foldersDown(from: string, to: string): readonly string[] {
+  if (!isInside(from, to)) return [from]
+  const folders: string[] = []
+  for (let folder = to; ; folder = dirname(folder)) {
+    folders.unshift(folder)
+    if (folder === from || dirname(folder) === folder) return folders
+  }
+}

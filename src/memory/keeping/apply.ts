@@ -1,0 +1,189 @@
+// The one way to change memories: judged, then written under the lock, each change a version with its origin (SPEC 15.4).
+// A change is made from bytes that were read; if others stand there now it is refused, never merged by guess. A file
+// that somebody else changed is not overwritten either: it is held until the user has looked.
+import { dirname, join } from 'node:path'
+import { attempt, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
+import { removeUnder, writeUnder } from '../../disk/under-root.ts'
+import { readBytes, shaOf } from '../files.ts'
+import { twinOf } from '../format/names.ts'
+import type { MemoryHead, Provenance } from '../memory.ts'
+import { judge, type Change, type Verdict } from './judge.ts'
+import { keepIndex } from './index-keeping.ts'
+import { alone, fileMode, folderMode, type Keeper } from './keeper.ts'
+import type { Via } from './records.ts'
+import { keepVersion } from './versions.ts'
+
+export interface Applied {
+  readonly file: string
+  readonly kind: 'written' | 'removed' | 'held' | 'unchanged' | 'refused'
+  /** The version, by which it can be shown, compared and taken back; of a held one the number to accept it by. */
+  readonly version: number | null
+  /** What was really written: without secrets and hidden characters. */
+  readonly text: string | null
+  readonly by: Provenance
+  readonly code: string
+  readonly why: string
+  readonly notes: readonly string[]
+}
+
+export interface ApplyOptions {
+  readonly via: Via
+  /** A person has seen and wants exactly this. */
+  readonly approved?: boolean | undefined
+}
+
+/** What would become of changes. Writes nothing. */
+export async function proposeWrite(
+  keeper: Keeper,
+  changes: readonly Change[],
+  by: Provenance,
+): Promise<DiskResult<{ verdicts: readonly Verdict[] }>> {
+  const fresh = await keeper.ledger.refresh()
+  if (!fresh.ok) return fresh
+  return { ok: true, verdicts: changes.map((change) => judged(keeper, change, by, false)) }
+}
+
+/** Makes changes, in order, each on its own: the outcome says of every one what became of it. */
+export async function applyWrite(
+  keeper: Keeper,
+  changes: readonly Change[],
+  by: Provenance,
+  options: ApplyOptions,
+): Promise<DiskResult<{ applied: readonly Applied[]; dropped: readonly string[] }>> {
+  return await alone(keeper, async () => {
+    const applied: Applied[] = []
+    for (const change of changes) {
+      const verdict = judged(keeper, change, by, options.approved === true)
+      const done = await carryOut(keeper, verdict, change, options)
+      if (!done.ok) return done
+      applied.push(done.applied)
+    }
+    const changed = applied.some(({ kind }) => kind === 'written' || kind === 'removed')
+    const index = changed ? await keepIndex(keeper) : { ok: true as const, dropped: [] }
+    return index.ok ? { ok: true, applied, dropped: index.dropped } : index
+  })
+}
+
+const judged = (keeper: Keeper, change: Change, by: Provenance, approved: boolean): Verdict =>
+  judge(change, by, keeper.ledger, { review: keeper.review === true, salt: keeper.ledger.salt, approved })
+
+type Done = DiskResult<{ applied: Applied }>
+
+async function carryOut(
+  keeper: Keeper,
+  verdict: Verdict,
+  change: Change,
+  options: ApplyOptions,
+): Promise<Done> {
+  const { file } = verdict
+  const said = (kind: Applied['kind'], rest: Partial<Applied> = {}): Done => ({
+    ok: true,
+    applied: { file, kind, version: null, text: null, by: nobody, code: '', why: '', notes: [], ...rest },
+  })
+  const refused = (code: string, why: string): Done => said('refused', { code, why })
+  if (verdict.kind === 'refuse') return refused(verdict.code, verdict.why)
+  const now = await readNow(keeper, file)
+  if (!now.ok) return refused(now.failure.code, now.failure.message)
+  const stale = staleness(keeper, change, now.sha)
+  if (stale !== null) return refused(stale.code, stale.message)
+  const twin = now.sha === null ? await twinFor(keeper, file) : null
+  if (twin !== null)
+    return refused('twin', `${file} and ${twin} would be one file on some systems. Choose another name.`)
+  const { text, by, notes, why } = verdict
+  if (
+    text !== null &&
+    now.sha === shaOf(text) &&
+    verdict.kind === 'write' &&
+    keeper.ledger.known(file, now.sha)?.by.trust === by.trust
+  )
+    return said('unchanged', { text, by, notes })
+  const kept = text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, text)
+  if (!kept.ok) return kept
+  const record = recordOf(verdict, kept.sha, now.sha, options.via, keeper.clock.now())
+  const noted = await keeper.ledger.append(record, keeper.unique)
+  if (!noted.ok) return noted
+  const version = noted.record.n
+  if (verdict.kind === 'hold') return said('held', { version, text, by, why, notes })
+  const done = await put(keeper, file, text, now.mark)
+  if (!done.ok) return refused(done.failure.code, done.failure.message)
+  return said(text === null ? 'removed' : 'written', { version, text, by, notes })
+}
+
+const nobody: Provenance = { kind: 'model', trust: 'data', session: null, message: null, from: [], at: 0 }
+
+async function readNow(
+  keeper: Keeper,
+  file: string,
+): Promise<DiskResult<{ sha: string | null; mark: string | null }>> {
+  const read = await readBytes(keeper.fs, keeper.place.root, file)
+  if (read.ok) return { ok: true, sha: shaOf(read.bytes), mark: read.stat.mark }
+  return read.failure.code === 'not-found' ? { ok: true, sha: null, mark: null } : read
+}
+
+function staleness(keeper: Keeper, { file, expected }: Change, sha: string | null): DiskFailure | null {
+  if (expected !== undefined && expected !== sha)
+    return {
+      code: 'changed',
+      message: `${file} ${sha === null ? 'is gone' : 'changed'} since it was read. Read it again.`,
+    }
+  if (sha !== null && keeper.ledger.known(file, sha) === null)
+    return {
+      code: 'held',
+      message: `${file} was changed from outside and is held until the user accepts it (pal memory review). Save under another name.`,
+    }
+  return null
+}
+
+/** Every folder on the way is looked at, since each of them may have a twin. */
+async function twinFor(keeper: Keeper, file: string): Promise<string | null> {
+  const parts = file.split('/')
+  for (const [at, part] of parts.entries()) {
+    const folder = join(keeper.place.root, ...parts.slice(0, at))
+    const names = await attempt('looking', async () => ({ names: await keeper.fs.names(folder) }))
+    const twin = names.ok ? twinOf(part, names.names) : null
+    if (twin !== null) return [...parts.slice(0, at), twin].join('/')
+  }
+  return null
+}
+
+function recordOf(
+  verdict: Exclude<Verdict, { kind: 'refuse' }>,
+  sha: string | null,
+  before: string | null,
+  via: Via,
+  at: number,
+) {
+  const { file, by, why } = verdict
+  if (verdict.kind === 'hold')
+    return { do: 'hold' as const, at, file, sha, before, head: verdict.head, by, why }
+  if (sha === null) return { do: 'remove' as const, at, file, before: before ?? '', by, via }
+  return { do: 'write' as const, at, file, sha, before, head: verdict.head ?? noHead, by, via }
+}
+const noHead: MemoryHead = {
+  name: '',
+  description: '',
+  type: null,
+  triggers: [],
+  supersedes: [],
+  expires: null,
+}
+
+/** Puts a text in place of what bore this mark, or removes it. */
+export async function put(
+  keeper: Keeper,
+  file: string,
+  text: string | null,
+  seen: string | null,
+): Promise<DiskResult<object>> {
+  const { fs, place, unique } = keeper
+  if (text === null) {
+    const removed = await removeUnder(fs, place.root, file)
+    return removed.ok || removed.failure.code !== 'not-found' ? removed : { ok: true }
+  }
+  return await writeUnder(fs, place.root, file, Buffer.from(text), {
+    mode: fileMode(place),
+    unique,
+    seen,
+    ...(dirname(file) === '.' ? {} : { makeFolders: folderMode(place) }),
+  })
+}

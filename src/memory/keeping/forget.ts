@@ -1,0 +1,164 @@
+// Forgetting is complete (TRUST P16): the file, every version of its text, every record of it, its line in the index.
+// What stays is that it was forgotten: the session or source by name, and salted fingerprints of its sentences, so that
+// it is not learnt again. A memory that others have a part in goes back to what it was before the forgotten part came.
+import { attempt, type DiskResult } from '../../disk/fs.ts'
+import { removeIfThere } from '../../disk/replace.ts'
+import { readBytes } from '../files.ts'
+import type { Provenance } from '../memory.ts'
+import { put } from './apply.ts'
+import { isFrom, printsOf } from './forgotten.ts'
+import { keepIndex } from './index-keeping.ts'
+import { alone, type Keeper } from './keeper.ts'
+import type { LedgerRecord } from './records.ts'
+import { readVersion, versionFile } from './versions.ts'
+
+export type ForgetWhat =
+  | { readonly file: string }
+  | { readonly session: string }
+  | { readonly source: string }
+
+export interface Forgot {
+  readonly removed: readonly string[]
+  /** Went back to an older version; later versions by others went with what they were built on. */
+  readonly wentBack: readonly { readonly file: string; readonly to: number; readonly lost: number }[]
+  readonly versions: number
+}
+
+export async function forget(keeper: Keeper, what: ForgetWhat): Promise<DiskResult<Forgot>> {
+  return await alone(keeper, async () => {
+    const { ledger, clock } = keeper
+    const records = ledger.records()
+    const gone = new Set(records.filter((record) => isMeant(what, record)).map(({ n }) => n))
+    // What was built on a forgotten version holds its words.
+    const words = new Set<string>()
+    for (const record of records) {
+      if (record.do === 'forget') continue
+      if (
+        record.do === 'settle' ? gone.has(record.held) : words.has(`${record.file}\0${record.before ?? ''}`)
+      )
+        gone.add(record.n)
+      if (gone.has(record.n) && 'sha' in record && record.sha !== null)
+        words.add(`${record.file}\0${record.sha}`)
+    }
+    const prints = await printsFor(keeper, records, gone, what)
+    if (!prints.ok) return prints
+    const kept = records.filter(({ n }) => !gone.has(n))
+    const changed = await resettle(keeper, records, kept, gone, what)
+    if (!changed.ok) return changed
+    const removed = await removeVersions(keeper, kept)
+    if (!removed.ok && removed.failure.code !== 'not-found') return removed
+    const tombstone: LedgerRecord = {
+      n: Math.max(0, ...records.map(({ n }) => n)) + 1,
+      do: 'forget',
+      at: clock.now(),
+      sessions: 'session' in what ? [what.session] : [],
+      sources: 'source' in what ? [what.source] : [],
+      prints: [...prints.prints],
+    }
+    const written = await ledger.rewrite([...kept, tombstone], keeper.unique)
+    if (!written.ok) return written
+    const index = await keepIndex(keeper)
+    if (!index.ok) return index
+    return {
+      ok: true,
+      removed: changed.removed,
+      wentBack: changed.wentBack,
+      versions: removed.ok ? removed.count : 0,
+    }
+  })
+}
+
+function isMeant(what: ForgetWhat, record: LedgerRecord): boolean {
+  if (record.do === 'settle' || record.do === 'forget') return false
+  if ('file' in what) return record.file === what.file
+  return 'session' in what ? record.by.session === what.session : cameFrom(what.source, record.by)
+}
+
+/** Words of the user's own are not the source's, even when it had been read. */
+const cameFrom = (source: string, by: Provenance): boolean =>
+  by.trust !== 'user' && (by.kind === source || by.from.some((one) => isFrom(source, one)))
+
+async function printsFor(
+  keeper: Keeper,
+  records: readonly LedgerRecord[],
+  gone: ReadonlySet<number>,
+  what: ForgetWhat,
+): Promise<DiskResult<{ prints: ReadonlySet<string> }>> {
+  const prints = new Set<string>()
+  const salt = keeper.ledger.salt
+  const texts: string[] = []
+  for (const record of records) {
+    if (!gone.has(record.n) || !isMeant(what, record) || !('sha' in record) || record.sha === null) continue
+    const read = await readVersion(keeper, record.sha)
+    if (read.ok) texts.push(read.text)
+  }
+  if ('file' in what) {
+    const now = await readBytes(keeper.fs, keeper.place.root, what.file)
+    if (now.ok) texts.push(now.bytes.toString('utf8'))
+  }
+  for (const text of texts) for (const print of printsOf(text, salt)) prints.add(print)
+  // A sentence that stands in what is kept is no secret to be hunted.
+  for (const { sha, n } of keeper.ledger.standing()) {
+    if (gone.has(n)) continue
+    const read = await readVersion(keeper, sha)
+    if (read.ok) for (const print of printsOf(read.text, salt)) prints.delete(print)
+  }
+  return { ok: true, prints }
+}
+
+type Resettled = Pick<Forgot, 'removed' | 'wentBack'>
+
+/** Puts each file that loses versions back to its newest one that stays, or removes it. */
+async function resettle(
+  keeper: Keeper,
+  records: readonly LedgerRecord[],
+  kept: readonly LedgerRecord[],
+  gone: ReadonlySet<number>,
+  what: ForgetWhat,
+): Promise<DiskResult<Resettled>> {
+  const removed: string[] = []
+  const wentBack: { file: string; to: number; lost: number }[] = []
+  const files = new Set(
+    records.flatMap((record) =>
+      gone.has(record.n) && (record.do === 'write' || record.do === 'remove') ? [record.file] : [],
+    ),
+  )
+  if ('file' in what) files.add(what.file)
+  for (const file of files) {
+    const now = await readBytes(keeper.fs, keeper.place.root, file)
+    const last = kept.findLast(
+      (record) => (record.do === 'write' || record.do === 'remove') && record.file === file,
+    )
+    const text =
+      last?.do === 'write' ? await readVersion(keeper, last.sha) : { ok: true as const, text: null }
+    if (!text.ok) return text
+    const done = await put(keeper, file, text.text, now.ok ? now.stat.mark : null)
+    if (!done.ok) return done
+    if (last?.do === 'write') {
+      const lost = records.filter(
+        (one) => gone.has(one.n) && 'file' in one && one.file === file && !isMeant(what, one),
+      )
+      wentBack.push({ file, to: last.n, lost: lost.length })
+    } else if (now.ok) removed.push(file)
+  }
+  return { ok: true, removed, wentBack }
+}
+
+/** Texts that no record names any more: also what was put aside once, since it may hold the same words. */
+async function removeVersions(
+  keeper: Keeper,
+  kept: readonly LedgerRecord[],
+): Promise<DiskResult<{ count: number }>> {
+  const needed = new Set(kept.flatMap(shasOf))
+  return await attempt('removing forgotten versions', async () => {
+    let count = 0
+    for (const sha of await keeper.fs.names(versionFile(keeper, '')))
+      if (!needed.has(sha) && (await removeIfThere(keeper.fs, versionFile(keeper, sha)))) count++
+    return { count }
+  })
+}
+
+const shasOf = (record: LedgerRecord): readonly string[] => [
+  ...('sha' in record && record.sha !== null ? [record.sha] : []),
+  ...('before' in record && record.before !== null && record.before !== '' ? [record.before] : []),
+]

@@ -1,0 +1,164 @@
+// What waits for the user: writes that were held, and files that something else changed. Accepting means a person has
+// looked at exactly these bytes; nothing else raises trust (law M1). What is given up is kept as a version first.
+import type { DiskResult } from '../../disk/fs.ts'
+import { listMemories, readBytes, shaOf } from '../files.ts'
+import { readMemoryText } from '../format/frontmatter.ts'
+import { nameRefusal } from '../format/names.ts'
+import type { Provenance } from '../memory.ts'
+import { applyWrite, put, type Applied } from './apply.ts'
+import { keepIndex } from './index-keeping.ts'
+import { alone, type Keeper } from './keeper.ts'
+import type { Held } from './records.ts'
+import { keepVersion, readVersion } from './versions.ts'
+
+/** A file that is not what the ledger knows: written, or taken away, by something else. */
+export interface OutsideChange {
+  readonly file: string
+  readonly kind: 'new' | 'changed' | 'gone'
+  /** The bytes that stand there, and those that are known. */
+  readonly sha: string | null
+  readonly known: string | null
+}
+
+export interface Waiting {
+  readonly held: readonly Held[]
+  readonly outside: readonly OutsideChange[]
+  readonly skipped: readonly { readonly file: string; readonly why: string }[]
+}
+
+/** Everything that waits. Reads every memory once. */
+export async function waiting(keeper: Keeper): Promise<DiskResult<Waiting>> {
+  const { fs, place, ledger } = keeper
+  const listed = await listMemories(fs, place, { most: Number.POSITIVE_INFINITY, ledger })
+  if (!listed.ok) return listed
+  const outside = listed.memories
+    .filter(({ standing }) => standing === 'held')
+    .map(({ file, sha256 }): OutsideChange => {
+      const known = ledger.current(file)?.sha ?? null
+      return { file, kind: known === null ? 'new' : 'changed', sha: sha256, known }
+    })
+  const there = new Set([...listed.memories, ...listed.skipped].map(({ file }) => file))
+  const gone = ledger
+    .standing()
+    .filter(({ file }) => !there.has(file))
+    .map(({ file, sha }): OutsideChange => ({ file, kind: 'gone', sha: null, known: sha }))
+  return { ok: true, held: ledger.held(), outside: [...outside, ...gone], skipped: listed.skipped }
+}
+
+/** The user wants a held write. */
+export async function acceptHeld(keeper: Keeper, n: number): Promise<DiskResult<{ applied: Applied }>> {
+  const fresh = await keeper.ledger.refresh()
+  if (!fresh.ok) return fresh
+  const held = keeper.ledger.held().find((one) => one.n === n)
+  if (held === undefined) return nothing(`nothing waits under ${n}`)
+  const text = held.sha === null ? { ok: true as const, text: null } : await readVersion(keeper, held.sha)
+  if (!text.ok) return text
+  const by: Provenance = { ...held.by, trust: raised(held.by) }
+  const done = await applyWrite(keeper, [{ file: held.file, text: text.text }], by, {
+    via: 'accept',
+    approved: true,
+  })
+  if (!done.ok) return done
+  const applied = done.applied[0]!
+  if (applied.kind === 'refused') return { ok: false, failure: { code: applied.code, message: applied.why } }
+  const settled = await settle(keeper, n, 'accepted')
+  return settled.ok ? { ok: true, applied } : settled
+}
+
+export const rejectHeld = async (keeper: Keeper, n: number): Promise<DiskResult<object>> =>
+  await settle(keeper, n, 'rejected')
+
+async function settle(keeper: Keeper, n: number, how: 'accepted' | 'rejected'): Promise<DiskResult<object>> {
+  return await alone(keeper, async () => {
+    if (!keeper.ledger.held().some((one) => one.n === n)) return nothing(`nothing waits under ${n}`)
+    return await keeper.ledger.append({ do: 'settle', at: keeper.clock.now(), held: n, how }, keeper.unique)
+  })
+}
+
+/** The user wants a file as it stands there now; where it is gone, that it stays gone. `sha` is what was looked at. */
+export async function acceptOutside(
+  keeper: Keeper,
+  file: string,
+  sha?: string,
+): Promise<DiskResult<{ version: number; notes: readonly string[] }>> {
+  return await alone(keeper, async () => {
+    const { ledger, clock } = keeper
+    const bad = nameRefusal(file)
+    if (bad !== null) return { ok: false, failure: { code: 'bad-name', message: `${file}: ${bad}` } }
+    const read = await readBytes(keeper.fs, keeper.place.root, file)
+    const by: Provenance = {
+      kind: 'outside',
+      trust: 'confirmed',
+      session: null,
+      message: null,
+      from: [],
+      at: clock.now(),
+    }
+    const current = ledger.current(file)
+    if (!read.ok) {
+      if (read.failure.code !== 'not-found' || current === null) return read
+      const record = {
+        do: 'remove' as const,
+        at: clock.now(),
+        file,
+        before: current.sha,
+        by,
+        via: 'accept' as const,
+      }
+      return await noted(keeper, record)
+    }
+    const now = shaOf(read.bytes)
+    if (sha !== undefined && sha !== now)
+      return {
+        ok: false,
+        failure: { code: 'changed', message: `${file} changed again; look at it once more` },
+      }
+    const text = read.bytes.toString('utf8')
+    const kept = await keepVersion(keeper, text)
+    if (!kept.ok) return kept
+    const { head } = readMemoryText(text)
+    return await noted(keeper, {
+      do: 'write',
+      at: clock.now(),
+      file,
+      sha: kept.sha,
+      before: current?.sha ?? null,
+      head,
+      by,
+      via: 'accept',
+    })
+  })
+}
+
+/** The user does not want what something else did: the known text comes back, and what stood there is kept aside. */
+export async function rejectOutside(
+  keeper: Keeper,
+  file: string,
+): Promise<DiskResult<{ aside: string | null }>> {
+  return await alone(keeper, async () => {
+    const current = keeper.ledger.current(file)
+    const read = await readBytes(keeper.fs, keeper.place.root, file)
+    if (!read.ok && read.failure.code !== 'not-found') return read
+    const kept = read.ok
+      ? await keepVersion(keeper, read.bytes.toString('utf8'))
+      : { ok: true as const, sha: null }
+    if (!kept.ok) return kept
+    const text = current === null ? { ok: true as const, text: null } : await readVersion(keeper, current.sha)
+    if (!text.ok) return text
+    const done = await put(keeper, file, text.text, read.ok ? read.stat.mark : null)
+    return done.ok ? { ok: true, aside: kept.sha } : done
+  })
+}
+
+async function noted(
+  keeper: Keeper,
+  record: Parameters<Keeper['ledger']['append']>[0],
+): Promise<DiskResult<{ version: number; notes: readonly string[] }>> {
+  const done = await keeper.ledger.append(record, keeper.unique)
+  if (!done.ok) return done
+  const index = await keepIndex(keeper)
+  return index.ok ? { ok: true, version: done.record.n, notes: [] } : index
+}
+
+const raised = (by: Provenance): Provenance['trust'] => (by.trust === 'user' ? 'user' : 'confirmed')
+const nothing = (message: string) => ({ ok: false, failure: { code: 'not-found', message } }) as const

@@ -1,0 +1,108 @@
+// Keeps `MEMORY.md` in step with the ledger. Which bytes are ours is written down before they are put in place, the old
+// ones beside the new, so that an index that somebody else changed is known as such and is not shown to the model; it is
+// kept as a version and made again.
+import { join } from 'node:path'
+import { attempt, readAt, type DiskResult } from '../../disk/fs.ts'
+import { replaceFile } from '../../disk/replace.ts'
+import { openUnder, writeUnder } from '../../disk/under-root.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { readBytes, shaOf } from '../files.ts'
+import { indexOf, type Index } from '../format/index-file.ts'
+import { indexName, isOpen } from '../memory.ts'
+import { alone, fileMode, type Keeper } from './keeper.ts'
+import { keepVersion } from './versions.ts'
+
+const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.json')
+
+/** What the ledger says the index is. */
+export function derivedIndex(keeper: Keeper): Index {
+  const entries = keeper.ledger.standing().filter(({ by }) => isOpen(by.trust))
+  return indexOf(entries, new Date(keeper.clock.now()).toISOString().slice(0, 'yyyy-mm-dd'.length))
+}
+
+/** Puts the index in place. The caller is alone and the ledger is fresh. A team's index is made when it is read. */
+export async function keepIndex(keeper: Keeper): Promise<DiskResult<{ dropped: readonly string[] }>> {
+  const index = derivedIndex(keeper)
+  if (keeper.place.scope === 'team') return { ok: true, dropped: index.dropped }
+  const { fs, place, unique } = keeper
+  const now = await readBytes(fs, place.root, indexName)
+  if (!now.ok && now.failure.code !== 'not-found') return now
+  const sha = shaOf(index.text)
+  const old = now.ok ? shaOf(now.bytes) : null
+  if (old === sha) return { ok: true, dropped: index.dropped }
+  const known = await knownShas(keeper)
+  if (now.ok && old !== null && !known.includes(old)) {
+    const kept = await keepVersion(keeper, now.bytes.toString('utf8'))
+    if (!kept.ok) return kept
+  }
+  const noted = await replaceFile(fs, knownFile(keeper), Buffer.from(JSON.stringify({ known: [sha, old] })), {
+    mode: defaults.memory.fileMode,
+    unique,
+  })
+  if (!noted.ok) return noted
+  const written = await writeUnder(fs, place.root, indexName, Buffer.from(index.text), {
+    mode: fileMode(place),
+    unique,
+  })
+  return written.ok ? { ok: true, dropped: index.dropped } : written
+}
+
+export interface LoadedIndex {
+  readonly text: string
+  /** It was changed from outside and has been made again from what is known. */
+  readonly tampered: boolean
+}
+
+/** The index as it may be shown: the file where it is ours, else made again. Bounded, however many memories there are. */
+export async function loadIndex(keeper: Keeper): Promise<DiskResult<LoadedIndex>> {
+  if (keeper.place.scope === 'team') {
+    const fresh = await keeper.ledger.refresh()
+    return fresh.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: false } : fresh
+  }
+  const read = await readBounded(keeper)
+  if (!read.ok && read.failure.code === 'not-found') return await missing(keeper)
+  const known = await knownShas(keeper)
+  if (read.ok && known.includes(shaOf(read.bytes)))
+    return { ok: true, text: read.bytes.toString('utf8'), tampered: false }
+  const made = await alone(keeper, () => keepIndex(keeper))
+  return made.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: true } : made
+}
+
+/** No index: none yet, or somebody took it away. */
+async function missing(keeper: Keeper): Promise<DiskResult<LoadedIndex>> {
+  const known = await knownShas(keeper)
+  if (known.length === 0) return { ok: true, text: '', tampered: false }
+  const made = await alone(keeper, () => keepIndex(keeper))
+  return made.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: true } : made
+}
+
+async function readBounded(keeper: Keeper): Promise<DiskResult<{ bytes: Buffer }>> {
+  const opened = await openUnder(keeper.fs, keeper.place.root, indexName)
+  if (!opened.ok) return opened
+  try {
+    return await attempt(`reading ${indexName}`, async () => ({
+      bytes: await readAt(opened.file, 0, Math.min(opened.stat.bytes, defaults.memory.indexBytes + 1)),
+    }))
+  } finally {
+    await opened.file.close()
+  }
+}
+
+async function knownShas(keeper: Keeper): Promise<readonly string[]> {
+  const read = await attempt('reading what is known of the index', async () => {
+    const file = await keeper.fs.open(knownFile(keeper), 'read')
+    try {
+      return { text: (await readAt(file, 0, defaults.store.maxLockBytes)).toString('utf8') }
+    } finally {
+      await file.close()
+    }
+  })
+  if (!read.ok) return []
+  try {
+    const { known } = JSON.parse(read.text) as { readonly known?: unknown }
+    return Array.isArray(known) ? known.filter((one) => typeof one === 'string') : []
+  } catch (error) {
+    if (error instanceof SyntaxError) return []
+    throw error
+  }
+}

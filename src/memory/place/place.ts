@@ -1,0 +1,123 @@
+// Where memories lie (SPEC 10.2, 10.3, 13.5). Below the user's folder of this program (`home`):
+//
+//   memory/                             the user's, for every project           state in memory-state/
+//   projects/<slug>/memory/             the project's, shared by its worktrees  state in projects/<slug>/memory-state/
+//   agent-memory/<type>/                an agent's, for every project
+// and in the project:
+//   .palimpsest/memory/                 the team's, committed; state in projects/<slug>/team-memory-state/
+//   .palimpsest/agent-memory/<type>/    an agent's, committed; …-local/<type>/ not committed
+//
+// The project's folder can be moved by the environment or the user's own settings, never by a project (TRUST A8). What
+// this program knows about memories always lies in `home`, whoever may write the memories themselves.
+import { isAbsolute, join, normalize, parse, resolve, sep } from 'node:path'
+import { foldName, safeName } from '../../disk/safe-name.ts'
+import type { MemoryPlace } from '../memory.ts'
+
+export interface PlaceSources {
+  readonly home: string
+  readonly userHome: string
+  /** Names the project; worktrees of one repository have the same. */
+  readonly slug: string
+  readonly projectRoot: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** From the user's own or managed settings. */
+  readonly directory?: string | undefined
+}
+
+export const directoryVariable = 'PALIMPSEST_MEMORY_DIRECTORY'
+/** Set where the program runs on a machine that is not the user's, and where memories lie there. */
+export const remoteVariable = 'PALIMPSEST_REMOTE'
+export const remoteDirectoryVariable = 'PALIMPSEST_REMOTE_MEMORY_DIRECTORY'
+
+export type Placed =
+  | { readonly ok: true; readonly places: MemoryPlaces }
+  | { readonly ok: false; readonly why: string }
+
+export interface MemoryPlaces {
+  readonly user: MemoryPlace
+  readonly project: MemoryPlace
+  readonly team: MemoryPlace
+}
+
+export function memoryPlaces(sources: PlaceSources): Placed {
+  const { environment, slug, projectRoot } = sources
+  const given = filled(environment[directoryVariable]) ?? filled(sources.directory)
+  const remote = filled(environment[remoteDirectoryVariable])
+  if (filled(environment[remoteVariable]) !== undefined && remote === undefined && given === undefined)
+    return {
+      ok: false,
+      why: `this machine is remote and ${remoteDirectoryVariable} is not set, so memory is off`,
+    }
+  const base = remote === undefined ? sources.home : expanded(remote, sources.userHome)
+  const moved = given === undefined ? null : expanded(given, sources.userHome)
+  for (const path of [base, ...(moved === null ? [] : [moved])]) {
+    const refused = rootRefusal(path, sources.userHome)
+    if (refused !== null)
+      return { ok: false, why: `${JSON.stringify(path)} cannot hold memories: ${refused}` }
+  }
+  const own = join(base, 'projects', slug)
+  const root = moved ?? join(own, 'memory')
+  return {
+    ok: true,
+    places: {
+      user: { scope: 'user', root: join(base, 'memory'), state: join(base, 'memory-state') },
+      project: {
+        scope: 'project',
+        root,
+        // A folder of the user's choice may serve several projects, so what is known of it goes by its path.
+        state: moved === null ? join(own, 'memory-state') : join(base, 'memory-states', safeName(moved)),
+      },
+      team: {
+        scope: 'team',
+        root: join(projectRoot, '.palimpsest', 'memory'),
+        state: join(own, 'team-memory-state'),
+      },
+    },
+  }
+}
+
+export type AgentScope = 'user' | 'project' | 'local'
+
+/** The folder of an agent type; null where the type can be no folder. */
+export function agentPlace(
+  sources: Pick<PlaceSources, 'home' | 'slug' | 'projectRoot'>,
+  type: string,
+  scope: AgentScope,
+): MemoryPlace | null {
+  const name = type.replaceAll(':', '-')
+  if (
+    !/^[\p{L}\p{N}_][\p{L}\p{N}_.-]{0,99}$/u.test(name) ||
+    name.endsWith('.') ||
+    name !== name.normalize('NFC')
+  )
+    return null
+  const folder = { user: 'agent-memory', project: 'agent-memory', local: 'agent-memory-local' }[scope]
+  const above = scope === 'user' ? sources.home : join(sources.projectRoot, '.palimpsest')
+  const state =
+    scope === 'user'
+      ? join(sources.home, 'agent-memory-state')
+      : join(sources.home, 'projects', sources.slug, `${folder}-state`)
+  return { scope: 'agent', root: join(above, folder, name), state: join(state, safeName(foldName(name))) }
+}
+
+/** Why a path can be no folder of memories; null when it can. Checked as text, before anything is looked up. */
+export function rootRefusal(path: string, userHome: string): string | null {
+  if (path.includes('\0')) return 'it holds a NUL'
+  if (/^(?:\\\\|\/\/)/.test(path)) return 'it lies on another machine'
+  if (/^[A-Za-z]:[\\/]*$/.test(path)) return 'it is a whole drive'
+  if (!isAbsolute(path)) return 'it is no absolute path'
+  if (path !== normalize(path) && `${path}${sep}` !== normalize(`${path}${sep}`))
+    return 'it is not written plainly'
+  const parts = path
+    .slice(parse(path).root.length)
+    .split(sep)
+    .filter((part) => part !== '')
+  if (parts.length < 2) return 'it is too near to the root'
+  if (resolve(path) === resolve(userHome)) return 'it is the home folder itself'
+  return null
+}
+
+const expanded = (path: string, userHome: string): string =>
+  path.startsWith('~/') ? join(userHome, path.slice(2)) : path
+const filled = (text: string | undefined): string | undefined =>
+  text === undefined || text.trim() === '' ? undefined : text

@@ -1,0 +1,56 @@
+// What a write came from (law M1, TRUST 0a). The engine tells what was typed and what was read; this decides from it
+// who is speaking. The model has no say: there is no field it could fill.
+//
+//   nothing but the user and what the user confirmed was read   → the user's words, or the model's own inference
+//   anything else was read                                      → data, unless the words are demonstrably the user's own
+import type { Provenance, SourceKind, Trust } from '../memory.ts'
+import { isSupported } from './support.ts'
+
+export interface Reading {
+  readonly tool: string
+  /** Where it came from, where that is known: an address or a path. */
+  readonly source: string | null
+  readonly trust: Trust
+}
+
+export interface Lineage {
+  readonly session: string
+  /** The entry whose call writes. */
+  readonly message: string | null
+  /** What the user typed, as far as the model sees it. */
+  readonly userWords: readonly string[]
+  /** Read since the last thing the user typed, and before that, as far as the model sees it. */
+  readonly turn: readonly Reading[]
+  readonly before: readonly Reading[]
+}
+
+export interface Derived {
+  readonly by: Provenance
+  /** This turn has read what nobody vouches for, so a person is asked first where there is one. */
+  readonly asks: boolean
+}
+
+const webTools = /^(?:web|fetch|browser|http)/i
+const isData = ({ trust }: Reading): boolean => trust === 'data'
+
+export function derive(lineage: Lineage, text: string, now: number): Derived {
+  const data = [...lineage.before, ...lineage.turn].filter(isData)
+  const isUsers = isSupported(text, lineage.userWords)
+  const [kind, trust] = speaker(data, isUsers)
+  const from = data.flatMap(({ tool, source }) => (source === null ? [tool] : [tool, source]))
+  const by: Provenance = {
+    kind,
+    trust,
+    session: lineage.session,
+    message: lineage.message,
+    from: [...new Set(from)],
+    at: now,
+  }
+  return { by, asks: lineage.turn.some(isData) }
+}
+
+function speaker(data: readonly Reading[], isUsers: boolean): readonly [SourceKind, Trust] {
+  if (isUsers) return ['user', 'user']
+  if (data.length === 0) return ['model', 'model']
+  return [data.some(({ tool }) => webTools.test(tool)) ? 'web' : 'tool', 'data']
+}
