@@ -124,7 +124,7 @@ export function createPreset(options: PresetOptions): Preset {
       cwd: project.cwd,
       environment: commandEnvironment(environment),
     }),
-    mayRun: permission.mayRun,
+    mayRun: (call, tool, signal) => permission.mayRun(call, tool, signal),
     restoration: {
       files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
       fileCount: settings.restoreFiles,

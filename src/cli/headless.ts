@@ -1,5 +1,6 @@
 // `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
+import { machineFileSystem } from '../disk/fs.ts'
 import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import type { Settings } from '../settings/schema.ts'
@@ -9,7 +10,8 @@ import { findSession, newestSession } from './look/lookup.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { scriptedNotice, startEmbedded } from './scripted.ts'
-import { openWorkplace, showProblems, type Workplace } from './place/workplace.ts'
+import { keptRules } from './place/kept-rules.ts'
+import { openWorkplace, showProblems, uniqueText, type Workplace } from './place/workplace.ts'
 
 /** What a talk needs, in one turn or in many. */
 export interface TalkOptions {
@@ -38,7 +40,7 @@ export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
 export async function withPreset(
   io: Io,
   options: TalkOptions,
-  more: Pick<PresetOptions, 'listen'>,
+  more: Pick<PresetOptions, 'listen' | 'askUser'>,
   work: (place: Workplace, preset: Preset) => Promise<Exit>,
 ): Promise<Exit> {
   const place = await openWorkplace(io, options)
@@ -51,10 +53,16 @@ export async function withPreset(
     environment: io.environment,
     model: place.access ?? embedded!.access,
     system: options.system,
+    rules: place.loaded.rules,
+    keep: keptRules(
+      machineFileSystem,
+      { home: place.home, project: place.trusted ? place.project.root : null },
+      uniqueText,
+    ),
     ...more,
   })
   try {
-    const unknown = unknownTools(place, preset)
+    const unknown = unknownRules(place, preset)
     if (unknown !== null) return complain(io, unknown)
     return await work(place, preset)
   } finally {
@@ -134,14 +142,20 @@ async function promptText(io: Io, words: readonly string[]): Promise<string | Re
     : text
 }
 
-function unknownTools(place: Workplace, preset: Preset): Refusal | null {
+/** A rule that says nothing is a mistake: in this call's own words it ends the call, in a file it is said. */
+function unknownRules(place: Workplace, preset: Preset): Refusal | null {
   const names = preset.tools.map((tool) => tool.spec.name)
-  const unknown = (place.settings.allow ?? []).filter((name) => !names.includes(name))
-  if (unknown.length === 0) return null
-  return refuse(
-    exits.usage,
-    `there is no tool ${unknown.join(', ')} to allow. The tools are: ${names.join(', ')}`,
-  )
+  for (const problem of preset.permission.problems) place.io.err(`pal: ${safeLine(problem)}\n`)
+  const unknown = place.loaded.rules.filter(({ text }) => {
+    const name = /^\w+/.exec(text.trim())?.[0] ?? ''
+    return !names.includes(name) && !name.startsWith('mcp__')
+  })
+  const message = (texts: readonly string[]): string =>
+    `there is no tool for the rule ${texts.join(', ')}. The tools are: ${names.join(', ')}`
+  const own = unknown.filter(({ source }) => source === 'flag' || source === 'environment')
+  if (own.length > 0) return refuse(exits.usage, message(own.map(({ text }) => text)))
+  if (unknown.length > 0) place.io.err(`pal: ${safeLine(message(unknown.map(({ text }) => text)))}\n`)
+  return null
 }
 
 export function complain(io: Io, refusal: Refusal): Exit {

@@ -41,14 +41,18 @@ export interface EngineOptions {
   readonly notes?: NoteKeeper | undefined
   /** False: notes are kept, but no compaction takes them for its text. */
   readonly notesAsSummary?: boolean | undefined
+  /** Whether a model is asked for a summary shortly before it is needed; it is where one can be. */
+  readonly prepare?: boolean | undefined
   /** What a compaction gives back beside its summary. */
   readonly restoration?: RestorationOptions | undefined
   /** Brings messages of others. */
   readonly companion?: Companion | undefined
   readonly hooks?: Hooks | undefined
   /** Asked before a tool runs. Without it every tool of the list may. */
-  readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined
+  readonly mayRun?: ((call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>) | undefined
   readonly caps?: Caps | undefined
+  /** Most responses of one turn; left out, as many as the model wants. */
+  readonly maxRounds?: number | undefined
   /** Largest result that enters the view whole, by the name of its tool, over what the tool says; null sets no limit. */
   readonly resultLimits?: Readonly<Record<string, number | null>> | undefined
   /** Hears the live events of the four verbs; those of `send` come with its own stream. */

@@ -44,8 +44,9 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
 async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {
   let isAskedAgain = false
   let isCompacted = false
-  for (;;) {
+  for (let round = 1; ; round++) {
     if (signal.aborted) return { outcome: 'aborted', failure: null }
+    if (round > (core.options.maxRounds ?? Infinity)) return failed(tooManyRounds)
     const prepared = await prepare(core, emit)
     if (!prepared.ok) return failed(prepared.failure)
     const answered = await ask(core, prepared.composed, signal, emit)
@@ -77,6 +78,11 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     if (stopped !== null) return stopped
     await save(core, emit)
   }
+}
+
+const tooManyRounds: TurnFailure = {
+  code: 'rounds',
+  message: 'it went on calling tools for longer than it was given',
 }
 
 const isTooLong = (failure: ModelFailure | null): failure is ModelFailure =>
@@ -159,7 +165,13 @@ async function mayRun(
   )
   for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
   if (answer.block !== null) return { ok: false, why: answer.block }
-  return core.options.mayRun === undefined ? { ok: true } : core.options.mayRun(call, tool)
+  const permit: Permit = (await core.options.mayRun?.(call, tool, signal)) ?? { ok: true }
+  if (permit.facts === undefined || signal.aborted) return permit
+  const written = await core.append(permit.facts)
+  if (!written.ok) return { ok: false, why: `The decision could not be written: ${written.failure.message}` }
+  if (permit.ok && permit.notice !== undefined)
+    emit({ type: 'notice', code: 'permission', message: permit.notice })
+  return permit
 }
 
 async function afterTool(

@@ -9,8 +9,8 @@ export interface SectionFacts {
   readonly modelId: string
   /** Milliseconds since the epoch; only the day is told, and it stays as it was when the session began. */
   readonly now: number
-  /** Tools that run without asking; the others are refused. */
-  readonly allowed: readonly string[]
+  /** Which calls run and which are asked about. */
+  readonly guidance: string
 }
 
 const staticTexts = {
@@ -40,7 +40,7 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
   }))
   return [
     ...fixed,
-    { name: 'session-guidance', side: 'dynamic', compute: () => guidance(facts.allowed) },
+    { name: 'session-guidance', side: 'dynamic', compute: () => facts.guidance },
     { name: 'environment', side: 'dynamic', compute: () => environment(facts) },
     {
       name: 'cleared-results',
@@ -50,9 +50,6 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
     },
   ]
 }
-
-const guidance = (allowed: readonly string[]): string =>
-  `Nobody can be asked while you work. These tools run: ${allowed.join(', ')}. Calls to others are refused unless the user allows them later.`
 
 function environment({ cwd, isGit, platform, modelId, now }: SectionFacts): string {
   const day = new Date(now).toISOString().slice(0, 10)

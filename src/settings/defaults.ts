@@ -266,17 +266,15 @@ export const defaults = {
     /** Sessions that are made up: their sizes, how long a person pauses, and which files are edited. */
     sample: {
       sessions: [
-        { requests: 40, files: 12, lines: 160 },
-        { requests: 90, files: 16, lines: 220 },
-        { requests: 160, files: 24, lines: 260 },
-        { requests: 220, files: 20, lines: 320 },
-        { requests: 320, files: 30, lines: 360 },
-        { requests: 500, files: 40, lines: 300 },
+        { requests: 30, files: 10, lines: 120 },
+        { requests: 70, files: 14, lines: 160 },
+        { requests: 110, files: 20, lines: 200 },
+        { requests: 180, files: 24, lines: 180 },
       ],
       pauses: [20 * second, 45 * second, 90 * second, 3 * minute, 4 * minute, 11 * minute, 100 * minute],
       recentReads: 3,
       oldEdits: 0.25,
-      outputLines: 400,
+      outputLines: 160,
     },
   },
   memory: memoryDefaults,

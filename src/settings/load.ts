@@ -1,10 +1,12 @@
-// The settings in force: flags beat the environment, which beats the local, the project's and the user's file. Law: of a
+// The settings in force: the managed file beats flags, which beat the environment, which beats the local, the project's
+// and the user's file; lists of rules are gathered from all of them. Law: of a
 // folder that is not trusted no byte is read, and no project file decides where data goes or what runs (TRUST A7). What
 // is wrong with a file is said with file and key; the rest of it counts.
 import { join } from 'node:path'
+import { ruleLists, splitRules, type GivenRule, type RuleList } from './rule-list.ts'
 import { check, isKey, isUsersOnly, keys, type Key, type Settings } from './schema.ts'
 
-export type Scope = 'user' | 'project' | 'local' | 'environment' | 'flag'
+export type Scope = 'user' | 'project' | 'local' | 'environment' | 'flag' | 'managed'
 
 export interface SettingsProblem {
   readonly file: string
@@ -29,6 +31,8 @@ export interface SettingsSources {
   /** The project's folder. */
   readonly project: string
   readonly trusted: boolean
+  /** The file of whoever looks after the machine. */
+  readonly managed?: string | undefined
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly flags: Settings
 }
@@ -37,6 +41,8 @@ export interface LoadedSettings {
   readonly settings: Settings
   /** Who set a key. */
   readonly from: ReadonlyMap<Key, Scope>
+  /** The rules of permission, each with who gave it. */
+  readonly rules: readonly GivenRule[]
   readonly problems: readonly SettingsProblem[]
   /** Project files that are there and were left unread, since the folder is not trusted. */
   readonly unread: readonly string[]
@@ -51,8 +57,13 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
   const problems: SettingsProblem[] = []
   const unread: string[] = []
   const found = new Map<Key, { readonly scope: Scope; readonly value: unknown }>()
+  const rules: GivenRule[] = []
   const take = (scope: Scope, values: readonly (readonly [Key, unknown])[]): void => {
-    for (const [key, value] of values) found.set(key, { scope, value })
+    for (const [key, value] of values) {
+      found.set(key, { scope, value })
+      if (isRuleList(key) && isTexts(value))
+        rules.push(...value.map((text) => ({ list: key, text, source: scope })))
+    }
   }
   take('user', await readFile(files, join(home, settingsName), 'user', problems))
   for (const [scope, name] of [
@@ -72,8 +83,14 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
       isKey(key) && value !== undefined ? [[key, value] as const] : [],
     ),
   )
+  if (sources.managed !== undefined)
+    take('managed', await readFile(files, sources.managed, 'managed', problems))
   return {
-    settings: Object.fromEntries([...found].map(([key, { value }]) => [key, value])),
+    settings: {
+      ...Object.fromEntries([...found].map(([key, { value }]) => [key, value])),
+      ...gathered(rules),
+    },
+    rules,
     from: new Map([...found].map(([key, { scope }]) => [key, scope])),
     problems,
     unread,
@@ -83,7 +100,7 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
 async function readFile(
   files: SettingsFiles,
   file: string,
-  scope: 'user' | 'project' | 'local',
+  scope: 'user' | 'project' | 'local' | 'managed',
   problems: SettingsProblem[],
 ): Promise<readonly (readonly [Key, unknown])[]> {
   const bad = (key: string | null, message: string): void => void problems.push({ file, key, message })
@@ -100,9 +117,12 @@ async function readFile(
   }
   const values: (readonly [Key, unknown])[] = []
   for (const [key, value] of Object.entries(parsed)) {
-    if (scope !== 'user' && isUsersOnly(key))
+    const isProjects = scope === 'project' || scope === 'local'
+    if (isProjects && isUsersOnly(key))
       bad(key, `may not be set by a project and is ignored; set it in the user's own settings if you want it`)
     else if (!isKey(key)) bad(key, `is no setting. The settings are: ${Object.keys(keys).join(', ')}`)
+    else if (isNotFor(key, value, isProjects))
+      bad(key, `may not be ${JSON.stringify(value)} here and is ignored; it may be ${keys[key].expected}`)
     else {
       const checked = check(key, value)
       if (checked.ok) values.push([key, checked.value])
@@ -110,6 +130,24 @@ async function readFile(
     }
   }
   return values
+}
+
+/** Some values count only behind a flag, and a project may set only those that tighten. */
+const isNotFor = (key: Key, value: unknown, isProjects: boolean): boolean =>
+  keys[key].onlyFlag?.includes(value) === true ||
+  (isProjects && keys[key].fromProject?.includes(value) === false)
+
+const isRuleList = (key: string): key is RuleList => ruleLists.some((list) => list === key)
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
+/** The lists as settings, for those who do not ask where a rule came from. */
+function gathered(rules: readonly GivenRule[]): Pick<Settings, RuleList> {
+  const texts = (list: RuleList): string[] =>
+    rules.filter((rule) => rule.list === list).map(({ text }) => text)
+  return Object.fromEntries(
+    ruleLists.map((list) => [list, texts(list)]).filter(([, given]) => given!.length > 0),
+  )
 }
 
 function objectIn(text: string): Readonly<Record<string, unknown>> | string {
@@ -132,8 +170,9 @@ function fromEnvironment(
   for (const [key, { variable, expected }] of Object.entries(keys)) {
     const text = variable === undefined ? undefined : environment[variable]
     if (variable === undefined || text === undefined || text.trim() === '' || !isKey(key)) continue
-    const checked = check(key, valueIn(key, text.trim()))
-    if (checked.ok) values.push([key, checked.value])
+    const value = valueIn(key, text.trim())
+    const checked = check(key, value)
+    if (checked.ok && !isNotFor(key, value, false)) values.push([key, checked.value])
     else
       problems.push({
         file: 'environment',
@@ -155,11 +194,7 @@ const switchWords: ReadonlyMap<string, boolean> = new Map([
 
 /** A variable holds text; lists are separated by commas, and what looks like a number is one. */
 function valueIn(key: Key, text: string): unknown {
-  if (key === 'allow')
-    return text
-      .split(',')
-      .map((name) => name.trim())
-      .filter((name) => name !== '')
+  if (keys[key].isList === true) return splitRules(text)
   if (keys[key].isSwitch === true) return switchWords.get(text.toLowerCase()) ?? text
   if (key === 'model' || key === 'effort' || key === 'baseUrl') return text
   return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text

@@ -5,17 +5,22 @@ import { setMaxListeners } from 'node:events'
 import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
+import type { Fact } from '../transcript/fact.ts'
 import { failed, interrupted, interruptedMark } from './outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from './tool.ts'
 
-export type Permit = { readonly ok: true } | { readonly ok: false; readonly why: string }
+/** The facts are written before the call runs, or instead of it; the notice is for the person at the screen. */
+export type Permit = (
+  | { readonly ok: true; readonly notice?: string | undefined }
+  | { readonly ok: false; readonly why: string }
+) & { readonly facts?: readonly Fact[] | undefined }
 
 export interface RunOptions {
   readonly tools: readonly Tool[]
   readonly env: (call: ToolUseBlock) => ToolEnv
   readonly signal: AbortSignal
   /** Asked once for each call whose input fits, in order. Without it everything may run. */
-  readonly mayRun?: ((call: ToolUseBlock, tool: Tool) => Promise<Permit>) | undefined
+  readonly mayRun?: ((call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>) | undefined
   readonly parallel?: number | undefined
   readonly abortGraceMs?: number | undefined
 }
@@ -104,7 +109,7 @@ async function permitFor(
   if (!parsed.ok) return refuse(`The input of ${call.name} does not fit: ${parsed.why}.`)
   try {
     const permit = await untilAborted(
-      options.mayRun?.(call, tool) ?? Promise.resolve({ ok: true as const }),
+      options.mayRun?.(call, tool, options.signal) ?? Promise.resolve<Permit>({ ok: true }),
       options.signal,
       0,
     )

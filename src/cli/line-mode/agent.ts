@@ -1,6 +1,6 @@
 // `pal` alone: the agent in plain lines. At a terminal what is typed while a turn runs is queued, durably, and reaches
 // the model in that turn; from a pipe each line is a turn of its own. Ctrl-C stops the turn, and leaves where none runs.
-// Nobody is asked for permission here: what is not allowed is refused as with -p, and the refusal says how to allow it.
+// At a terminal what is not allowed is asked about, and the next line is the answer; from a pipe it is refused as with -p.
 import type { Session } from '../../engine/session.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
 import type { Preset } from '../../preset.ts'
@@ -9,14 +9,18 @@ import { exits, type Exit } from '../exit-codes.ts'
 import { complain, withPreset, type TalkOptions } from '../headless.ts'
 import { createReporter } from '../output.ts'
 import type { Workplace } from '../place/workplace.ts'
-import { runCommand, type Scene } from '../talk/commands.ts'
+import { runCommand } from '../talk/commands.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
+import type { Scene } from '../talk/scene.ts'
 import type { Io, Lines } from '../terminal/io.ts'
 import { safeText } from '../terminal/safe-text.ts'
+import { createAsking, type Asking } from './asking.ts'
 
 export function talk(io: Io, options: TalkOptions): Promise<Exit> {
   const listen = (event: LiveEvent): void => showNotice(io, event)
-  return withPreset(io, options, { listen }, (place, preset) => new Talk(place, preset, options).run())
+  const asking = createAsking(io)
+  const more = io.inIsTerminal ? { listen, askUser: asking.ask } : { listen }
+  return withPreset(io, options, more, (place, preset) => new Talk(place, preset, options, asking).run())
 }
 
 class Talk implements Scene {
@@ -24,13 +28,15 @@ class Talk implements Scene {
   readonly preset: Preset
   readonly #io: Io
   readonly #options: TalkOptions
+  readonly #asking: Asking
   #lines: Lines | null = null
   readonly #talk: Conversation
   #running: Promise<void> | null = null
   #worst: Exit = exits.done
   #isLeft = false
 
-  constructor(place: Workplace, preset: Preset, options: TalkOptions) {
+  constructor(place: Workplace, preset: Preset, options: TalkOptions, asking: Asking) {
+    this.#asking = asking
     this.place = place
     this.preset = preset
     this.#io = place.io
@@ -67,6 +73,10 @@ class Talk implements Scene {
     return this.#talk.session()
   }
 
+  change(next: Session | null): Promise<void> {
+    return this.#talk.change(next)
+  }
+
   leave(): void {
     this.#isLeft = true
     this.#lines?.close()
@@ -76,6 +86,7 @@ class Talk implements Scene {
     this.#prompt()
     for await (const words of this.#inputs()) {
       if (this.#isLeft) break
+      if (this.#asking.take(words)) continue
       if (words.trim() === '') this.#prompt()
       else if (this.#running !== null) await this.#whileBusy(words)
       else {

@@ -1,5 +1,6 @@
 // What the words of the command line are made of: a command of its own, and the arguments read and checked.
 import { type Command, InvalidArgumentError } from 'commander'
+import { splitRules } from '../../settings/rule-list.ts'
 import { check, isKey, keys, type Settings } from '../../settings/schema.ts'
 import type { Exit } from '../exit-codes.ts'
 
@@ -26,12 +27,9 @@ export function wholeNumber(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0.')
 }
 
-export const toolNames = (text: string, before: readonly string[] | undefined): readonly string[] => [
+export const ruleTexts = (text: string, before: readonly string[] | undefined): readonly string[] => [
   ...(before ?? []),
-  ...text
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== ''),
+  ...splitRules(text),
 ]
 
 /** A flag that is a setting fits where the setting would. */

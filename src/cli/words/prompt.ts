@@ -1,10 +1,11 @@
 // The words of a prompt and of a talk: everything that is no command.
 import { Option, type Command } from 'commander'
 import type { Settings } from '../../settings/schema.ts'
+import { permissionModes } from '../../tools/permission/verdict.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { formats, type Format } from '../output.ts'
 import type { Io } from '../terminal/io.ts'
-import { child, setting, thresholdIn, toolNames, type Ends } from './argument.ts'
+import { child, setting, thresholdIn, ruleTexts, type Ends } from './argument.ts'
 
 export const promptCommand = 'prompt'
 
@@ -14,7 +15,7 @@ interface PromptFlags {
   readonly verbose?: boolean
   readonly lines?: boolean
   readonly continue?: boolean
-  readonly resume?: string
+  readonly resume?: string | true
   readonly forkSession?: boolean
   readonly model?: string
   readonly maxCost?: number
@@ -22,6 +23,9 @@ interface PromptFlags {
   readonly threshold?: Settings['threshold']
   readonly automaticRemoval?: boolean
   readonly allow?: readonly string[]
+  readonly ask?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly permissionMode?: Settings['permissionMode']
   readonly cwd?: string
   readonly system?: string
   readonly trust?: boolean
@@ -36,7 +40,10 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
       new Option('--output-format <form>', 'what standard output gets').choices(formats).default('text'),
     )
     .option('-c, --continue', 'go on with the newest session of this project')
-    .option('-r, --resume <id>', 'go on with this session; the beginning of its id is enough')
+    .option(
+      '-r, --resume [id]',
+      'go on with this session; the beginning of its id is enough. Without one you choose',
+    )
     .option(
       '--fork-session',
       'with --continue or --resume: go on in a new session, the old one stays as it is',
@@ -53,9 +60,16 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
       setting('maxTokens', Number),
     )
     .option(
-      '--allow <tools>',
-      'tools that may run beside the safe ones, as Edit,Bash; may be given again',
-      toolNames,
+      '--allow <rules>',
+      "what may run unasked beside what only looks, as Edit,'Bash(npm test)'; may be given again",
+      ruleTexts,
+    )
+    .option('--ask <rules>', 'what is asked about in any case', ruleTexts)
+    .option('--deny <rules>', 'what never runs, whatever else allows it', ruleTexts)
+    .addOption(
+      new Option('--permission-mode <mode>', 'how calls are treated that no rule names').choices(
+        permissionModes,
+      ),
     )
     .option('--threshold <n>', 'make room from here on: tokens, or a part of the window as 80%', thresholdIn)
     .option('--no-automatic-removal', 'nothing leaves the context but by you')
@@ -67,9 +81,17 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
     .action((words: readonly string[], flags: PromptFlags) => ends(() => prompt(io, words, flags)))
 }
 
+function noChoice(io: Io): Exit {
+  io.err('pal: --resume wants the id of a session here; pal sessions lists them\n')
+  return exits.usage
+}
+
 /** A person at a terminal that can draw gets the screen, unless plain lines are asked for. */
 const isForScreen = (io: Io, flags: PromptFlags): boolean =>
   io.inIsTerminal && io.outIsTerminal && io.environment['TERM'] !== 'dumb' && flags.lines !== true
+
+const listed = (rules: readonly string[] | undefined): string[] | undefined =>
+  rules === undefined ? undefined : [...rules]
 
 async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Promise<Exit> {
   if (flags.forkSession === true && flags.continue !== true && flags.resume === undefined) {
@@ -83,18 +105,22 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     threshold: flags.threshold,
     // Without the flag the word is true, which would beat the settings.
     automaticRemoval: flags.automaticRemoval === false ? false : undefined,
-    allow: flags.allow === undefined ? undefined : [...flags.allow],
+    allow: listed(flags.allow),
+    ask: listed(flags.ask),
+    deny: listed(flags.deny),
+    permissionMode: flags.permissionMode,
   }
   const options = {
     isVerbose: flags.verbose ?? false,
     continue: flags.continue ?? false,
-    resume: flags.resume,
+    resume: flags.resume === true ? undefined : flags.resume,
     forkSession: flags.forkSession ?? false,
     system: flags.system,
     cwd: flags.cwd,
     trust: flags.trust,
     settings,
   }
+  if (flags.print === true && flags.resume === true) return noChoice(io)
   if (flags.print === true)
     return (await import('../headless.ts')).runPrompt(io, { ...options, words, format: flags.outputFormat })
   if (words.length > 0) {
@@ -103,7 +129,7 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     )
     return exits.usage
   }
-  return isForScreen(io, flags)
-    ? (await import('../screen/talk.ts')).talkOnScreen(io, options)
-    : (await import('../line-mode/agent.ts')).talk(io, options)
+  const chooses = flags.resume === true
+  if (isForScreen(io, flags)) return (await import('../screen/talk.ts')).talkOnScreen(io, options, chooses)
+  return chooses ? noChoice(io) : (await import('../line-mode/agent.ts')).talk(io, options)
 }

@@ -34,6 +34,10 @@ export interface PathGateOptions {
   readonly openFolders?: readonly string[] | undefined
   /** What `~` stands for. */
   readonly home?: string | undefined
+  /** Real paths that a decision let through although they lie outside, or hold keys by custom. */
+  readonly grants?:
+    | { readonly mayRead: (real: string) => boolean; readonly mayWrite: (real: string) => boolean }
+    | undefined
 }
 
 export interface PathGate {
@@ -63,10 +67,11 @@ export function createPathGate(options: PathGateOptions): PathGate {
   const { fs } = options
   const isHidden = (path: string) =>
     isMachinePath(path) || (options.readSecrets !== true && isSecretPath(path))
+  const isGranted = (path: string) => options.grants?.mayRead(path) === true
   const readRefusal = (path: string): DiskResult<never> | null =>
     isMachinePath(path)
       ? refuse('not-a-file', `${path} belongs to the machine and is not read as a file.`)
-      : isHidden(path)
+      : isHidden(path) && !isGranted(path)
         ? refuse(
             'secret-file',
             `${path} is a file that usually holds keys. It is not shown unless the user allows it.`,
@@ -75,11 +80,17 @@ export function createPathGate(options: PathGateOptions): PathGate {
   const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
   const placeToRead = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
     const roots = options.readOutside === true ? [...rootsOf(cwd), parse(resolve(cwd)).root] : rootsOf(cwd)
-    const found = await placeOf(options, cwd, path, roots)
+    const found = await placeOf(options, cwd, path, roots, isGranted)
     return found.ok ? (readRefusal(found.path) ?? found) : found
   }
   const placeToWrite = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
-    const found = await placeOf(options, cwd, path, rootsOf(cwd))
+    const found = await placeOf(
+      options,
+      cwd,
+      path,
+      rootsOf(cwd),
+      (real) => options.grants?.mayWrite(real) === true,
+    )
     const refused = found.ok ? protection(options, found) : null
     return refused === null ? found : { ok: false, failure: refused }
   }
@@ -114,6 +125,7 @@ async function placeOf(
   cwd: string,
   path: string,
   roots: readonly string[],
+  isGranted: (real: string) => boolean,
 ): Promise<DiskResult<Place>> {
   if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
   if (path.includes('\0')) return refuse('bad-name', 'The path holds a NUL character.')
@@ -126,6 +138,9 @@ async function placeOf(
     // A root that is missing (or anything else that is wrong there) must not close the way to the others.
     if (found.failure.code !== 'outside') first ??= found
   }
+  const whole = parse(asked).root
+  const granted = options.grants === undefined ? null : await locateUnder(options.fs, whole, asked)
+  if (granted?.ok === true && isGranted(granted.path)) return { ok: true, root: whole, path: granted.path }
   return first ?? refuse('outside', `${asked} lies outside the folders that may be used: ${roots.join(', ')}`)
 }
 

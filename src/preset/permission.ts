@@ -1,0 +1,49 @@
+// Permissions as the preset wires them: rules and mode from the settings, paths from the project.
+import type { FileSystem } from '../disk/fs.ts'
+import type { GivenRule } from '../settings/rule-list.ts'
+import { ruleLists } from '../settings/rule-list.ts'
+import type { Settings } from '../settings/schema.ts'
+import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/index.ts'
+import type { Project } from './project.ts'
+
+export interface PermissionSetup extends Pick<PermissionOptions, 'askUser' | 'keep'> {
+  readonly project: Project
+  readonly settings: Settings
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** With who gave each; left out, those of the settings count as flags. */
+  readonly rules?: readonly GivenRule[] | undefined
+}
+
+export function permissionOf(options: PermissionSetup, fs: FileSystem): Permission {
+  const { project, settings, environment } = options
+  return createPermission({
+    fs,
+    root: project.root,
+    cwd: project.cwd,
+    home: environment['HOME'],
+    rules: options.rules ?? rulesIn(settings),
+    mode: settings.permissionMode ?? 'default',
+    askUser: options.askUser,
+    keep: options.keep,
+  })
+}
+
+const rulesIn = (settings: Settings): readonly GivenRule[] =>
+  ruleLists.flatMap((list) =>
+    (settings[list] ?? []).map((text): GivenRule => ({ list, text, source: 'flag' })),
+  )
+
+/** What the model is told about it: it stands in the prompt of a session for good, so it names no rule. */
+export function guidanceOf(options: PermissionSetup): string {
+  const mode = options.settings.permissionMode ?? 'default'
+  const looks =
+    'Calls that only look (Read, Grep, Glob, and plain commands such as ls, cat, git log) run at once.'
+  if (mode === 'plan') return `${looks} Nothing may be changed now: look, think, and propose a plan.`
+  if (mode === 'bypass') return 'Calls run without being asked about.'
+  const changes = mode === 'acceptEdits' ? 'Edits in the project run too.' : ''
+  const rest =
+    options.askUser === undefined || mode === 'dontAsk'
+      ? 'Nobody can be asked while you work: other calls run only where a rule of the user allows them, and are refused otherwise.'
+      : 'Other calls are shown to the user, who may refuse them. Write commands plainly, one step each: what cannot be understood is always asked about.'
+  return [looks, changes, rest].filter((part) => part !== '').join(' ')
+}

@@ -1,0 +1,16 @@
+// The numbers of permissions and of the sandbox; part of `defaults`.
+import { KB, second } from './units.ts'
+
+export const permissionDefaults = {
+  /** A longer command is not judged: it is refused (TRUST A23). */
+  commandChars: 128 * KB,
+  /** Ways to read the parts of one command; beyond, it is refused. */
+  readings: 400,
+  /** Commands wrapped in commands. */
+  nesting: 12,
+  /** Largest git configuration that is looked through, and how many of submodules. */
+  gitConfigBytes: 256 * KB,
+  gitModules: 50,
+  /** How long the sandbox may take to show that it works. */
+  sandboxProbeMs: 5 * second,
+} as const

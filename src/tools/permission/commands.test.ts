@@ -1,0 +1,187 @@
+// The judging of commands against the lists of test/permission/commands.ts, in a real folder.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { acting, looking } from '../../../test/permission/commands.ts'
+import { machineFileSystem } from '../../disk/fs.ts'
+import type { RuleList } from '../../settings/rule-list.ts'
+import { judgeCommand } from './judge-command.ts'
+import type { Place } from './place.ts'
+import { parseRule } from './rule.ts'
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'pal-judge-')))
+mkdirSync(join(root, 'src'))
+for (const name of ['a', 'b', 'f', 'package.json', '.env', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
+afterAll(() => rmSync(root, { recursive: true }))
+
+const place: Place = { fs: machineFileSystem, root, cwd: root, home: join(root, '..', 'nobody') }
+const none = { allow: [], ask: [], deny: [] }
+const rules = (list: RuleList, ...texts: string[]) => ({
+  ...none,
+  [list]: texts.map((text) => {
+    const parsed = parseRule({ list, text, source: 'user' })
+    if (!parsed.ok) throw new Error(parsed.why)
+    return parsed.rule
+  }),
+})
+const kindOf = async (command: string, given = none) => (await judgeCommand(command, given, place)).kind
+
+const wraps: readonly ((command: string) => string)[] = [
+  (command) => command,
+  (command) => `env ${command}`,
+  (command) => `timeout 5 ${command}`,
+  (command) => `\n\n${command}`,
+  (command) => `# nothing to see\n${command}`,
+  (command) => `true && ${command}`,
+  (command) => `ls; ${command}`,
+  (command) => `( ${command}\n)`,
+]
+
+describe('commands', () => {
+  it('[PM1] none of the commands that act under a cloak runs unasked, however it is wrapped', async () => {
+    const through: string[] = []
+    for (const command of acting)
+      for (const wrap of wraps) if ((await kindOf(wrap(command))) === 'allow') through.push(wrap(command))
+    expect(acting.length).toBeGreaterThanOrEqual(97)
+    expect(through).toEqual([])
+  })
+
+  it('[PM2] what an agent looks at all day is never asked about', async () => {
+    const asked: string[] = []
+    for (const command of looking) {
+      const { kind, why } = await judgeCommand(command, none, place)
+      if (kind !== 'allow') asked.push(`${command}: ${why}`)
+    }
+    expect(asked).toEqual([])
+  })
+})
+
+describe('rules for commands', () => {
+  it('[PM3] a rule is compared word by word, never by its beginning', async () => {
+    const given = rules(
+      'allow',
+      'Bash(npm test)',
+      'Bash(git commit -m *)',
+      'Bash(cargo build:*)',
+      'Bash(node scripts/*.mjs)',
+    )
+    const expected: Record<string, string> = {
+      'npm test': 'allow',
+      'npm test 2>&1 | tail -5': 'allow',
+      'timeout 60 npm test': 'allow',
+      'ls && npm test': 'allow',
+      'npm testevil': 'ask',
+      'npm test extra': 'ask',
+      'npm test; rm -rf x': 'ask',
+      'npm test > out.txt': 'ask',
+      'npm test &': 'ask',
+      'npm test $(rm x)': 'ask',
+      'X=1 npm test': 'ask',
+      'sh -c "npm test"': 'ask',
+      "git commit -m 'a b'": 'allow',
+      'git commit -m a --no-verify': 'allow',
+      'git commit --amend -m a': 'ask',
+      'cargo build --release': 'allow',
+      'cargo builder': 'ask',
+      'node scripts/a.mjs': 'allow',
+      'node scripts/../../evil.mjs': 'ask',
+      'node scripts/*.mjs': 'allow',
+      'node s*/x.mjs': 'ask',
+    }
+    const got = await Promise.all(
+      Object.keys(expected).map(async (command) => [command, await kindOf(command, given)]),
+    )
+    expect(Object.fromEntries(got)).toEqual(expected)
+  })
+
+  it('[PM4] a rule that denies finds its command behind wrappers, chains, substitutions and options', async () => {
+    const given = { ...rules('deny', 'Bash(rm *)', 'Bash(git push *)'), allow: rules('allow', 'Bash').allow }
+    const caught = [
+      'rm -rf x',
+      '/bin/rm x',
+      'true && rm x',
+      'ls | xargs rm',
+      'sudo -u me rm x',
+      'env A=1 rm x',
+      "sh -c 'rm x'",
+      'bash -c "ls; rm x"',
+      "eval 'rm' x",
+      'echo $(rm x)',
+      'cat <(rm x)',
+      'find . -exec rm {} +',
+      'timeout 5 nice rm x',
+      'if true; then rm x; fi',
+      'f() { rm x; }; f',
+      'coproc rm x',
+      'cat <<E\n$(rm x)\nE',
+      "'r'm x",
+      'git push',
+      'git -C . push origin',
+      'git -c a=b push --force',
+      "ssh host 'rm x'",
+      `${'true; '.repeat(60)}rm x`,
+    ]
+    const through: string[] = []
+    for (const command of caught) if ((await kindOf(command, given)) !== 'deny') through.push(command)
+    expect(through).toEqual([])
+    expect(await kindOf('git stash push', given)).toBe('allow')
+    // What is only known when it runs cannot be compared, so it is asked about although Bash is allowed.
+    expect(await kindOf('$X x', given)).toBe('ask')
+  })
+
+  it('[PM5] a command with more parts than are looked at is refused, not asked about', async () => {
+    const allow = rules('allow', 'Bash')
+    expect(await kindOf('true;'.repeat(500), allow)).toBe('deny')
+    expect(await kindOf(`echo ${'x'.repeat(200_000)}`, allow)).toBe('deny')
+  })
+
+  it('[PM6] what is offered as a rule lets exactly the same command run the next time', async () => {
+    const again: string[] = []
+    for (const command of acting) {
+      const { kind, offers } = await judgeCommand(command, none, place)
+      if (kind !== 'ask') continue
+      if ((await kindOf(command, rules('allow', ...offers))) !== 'allow')
+        again.push(`${command} by ${offers.join()}`)
+      const other = await kindOf(`${command} other`, rules('allow', ...offers))
+      if (other === 'allow') again.push(`${command} other by ${offers.join()}`)
+    }
+    expect(again).toEqual([])
+  })
+
+  it('[PM7] a repository whose configuration makes git run programs is asked about', async () => {
+    mkdirSync(join(root, 'repo', '.git', 'modules', 'm'), { recursive: true })
+    const inside = { ...place, cwd: join(root, 'repo') }
+    const configure = (text: string, at = 'config') => writeFileSync(join(root, 'repo', '.git', at), text)
+    const kind = async () => (await judgeCommand('git status', none, inside)).kind
+    configure(
+      '[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n[branch "main"]\n\tmerge = refs/heads/main\n',
+    )
+    expect(await kind()).toBe('allow')
+    for (const text of [
+      '[core]\n fsmonitor = touch F',
+      '[CORE] FsMonitor=touch F',
+      '[diff "x"]\n\ttextconv = touch F',
+      '[filter "x"]\n\tclean = touch F',
+      '[include]\n path = ../evil',
+      '[core]\n\tworktree = /',
+      '[core]\n fsmon\\\nitor = touch F',
+    ]) {
+      configure(text)
+      expect([text, await kind()]).toEqual([text, 'ask'])
+    }
+    configure('')
+    configure('[core]\n fsmonitor = touch F', 'modules/m/config')
+    expect(await kind()).toBe('ask')
+  })
+
+  it('[PM8] links lead to where they lead: reading through one that leaves the project is asked about', async () => {
+    symlinkSync('/etc', join(root, 'out'))
+    symlinkSync(join(root, 'src'), join(root, 'in'))
+    expect(await kindOf('cat out/passwd')).toBe('ask')
+    expect(await kindOf('cat in/a.ts')).toBe('allow')
+    expect(await kindOf('cat in/../../x')).toBe('ask')
+    expect(await kindOf('cd out && ls')).toBe('ask')
+    expect(await kindOf('cd in && ls')).toBe('ask')
+  })
+})

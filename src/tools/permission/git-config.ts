@@ -1,0 +1,68 @@
+// Whether a repository's own configuration makes git run programs when it merely looks (TRUST A21). A folder that came as
+// an archive brings its `.git/config` with it, and `git status` would obey it.
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+
+const acting =
+  /^\s*(?:\[\s*(?:include|includeif|filter|pager|gpg)\b[^\]]*\]|(?:fsmonitor|sshcommand|pager|editor|askpass|hookspath|external|textconv|command|program|difffilter|gitproxy|worktree|uploadpack|receivepack|attributesfile|alternaterefscommand)\s*(?:=|$))/im
+const harmless = /^\s*fsmonitor\s*=\s*(?:false|true)\s*$/gim
+
+/** The file that decides and why, or null where git only looks. */
+export async function gitActs(fs: FileSystem, folder: string): Promise<string | null> {
+  const git = await gitFolderOf(fs, folder)
+  if (git === null) return null
+  const files = [join(git, 'config'), join(git, 'config.worktree'), ...(await moduleConfigs(fs, git))]
+  const common = (await textOf(fs, join(git, 'commondir')))?.trim()
+  if (common !== undefined && common !== '') files.push(join(resolve(git, common), 'config'))
+  for (const file of files) {
+    const text = await textOf(fs, file)
+    if (text === null) continue
+    // A setting may stand behind its section, and a line may go on in the next.
+    const lines = text
+      .replace(/\\\r?\n/g, '')
+      .replace(/\]/g, ']\n')
+      .replace(harmless, '')
+    if (acting.test(lines)) return `${file} tells git to run programs`
+  }
+  return null
+}
+
+async function moduleConfigs(fs: FileSystem, git: string): Promise<readonly string[]> {
+  const modules = join(git, 'modules')
+  const names = await attempt('looking', async () => ({ names: await fs.names(modules) }))
+  return names.ok
+    ? names.names.slice(0, defaults.permission.gitModules).map((name) => join(modules, name, 'config'))
+    : []
+}
+
+async function gitFolderOf(fs: FileSystem, from: string): Promise<string | null> {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const path = join(folder, '.git')
+    const stat = await attempt('looking', () => fs.stat(path))
+    if (stat.ok && stat.kind === 'file') {
+      const to = /^gitdir:\s*(.+?)\s*$/m.exec((await textOf(fs, path)) ?? '')?.[1]
+      return to === undefined ? path : isAbsolute(to) ? to : resolve(folder, to)
+    }
+    if (stat.ok) return path
+    if (dirname(folder) === folder) return null
+  }
+}
+
+/** Null when there is none, or none that can be read; a file too long to look through is one that acts. */
+async function textOf(fs: FileSystem, path: string): Promise<string | null> {
+  const read = await attempt('reading', async () => {
+    const file = await fs.open(path, 'read')
+    try {
+      const { bytes, kind } = await file.stat()
+      if (kind !== 'file') return { text: null }
+      if (bytes > defaults.permission.gitConfigBytes) return { text: '[include]' }
+      const into = new Uint8Array(bytes)
+      const count = await file.read(into, 0)
+      return { text: new TextDecoder().decode(into.subarray(0, count)) }
+    } finally {
+      await file.close()
+    }
+  })
+  return read.ok ? read.text : null
+}

@@ -1,0 +1,11 @@
+// The door of permissions.
+export { createPermission } from './permission.ts'
+export type { Grants, Permission, PermissionOptions } from './permission.ts'
+export { safeTools } from './judge.ts'
+export { permissionModes } from './verdict.ts'
+export type { PermissionMode, Verdict } from './verdict.ts'
+export { parseRule } from './rule.ts'
+export type { GivenRule, RuleList, RuleSource } from '../../settings/rule-list.ts'
+export { subjectOf } from './question.ts'
+export type { Answer, AskUser, KeepRules, KeepScope, Question } from './question.ts'
+export { analyse } from './shell/analyse.ts'

@@ -1,0 +1,128 @@
+// Whether a shell command may run. Deny beats ask beats allow, and both of the first see every command in it, however it
+// is wrapped; allowing needs every step to be named by a rule or to be among those that only look.
+import { isAbsolute, join } from 'node:path'
+import { gitActs } from './git-config.ts'
+import { lookAt, readDoubt, realPlace, type Place } from './place.ts'
+import type { Rule } from './rule.ts'
+import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
+import { gitFolder, looksOnly } from './shell/looking.ts'
+import type { KnownWord } from './shell/word.ts'
+import { allowed, asked, denied, type Verdict } from './verdict.ts'
+
+export interface CommandRules {
+  readonly allow: readonly Rule[]
+  readonly ask: readonly Rule[]
+  readonly deny: readonly Rule[]
+}
+
+export async function judgeCommand(command: string, rules: CommandRules, place: Place): Promise<Verdict> {
+  const text = command.trim()
+  const found = analyse(command)
+  if (found.isTooMuch)
+    return denied('it has more parts than are looked at; split it into smaller commands', 'nature')
+  const caught = catching(rules.deny, text, found)
+  if (caught !== undefined) return denied(`the rule ${caught.text} forbids it`, 'rule', { rule: caught })
+  const offers = [`Bash(${text})`]
+  const stopped = catching(rules.ask, text, found)
+  if (stopped !== undefined)
+    return asked(`the rule ${stopped.text} wants it asked`, { by: 'rule', rule: stopped })
+  const exact = rules.allow.find(({ command: pattern }) => pattern?.text === text)
+  if (exact !== undefined) return allowed(`the rule ${exact.text} allows it`, 'rule', { rule: exact })
+  // What is not known cannot be compared with what is forbidden.
+  if (found.isBlind && rules.deny.length + rules.ask.length > 0)
+    return asked(`it cannot be compared with the rules that forbid: ${doubtsOf(found)}`, {
+      by: 'rule',
+      offers,
+    })
+  const whole = rules.allow.find(({ what }) => what === null)
+  if (whole !== undefined) return allowed(`the rule ${whole.text} allows it`, 'rule', { rule: whole })
+  if (found.doubts.length > 0) return asked(doubtsOf(found), { offers })
+  return judgeSteps(found.steps, rules, place, offers)
+}
+
+async function judgeSteps(
+  steps: readonly Leaf[],
+  rules: CommandRules,
+  place: Place,
+  whole: readonly string[],
+): Promise<Verdict> {
+  const doubts: string[] = []
+  const offers = new Set<string>()
+  let used: Rule | undefined
+  for (const step of steps) {
+    const rule =
+      step.doubt === null
+        ? rules.allow.find(({ command }) => command?.allows(known(step)) === true)
+        : undefined
+    used ??= rule
+    const doubt = rule === undefined ? await stepDoubt(step, place) : await folderDoubt(step, place)
+    if (doubt === null) continue
+    doubts.push(doubt)
+    // Only a step that a rule of its own would settle is offered one.
+    const isSettled = step.doubt === null && rule === undefined && known(step)[0]?.value !== 'cd'
+    offers.add(isSettled && (await folderDoubt(step, place)) === null ? `Bash(${ruleText(step)})` : whole[0]!)
+  }
+  if (doubts.length > 0) {
+    const several = offers.has(whole[0]!) ? whole : [...offers]
+    return asked([...new Set(doubts)].join('; '), { offers: several })
+  }
+  return used === undefined
+    ? allowed('it only looks', 'nature', { looks: true })
+    : allowed(`the rule ${used.text} allows it`, 'rule', { rule: used })
+}
+
+const known = (step: Leaf): readonly KnownWord[] => step.words.filter((word) => word !== null)
+
+/** A rule that names exactly this step: a star in it would mean more than what was seen. */
+const ruleText = (step: Leaf): string =>
+  known(step)
+    .map(({ text, value, isGlob }) =>
+      isGlob || /[*:]/.test(value) ? `'${value.replaceAll("'", `'\\''`)}'` : text,
+    )
+    .join(' ')
+
+async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
+  if (step.doubt !== null) return step.doubt
+  const words = known(step)
+  const moves = words[0]?.value === 'cd'
+  const fit = moves ? { ok: true as const, paths: [] } : looksOnly(words)
+  if (!fit.ok) return fit.why
+  const cwd = await folderDoubt(step, place)
+  if (cwd !== null) return cwd
+  const base = folderOf(step, place)
+  for (const path of [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]) {
+    const doubt = readDoubt(await lookAt(place, base, path))
+    if (doubt !== null) return doubt
+  }
+  const git = gitFolder(words)
+  return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))
+}
+
+const folderOf = (step: Leaf, place: Place): string =>
+  isAbsolute(step.cwd) ? step.cwd : join(place.cwd, step.cwd)
+
+/** A step that runs elsewhere: only where the shell and we agree about the place, and inside the project. */
+async function folderDoubt(step: Leaf, place: Place): Promise<string | null> {
+  if (step.cwd === '.') return null
+  const folder = folderOf(step, place)
+  const finding = await lookAt(place, place.cwd, folder)
+  if (finding.real !== folder) return 'it goes through a link to another folder'
+  return readDoubt(finding)
+}
+
+const doubtsOf = ({ doubts, isBlind }: Analysis): string =>
+  doubts.length > 0
+    ? doubts.join('; ')
+    : isBlind
+      ? 'a word of it is only known when it runs'
+      : 'it is not understood'
+
+/** The first rule that speaks of anything in the command. */
+function catching(rules: readonly Rule[], text: string, found: Analysis): Rule | undefined {
+  return rules.find(
+    ({ what, command }) =>
+      what === null ||
+      command?.text === text ||
+      found.readings.some((words) => command?.catches(words) === true),
+  )
+}

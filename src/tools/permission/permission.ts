@@ -1,0 +1,190 @@
+// The permission of a running program: the rules in force, the mode, what the person at the screen says, and what of it
+// is written down. One question at a time; a question that nobody can answer is a refusal that says how to allow it.
+import type { GivenRule } from '../../settings/rule-list.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
+import type { Fact } from '../../transcript/fact.ts'
+import type { Permit } from '../run.ts'
+import type { Tool } from '../tool.ts'
+import { judge } from './judge.ts'
+import type { Place } from './place.ts'
+import {
+  subjectOf,
+  type Answer,
+  type AskUser,
+  type KeepRules,
+  type KeepScope,
+  type Question,
+} from './question.ts'
+import { parseRule, type Rule } from './rule.ts'
+import type { PermissionMode, Verdict } from './verdict.ts'
+
+export interface PermissionOptions extends Place {
+  readonly rules: readonly GivenRule[]
+  readonly mode: PermissionMode
+  /** Left out where nobody can be asked. */
+  readonly askUser?: AskUser | undefined
+  readonly keep?: { readonly rules: KeepRules; readonly scopes: readonly KeepScope[] } | undefined
+}
+
+/** Real paths outside of the usual that a decision let through; the path gate asks. */
+export interface Grants {
+  mayRead(real: string): boolean
+  mayWrite(real: string): boolean
+}
+
+export interface Permission {
+  mayRun(call: ToolUseBlock, tool: Tool, signal: AbortSignal): Promise<Permit>
+  /** What would be decided, without asking anybody. */
+  judge(call: Pick<ToolUseBlock, 'name' | 'input'>, readOnly: boolean): Promise<Verdict>
+  readonly grants: Grants
+  mode(): PermissionMode
+  setMode(mode: PermissionMode): void
+  rules(): readonly GivenRule[]
+  /** Rules that could not be understood, one sentence each. What was to be denied by one is denied whole. */
+  readonly problems: readonly string[]
+}
+
+export function createPermission(options: PermissionOptions): Permission {
+  const { rules, problems } = readRules(options.rules)
+  const grants = { read: new Set<string>(), write: new Set<string>() }
+  let { mode } = options
+  let turn: Promise<unknown> = Promise.resolve()
+
+  const judged = (call: Pick<ToolUseBlock, 'name' | 'input'>, readOnly: boolean): Promise<Verdict> =>
+    judge({ tool: call.name, input: call.input, readOnly }, rules, mode, options)
+  const grant = ({ reads = [], writes = [] }: Verdict): void => {
+    for (const path of [...reads, ...writes]) grants.read.add(path)
+    for (const path of writes) grants.write.add(path)
+  }
+  const ask = async (call: ToolUseBlock, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
+    const { askUser } = options
+    if (askUser === undefined || mode === 'dontAsk') return refused(call, verdict)
+    const question = questionOf(call, verdict, options)
+    const answer = await askUser(question, signal)
+    if (signal.aborted) return { ok: false, why: 'The question was not answered.' }
+    if (answer.kind === 'no') return refusedBy(call, answer)
+    grant(verdict)
+    const kept = await keepAnswer(answer, question, options, rules)
+    return { ok: true, facts: [fact(call, 'allow', 'user', ruleOf(answer, question))], notice: kept }
+  }
+  return {
+    async mayRun(call, tool, signal) {
+      const first = await judged(call, tool.policy.readOnly)
+      if (first.kind !== 'ask') return settled(call, first, grant)
+      // While one question stands open its answer may settle the next.
+      const mine = turn.then(async () => {
+        const verdict = await judged(call, tool.policy.readOnly)
+        return verdict.kind === 'ask' ? ask(call, verdict, signal) : settled(call, verdict, grant)
+      })
+      turn = mine.catch(() => {})
+      return mine
+    },
+    judge: judged,
+    grants: { mayRead: (real) => grants.read.has(real), mayWrite: (real) => grants.write.has(real) },
+    mode: () => mode,
+    setMode: (next) => {
+      mode = next
+    },
+    rules: () => rules,
+    problems,
+  }
+}
+
+function settled(call: ToolUseBlock, verdict: Verdict, grant: (verdict: Verdict) => void): Permit {
+  if (verdict.kind === 'deny') return refused(call, verdict)
+  grant(verdict)
+  // What only looks leaves no trace but its result; everything else says by whose leave it ran.
+  return verdict.looks && verdict.by === 'nature'
+    ? { ok: true }
+    : { ok: true, facts: [fact(call, 'allow', byOf(verdict), verdict.rule?.text)] }
+}
+
+const byOf = ({ by, rule }: Verdict): string => (rule === undefined ? by : rule.source)
+
+const fact = (call: ToolUseBlock, decision: 'allow' | 'deny', by: string, rule?: string): Fact => ({
+  type: 'permission',
+  tool: call.name,
+  decision,
+  by,
+  ...(rule === undefined ? {} : { rule }),
+})
+
+/** Not run, and how it could be. */
+function refused(call: ToolUseBlock, verdict: Verdict): Permit {
+  const facts = [fact(call, 'deny', byOf(verdict), verdict.rule?.text)]
+  if (verdict.kind === 'deny') return { ok: false, why: `${call.name} was not run: ${verdict.why}.`, facts }
+  const offers = verdict.offers.filter((rule) => !rule.includes('\n'))
+  const way =
+    verdict.by === 'rule' && verdict.offers.length === 0
+      ? 'That rule of the settings stands in the way.'
+      : `The user can allow it with --allow ${quoted(offers.length === 0 ? [call.name] : offers)}, or in the settings.`
+  return {
+    ok: false,
+    why: `${call.name} was not run: ${verdict.why}, and nobody can be asked. ${way} Go on without it, or say what you would do with it.`,
+    facts,
+  }
+}
+
+const quoted = (rules: readonly string[]): string => {
+  const list = rules.join(',')
+  return /^[\w,]+$/.test(list) ? list : `'${list.replaceAll("'", `'\\''`)}'`
+}
+
+const refusedBy = (call: ToolUseBlock, { words }: Answer & { kind: 'no' }): Permit => ({
+  ok: false,
+  why:
+    words === undefined || words.trim() === ''
+      ? `The user does not want ${call.name} to run this. Do not try it in another way; ask what to do instead.`
+      : `The user does not want ${call.name} to run this and says: ${words.trim()}`,
+  facts: [fact(call, 'deny', 'user')],
+})
+
+function questionOf(call: ToolUseBlock, verdict: Verdict, options: PermissionOptions): Question {
+  return {
+    tool: call.name,
+    callId: call.id,
+    subject: subjectOf(call.name, call.input),
+    why: verdict.why,
+    rules: verdict.offers,
+    scopes: verdict.offers.length === 0 ? [] : (options.keep?.scopes ?? []),
+  }
+}
+
+const ruleOf = (answer: Answer, question: Question): string | undefined =>
+  answer.kind === 'once' || question.rules.length === 0 ? undefined : question.rules.join(', ')
+
+/** Puts the rules into force, and into the settings where they shall last. What went wrong there is said. */
+async function keepAnswer(
+  answer: Answer,
+  question: Question,
+  options: PermissionOptions,
+  rules: Rule[],
+): Promise<string | undefined> {
+  if (answer.kind === 'once' || answer.kind === 'no') return undefined
+  const given = question.rules.map((text): GivenRule => ({ list: 'allow', text, source: 'session' }))
+  rules.push(...readRules(given).rules)
+  if (answer.kind === 'session') return undefined
+  const kept =
+    options.keep === undefined
+      ? { ok: false as const, why: 'there is no place for it' }
+      : await options.keep.rules(answer.scope, 'allow', question.rules)
+  return kept.ok ? undefined : `the rule holds until the end of this run, but could not be kept: ${kept.why}`
+}
+
+/** A rule that is not understood must not open anything: one that denies or asks then speaks of its whole tool. */
+function readRules(given: readonly GivenRule[]): { rules: Rule[]; problems: string[] } {
+  const rules: Rule[] = []
+  const problems: string[] = []
+  for (const one of given) {
+    const parsed = parseRule(one)
+    if (parsed.ok) {
+      rules.push(parsed.rule)
+      continue
+    }
+    const tool = /^\s*([A-Za-z]\w*)/.exec(one.text)?.[1]
+    const isClosed = one.list !== 'allow' && tool !== undefined
+    if (isClosed) rules.push({ ...one, tool, what: null, command: null, matchesPath: null })
+    problems.push(`${parsed.why}; ${isClosed ? `it counts for all of ${tool}` : 'it does not count'}`)
+  }
+  return { rules, problems }
+}

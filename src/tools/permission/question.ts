@@ -1,0 +1,60 @@
+// The port through which a person is asked. Whatever stands in a question came from a model: a surface shows it whole,
+// never cut, with everything that cannot be seen written out (TRUST A18, A19).
+import type { RuleList } from '../../settings/rule-list.ts'
+
+/** `local`: the project's own local settings; `user`: everywhere. */
+export type KeepScope = 'user' | 'local'
+
+export interface Question {
+  readonly tool: string
+  readonly callId: string
+  /** What would happen, line by line: the command, the path and the change, the address. */
+  readonly subject: string
+  /** Why it is asked. */
+  readonly why: string
+  /** The exact rules that an answer for longer would set; empty when only this once can be given. */
+  readonly rules: readonly string[]
+  /** Where rules can be kept; empty where nothing can be. */
+  readonly scopes: readonly KeepScope[]
+}
+
+export type Answer =
+  | { readonly kind: 'once' }
+  /** Until the program ends. */
+  | { readonly kind: 'session' }
+  | { readonly kind: 'always'; readonly scope: KeepScope }
+  | { readonly kind: 'no'; readonly words?: string | undefined }
+
+/** Must settle when the signal aborts; what it says then is not looked at. */
+export type AskUser = (question: Question, signal: AbortSignal) => Promise<Answer>
+
+export type KeepRules = (
+  scope: KeepScope,
+  list: RuleList,
+  rules: readonly string[],
+) => Promise<{ readonly ok: true } | { readonly ok: false; readonly why: string }>
+
+/** What a call would do, in plain lines. */
+export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>): string {
+  const text = (key: string): string => (typeof input[key] === 'string' ? input[key] : '')
+  switch (tool) {
+    case 'Bash':
+      return text('command')
+    case 'WebFetch':
+      return text('url')
+    case 'Write':
+      return `${text('file_path')}\n${text('content')}`
+    case 'Edit':
+      return `${text('file_path')}\n${marked('- ', text('old_string'))}\n${marked('+ ', text('new_string'))}`
+    case 'Read':
+      return text('file_path')
+    default:
+      return JSON.stringify(input, null, 2)
+  }
+}
+
+const marked = (mark: string, text: string): string =>
+  text
+    .split('\n')
+    .map((line) => `${mark}${line}`)
+    .join('\n')

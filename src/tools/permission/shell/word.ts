@@ -1,0 +1,55 @@
+// A word of a command as far as it is known before the shell runs: its value when nothing in it is expanded, else null.
+// A word that names files by a pattern keeps the pattern as its value and says so.
+import type { Word, WordPart } from 'unbash'
+
+export interface KnownWord {
+  readonly value: string
+  /** As it is written. */
+  readonly text: string
+  /** The shell puts file names in its place. */
+  readonly isGlob: boolean
+  /** Written without any quoting or escape. */
+  readonly isBare: boolean
+}
+
+/** Null: the word is not known before the command runs. */
+export type MaybeWord = KnownWord | null
+
+/** Numbers that the shell itself fills in; nobody else can choose them. */
+const harmless = new Set(['$?', '$#', '$$'])
+const digit = '0'
+
+export function knownWord(word: Word): MaybeWord {
+  const { text, parts } = word
+  if (parts === undefined) return { value: word.value, text, isGlob: false, isBare: text === word.value }
+  let value = ''
+  let isGlob = false
+  for (const part of parts) {
+    const known = knownPart(part)
+    if (known === null) return null
+    value += known
+    if (part.type === 'Glob') isGlob = true
+  }
+  return { value, text, isGlob, isBare: false }
+}
+
+function knownPart(part: WordPart): string | null {
+  switch (part.type) {
+    case 'Literal':
+    case 'SingleQuoted':
+    case 'AnsiCQuoted':
+      return part.value
+    case 'Glob':
+      return part.kind === 'bracket' && part.parts.some((inner) => knownPart(inner) === null)
+        ? null
+        : part.text
+    case 'SimpleExpansion':
+      return harmless.has(part.text) ? digit : null
+    case 'DoubleQuoted': {
+      const inner = part.parts.map(knownPart)
+      return inner.includes(null) ? null : inner.join('')
+    }
+    default:
+      return null
+  }
+}
