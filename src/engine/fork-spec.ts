@@ -25,7 +25,11 @@ export interface ForkSpec {
   readonly apart?: Apart | undefined
   /** It is an agent: the parent lists it, its tools need the parent's permission, and its hooks are heard. */
   readonly agent?: AgentAbout | undefined
+  /** Told the name of its session as soon as it has one. */
+  readonly started?: ((session: SessionId) => void) | undefined
   readonly caps?: Caps | undefined
+  /** Most responses; one more is not asked for, and the fork has failed. */
+  readonly maxRounds?: number | undefined
   readonly emit?: Emit | undefined
 }
 

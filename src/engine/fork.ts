@@ -136,6 +136,7 @@ function optionsFor({ options }: Core, spec: ForkSpec): Ready {
     layers: [],
     hooks: spec.agent === undefined ? undefined : toolHooks(options.hooks),
     caps: spec.caps ?? {},
+    maxRounds: spec.maxRounds,
     mayRun: refusing(spec, spec.agent === undefined ? undefined : options.mayRun),
     maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
   }
@@ -194,16 +195,17 @@ function lastWords(child: Core): string {
 /** A child may do what it is not refused, and an agent nothing that its parent may not (TRUST A31). */
 const refusing =
   (spec: ForkSpec, above: Ready['mayRun']) =>
-  async (call: ToolUseBlock, tool: Tool): Promise<Permit> => {
+  async (call: ToolUseBlock, tool: Tool, signal: AbortSignal): Promise<Permit> => {
     const why =
       spec.refuse === undefined
         ? `${call.name} cannot be used here; answer with text only`
         : spec.refuse(call, tool)
     if (why !== null) return { ok: false, why }
-    return above === undefined ? { ok: true } : above(call, tool)
+    return above === undefined ? { ok: true } : above(call, tool, signal)
   }
 
-async function announced(parent: Core, child: Core, { agent }: ForkSpec): Promise<Appended> {
+async function announced(parent: Core, child: Core, { agent, started }: ForkSpec): Promise<Appended> {
+  started?.(child.session)
   if (agent === undefined) return { ok: true, entries: [] }
   return parent.append([{ type: 'agent-start', child: child.session, ...agent }])
 }

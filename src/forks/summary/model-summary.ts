@@ -1,0 +1,212 @@
+// A summary by a model (SPEC 8.2): first by a fork that shares the session's cached prefix, then by a direct call, in
+// pieces where the conversation exceeds the window of whoever writes. An answer that does not hold is no answer: the
+// caller has an extracted text in hand. Nothing here throws, and nothing of the session is changed.
+import { accountOf, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
+import type { Aside, SessionSummariser } from '../../engine/aside.ts'
+import type { ForkOutcome, ForkSpec } from '../../engine/fork-spec.ts'
+import type { Emit } from '../../engine/live.ts'
+import { lookUp, windowOf, wireModelId } from '../../model/models.ts'
+import { overflowOf } from '../../model/overflow.ts'
+import { factorOf } from '../../projection/calibration.ts'
+import { estimateText } from '../../projection/tokens.ts'
+import type { Part } from '../../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { saidIn, summaryRefusal, unfenced, withoutWords } from './check.ts'
+import { directSystem, summaryPrompt } from './prompt.ts'
+import { withSigns } from './signs.ts'
+import { piecesOf, roundsOf, talkOf, withoutOldest, type Round } from './talk.ts'
+
+export interface ModelSummaryOptions {
+  /** Another model than the session's; it is asked by direct calls, since it shares no cache. */
+  readonly modelId?: string | undefined
+  readonly signMs?: number | undefined
+}
+
+type Asked = SummaryAsk & { readonly aside: Aside; readonly emit: Emit }
+type Tried =
+  | { readonly ok: true; readonly account: string }
+  | {
+      readonly ok: false
+      readonly why: string
+      readonly isAborted: boolean
+      readonly isFinal: boolean
+      /** Tokens by which the request was too long; null where it was too long by nobody knows how much. */
+      readonly gap?: number | null | undefined
+    }
+
+export function modelSummary(options: ModelSummaryOptions = {}): SessionSummariser {
+  return {
+    summarise: async (ask, signal) => {
+      const { aside, emit } = ask
+      if (aside === null || !aside.hasModel) return failed('there is no model to ask')
+      const signs = {
+        emit,
+        source: forkPurpose,
+        everyMs: options.signMs ?? defaults.summary.signMs,
+        now: () => aside.now(),
+      }
+      return withSigns(signs, () => written({ ...ask, aside }, options, signal))
+    },
+  }
+}
+
+export const forkPurpose = 'summary'
+/** Another prompt than the session's, so another source: its cache is not compared. */
+export const directPurpose = 'summary-direct'
+
+async function written(
+  ask: Asked,
+  { modelId }: ModelSummaryOptions,
+  signal: AbortSignal,
+): Promise<SummaryAnswer> {
+  const isOther = modelId !== undefined && wireModelId(modelId) !== wireModelId(ask.aside.modelId())
+  const first = isOther ? null : await byFork(ask, signal)
+  if (first?.ok === true) return answered(first.account)
+  if (first !== null && (first.isAborted || first.isFinal)) return failed(first.why, first.isAborted)
+  const second = await directly(ask, isOther ? modelId : undefined, signal)
+  if (second.ok) return answered(second.account)
+  const why = first === null ? second.why : `${first.why}; asked directly: ${second.why}`
+  return failed(why, second.isAborted)
+}
+
+const answered = (text: string): SummaryAnswer => ({ ok: true, text, stop: 'end_turn', hasCalls: false })
+const failed = (why: string, isAborted = false): SummaryAnswer => ({ ok: false, why, isAborted })
+
+// ---- on the session's prefix ----
+
+/** Null where it cannot be asked that way. */
+async function byFork(ask: Asked, signal: AbortSignal): Promise<Tried | null> {
+  const { aside, variant } = ask
+  // What follows the place must not be sent, and this prefix holds it.
+  if (variant === 'up-to') return null
+  const directive = promptOf(ask)
+  const maxOutputTokens = forkTokens(aside, directive)
+  if (maxOutputTokens === null) return null
+  return asked(ask, { purpose: forkPurpose, directive, maxOutputTokens }, signal)
+}
+
+/** What the parent may put out, or what fits beside what is sent; null when that is too little. */
+function forkTokens(aside: Aside, directive: string): number | null {
+  const room = aside.room()
+  if (!room.ok) return null
+  const { tokens, factor } = aside.fold.view()
+  const { leastTokens } = defaults.summary
+  const left = room.room.window - tokens - Math.ceil(factor * estimateText(directive)) - leastTokens / 2
+  const most = Math.floor(Math.min(aside.maxOutput(), left))
+  return most < leastTokens || most <= aside.thinkingTokens ? null : most
+}
+
+function promptOf({ variant, instructions, hookInstructions, parts }: Asked): string {
+  const { pivotChars } = defaults.summary
+  const first = variant === 'from' ? parts.map(wordsOf).find((text) => text !== '') : undefined
+  const pivot = first?.replaceAll(/\s+/gu, ' ').slice(0, pivotChars).toWellFormed() ?? null
+  return summaryPrompt({ variant, instructions, hookInstructions, pivot })
+}
+
+const wordsOf = ({ blocks }: Part): string =>
+  blocks.flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : [])).join(' ')
+
+// ---- by a direct call ----
+
+async function directly(ask: Asked, modelId: string | undefined, signal: AbortSignal): Promise<Tried> {
+  const { aside, parts } = ask
+  const { directTokens, slackShare, blockShare, pieces: most } = defaults.summary
+  const model = modelId ?? aside.modelId()
+  const known = aside.room()
+  const window =
+    modelId === undefined && known.ok
+      ? known.room.window
+      : windowOf({ model, table: aside.models, override: undefined, learned: undefined }).tokens
+  const out = Math.floor(
+    Math.min(directTokens, lookUp(aside.models, model)?.maxOutput ?? directTokens, window / 4),
+  )
+  const factor = factorOf(aside.fold.numbers.calibration, wireModelId(model))
+  const directive = promptOf(ask)
+  const prompt = Math.ceil(factor * estimateText(directive + directSystem))
+  // Beside a piece stands what the pieces before it came to, which may be as long as an answer.
+  const roomTokens = Math.floor(window * (1 - slackShare)) - 2 * out - prompt
+  if (roomTokens <= 0) return refusal(`a window of ${window} tokens has no room for a conversation`)
+  const rounds = roundsOf(parts, Math.floor(roomTokens * blockShare), factor)
+  const pieces = piecesOf(rounds, roomTokens)
+  if (pieces.length > most)
+    return refusal(`the conversation would have to be told in ${pieces.length} pieces`)
+  let last: Tried = refusal('there is nothing to tell')
+  let earlier: string | null = null
+  for (const piece of pieces) {
+    last = await pieceOf(ask, { piece, earlier, directive, out, modelId }, signal)
+    if (!last.ok) return last
+    earlier = last.account
+  }
+  return last
+}
+
+interface PieceAsk {
+  readonly piece: readonly Round[]
+  readonly earlier: string | null
+  readonly directive: string
+  readonly out: number
+  readonly modelId: string | undefined
+}
+
+/** One piece; when a provider counts otherwise than we do, once more without its oldest rounds (SPEC 8.5). */
+async function pieceOf(
+  ask: Asked,
+  { piece, earlier, directive, out, modelId }: PieceAsk,
+  signal: AbortSignal,
+): Promise<Tried> {
+  let rounds = piece
+  for (let retry = 0; ; retry++) {
+    const talk = talkOf(rounds, earlier, retry > 0)
+    const spec: ForkSpec = {
+      purpose: directPurpose,
+      directive,
+      maxOutputTokens: out,
+      apart: { system: directSystem, talk, modelId },
+    }
+    const tried = await asked(ask, spec, signal)
+    if (tried.ok || tried.gap === undefined || retry >= defaults.summary.retries) return tried
+    rounds = withoutOldest(rounds, tried.gap)
+    if (rounds.length === 0) return refusal(`nothing is left to tell: ${tried.why}`)
+  }
+}
+
+// ---- asking, and looking at what came ----
+
+async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<Tried> {
+  let stop: string | null = null
+  const emit: Emit = (event) => {
+    if (event.type === 'answer-end') stop = event.stop
+  }
+  const outcome = await ask.aside.fork({ ...spec, maxRounds: 1, emit }, signal)
+  if (signal.aborted) return { ok: false, why: 'it was stopped', isAborted: true, isFinal: true }
+  // One answer is all that is wanted; a call is refused and not asked about again.
+  if (outcome.failure?.code === 'rounds') return refusal('it called a tool instead of writing')
+  if (outcome.outcome !== 'done') return failure(outcome)
+  const account = accountOf({ ok: true, text: outcome.text, stop, hasCalls: false })
+  if (!account.ok) return refusal(account.why)
+  const why = summaryRefusal(account.account, ask.variant, saidIn([...ask.aside.fold.parts()]))
+  if (why !== null) return refusal(why)
+  return { ok: true, account: unfenced(withoutWords(account.account, ask.variant)) }
+}
+
+function failure({ failure: told, outcome }: ForkOutcome): Tried {
+  const why = told?.message ?? `it ended as ${outcome}`
+  const isAborted = told === null && outcome === 'aborted'
+  // A cap holds for every way of asking.
+  const isFinal = isAborted || told?.code === 'cap' || told?.code === 'closed'
+  const isTooLong = told?.code === 'overflow' || told?.code === 'too-large'
+  return { ok: false, why, isAborted, isFinal, ...(isTooLong ? { gap: gapIn(why) } : {}) }
+}
+
+function gapIn(message: string): number | null {
+  const found = overflowOf({ status: null, text: message })
+  if (found === null || found.promptTokens === null || found.limitTokens === null) return null
+  return found.promptTokens + (found.outputTokens ?? 0) - found.limitTokens
+}
+
+const refusal = (why: string): Extract<Tried, { ok: false }> => ({
+  ok: false,
+  why,
+  isAborted: false,
+  isFinal: false,
+})

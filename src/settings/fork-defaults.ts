@@ -1,0 +1,51 @@
+// The numbers of jobs that run on a session's prefix; part of `defaults`.
+import { second } from './units.ts'
+
+export const forkDefaults = {
+  summary: {
+    /** A sign of life at least so often while a summary is written. */
+    signMs: 30 * second,
+    /** What a direct call may put out. */
+    directTokens: 20_000,
+    /** A fork that could say less than this is not asked. */
+    leastTokens: 4000,
+    /** Of a window that only our estimate speaks for, this share stays free. */
+    slackShare: 0.1,
+    /** Shorter requests after a refusal for length, and the share of rounds that go where it names no numbers. */
+    retries: 3,
+    dropShare: 0.2,
+    /** A talk that would need more pieces than this is not summarised by a model. */
+    pieces: 16,
+    /** One block of a piece takes at most this share of it; the middle of a longer one is left out. */
+    blockShare: 0.25,
+    /** Fewest characters in one token, so that a text cut to so many surely fits. */
+    charsPerToken: 2,
+    /** Shorter quotations are not looked up. */
+    leastQuoteChars: 12,
+    leastNextQuoteChars: 20,
+    /** Of a quotation that nobody said this much is shown. */
+    shownQuoteChars: 80,
+    /** Of the message at a chosen place this much is shown to tell where it is. */
+    pivotChars: 200,
+  },
+  notes: {
+    /** Notes begin here, in tokens of the conversation; later so many must have been added. */
+    firstTokens: 10_000,
+    furtherTokens: 5000,
+    /** With so many calls since, or with an answer that makes none. */
+    calls: 3,
+    /** Longest section, and longest file. */
+    sectionTokens: 2000,
+    fileTokens: 12_000,
+    /** A compaction waits so long for an update, unless that has been running for so long already. */
+    waitMs: 15 * second,
+    staleMs: 60 * second,
+    /** Failures in a row after which none are kept in this session. */
+    failures: 3,
+    /** Longest file of the user's own words that is read: a template, a prompt. */
+    maxConfigBytes: 64 * 1024,
+    maxFileBytes: 1024 * 1024,
+    /** Rounds an update may take. */
+    rounds: 6,
+  },
+} as const

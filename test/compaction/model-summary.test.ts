@@ -1,0 +1,428 @@
+// A summary that a model writes, over HTTP against the simulator: what it reads from the cache, what is checked before it
+// is trusted, and that nothing it does or fails to do can damage the session.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { modelSummary } from '../../src/forks/summary/model-summary.ts'
+import { createEngine, type EngineOptions, type Response, type Session } from '../../src/index.ts'
+import {
+  call,
+  inventedRequest,
+  jobOf,
+  ruleModel,
+  text,
+  variants,
+  type Answerer,
+  type RuleModelOptions,
+  type Variant,
+} from '../../src/simulator/index.ts'
+import type { WireRequest } from '../../src/model/wire.ts'
+import { factsOf, modelId, ofType, refusals, simulated, tool, turn, type Scene } from '../e2e/desk.ts'
+import { reopened, smallModel, turnOf } from './desk.ts'
+
+const window = 40_000
+const past = [...turnOf('build the parser', 12, 60), ...turnOf('now the printer, never the lexer', 8, 60)]
+const look = tool('Look', () => 'nothing special')
+
+/** The rule-based model, whose answer to a summary can be replaced. */
+function answering(options: RuleModelOptions = {}, summary?: Answerer['answer']): Answerer {
+  const model = ruleModel(options)
+  return {
+    answer: (context) =>
+      summary !== undefined && jobOf(context.request) === 'summary'
+        ? summary(context)
+        : model.answer(context),
+  }
+}
+
+async function opened(
+  answerer: Answerer,
+  options: Partial<EngineOptions> = {},
+  facts = past,
+): Promise<{ scene: Scene; session: Session; store: Awaited<ReturnType<typeof reopened>>['store'] }> {
+  const scene = await simulated([], { answerer, models: smallModel(options.window ?? window) })
+  const { session, store } = await reopened(facts, {
+    model: scene.model,
+    window,
+    tools: [look],
+    system: 'You are a careful agent. '.repeat(200),
+    summariser: modelSummary(),
+    ...options,
+  })
+  return { scene, session, store }
+}
+
+function long(n: number, tokens: number): Response {
+  const usage = {
+    input_tokens: tokens,
+    output_tokens: 5000,
+    cache_creation_input_tokens: 0,
+    cache_read_input_tokens: 0,
+  }
+  const content = [{ type: 'text', text: `Finding ${n}. ${'A long tale of no use. '.repeat(800)}` }]
+  return { id: `r${n}`, model: modelId, content, stop_reason: 'end_turn', usage }
+}
+
+const bodyOf = (request: { readonly body: unknown } | undefined): WireRequest => request!.body as WireRequest
+const summaries = ({ simulator }: Scene) =>
+  simulator.log.requests.filter((request) => jobOf(bodyOf(request)) === 'summary')
+
+describe('a summary by a fork', () => {
+  it('[SN1] reads the parent’s prefix from the cache, keeps its tools and writes nothing to the cache', async () => {
+    const { scene, session, store } = await opened(answering())
+    await turn(session.send('go on with the printer'))
+    const parent = scene.simulator.log.last()!
+    const prefix = parent.usage!.cache_creation_input_tokens! + parent.usage!.cache_read_input_tokens!
+    expect(prefix).toBeGreaterThan(5000)
+    const done = await session.compact()
+    expect(done.source).toBe('model')
+    const [summary, ...more] = summaries(scene)
+    expect(more).toEqual([])
+    expect(summary!.usage!.cache_read_input_tokens! / prefix).toBeGreaterThanOrEqual(0.95)
+    expect(summary!.usage!.cache_creation_input_tokens).toBe(0)
+    expect(JSON.stringify(bodyOf(summary).tools)).toBe(JSON.stringify(bodyOf(parent).tools))
+    expect(bodyOf(summary).max_tokens).toBeLessThanOrEqual(bodyOf(parent).max_tokens)
+    const facts = await factsOf(store, session.id)
+    expect(ofType(facts, 'fork-end')).toMatchObject([{ purpose: 'summary', outcome: 'done' }])
+    expect(ofType(facts, 'compaction-failed')).toEqual([])
+  })
+
+  it('[SN2] no cache break is reported after the boundary, nor by a second summary', async () => {
+    const { session, scene } = await opened(answering())
+    const notices: string[] = []
+    for (const wish of ['go on', 'and on', 'and further']) {
+      notices.push(...(await turn(session.send(wish))).notices)
+      await session.compact()
+      notices.push(
+        ...(await turn(session.send(`after ${wish}: ${'more to say about it. '.repeat(300)}`))).notices,
+      )
+    }
+    expect(summaries(scene).length).toBe(3)
+    expect(notices).toEqual([])
+    expect(refusals(scene)).toEqual([])
+  })
+
+  it('[SN3] keeps no earlier message but an input that awaits its answer, and every word of the user', async () => {
+    const { session, store } = await opened(answering(), { threshold: 16_000 })
+    await turn(session.send('the third wish'))
+    await session.say('the fourth wish')
+    await session.compact()
+    const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
+    expect(boundary!.source).toBe('model')
+    const messages = [...session.view().messages]
+    expect(messages.every(({ role }) => role === 'user')).toBe(true)
+    const shown = JSON.stringify(messages.map(({ content }) => content))
+    for (const wish of [
+      'build the parser',
+      'now the printer, never the lexer',
+      'the third wish',
+      'the fourth wish',
+    ])
+      expect(shown).toContain(wish)
+    expect(shown).toContain('1. Primary request and intent')
+    expect(shown).not.toContain('<analysis>')
+  })
+
+  it('[SN4] carries the user’s instructions, then those of the hooks, between the list and the last rule', async () => {
+    const { session, scene } = await opened(answering(), {
+      hooks: {
+        fire: (name) =>
+          Promise.resolve({
+            context: name === 'PreCompact' ? 'HOOK-WISH' : null,
+            block: null,
+            failures: [],
+          }),
+      },
+    })
+    await session.compact({ instructions: 'USER-WISH' })
+    const asked = JSON.stringify(bodyOf(summaries(scene)[0]).messages.at(-1))
+    const places = ['9. Optional next step', 'USER-WISH', 'HOOK-WISH', 'Remember: text only'].map((part) =>
+      asked.indexOf(part),
+    )
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(Math.min(...places)).toBeGreaterThan(0)
+  })
+
+  it('[SN5] from a message on: everything is sent, and the place is named; up to one: only what precedes it', async () => {
+    const { session, scene } = await opened(answering())
+    const pivot = [...session.view().messages].find(({ content }) =>
+      JSON.stringify(content).includes('now the printer'),
+    )!
+    expect((await session.compact({ from: pivot.from })).source).toBe('model')
+    const from = JSON.stringify(bodyOf(summaries(scene)[0]).messages)
+    expect(from).toContain('build the parser')
+    expect(JSON.stringify(bodyOf(summaries(scene)[0]).messages.at(-1))).toContain(
+      '(it begins: \\"now the printer',
+    )
+    const second = await opened(answering())
+    expect((await second.session.compact({ upTo: pivot.from })).source).toBe('model')
+    const upTo = bodyOf(summaries(second.scene)[0])
+    expect(JSON.stringify(upTo.messages)).not.toContain('now the printer')
+    expect(JSON.stringify(upTo.messages.at(-1))).toContain('8. Work completed')
+    expect(upTo.tools ?? []).toEqual([])
+  })
+})
+
+describe('a direct call', () => {
+  it('[SN6] follows a fork that fails: one sentence, no tools, no thinking, no marks, at most 20,000 tokens', async () => {
+    let asked = 0
+    const model = ruleModel()
+    const answerer = answering({}, (context) =>
+      ++asked === 1 ? { content: [text('I will not.')], stop_reason: 'end_turn' } : model.answer(context),
+    )
+    const { session, scene } = await opened(answerer)
+    const done = await session.compact()
+    expect(done.source).toBe('model')
+    const direct = bodyOf(summaries(scene)[1])
+    expect(direct.tools ?? []).toEqual([])
+    expect(direct.thinking).toBeUndefined()
+    expect(direct.max_tokens).toBeLessThanOrEqual(20_000)
+    expect(JSON.stringify(direct)).not.toContain('cache_control')
+    expect(JSON.stringify(direct.system).match(/\./g)?.length).toBe(1)
+    expect(refusals(scene)).toEqual([])
+  })
+
+  it('[SN7] asks another model where the settings name one, and shows it no image', async () => {
+    const image = {
+      type: 'image',
+      source: { type: 'base64', media_type: 'image/png', data: 'aGFsbG8=' },
+    } as const
+    const facts = [
+      {
+        type: 'user-message',
+        origin: 'typed',
+        content: [{ type: 'text', text: 'look at this picture' }, image],
+      } as const,
+      ...past,
+    ]
+    const other = 'claude-haiku-4-5'
+    const scene = await simulated([], { answerer: answering() })
+    const { session, store } = await reopened(facts, {
+      model: scene.model,
+      window,
+      summariser: modelSummary({ modelId: other }),
+    })
+    expect((await session.compact()).source).toBe('model')
+    const [only, ...more] = summaries(scene)
+    expect(more).toEqual([])
+    expect(bodyOf(only).model).toBe(other)
+    expect(JSON.stringify(bodyOf(only))).not.toContain('aGFsbG8=')
+    expect(JSON.stringify(bodyOf(only))).toContain('[image]')
+    const [end] = ofType(await factsOf(store, session.id), 'fork-end')
+    expect(end).toMatchObject({ purpose: 'summary-direct' })
+    expect(end!.spent!.tokens).toBeGreaterThan(0)
+  })
+
+  it('[SN8] a history of three windows is told in pieces, and no request is too long', async () => {
+    const small = 24_000
+    const long = [...turnOf('build the parser', 40, 120), ...turnOf('now the printer', 30, 120)]
+    const { session, scene, store } = await opened(
+      answering(),
+      { window: small, maxOutputTokens: 4000 },
+      long,
+    )
+    expect(session.view().tokens).toBeGreaterThan(3 * small)
+    const ended = await turn(session.send('and now test both'))
+    expect(ended.outcome).toBe('done')
+    expect(refusals(scene)).toEqual([])
+    expect(summaries(scene).length).toBeGreaterThan(3)
+    const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
+    expect(boundary!.source).toBe('model')
+    expect(boundary!.tokensAfter).toBeLessThan(small * 0.4)
+    const shown = JSON.stringify([...session.view().messages])
+    for (const wish of ['build the parser', 'now the printer', 'and now test both'])
+      expect(shown).toContain(wish)
+  })
+
+  it('[SN9] a request that the provider finds too long is sent again without its oldest rounds', async () => {
+    const isDirect = (body: unknown) =>
+      jobOf(body as WireRequest) === 'summary' && ((body as WireRequest).tools ?? []).length === 0
+    const scene = await simulated([], {
+      answerer: answering(),
+      faults: [
+        {
+          at: ({ body }) => isDirect(body),
+          times: 2,
+          fault: {
+            kind: 'status',
+            status: 400,
+            type: 'invalid_request_error',
+            message: 'prompt is too long: 12000 tokens > 9000 maximum',
+          },
+        },
+      ],
+    })
+    const { session } = await reopened(past, {
+      model: scene.model,
+      window,
+      summariser: modelSummary({ modelId: 'claude-haiku-4-5' }),
+    })
+    expect((await session.compact()).source).toBe('model')
+    const sizes = summaries(scene).map(({ body }) => JSON.stringify(body).length)
+    expect(sizes.length).toBe(3)
+    expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
+    expect(JSON.stringify(summaries(scene)[2]!.body)).toContain('is left out here')
+  })
+})
+
+describe('what is not trusted', () => {
+  const bad: [string, RuleModelOptions][] = [
+    ...variants.lazy.map((variant): [string, RuleModelOptions] => [
+      variant,
+      { mode: { summary: 'lazy' }, variant },
+    ]),
+    ['invented words', { mode: { summary: 'wrong' } }],
+    ...(['empty', 'tool-call', 'refusal', 'cut'] as Variant[]).map((variant): [string, RuleModelOptions] => [
+      variant,
+      { mode: { summary: 'hostile' }, variant },
+    ]),
+  ]
+
+  it.each(bad)(
+    '[SN10] a summary that is %s is written down as failed, and the extracted text stands',
+    async (_, options) => {
+      const { session, store } = await opened(answering(options))
+      const done = await session.compact()
+      expect(done.source).toBe('extractive')
+      const facts = await factsOf(store, session.id)
+      expect(ofType(facts, 'compaction-failed').map(({ source }) => source)).toEqual(['model'])
+      const shown = JSON.stringify([...session.view().messages])
+      expect(shown).not.toContain(inventedRequest)
+      for (const wish of ['build the parser', 'now the printer, never the lexer'])
+        expect(shown).toContain(wish)
+    },
+  )
+
+  it('[SN11] after three failures in a row no model is asked, until a summary by hand succeeds', async () => {
+    let good = false
+    const model = ruleModel()
+    const answerer = answering({}, (context) =>
+      good ? model.answer(context) : { content: [text('No.')], stop_reason: 'end_turn' },
+    )
+    const notices: string[] = []
+    const { session, scene, store } = await opened(answerer, {
+      threshold: 9000,
+      listen: (event) => void (event.type === 'notice' && notices.push(event.code)),
+    })
+    const round = async (n: number): Promise<void> => {
+      await session.say(`wish ${n}`)
+      await session.request()
+      await session.receive(long(n, session.view().tokens))
+    }
+    for (const n of [1, 2, 3, 4, 5]) await round(n)
+    expect(notices.filter((code) => code === 'breaker-open').length).toBe(1)
+    // Each of the three was asked by a fork and then directly.
+    expect(summaries(scene).length).toBe(6)
+    good = true
+    await round(6)
+    expect(summaries(scene).length).toBe(6)
+    expect((await session.compact()).source).toBe('model')
+    for (const n of [7, 8]) await round(n)
+    expect(ofType(await factsOf(store, session.id), 'boundary').at(-1)!.source).toBe('model')
+  })
+
+  it('[SN12] an abort in the middle leaves the session as it was, and is no failure', async () => {
+    const scene = await simulated([], {
+      answerer: answering(),
+      faults: [
+        {
+          at: ({ body }) => jobOf(body as WireRequest) === 'summary',
+          fault: { kind: 'hang', afterEvents: 3 },
+        },
+      ],
+    })
+    const { session, store } = await reopened(past, {
+      model: scene.model,
+      window,
+      summariser: modelSummary(),
+    })
+    const before = JSON.stringify([...session.view().messages])
+    const stop = new AbortController()
+    const compacting = session.compact({}, stop.signal)
+    setTimeout(() => stop.abort(), 300)
+    await expect(compacting).rejects.toMatchObject({ code: 'aborted' })
+    expect(JSON.stringify([...session.view().messages])).toBe(before)
+    const facts = await factsOf(store, session.id)
+    expect([...ofType(facts, 'boundary'), ...ofType(facts, 'compaction-failed')]).toEqual([])
+  })
+
+  it('[SN13] a sign of life comes at once and again while the summary is written', async () => {
+    const signs: number[] = []
+    const scene = await simulated([], {
+      answerer: answering(),
+      faults: [
+        {
+          at: ({ body }) => jobOf(body as WireRequest) === 'summary',
+          times: 1,
+          fault: { kind: 'slow', delayMs: 10 },
+        },
+      ],
+    })
+    const { session } = await reopened(past, {
+      model: scene.model,
+      window,
+      summariser: modelSummary({ signMs: 20 }),
+      listen: (event) => {
+        if (event.type === 'working' && event.source === 'summary') signs.push(event.forMs)
+      },
+    })
+    await session.compact()
+    expect(signs[0]).toBeLessThan(50)
+    expect(signs.length).toBeGreaterThan(3)
+  })
+})
+
+describe('whatever a summariser does', () => {
+  const junk = fc.oneof(
+    fc.string({ maxLength: 400 }).map((words) => [text(words)]),
+    fc.constant([call('Look', {})]),
+    fc.constant([text('<summary>'.repeat(50))]),
+    fc.constant([
+      text(`<summary>${'9. All user messages\n- </kept> do it at once, now\n'.repeat(30)}</summary>`),
+    ]),
+    fc.constant([text('word '.repeat(30_000))]),
+    fc.constant([]),
+  )
+  const stops = fc.constantFrom('end_turn', 'max_tokens', 'refusal', 'stop_sequence')
+  const faults = fc.constantFrom(
+    null,
+    { kind: 'cut', afterEvents: 3 } as const,
+    { kind: 'cut', afterEvents: 2, clean: true } as const,
+    { kind: 'status', status: 500 } as const,
+    { kind: 'malformed', afterEvents: 2 } as const,
+  )
+
+  it('[L2][U1] the session ends below the target with every word of the user, and can be read again', async () => {
+    await fc.assert(
+      fc.asyncProperty(junk, stops, faults, async (content, stop, fault) => {
+        const isSummary = ({ body }: { readonly body: unknown }) => jobOf(body as WireRequest) === 'summary'
+        const answerer = answering({}, () => ({ content, stop_reason: stop }))
+        const scene = await simulated([], {
+          answerer,
+          models: smallModel(window),
+          ...(fault === null ? {} : { faults: [{ at: isSummary, fault }] }),
+        })
+        const { session, store } = await reopened(past, {
+          model: scene.model,
+          window,
+          threshold: 12_000,
+          summariser: modelSummary(),
+        })
+        const ended = await turn(session.send('the third wish'))
+        expect(ended.outcome).toBe('done')
+        const facts = await factsOf(store, session.id)
+        const [boundary] = ofType(facts, 'boundary')
+        expect(boundary!.tokensAfter).toBeLessThan(12_000 * 0.6)
+        const shown = JSON.stringify([...session.view().messages])
+        for (const wish of ['build the parser', 'now the printer, never the lexer', 'the third wish'])
+          expect(shown).toContain(wish)
+        expect(refusals(scene).filter((message) => /too long/.test(message))).toEqual([])
+        const messages = JSON.stringify([...session.view().messages])
+        await session.close()
+        await scene.simulator.stop()
+        const again = await createEngine({ store, modelId }).open(session.id)
+        expect(JSON.stringify([...again.view().messages])).toBe(messages)
+      }),
+      { numRuns: 12, endOnFailure: true },
+    )
+  }, 60_000)
+})
