@@ -4,10 +4,11 @@ import { Command, CommanderError } from 'commander'
 import { exits, type Exit } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 import type { Ends } from './words/argument.ts'
-import { addChanging, addKeeping } from './words/changing.ts'
+import { addChanging, addGoingBack, addKeeping } from './words/changing.ts'
 import { addLooking } from './words/looking.ts'
-import { addPlaying, addReplay } from './words/playing.ts'
+import { addPlaying } from './words/playing.ts'
 import { addPrompt, promptCommand } from './words/prompt.ts'
+import { addReplay } from './words/replaying.ts'
 
 export async function runProgram(io: Io, words: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.done
@@ -16,6 +17,7 @@ export async function runProgram(io: Io, words: readonly string[], version: stri
   addPrompt(program, io, ends)
   addLooking(program, io, ends)
   addChanging(program, io, ends)
+  addGoingBack(program, io, ends)
   addKeeping(program, io, ends)
   addPlaying(program, io, ends)
   addReplay(program, io, ends)

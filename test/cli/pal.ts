@@ -61,6 +61,9 @@ export interface Desk {
   readonly project: string
   readonly start: (words: readonly string[], options?: RunOptions) => Promise<Running>
   readonly pal: (words: readonly string[], options?: RunOptions) => Promise<Ended>
+  /** The command itself and what it runs with, for those who start it in their own way. */
+  readonly file: string
+  readonly environment: Readonly<Record<string, string>>
 }
 
 export async function desk(environment: Readonly<Record<string, string>> = {}): Promise<Desk> {
@@ -99,6 +102,8 @@ export async function desk(environment: Readonly<Record<string, string>> = {}): 
     project,
     start,
     pal: async (words, options) => (await start(words, options)).ended,
+    file,
+    environment: { PATH: process.env['PATH'] ?? '', HOME: home, ...environment },
   }
 }
 

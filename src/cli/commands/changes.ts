@@ -79,11 +79,12 @@ function atPlace(
   return changing(io, id, flags, (session) => work(session, target))
 }
 
-async function changing(
+/** Opens a session as its writer, for as long as the work takes. */
+export async function changing(
   io: Io,
   id: string | undefined,
   flags: LookFlags,
-  work: (session: Session) => Promise<void>,
+  work: (session: Session, preset: Preset) => Promise<Exit | void>,
 ): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
@@ -103,20 +104,20 @@ async function changing(
 
 async function inSession(
   io: Io,
-  { store, engine }: Preset,
+  preset: Preset,
   id: string | undefined,
-  work: (session: Session) => Promise<void>,
+  work: (session: Session, preset: Preset) => Promise<Exit | void>,
 ): Promise<Exit> {
+  const { store, engine } = preset
   const found = id === undefined ? await newestSession(store) : await findSession(store, id)
   if (!found.ok) return complain(io, found)
   try {
     const session = await engine.open(found.session)
     try {
-      await work(session)
+      return (await work(session, preset)) ?? exits.done
     } finally {
       await session.close()
     }
-    return exits.done
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return complain(io, refuse(exitFor(error.code), error.message))

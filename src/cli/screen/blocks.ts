@@ -18,42 +18,42 @@ export function userBlock(words: string, theme: Theme): Component {
   const lines = safeText(words)
     .split('\n')
     .map((line, at) => `${theme.user(at === 0 ? '› ' : '  ')}${theme.strong(line)}`)
-  return new Text(lines.join('\n'), 0, 1)
+  return new Text(lines.join('\n'), 0, 0)
 }
 
-export function noticeBlock(message: string, paint: (text: string) => string): Component {
-  return new Text(paint(safeText(message).trimEnd()), 2, 0)
+export class NoticeBlock extends Text {
+  constructor(message: string, paint: (text: string) => string) {
+    super(paint(safeText(message).trimEnd()), 2, 0)
+  }
 }
+
+/** Stands close to its own kind: calls one after the other, notices one after the other. */
+export const isDense = (component: Component): boolean =>
+  component instanceof NoticeBlock || component instanceof CallBlock
 
 /** Output of a command, as it was written. */
 export function outputBlock(text: string, hasColours: boolean): Component {
-  return new Text(safeText(text, { colours: hasColours }).trimEnd(), 2, 1)
+  return new Text(safeText(text, { colours: hasColours }).trimEnd(), 2, 0)
 }
 
 /** An answer while it streams. The text is made safe whole, since a piece cannot be judged alone. */
 export class AnswerBlock extends Container {
   readonly #markdown: Markdown
-  readonly #thinking: Text
   readonly #theme: Theme
+  #thinking: Text | null = null
   #text = ''
   #thought = ''
 
   constructor(theme: Theme) {
     super()
     this.#theme = theme
-    this.#thinking = new Text('', 2, 0)
-    this.#markdown = new Markdown('', 0, 1, theme.markdown)
-    this.addChild(this.#thinking)
+    this.#markdown = new Markdown('', 0, 0, theme.markdown)
     this.addChild(this.#markdown)
-  }
-
-  get isEmpty(): boolean {
-    return this.#text.trim() === ''
   }
 
   say(piece: string): void {
     this.#text += piece
-    this.#thinking.setText('')
+    this.end()
     this.#markdown.setText(safeText(this.#text))
   }
 
@@ -62,11 +62,17 @@ export class AnswerBlock extends Container {
     if (this.#text !== '') return
     this.#thought = (this.#thought + piece).slice(-defaults.cli.columns * 2)
     const line = safeText(this.#thought).trim().split('\n').at(-1) ?? ''
+    if (this.#thinking === null) {
+      this.#thinking = new Text('', 2, 0)
+      this.addChild(this.#thinking)
+    }
     this.#thinking.setText(this.#theme.faint(`… ${line}`))
   }
 
+  /** What was thought is not kept in sight. */
   end(): void {
-    this.#thinking.setText('')
+    if (this.#thinking !== null) this.removeChild(this.#thinking)
+    this.#thinking = null
   }
 }
 

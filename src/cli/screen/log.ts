@@ -5,7 +5,7 @@ import type { Message, View, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { describeCall } from '../terminal/progress.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { AnswerBlock, CallBlock, noticeBlock, userBlock } from './blocks.ts'
+import { AnswerBlock, CallBlock, NoticeBlock, userBlock } from './blocks.ts'
 import type { Screen } from './screen.ts'
 import { afterEvent, short } from './status.ts'
 
@@ -65,7 +65,7 @@ export class Log {
     }
     this.#screen.setStatus(afterEvent(this.#screen.status, event))
     if (event.type === 'turn-end' && event.failure !== null)
-      this.#screen.add(noticeBlock(event.failure.message, theme.bad))
+      this.#screen.add(new NoticeBlock(event.failure.message, theme.bad))
   }
 
   said(words: string): void {
@@ -74,11 +74,11 @@ export class Log {
   }
 
   notice(message: string): void {
-    this.#screen.add(noticeBlock(safeLine(message), this.#screen.theme.faint))
+    this.#screen.add(new NoticeBlock(safeLine(message), this.#screen.theme.faint))
   }
 
   complain(message: string): void {
-    this.#screen.add(noticeBlock(message, this.#screen.theme.bad))
+    this.#screen.add(new NoticeBlock(message, this.#screen.theme.bad))
   }
 
   /** What the model sees of the part before, newest last. */

@@ -6,12 +6,13 @@ import {
   Loader,
   matchesKey,
   ProcessTerminal,
+  Spacer,
   TuiMainScreen,
   type AutocompleteProvider,
   type Component,
   type Terminal,
 } from '@earendil-works/pi-tui'
-import { isFoldable } from './blocks.ts'
+import { isDense, isFoldable } from './blocks.ts'
 import { QuestionBlock, type Question } from './question.ts'
 import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
@@ -40,6 +41,7 @@ export class Screen {
   readonly #ears: ScreenEars
   #status: Status
   #isOpen = false
+  #isStopping = false
   /** Questions that wait for the one that is shown. */
   readonly #waiting: (() => void)[] = []
   #isAsking = false
@@ -57,7 +59,7 @@ export class Screen {
     this.#tui.addChild(this.#log)
     this.#tui.addChild(this.#place)
     this.#tui.addChild({
-      render: (width) => [statusLine(this.#status, this.theme, width)],
+      render: (width) => (this.#isStopping ? [] : [statusLine(this.#status, this.theme, width)]),
       invalidate: () => undefined,
     })
     this.#tui.addInputListener((data) => (this.#isKey(data) ? { consume: true } : undefined))
@@ -71,6 +73,7 @@ export class Screen {
   /** Gives the terminal back as it was found. */
   async stop(): Promise<void> {
     this.#busy.stop()
+    this.#isStopping = true
     this.#place.clear()
     this.#tui.renderNow()
     await this.#tui.terminal.drainInput()
@@ -88,7 +91,11 @@ export class Screen {
     }
   }
 
+  /** Apart from what stands above by a blank line, unless both are of one kind and belong together. */
   add(component: Component): void {
+    const above = this.#log.children.at(-1)
+    const belongs = above !== undefined && above.constructor === component.constructor && isDense(component)
+    if (above !== undefined && !belongs) this.#log.addChild(new Spacer(1))
     if (isFoldable(component)) component.setOpen(this.#isOpen)
     this.#log.addChild(component)
     this.draw()

@@ -10,9 +10,12 @@ import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { withPreset, type TalkOptions } from '../headless.ts'
-import { commandList, runCommand, type Scene } from '../talk/commands.ts'
+import { commandList, runCommand } from '../talk/commands.ts'
 import { uniqueText, type Workplace } from '../place/workplace.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
+import { chooseSession, resumeCommand } from '../talk/going-back.ts'
+import type { Choice, Scene } from '../talk/scene.ts'
+import { coldReturn } from '../talk/cold-return.ts'
 import type { Io } from '../terminal/io.ts'
 import { outputBlock } from './blocks.ts'
 import { completionOf } from './completion.ts'
@@ -22,13 +25,13 @@ import { Screen } from './screen.ts'
 import type { Status } from './status.ts'
 import { themeOf } from './theme.ts'
 
-export function talkOnScreen(io: Io, options: TalkOptions): Promise<Exit> {
+export function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Promise<Exit> {
   // Notices outside of a turn come before or while the screen stands: it hears them from the moment it is there.
   const ears: { hear: (event: LiveEvent) => void } = { hear: () => undefined }
   return withPreset(io, options, { listen: (event) => ears.hear(event) }, (place, preset) => {
     const talk = new ScreenTalk(place, preset, options)
     ears.hear = (event) => talk.hear(event)
-    return talk.run()
+    return talk.run(chooses)
   })
 }
 
@@ -70,13 +73,14 @@ class ScreenTalk implements Scene {
     }
   }
 
-  async run(): Promise<Exit> {
+  /** `chooses`: the session to go on with is picked from a list. */
+  async run(chooses: boolean): Promise<Exit> {
     const stopListening = this.place.io.onInterrupt(() => this.leave())
     this.#screen.start()
     try {
       this.#screen.remember(await pastInputs(this.#past))
       this.#screen.offer(completionOf(slashCommands(), this.place.project.cwd, machineFileSystem))
-      const opened = await this.#open()
+      const opened = chooses ? await this.#choose() : await this.#open()
       if (opened !== exits.done) return opened
       await this.#left
       this.#talk.interrupt()
@@ -107,17 +111,57 @@ class ScreenTalk implements Scene {
     this.#leave()
   }
 
+  async change(next: Session | null): Promise<void> {
+    await this.#talk.change(next)
+    this.#screen.clear()
+    this.#log.show((await this.session()).view())
+    this.#refresh()
+  }
+
+  choose<T>(title: string, choices: readonly Choice<T>[]): Promise<T | null> {
+    return this.#screen.ask({ title, subject: '', choices })
+  }
+
+  setInput(words: string): void {
+    this.#screen.setInput(words)
+  }
+
   /** Shows what a session that is gone on with holds. */
   async #open(): Promise<Exit> {
     this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
     const opened = await acted(async () => {
       this.#log.show((await this.session()).view())
+      this.#refresh()
     })
     if (opened.ok) return opened.exit
     // The screen is about to go: the reason must outlast it.
     process.stderr.write(`pal: ${opened.message}\n`)
     return opened.exit
+  }
+
+  async #choose(): Promise<Exit> {
+    const id = await chooseSession(this)
+    if (id === null) return exits.done
+    const opened = await acted(() => resumeCommand(this, id))
+    if (!opened.ok) this.#log.complain(opened.message)
+    return exits.done
+  }
+
+  /** The bill and the fill of the session at hand. */
+  #refresh(): void {
+    const session = this.begun()
+    if (session === null) return
+    const { input, cacheRead, cacheWrite, dollars, forkDollars, unpriced } = session.spent()
+    this.#screen.setStatus({
+      tokens: session.view().tokens,
+      sent: input + cacheRead + cacheWrite,
+      read: cacheRead,
+      dollars: unpriced > 0 ? null : dollars + forkDollars,
+      queued: 0,
+    })
+    const price = coldReturn(session, this.preset, this.place.settings.cacheLifetime)
+    if (price !== null) this.#log.notice(price)
   }
 
   async #submit(text: string): Promise<void> {

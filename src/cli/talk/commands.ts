@@ -1,25 +1,14 @@
 // The commands of a talk: a word after a slash. They look at the session or change what it shows; nothing of them
 // reaches the model. What they write goes to the `Io` of the scene's place, wherever that shows it.
-import type { Session } from '../../engine/session.ts'
 import { lookUp } from '../../model/models.ts'
-import type { Preset } from '../../preset.ts'
 import { describeCompaction, placeIn, takeBack } from '../commands/changes.ts'
 import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import type { Workplace } from '../place/workplace.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-
-export interface Scene {
-  readonly place: Workplace
-  readonly preset: Preset
-  /** The session, begun if there is none yet. */
-  session(): Promise<Session>
-  /** The same, or null as long as nothing was said. */
-  begun(): Session | null
-  leave(): void
-}
+import { pinCommand, resumeCommand, rewindCommand } from './going-back.ts'
+import { looking, type Scene } from './scene.ts'
 
 interface Command {
   /** How it is written, for the list. */
@@ -31,14 +20,6 @@ interface Command {
 const done = (work: () => void): Promise<Exit> => {
   work()
   return Promise.resolve(exits.done)
-}
-
-/** For what needs a session in which something was said. */
-async function looking(scene: Scene, look: (session: Session) => Promise<Exit>): Promise<Exit> {
-  const session = scene.begun()
-  if (session !== null) return look(session)
-  scene.place.io.err('pal: nothing has been said yet\n')
-  return exits.usage
 }
 
 const commands: Readonly<Record<string, Command>> = {
@@ -72,6 +53,26 @@ const commands: Readonly<Record<string, Command>> = {
         scene.place.io.out(describeCompaction(made))
         return exits.done
       }),
+  },
+  pin: {
+    usage: '/pin [PLACE]',
+    about: 'keep a message word for word, whatever is put away',
+    run: pinCommand,
+  },
+  rewind: {
+    usage: '/rewind [PLACE]',
+    about: 'go back to before a message was said, with the files if you want',
+    run: rewindCommand,
+  },
+  resume: { usage: '/resume [ID]', about: 'go on with another session of this project', run: resumeCommand },
+  clear: {
+    usage: '/clear',
+    about: 'begin a new session; the old one stays',
+    run: async (scene) => {
+      await scene.change(null)
+      scene.place.io.out('a new session; /resume goes back to another\n')
+      return exits.done
+    },
   },
   model: { usage: '/model NAME', about: 'who answers from now on', run: setModel },
   quit: { usage: '/quit', about: 'leave; pal --continue goes on', run: (scene) => done(() => scene.leave()) },

@@ -25,6 +25,27 @@ export function addChanging(program: Command, io: Io, ends: Ends): void {
     )
 }
 
+export function addGoingBack(program: Command, io: Io, ends: Ends): void {
+  looking(program, 'messages', 'what you said in a session, with the place of each message')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/messages.ts')).messages(io, id, flags)),
+    )
+  looking(program, 'pin', 'keep a message word for word, whatever is put away')
+    .argument('<place>', 'its place, as pal messages lists it')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((place: string, id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/messages.ts')).pin(io, place, id, flags)),
+    )
+  looking(program, 'rewind', 'go back to before a message was said; nothing is deleted')
+    .argument('<place>', 'its place, as pal messages lists it')
+    .argument('[id]', 'the session; the newest when left out')
+    .option('--files', 'give back the files that were changed since, where nobody else touched them')
+    .action((place: string, id: string | undefined, flags: LookFlags & { files?: boolean }) =>
+      ends(async () => (await import('../commands/messages.ts')).rewind(io, place, id, flags)),
+    )
+}
+
 export function addKeeping(program: Command, io: Io, ends: Ends): void {
   child(program, 'login', 'keep an API key (typed, or piped in) where only you can read it').action(() =>
     ends(async () => (await import('../commands/login.ts')).login(io)),

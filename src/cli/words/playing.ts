@@ -1,7 +1,7 @@
-// Commands that play: the demo, the simulator, recorded sessions.
+// Commands that play: the demo, the simulator.
 import { Option, type Command } from 'commander'
 import type { Io } from '../terminal/io.ts'
-import { child, port, wholeNumber, type Ends } from './argument.ts'
+import { child, port, type Ends } from './argument.ts'
 
 interface SimulateFlags {
   readonly port?: number
@@ -31,33 +31,5 @@ export function addPlaying(program: Command, io: Io, ends: Ends): void {
     )
     .action((flags: SimulateFlags) =>
       ends(async () => (await import('../commands/simulate.ts')).simulate(io, flags)),
-    )
-}
-
-interface ReplayFlags {
-  readonly policy?: string
-  readonly window?: number
-  readonly model?: string
-  readonly json?: boolean
-  readonly jobs?: number
-  readonly part?: string
-}
-
-export function addReplay(program: Command, io: Io, ends: Ends): void {
-  child(program, 'replay', 'recorded sessions under other policies: what they cost, and what stays in sight')
-    .argument('<path>', 'a recording, or a folder of them')
-    .option('--policy <names>', 'names or files of policies, with commas between; or all')
-    .option('--window <tokens>', 'the context window', wholeNumber)
-    .option('--model <name>', 'the model whose prices and rules hold')
-    .option('--json', 'as JSON')
-    .option('--jobs <n>', 'processes that share the work', wholeNumber)
-    .addOption(new Option('--part <i/n>', 'one part of the work, as lines of JSON').hideHelp())
-    .action((path: string, flags: ReplayFlags) =>
-      ends(async () => {
-        const { replayCommand } = await import('../commands/replay.ts')
-        const script = process.argv[1]
-        const self = script === undefined ? null : [process.execPath, script]
-        return replayCommand({ path, ...flags }, { ...io, self })
-      }),
     )
 }

@@ -6,6 +6,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { flag, inputShape, optional, text, type InputOf } from '../input.ts'
 import { failed, said } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
+import { keepBefore } from './before-image.ts'
 import { closestTo } from './closest.ts'
 import type { PathGate } from './path-gate.ts'
 import { endsWithReturns, holdsHalfCharacter, loadText, sha256Of, withReturns } from './text-file.ts'
@@ -48,8 +49,10 @@ export function editTool(gate: PathGate): Tool<EditInput> {
       const bytes = Buffer.from(change.text)
       const written = await gate.write(env.cwd, path, bytes, loaded.stat.mark)
       if (!written.ok) return failed(`${path} was not changed: ${written.failure.message}`)
+      const after = sha256Of(bytes)
+      await keepBefore(env, { path: written.path, before: loaded.text, after })
       env.readFiles.set(written.path, {
-        sha256: sha256Of(bytes),
+        sha256: after,
         mtimeMs: written.stat.modifiedMs,
         bytes: bytes.length,
         part: null,

@@ -5,6 +5,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { inputShape, text, type InputOf } from '../input.ts'
 import { failed, said } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
+import { keepBefore } from './before-image.ts'
 import type { PathGate } from './path-gate.ts'
 import {
   byteOrderMark,
@@ -54,9 +55,11 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
         )
       const written = await gate.write(env.cwd, path, bytes, old?.stat.mark ?? null)
       if (!written.ok) return failed(`${path} was not written: ${written.failure.message}`)
+      const after = sha256Of(bytes)
+      await keepBefore(env, { path: written.path, before: old?.text ?? null, after })
       // No result shows the new text, so a later Read must show it: no call is named.
       env.readFiles.set(written.path, {
-        sha256: sha256Of(bytes),
+        sha256: after,
         mtimeMs: written.stat.modifiedMs,
         bytes: bytes.length,
         part: null,

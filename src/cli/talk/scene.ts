@@ -1,0 +1,35 @@
+// Where a command of a talk stands: the place, the preset, the session, and what a person can be asked for.
+import type { Session } from '../../engine/session.ts'
+import type { Preset } from '../../preset.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import type { Workplace } from '../place/workplace.ts'
+
+export interface Scene {
+  readonly place: Workplace
+  readonly preset: Preset
+  /** The session, begun if there is none yet. */
+  session(): Promise<Session>
+  /** The same, or null as long as nothing was said. */
+  begun(): Session | null
+  leave(): void
+  /** Goes on with another session, or with a new one. */
+  change(next: Session | null): Promise<void>
+  /** Lets a person choose; left out where nobody can. */
+  readonly choose?: (<T>(title: string, choices: readonly Choice<T>[]) => Promise<T | null>) | undefined
+  /** Puts words where the person types; left out where that cannot be. */
+  readonly setInput?: ((words: string) => void) | undefined
+}
+
+export interface Choice<T> {
+  readonly value: T
+  readonly label: string
+  readonly about?: string | undefined
+}
+
+/** For what needs a session in which something was said. */
+export async function looking(scene: Scene, look: (session: Session) => Promise<Exit>): Promise<Exit> {
+  const session = scene.begun()
+  if (session !== null) return look(session)
+  scene.place.io.err('pal: nothing has been said yet\n')
+  return exits.usage
+}

@@ -1,0 +1,29 @@
+// `pal replay` and its words.
+import { Option, type Command } from 'commander'
+import type { ReplayArguments } from '../replay/replay.ts'
+import type { Io } from '../terminal/io.ts'
+import { child, wholeNumber, type Ends } from './argument.ts'
+
+export function addReplay(program: Command, io: Io, ends: Ends): void {
+  child(program, 'replay', 'recorded sessions under other policies: what they cost, and what stays in sight')
+    .argument('[path]', 'a recording, or a folder of them; without one your own sessions on this machine')
+    .option('--own', 'your own sessions of Claude Code, Codex and pi; nothing is written there')
+    .option('--since <day>', 'with your own: those of this day and later, as 2026-11-01 or 7d')
+    .option('--limit <n>', 'with your own: at most so many of the newest', wholeNumber)
+    .option('--sample', 'sessions that are made up, for where there are no others')
+    .option('--policy <names>', 'names or files of policies, with commas between; or all')
+    .option('--window <tokens>', 'the context window', wholeNumber)
+    .option('--model <name>', 'the model whose prices and rules hold')
+    .option('--report <file>', 'write a page that shows it all')
+    .option('--json', 'as JSON')
+    .option('--jobs <n>', 'processes that share the work', wholeNumber)
+    .addOption(new Option('--worker', 'play what standard input says').hideHelp())
+    .action((path: string | undefined, flags: Omit<ReplayArguments, 'path'>) =>
+      ends(async () => {
+        const { replayCommand } = await import('../replay/replay.ts')
+        const script = process.argv[1]
+        const self = script === undefined ? null : [process.execPath, script]
+        return replayCommand({ path, ...flags }, { ...io, self })
+      }),
+    )
+}

@@ -1,0 +1,124 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call, text } from '../../src/simulator/index.ts'
+import { desk, server, until, type Desk } from '../cli/pal.ts'
+import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
+
+function open(at: Desk, words: readonly string[] = [], columns = 100): SeenTerminal {
+  return runInTerminal(process.execPath, [at.file, ...words], {
+    cwd: at.project,
+    environment: at.environment,
+    columns,
+  })
+}
+
+const shows = (seen: SeenTerminal, what: string): Promise<void> =>
+  until(() => seen.all().includes(what), `"${what}" in:\n${seen.all()}`)
+
+async function say(seen: SeenTerminal, words: string): Promise<void> {
+  seen.type(words)
+  await shows(seen, words)
+  seen.type(keys.enter)
+}
+
+async function leave(seen: SeenTerminal): Promise<void> {
+  seen.type(keys.ctrlD)
+  expect(await seen.ended).toBe(0)
+}
+
+describe('a turn on the screen', () => {
+  it('[TE1] streams answers as markdown, calls with their results, and a status line that adds up', async () => {
+    const { access } = await server([
+      [text('I look.'), call('Glob', { pattern: '*.txt' })],
+      '**done** and `well`',
+    ])
+    const at = await desk(access)
+    await writeFile(join(at.project, 'a.txt'), 'x')
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, 'hello there')
+    await shows(seen, 'done and well')
+    expect(seen.all()).toMatch(/› hello there[\s\S]*I look\.[\s\S]*● Glob \*\.txt\s+a\.txt/)
+    await until(() => /K of \S+ \(\d+%\) · cache \d+% · \$0\.0/.test(seen.lines().join('\n')), 'the status')
+    await leave(seen)
+    expect(seen.all()).toContain('pal --continue goes on')
+    expect(seen.cursor().isAltScreen).toBe(false)
+  })
+
+  it('[TE2] keeps what is typed while a turn runs, stops it at escape, and goes on', async () => {
+    const { access, simulator } = await server([
+      [call('Glob', { pattern: 'one' })],
+      { blocks: [text('slow answer')], delayMs: 1500 },
+      'third',
+    ])
+    const at = await desk(access)
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, 'begin')
+    await until(() => simulator.log.requests.length >= 1, 'a request')
+    await say(seen, 'and this too')
+    await shows(seen, 'kept')
+    await until(() => simulator.log.requests.length >= 2, 'the second request')
+    seen.type(keys.escape)
+    await shows(seen, 'stopped')
+    await say(seen, 'go on')
+    await shows(seen, 'third')
+    const bodies = JSON.stringify(simulator.log.last()?.body)
+    expect(bodies.split('and this too').length - 1).toBe(1)
+    await leave(seen)
+  })
+})
+
+describe('going back on the screen', () => {
+  it('[TE3] rewinds to a message picked from a list and gives the files back', async () => {
+    const { access } = await server([
+      [call('Write', { file_path: 'note.txt', content: 'first\n' })],
+      'written',
+      [call('Edit', { file_path: 'note.txt', old_string: 'first', new_string: 'second' })],
+      'edited',
+      'anew',
+    ])
+    const at = await desk(access)
+    const seen = open(at, ['--allow', 'Write,Edit'])
+    await shows(seen, '/help')
+    await say(seen, 'write the note')
+    await shows(seen, 'written')
+    await say(seen, 'change the note')
+    await shows(seen, 'edited')
+    expect(seen.all()).toContain('-first')
+    expect(seen.all()).toContain('+second')
+    await say(seen, '/rewind')
+    await shows(seen, 'Back to before which message?')
+    seen.type(keys.enter)
+    await shows(seen, 'The files that were changed since?')
+    seen.type(keys.down)
+    seen.type(keys.enter)
+    await shows(seen, 'given back:')
+    expect(await readFile(join(at.project, 'note.txt'), 'utf8')).toBe('first\n')
+    // The words are back where they were typed.
+    await until(() => seen.lines().some((line) => line.trim() === 'change the note'), 'the words')
+    seen.type(keys.ctrlC)
+    await until(() => !seen.lines().some((line) => line.trim() === 'change the note'), 'an empty line')
+    await leave(seen)
+  })
+
+  it('[TE4] goes on with a session chosen from a list, and shows what was said', async () => {
+    const { access, simulator } = await server(['the first answer', 'the second answer', 'the third answer'])
+    const at = await desk(access)
+    await at.pal(['-p', 'about apples'])
+    await at.pal(['-p', 'about pears'])
+    const seen = open(at, ['--resume'])
+    await shows(seen, 'Which session?')
+    await shows(seen, 'about apples')
+    seen.type(keys.down)
+    seen.type(keys.enter)
+    await shows(seen, 'the first answer')
+    await say(seen, 'and now')
+    await shows(seen, 'the third answer')
+    const sent = JSON.stringify(simulator.log.last()?.body)
+    expect(sent).toContain('about apples')
+    expect(sent).not.toContain('about pears')
+    await leave(seen)
+  })
+})
