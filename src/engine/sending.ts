@@ -7,7 +7,7 @@ import type { View } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
 import type { Entry, FactOf, Usage } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
-import { deliverBeside, listAgents } from './beside/deliver.ts'
+import { deliverBeside } from './beside/deliver.ts'
 import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
@@ -29,7 +29,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   const settled = await settle(core, core.options.layers, emit)
   if (!settled.ok) return settled
   // A compaction among them has asked the hooks again.
-  const unsaid = (await deliverStart(core)) ?? (await listAgents(core))
+  const unsaid = await deliverStart(core)
   if (unsaid !== null) return { ok: false, failure: unsaid }
   const view = core.view()
   const { options, wireModel: model } = core

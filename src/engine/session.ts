@@ -13,7 +13,7 @@ import type { ToolUseBlock } from '../transcript/content.ts'
 import type { BlockRef, Entry, Fact, Outcome } from '../transcript/fact.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
-import { closing, notRun, type OpenCall, type Tail } from '../transcript/grammar.ts'
+import { closing, type Tail } from '../transcript/grammar.ts'
 import type { Failure, Result } from '../transcript/store.ts'
 import type { AgentRow } from './beside/agent-rows.ts'
 import { besideOf, reportOf, somethingWaits } from './beside/deliver.ts'
@@ -21,6 +21,7 @@ import { spawn, type SpawnSpec } from './beside/spawn.ts'
 import { EngineError } from './door/error.ts'
 import { blocksOf, emptyInput, filled, isEmpty, type Input } from './door/input.ts'
 import { messageOf, type Response } from './door/response.ts'
+import { attachment, cutShort, faultText, nothingWaits } from './door/words.ts'
 import { asideOf } from './aside-of.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
@@ -331,23 +332,5 @@ export class Session {
     return this.#core.transcript.tail.open.find((call) => call.id === id)
   }
 }
-
-const nothingWaits: Failure = { code: 'nothing-waits', message: 'nothing waits for an answer; say something' }
-const cutShort = (call: OpenCall): Fact => ({
-  type: 'tool-result',
-  call: call.id,
-  content: [{ type: 'text', text: notRun(call.name) }],
-  isError: true,
-})
-
-const faultText = (error: unknown): string =>
-  `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
-
-const attachment = (kind: string, text: string, source: string): Fact => ({
-  type: 'attachment',
-  kind,
-  content: [{ type: 'text', text }],
-  source,
-})
 
 const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })

@@ -81,8 +81,8 @@ export interface Section {
 }
 export type Asked = 'user' | 'model' | 'automatic'
 export type Outcome = 'done' | 'aborted' | 'failed'
-/** Who waits for an agent, and what it begins with: `fork` begins with its parent's conversation. */
-export type AgentMode = 'foreground' | 'background' | 'fork' | 'teammate'
+/** Who waits for an agent: the call that started it, nobody, or it waits itself for more to do. */
+export type AgentMode = 'foreground' | 'background' | 'teammate'
 /** Typed, sent by a program, or typed while busy and delivered later; `injected` is what we or a foreign client wrote. */
 export type Origin = 'typed' | 'program' | 'queued' | 'injected'
 
@@ -225,6 +225,8 @@ export type Fact =
       /** The type it was made from. */
       readonly agent: string
       readonly mode: AgentMode
+      /** It begins with the conversation of the one that started it. */
+      readonly forked?: boolean | undefined
       readonly name?: string | undefined
       readonly worktree?: { readonly path: string; readonly branch: string } | undefined
     }

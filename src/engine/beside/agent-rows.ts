@@ -10,6 +10,7 @@ export interface AgentAbout {
   /** The type it is made from. */
   readonly agent: string
   readonly mode: AgentMode
+  readonly forked?: boolean | undefined
   readonly name?: string | undefined
   readonly worktree?: { readonly path: string; readonly branch: string } | undefined
 }
@@ -31,12 +32,9 @@ export interface Besides {
   readonly agents: readonly AgentRow[]
   /** The messages delivered last, by their ids. */
   readonly delivered: readonly string[]
-  /** The last boundary, and where the agents were last listed after one. */
-  readonly boundaryAt: Seq | null
-  readonly listedAt: Seq | null
 }
 
-export const nothingBeside: Besides = { agents: [], delivered: [], boundaryAt: null, listedAt: null }
+export const nothingBeside: Besides = { agents: [], delivered: [] }
 
 /** Kinds of attachments that hand something on. */
 export const resultKind = 'agent-result'
@@ -60,10 +58,7 @@ export function noteBeside(before: Besides, { fact, seq, at }: Entry): Besides {
         ...(fact.spent === undefined ? {} : { spent: fact.spent }),
         collected: row.mode === 'foreground',
       }))
-    case 'boundary':
-      return { ...before, boundaryAt: seq }
     case 'attachment':
-      if (fact.kind === listKind) return { ...before, listedAt: seq }
       if (fact.id === undefined) return before
       if (fact.kind === resultKind)
         return changed(before, fact.id as SessionId, (row) => ({ ...row, collected: true }))

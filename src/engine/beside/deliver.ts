@@ -7,6 +7,7 @@ import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
+import type { Restorer } from '../restoring/restorer.ts'
 import {
   lateRows,
   listKind,
@@ -86,19 +87,21 @@ async function deliverMessages(core: Core, emit: Emit): Promise<Failure | null> 
 }
 
 /** After a compaction the model is told once more who works for it, by facts and not by the summary's prose. */
-export async function listAgents(core: Core): Promise<Failure | null> {
-  const beside = besideOf(core)
-  const { boundaryAt, listedAt } = beside
-  if (!listens(core) || boundaryAt === null || (listedAt ?? -1) > boundaryAt) return null
-  const rows = openRows(beside)
-  if (rows.length === 0) return null
-  const written = await core.append([attachment(listKind, agentsText(rows), 'compaction')])
-  return written.ok ? null : written.failure
-}
+export const agentsRestorer = (core: Core): Restorer => ({
+  name: listKind,
+  isWhole: true,
+  restore: async () => {
+    const rows = listens(core) ? openRows(besideOf(core)) : []
+    return rows.length === 0 ? null : agentsText(rows)
+  },
+})
 
 export const agentsText = (rows: readonly AgentRow[]): string =>
   `Agents you have started whose results you do not have yet. Do not start them again; each result will be given to you once, when it is there.\n${rows
-    .map((row) => `- ${row.child}: "${row.label}" (${row.agent}, ${row.mode}${nameOf(row)}) ${stateOf(row)}`)
+    .map(
+      (row) =>
+        `- ${row.child}: "${row.label}" (${row.agent}, ${row.mode}${row.forked === true ? ', forked' : ''}${nameOf(row)}) ${stateOf(row)}`,
+    )
     .join('\n')}`
 
 const nameOf = ({ name }: AgentRow): string => (name === undefined ? '' : `, named ${name}`)

@@ -7,6 +7,7 @@ import { emptyTail } from '../../transcript/grammar.ts'
 import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import { Core } from '../core.ts'
+import { toolHooks } from '../hooks.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
 import { totalOf } from '../limits/spend.ts'
 import { resume } from '../opening/resume.ts'
@@ -29,7 +30,17 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     return refused('no-recursion', 'an agent starts no agents of its own; do the work in place')
   if (parent.ending.signal.aborted) return refused('closed', 'the session was closed; open it again')
   const { options: own, ...about } = spec
-  const options = ready({ ...parent.options, layers: undefined, caps: undefined, ...own })
+  const isOther = own.modelId !== undefined && own.modelId !== parent.modelId
+  const options = ready({
+    ...parent.options,
+    modelId: parent.modelId,
+    // What was chosen for one model need not fit another.
+    ...(isOther ? { window: undefined, threshold: undefined, thinking: undefined, effort: undefined } : {}),
+    hooks: toolHooks(parent.options.hooks),
+    notes: undefined,
+    caps: undefined,
+    ...own,
+  })
   const session = sessionId(options.ids.uuid())
   const leased = await options.store.lease(session)
   if (!leased.ok) return leased.why === 'held' ? refused('held', 'the session of the agent is taken') : leased

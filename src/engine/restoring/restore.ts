@@ -8,6 +8,7 @@ import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import type { Entry, FactOf } from '../../transcript/fact.ts'
+import { agentsRestorer } from '../beside/deliver.ts'
 import type { Core } from '../core.ts'
 import { attachmentRef } from './shown.ts'
 import { restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
@@ -41,7 +42,7 @@ export async function restoration(
   const most = made.tokensBefore * (1 - defaults.compaction.leastSavedShare)
   const below = room.threshold - defaults.compaction.gapShare * room.room
   const standing = await standingFacts(
-    [...builtIn, ...(options.restorers ?? [])],
+    [agentsRestorer(core), ...builtIn, ...(options.restorers ?? [])],
     scene,
     Math.min(below, most) - made.tokensAfter,
     factor,

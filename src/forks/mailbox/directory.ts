@@ -5,6 +5,7 @@
 // A box belongs to a session, never to a name, so a message cannot reach whoever took a name later. A name counts as
 // long as the process that wrote the card lives; a session can be addressed as long as its box exists, and reads what
 // waits when it is opened again.
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { attempt, readAt, systemCode, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
@@ -28,6 +29,8 @@ export interface Directory {
   open(card: Card): Promise<DiskResult<{ readonly box: Box }>>
   /** Takes the card down; what waits in the box stays. */
   leave(session: string): Promise<void>
+  /** Everything of a session that is gone. */
+  remove(session: string): Promise<DiskResult<object>>
   /** Those that live, and what could not be read on the way. */
   living(): Promise<{ readonly cards: readonly Card[]; readonly failures: readonly DiskFailure[] }>
   /** The box of a session that has one. */
@@ -62,6 +65,11 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
       return put.ok ? { ok: true, box: createBox(folder, ports) } : put
     },
     leave: async (session) => void (await removeIfThere(fs, join(folderOf(session), cardName))),
+    remove: (session) =>
+      attempt(`removing the mailbox of ${session}`, async () => {
+        await rm(folderOf(session), { recursive: true, force: true })
+        return {}
+      }),
     async living() {
       const listed = await attempt('listing the mailboxes', async () => ({
         names: await namesIn(ports, root),

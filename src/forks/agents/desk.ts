@@ -1,0 +1,118 @@
+// What an agent works with: its folder, its tools, its memory. Made before it starts and cleared away when it has ended.
+import type { EngineOptions } from '../../engine/options.ts'
+import type { Session } from '../../engine/session.ts'
+import type { FileSystem } from '../../disk/fs.ts'
+import type { StandardTools } from '../../tools/index.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { openMemory, type MemoryPlaces } from './agent-memory.ts'
+import type { Git } from './git.ts'
+import { agentSections } from './words.ts'
+import { addWorktree, endWorktree, type Worktree } from './worktree.ts'
+import type { AgentType } from './types.ts'
+
+export interface DeskPorts {
+  readonly fs: FileSystem
+  readonly git: Git
+  readonly places: MemoryPlaces
+  /** Where the session works. */
+  readonly cwd: string
+  /** Folder for worktrees. */
+  readonly worktrees: string
+  /** The tools of the session, those of agents included. */
+  readonly tools: () => readonly Tool[]
+  /** A set of its own for another folder, or one with folders that are open to it. */
+  readonly toolsIn: (root: string, openFolders: readonly string[]) => StandardTools
+}
+
+export interface DeskAsk {
+  readonly type: AgentType
+  readonly label: string
+  readonly name: string | null
+  readonly isTeammate: boolean
+  readonly wantsWorktree: boolean
+  /** Text for a name nobody else has. */
+  readonly unique: string
+}
+
+export interface Desk {
+  readonly options: Partial<EngineOptions>
+  readonly worktree: Worktree | undefined
+  /** Ends what was left running and keeps what was changed. What is to be said of it, or null. */
+  clear(): Promise<string | null>
+}
+
+export type DeskOutcome =
+  | { readonly ok: true; readonly desk: Desk }
+  | { readonly ok: false; readonly why: string }
+
+/** Tools that only a session that talks with the user has. */
+const notForAgents = new Set(['Agent', 'Agents'])
+
+export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAsk): Promise<DeskOutcome> {
+  const { type, label, name, isTeammate } = ask
+  const listed = ports.tools().filter(({ spec }) => !notForAgents.has(spec.name))
+  const missing = (type.tools ?? []).filter((tool) => !ports.tools().some(({ spec }) => spec.name === tool))
+  if (missing.length > 0)
+    return no(`the agent type ${type.name} wants tools that are not here: ${missing.join(', ')}`)
+  const memory =
+    type.memory === null ? null : await openMemory(ports.fs, ports.places, type.memory, type.name)
+  if (memory !== null && !memory.ok) return no(memory.failure.message)
+  const made = ask.wantsWorktree
+    ? await addWorktree(ports.git, ports.places.root, ports.worktrees, ask.unique)
+    : null
+  if (made !== null && !made.ok) return no(made.why)
+  const cwd = made === null ? ports.cwd : made.worktree.path
+  const openFolders = memory === null ? [] : [memory.memory.folder]
+  const own = made === null && openFolders.length === 0 ? null : ports.toolsIn(cwd, openFolders)
+  const tools = withOwn(listed, own).filter(
+    ({ spec }) =>
+      type.tools === null || type.tools.includes(spec.name) || (isTeammate && spec.name === 'SendMessage'),
+  )
+  const { reminder } = parent.view()
+  const { tokens, dollars } = type.limits
+  return {
+    ok: true,
+    desk: {
+      worktree: made?.worktree,
+      options: {
+        cwd,
+        tools,
+        formerTools: [],
+        caps: { tokens, dollars },
+        reminder: type.instructions && reminder !== null ? reminder : undefined,
+        ...(type.model === null ? {} : { modelId: type.model }),
+        system: agentSections({
+          type,
+          cwd,
+          name,
+          isWorktree: made !== null,
+          isTeammate,
+          memory: memory?.memory.text ?? null,
+        }),
+      },
+      async clear() {
+        await own?.close()
+        if (made === null) return null
+        const ended = await endWorktree(ports.git, ports.places.root, made.worktree, made.base, label)
+        return worktreeText(made.worktree, ended)
+      },
+    },
+  }
+}
+
+/** The same list in the same order; where the agent has a set of its own, its hands are those. */
+function withOwn(listed: readonly Tool[], own: StandardTools | null): readonly Tool[] {
+  const others = new Map((own?.tools ?? []).map((tool) => [tool.spec.name, tool]))
+  return listed.map((tool) => others.get(tool.spec.name) ?? tool)
+}
+
+function worktreeText(
+  { path, branch }: Worktree,
+  { files, why }: Awaited<ReturnType<typeof endWorktree>>,
+): string {
+  if (why !== null) return `[Its worktree ${path} (branch ${branch}) could not be cleared away: ${why}]`
+  if (files.length === 0) return '[It changed no file.]'
+  return `[Its changes to ${files.length} files are committed on the branch ${branch}; git merge ${branch} takes them over: ${files.join(', ')}]`
+}
+
+const no = (why: string) => ({ ok: false, why }) as const

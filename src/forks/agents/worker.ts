@@ -1,0 +1,164 @@
+// One agent of this process, from its start to its end: what it is told, what it may take, what it says while it works,
+// and the report it ends with.
+import type { AgentAbout } from '../../engine/beside/agent-rows.ts'
+import type { LiveEvent } from '../../engine/live.ts'
+import { EngineError, type Session, type Spawned } from '../../engine/session.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Outcome } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import { Inbox } from './inbox.ts'
+import { watchRun, type Watch } from './limits.ts'
+import type { AgentLimits } from './types.ts'
+
+export interface Finished {
+  readonly outcome: Outcome
+  readonly text: string
+}
+
+/** What somebody who looks is shown. */
+export interface Look {
+  readonly child: SessionId
+  readonly parent: SessionId
+  readonly about: AgentAbout
+  readonly rounds: number
+  /** What it is at, in a few words, where somebody has asked. */
+  readonly phrase: string | null
+  readonly isIdle: boolean
+}
+
+export class Worker {
+  readonly about: AgentAbout
+  readonly parent: Session
+  readonly child: SessionId
+  readonly inbox = new Inbox()
+  /** The newest events, for those who begin to look. */
+  readonly events: LiveEvent[] = []
+  phrase: string | null = null
+  isIdle = false
+  /** It has agreed to end after this turn. */
+  isLeaving = false
+  /** The end of everything, clean-up included. Set by whoever starts it. */
+  done: Promise<Finished> = Promise.resolve({ outcome: 'aborted', text: '' })
+  readonly #followers = new Set<(event: LiveEvent | null) => void>()
+  readonly #stopped = new AbortController()
+  #watch: Watch | null = null
+  #rounds = 0
+
+  constructor(parent: Session, child: SessionId, about: AgentAbout) {
+    this.parent = parent
+    this.child = child
+    this.about = about
+  }
+
+  look(): Look {
+    const { child, about, phrase, isIdle, parent } = this
+    return {
+      child,
+      parent: parent.id,
+      about,
+      rounds: this.#rounds + (this.#watch?.rounds() ?? 0),
+      phrase,
+      isIdle,
+    }
+  }
+
+  /** Fires when it is told to stop. */
+  get stopped(): AbortSignal {
+    return this.#stopped.signal
+  }
+
+  stop(why: string): void {
+    this.#watch?.stop(why)
+    this.#stopped.abort()
+  }
+
+  /** The limits of one turn, until it is over. */
+  watch(limits: AgentLimits, outer: AbortSignal): Watch {
+    const watch = watchRun(limits, outer)
+    if (this.#stopped.signal.aborted) watch.stop('it was stopped')
+    this.#watch = watch
+    return watch
+  }
+
+  unwatch(): void {
+    this.#rounds += this.#watch?.rounds() ?? 0
+    this.#watch?.close()
+    this.#watch = null
+  }
+
+  see(event: LiveEvent): void {
+    this.#watch?.see(event)
+    this.events.push(event)
+    if (this.events.length > defaults.agents.followedEvents) this.events.shift()
+    for (const tell of this.#followers) tell(event)
+  }
+
+  /** What it does from now on, after the newest of what it did. Ends when it ends. */
+  async *follow(signal: AbortSignal): AsyncGenerator<LiveEvent> {
+    const waiting: (LiveEvent | null)[] = [...this.events]
+    let wake = (): void => {}
+    const tell = (event: LiveEvent | null): void => {
+      waiting.push(event)
+      wake()
+    }
+    const stop = (): void => tell(null)
+    this.#followers.add(tell)
+    signal.addEventListener('abort', stop, { once: true })
+    void this.done.then(stop)
+    try {
+      for (;;) {
+        while (waiting.length > 0) {
+          const event = waiting.shift()!
+          if (event === null) return
+          yield event
+        }
+        await new Promise<void>((resolve) => (wake = resolve))
+      }
+    } finally {
+      this.#followers.delete(tell)
+      signal.removeEventListener('abort', stop)
+    }
+  }
+}
+
+/** One turn of an agent with a session of its own, on what waits for it. */
+export async function runTurnOf(worker: Worker, session: Session, watch: Watch): Promise<Finished> {
+  let ended: Finished = { outcome: 'failed', text: '' }
+  for await (const event of session.goOn(watch.signal)) {
+    worker.see(event)
+    if (event.type === 'turn-end')
+      ended = {
+        outcome: event.outcome,
+        text: endText(session, watch.why() ?? event.failure?.message ?? null),
+      }
+  }
+  // Stopped by a limit of its own it did not fail: what it had is there, and what is missing is said.
+  return watch.why() !== null && ended.outcome === 'failed' ? { ...ended, outcome: 'aborted' } : ended
+}
+
+/** Tells it its task. A session that cannot be written to is a failure of the agent, not of whoever asked. */
+export async function tellTask({ session }: Spawned, task: string): Promise<Finished | null> {
+  try {
+    await session.say(task)
+    return null
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    return { outcome: 'failed', text: error.message }
+  }
+}
+
+function endText(session: Session, why: string | null): string {
+  const words = lastWords(session)
+  return why === null ? words : `[It did not finish: ${why}.]${words === '' ? '' : `\n${words}`}`
+}
+
+/** What it said last, in whichever message that was: whoever is stopped in the middle of calls said something before. */
+function lastWords(session: Session): string {
+  for (const { role, content } of [...session.view().messages].toReversed()) {
+    const text = content.flatMap((block) =>
+      'text' in block && role === 'assistant' ? [block.text] : [],
+    )
+    if (text.length > 0) return text.join('')
+  }
+  return ''
+}

@@ -1,0 +1,101 @@
+// A working tree of its own for an agent, so that two that change the same files do not meet. It begins at the commit
+// the repository stands at, on a branch of its own; when the agent has ended its changes are committed there and the
+// folder goes; a branch without changes goes with it. Merging takes the branch into the working tree of the user and
+// removes it; where the two do not fit, nothing is changed and the branch stays.
+//
+//   <root>/<name>      the folder        pal/<name>      the branch
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Git, GitAnswer } from './git.ts'
+
+export interface Worktree {
+  readonly path: string
+  readonly branch: string
+}
+
+export type Made =
+  | { readonly ok: true; readonly worktree: Worktree; readonly base: string }
+  | { readonly ok: false; readonly why: string }
+
+export interface Ended {
+  /** Files that differ from where it began; none: the branch is gone too. */
+  readonly files: readonly string[]
+  /** What went wrong; then the folder is left where it is. */
+  readonly why: string | null
+}
+
+export type Merged =
+  | { readonly ok: true; readonly files: readonly string[] }
+  | { readonly ok: false; readonly why: string; readonly conflicts: readonly string[] }
+
+const branchPrefix = 'pal/'
+
+export async function addWorktree(git: Git, repository: string, root: string, name: string): Promise<Made> {
+  const head = await git(repository, 'rev-parse', '--verify', 'HEAD')
+  if (!head.ok) return { ok: false, why: `a worktree needs a git repository with a commit: ${head.why}` }
+  const worktree = { path: join(root, name), branch: `${branchPrefix}${name}` }
+  const added = await git(repository, 'worktree', 'add', '-b', worktree.branch, worktree.path, head.out)
+  return added.ok ? { ok: true, worktree, base: head.out } : { ok: false, why: added.why }
+}
+
+/** Keeps what was changed on the branch and removes the folder. */
+export async function endWorktree(
+  git: Git,
+  repository: string,
+  { path, branch }: Worktree,
+  base: string,
+  label: string,
+): Promise<Ended> {
+  const left = (why: string): Ended => ({ files: [], why })
+  const status = await git(path, 'status', '--porcelain')
+  if (!status.ok) return left(status.why)
+  if (status.out !== '') {
+    const staged = await git(path, 'add', '--all')
+    const kept = staged.ok ? await commit(git, path, label) : staged
+    if (!kept.ok) return left(`its changes could not be kept: ${kept.why}. They lie in ${path}`)
+  }
+  const changed = await git(path, 'diff', '--name-only', base, 'HEAD')
+  if (!changed.ok) return left(changed.why)
+  const removed = await removeFolder(git, repository, path)
+  if (!removed.ok) return left(removed.why)
+  const files = changed.out === '' ? [] : changed.out.split('\n')
+  if (files.length > 0) return { files, why: null }
+  const gone = await git(repository, 'branch', '-D', branch)
+  return { files, why: gone.ok ? null : gone.why }
+}
+
+async function commit(git: Git, path: string, label: string): Promise<GitAnswer> {
+  return git(path, ...(await author(git, path)), 'commit', '--no-verify', '--quiet', '-m', label)
+}
+
+/** Somebody must be the author where the user has not said who they are. */
+async function author(git: Git, path: string): Promise<readonly string[]> {
+  const known = await git(path, 'config', 'user.email')
+  if (known.ok) return []
+  return ['-c', 'user.name=Palimpsest agent', '-c', 'user.email=agent@palimpsest.invalid']
+}
+
+async function removeFolder(git: Git, repository: string, path: string): Promise<GitAnswer> {
+  const removed = await git(repository, 'worktree', 'remove', '--force', path)
+  if (removed.ok) return removed
+  // What git does not know as a worktree any more may still lie there.
+  await rm(path, { recursive: true, force: true })
+  return git(repository, 'worktree', 'prune')
+}
+
+/** Takes a branch into the user's working tree. Refused, and undone, where the two do not fit. */
+export async function mergeBranch(git: Git, repository: string, branch: string): Promise<Merged> {
+  const no = (why: string, conflicts: readonly string[] = []): Merged => ({ ok: false, why, conflicts })
+  if (!branch.startsWith(branchPrefix)) return no(`${branch} is no branch of an agent`)
+  const files = await git(repository, 'diff', '--name-only', `HEAD...${branch}`)
+  if (!files.ok) return no(files.why)
+  const who = await author(git, repository)
+  const merged = await git(repository, ...who, 'merge', '--no-edit', '--no-verify', branch)
+  if (!merged.ok) {
+    const conflicts = await git(repository, 'diff', '--name-only', '--diff-filter=U')
+    await git(repository, 'merge', '--abort')
+    return no(merged.why, conflicts.out === '' ? [] : conflicts.out.split('\n'))
+  }
+  const gone = await git(repository, 'branch', '-d', branch)
+  return gone.ok ? { ok: true, files: files.out === '' ? [] : files.out.split('\n') } : no(gone.why)
+}
