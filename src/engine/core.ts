@@ -74,6 +74,8 @@ export class Core {
   readonly forks = new Map<Core, Promise<unknown>>()
   /** What goes on beside the talk, by what it is for; the end of the session waits for it. */
   readonly jobs = new Map<string, Promise<void>>()
+  /** A summary made ahead; only memory holds it. */
+  prepared: { readonly account: string; readonly upTo: Seq; readonly askedAt: number } | null = null
   /** Fires when the session is closed: what runs beside it is stopped. */
   readonly ending = new AbortController()
   /** Of the turn that runs. A fork made in it ends with it. */

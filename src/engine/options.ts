@@ -16,6 +16,7 @@ import type { Companion } from './beside/companion.ts'
 import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
 import type { Caps } from './limits/spend.ts'
+import type { ReminderSource } from './opening/reminder.ts'
 import type { RestorationOptions } from './restoring/restorer.ts'
 
 export interface EngineOptions {
@@ -26,8 +27,8 @@ export interface EngineOptions {
   readonly model?: Model | undefined
   /** The system prompt: a text of the caller's own, or named sections. */
   readonly system?: string | readonly Section[] | undefined
-  /** Stands before the first user message: instruction files. */
-  readonly reminder?: string | undefined
+  /** Stands before the first user message: instruction files; a source is asked again after each compaction. */
+  readonly reminder?: string | ReminderSource | undefined
   readonly tools?: readonly Tool[] | undefined
   /** Not offered to new sessions, but run for those whose list names them: what a list holds is decided when it is made. */
   readonly formerTools?: readonly Tool[] | undefined
@@ -119,11 +120,14 @@ export function sectionsOf(system: EngineOptions['system']): readonly Section[] 
 }
 
 /** What a session of these options begins with. */
-export function instructionsOf(options: Ready): FactOf<'instructions-set'> {
+export function instructionsOf(
+  options: Ready,
+  reminder = typeof options.reminder === 'string' ? options.reminder : undefined,
+): FactOf<'instructions-set'> {
   return {
     type: 'instructions-set',
     sections: sectionsOf(options.system),
     tools: options.tools.map((tool) => tool.spec),
-    ...(options.reminder === undefined ? {} : { reminder: options.reminder }),
+    ...(reminder === undefined ? {} : { reminder }),
   }
 }

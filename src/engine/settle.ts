@@ -12,6 +12,7 @@ import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
 import type { Emit, TurnFailure } from './live.ts'
+import { prepareAhead } from './preparing/prepare.ts'
 
 export type Settled =
   | { readonly ok: true; readonly view: View }
@@ -24,6 +25,7 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
     const failure = await hear(core, layer, outcome.room, emit)
     if (failure !== null) return { ok: false, failure }
   }
+  prepareAhead(core, outcome.room)
   const view = core.view()
   const { effective, window } = outcome.room
   if (view.tokens <= effective) return { ok: true, view }

@@ -1,5 +1,6 @@
 // The numbers of what stands beside a compaction: what it gives back, spans archived before it, and its preparation; part
 // of `defaults`.
+import { second } from './units.ts'
 
 export const restoringDefaults = {
   restoration: {
@@ -54,5 +55,11 @@ export const restoringDefaults = {
     growthShare: 0.05,
     /** Failed texts of a model in a row after which they are extracted. */
     failures: 3,
+  },
+  preparation: {
+    /** Share of the threshold at which a summary is asked for ahead. */
+    share: 0.9,
+    /** A text still being written when it is needed is waited for this long. */
+    waitMs: 30 * second,
   },
 } as const

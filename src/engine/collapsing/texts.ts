@@ -37,6 +37,8 @@ async function written(core: Core, emit: Emit): Promise<void> {
 }
 
 async function textFor(core: Core, span: Staged, emit: Emit): Promise<string | null> {
+  // The turn it began in may be over.
+  const tell = core.aside?.tell ?? emit
   const answer = await core.options.summariser!.summarise(
     {
       session: core.session,
@@ -47,7 +49,7 @@ async function textFor(core: Core, span: Staged, emit: Emit): Promise<string | n
       hookInstructions: null,
       maxTokens: defaults.collapse.textTokens,
       aside: core.aside,
-      emit,
+      emit: tell,
     },
     core.ending.signal,
   )
@@ -55,7 +57,7 @@ async function textFor(core: Core, span: Staged, emit: Emit): Promise<string | n
   if (account.ok && isShort(account.account, core.view().factor)) return account.account
   if (!(answer.ok === false && answer.isAborted)) {
     const why = account.ok ? 'it is too long' : account.why
-    emit({
+    tell({
       type: 'notice',
       code: 'summary-failed',
       message: `the text of an archived span was not used: ${why}`,

@@ -7,7 +7,9 @@ import type { Fact } from '../../transcript/fact.ts'
 import type { Result } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
+import { renewReminder } from '../opening/reminder.ts'
 import { fireStart } from '../opening/start-hooks.ts'
+import { withPrepared } from '../preparing/prepare.ts'
 import { resetReadFiles, restoration } from '../restoring/restore.ts'
 import { withAccount, withNotes, type Choosing } from './account.ts'
 import { refused, type CompactAsk, type Compacted } from './ask.ts'
@@ -74,6 +76,7 @@ async function carryOut(
   const compacted = reportOf(whole, seq, given)
   emit({ type: 'compaction', trigger: ask.trigger, seq, ...figures(compacted) })
   await tellHooks(core, ask, compacted, emit, signal)
+  await renewReminder(core, emit)
   await fireStart(core, 'compact', emit, signal)
   return { ok: true, compacted }
 }
@@ -84,7 +87,9 @@ async function chosen(choosing: Choosing): Promise<Result<{ readonly plan: Plan 
   if (noted !== null) return { ok: true, plan: noted }
   if (choosing.ask.dryRun === true) return withAccount(choosing, null)
   const asked = await askHooks(choosing)
-  return asked.ok ? withAccount(choosing, asked.context) : asked
+  if (!asked.ok) return asked
+  const prepared = asked.context === null ? await withPrepared(choosing) : null
+  return prepared === null ? withAccount(choosing, asked.context) : { ok: true, plan: prepared }
 }
 
 function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {

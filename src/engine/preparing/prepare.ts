@@ -1,0 +1,123 @@
+// Preparing a summary beside the talk (need 21): shortly before the threshold a model is asked on the prefix that is
+// cached anyway, and when compaction fires its text is there. What was said meanwhile stays as it is. Until then nothing
+// is changed but memory; an abort leaves no trace, and what no longer fits is thrown away.
+import { rewritten, type Plan } from '../../compaction/ladder.ts'
+import { accountOf } from '../../compaction/summary.ts'
+import type { Room } from '../../projection/budget.ts'
+import { autocompactName } from '../../projection/layers/index.ts'
+import type { Part } from '../../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Choosing } from '../compacting/account.ts'
+import type { Core } from '../core.ts'
+
+const job = 'prepare'
+
+/** Begins it when the room is nearly full; one at a time, and never where notes will do. */
+export function prepareAhead(core: Core, room: Room): void {
+  const { tokens } = core.view()
+  if (tokens < defaults.preparation.share * room.threshold || tokens >= room.threshold) return
+  if (!isWanted(core) || core.jobs.has(job) || isUsable(core)) return
+  const parts = answeredParts(core)
+  if (parts.length === 0) return
+  core.prepared = null
+  core.jobs.set(
+    job,
+    ask(core, room, parts).finally(() => core.jobs.delete(job)),
+  )
+}
+
+function isWanted({ options, parent, latest }: Core): boolean {
+  const hasNotes = options.notes !== undefined && options.notesAsSummary !== false
+  const isOpen = (latest.summaryFailures ?? 0) >= defaults.compaction.failures
+  return (
+    options.summariser !== undefined &&
+    options.prepare !== false &&
+    options.layers.some(({ name }) => name === autocompactName) &&
+    parent === null &&
+    !hasNotes &&
+    !isOpen
+  )
+}
+
+/** Everything but what awaits an answer. */
+function answeredParts({ fold }: Core): readonly Part[] {
+  const parts = [...fold.parts()]
+  return parts.slice(0, parts.findLastIndex(({ kind }) => kind === 'answer' || kind === 'result') + 1)
+}
+
+async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void> {
+  const askedAt = core.fold.numbers.upTo
+  const upTo = parts.at(-1)!.to
+  const { summariser } = core.options
+  const { aside, turnSignal, ending } = core
+  const answer = await summariser!.summarise(
+    {
+      session: core.session,
+      span: { from: parts[0]!.from, to: upTo },
+      parts,
+      variant: 'full',
+      instructions: null,
+      hookInstructions: null,
+      maxTokens: room.reserve,
+      aside,
+      emit: aside?.tell ?? (() => undefined),
+    },
+    turnSignal === null ? ending.signal : AbortSignal.any([turnSignal, ending.signal]),
+  )
+  if (!answer.ok && answer.isAborted) return
+  const account = answer.ok ? accountOf(answer) : answer
+  if (account.ok) core.prepared = { account: account.account, upTo, askedAt }
+  // Counted as any other, so that the breaker opens; it can be asked for again when compaction fires.
+  else await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
+}
+
+/** Its end is still in sight, and nobody took anything back or out since. */
+function isUsable(core: Core): boolean {
+  const { prepared, fold } = core
+  if (prepared === null) return false
+  const isChanged = fold.edits.controls.some(
+    ({ seq, fact }) =>
+      seq > prepared.askedAt &&
+      (fact.type === 'undo' ||
+        fact.type === 'boundary' ||
+        (fact.type === 'view-edit' && fact.edits.some((edit) => edit.kind === 'drop'))),
+  )
+  return !isChanged && [...fold.parts()].some((part) => part.to === prepared.upTo)
+}
+
+/** Waits for one that was begun, but not for ever: the text can be had without it. */
+async function underWay(core: Core, signal: AbortSignal): Promise<void> {
+  const running = core.jobs.get(job)
+  if (running === undefined || signal.aborted) return
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(defaults.preparation.waitMs)])
+  const waited = new Promise<void>((resolve) =>
+    enough.addEventListener('abort', () => resolve(), { once: true }),
+  )
+  await Promise.race([running, waited])
+}
+
+/** The plan with the prepared text, once one under way has ended; null where there is none or it does not do. */
+export async function withPrepared({
+  core,
+  ask: asked,
+  room,
+  options,
+  extracted,
+  signal,
+}: Choosing): Promise<Plan | null> {
+  const isChosen = [asked.instructions, asked.from, asked.upTo, asked.text].some((one) => one !== undefined)
+  if (isChosen || asked.dryRun === true || extracted.span === null) return null
+  await underWay(core, signal)
+  const { prepared } = core
+  if (prepared === null || !isUsable(core)) return null
+  core.prepared = null
+  const made = rewritten(core.fold, room, options, extracted, {
+    account: prepared.account,
+    by: 'model',
+    keptFrom: ({ parts, pendingFrom }) => {
+      const next = parts.findIndex((part) => part.from > prepared.upTo)
+      return Math.min(next < 0 ? parts.length : next, pendingFrom)
+    },
+  })
+  return made.ok ? made.plan : null
+}
