@@ -1,18 +1,23 @@
-// Many recordings under many policies, one after the other; a part of them where several processes share the work.
-// What comes out does not depend on how it was shared.
+// One recording after the other under many policies. What comes out does not depend on who plays which.
+import { lookUp, modelTable } from '../model/models.ts'
 import type { Figures } from './measures.ts'
+import { cacheLosses, type CacheLoss } from './measuring/cache-losses.ts'
 import { recordedFigures } from './measuring/recorded.ts'
-import { importFile } from './importers/import-file.ts'
 import type { Policy } from './policy.ts'
 import { prepareReplay, replay, type Replayed } from './replay.ts'
+import { load, type Source } from './source.ts'
 
 export interface BatchOptions {
-  readonly files: readonly string[]
   readonly policies: readonly Policy[]
   readonly window: number
   readonly model: string
-  /** Of several processes this is number `index` of `of`. */
-  readonly part?: { readonly index: number; readonly of: number } | undefined
+  /** Policies whose window is wanted request by request. */
+  readonly timelines?: readonly string[] | undefined
+}
+
+/** Asked before each recording; from then on the rest is left out. */
+export interface Stopping {
+  readonly isOver?: (() => boolean) | undefined
 }
 
 /** One recording under one policy. */
@@ -22,12 +27,13 @@ export interface Played {
   readonly policy: string
   readonly replayed: Replayed
 }
-/** What the client itself paid, where its counts are recorded. */
+/** What the client itself paid, and where its cache was lost, where its counts are recorded. */
 export interface AsRecorded {
   readonly kind: 'recorded'
   readonly file: number
   readonly client: string
   readonly figures: Figures
+  readonly losses: readonly CacheLoss[]
 }
 export interface NotPlayed {
   readonly kind: 'failed'
@@ -36,23 +42,29 @@ export interface NotPlayed {
 }
 export type Outcome = Played | AsRecorded | NotPlayed
 
-export async function* playAll(options: BatchOptions): AsyncGenerator<Outcome> {
-  const { index, of } = options.part ?? { index: 0, of: 1 }
-  for (const [file, path] of options.files.entries()) {
-    if (file % of !== index) continue
-    const imported = await importFile(path)
-    if (!imported.ok) {
-      yield { kind: 'failed', file, message: imported.failure.message }
-      continue
-    }
-    const { recording } = imported
-    const figures = recordedFigures(recording)
-    if (figures !== null) yield { kind: 'recorded', file, client: recording.client, figures }
-    const prepared = prepareReplay(recording)
-    for (const policy of options.policies) {
-      const { window, model } = options
-      const replayed = await replay(prepared, { policy, window, model })
-      yield { kind: 'played', file, policy: policy.name, replayed }
-    }
+/** `file` is the place of the source among all of them. */
+export async function* playOne(source: Source, file: number, options: BatchOptions): AsyncGenerator<Outcome> {
+  const imported = await load(source)
+  if (!imported.ok) return yield { kind: 'failed', file, message: imported.failure.message }
+  const { recording } = imported
+  const { window, model } = options
+  const figures = recordedFigures(recording, lookUp(modelTable(), model))
+  if (figures !== null)
+    yield { kind: 'recorded', file, client: recording.client, figures, losses: cacheLosses(recording) }
+  const prepared = prepareReplay(recording)
+  for (const policy of options.policies) {
+    const timeline = options.timelines?.includes(policy.name) ?? false
+    const replayed = await replay(prepared, { policy, window, model, timeline })
+    yield { kind: 'played', file, policy: policy.name, replayed }
+  }
+}
+
+export async function* playAll(
+  sources: readonly Source[],
+  options: BatchOptions & Stopping,
+): AsyncGenerator<Outcome> {
+  for (const [file, source] of sources.entries()) {
+    if (options.isOver?.() === true) return
+    yield* playOne(source, file, options)
   }
 }

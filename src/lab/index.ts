@@ -1,6 +1,6 @@
 // The door `palimpsest/lab`.
 export { toEntries, type Entries, type EntryOptions } from './entries.ts'
-export { playAll, type BatchOptions, type Outcome } from './batch.ts'
+export { playAll, playOne, type BatchOptions, type Outcome } from './batch.ts'
 export { importBytes, importFile, type ReadBytes } from './importers/import-file.ts'
 export {
   contextOf,
@@ -22,4 +22,5 @@ export {
   type Replayed,
   type ReplayOptions,
 } from './replay.ts'
+export { load, sampleSources, type Source } from './source.ts'
 export { reportOf, reportText, type Group, type Report, type Row } from './report.ts'

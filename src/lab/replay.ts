@@ -25,6 +25,8 @@ import { Meter, type Figures } from './measures.ts'
 import { needsOf, type Needs } from './measuring/needs.ts'
 import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
+import { RecordedFiles } from './playing/recorded-files.ts'
+import { Timeline, type Moment } from './playing/timeline.ts'
 import { withReasoning } from './playing/reasoning.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
 import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
@@ -41,6 +43,8 @@ export interface ReplayOptions {
   readonly policy: Policy
   readonly window: number
   readonly model: string
+  /** Whether the window is wanted request by request. */
+  readonly timeline?: boolean | undefined
 }
 
 /** A recording made ready: what does not depend on the policy is found once. */
@@ -57,6 +61,8 @@ export interface Replayed {
   readonly edits: Readonly<Record<string, number>>
   /** The first refusals of the wire rules, and why a replay broke off. */
   readonly problems: readonly string[]
+  /** Under the longer lifetime, where it was wanted. */
+  readonly timeline?: readonly Moment[] | undefined
 }
 
 export function prepareReplay(recording: Recording): Prepared {
@@ -108,6 +114,7 @@ async function walk(
       const body = await session.requestBody()
       const isLast = index === script.steps.length - 1
       await answer(scene, step, index, charge(scene, body, { step, index, said, isLast }))
+      scene.files.calls(step)
     }
   } catch (error) {
     // What the engine refuses ends this replay; anything else is a fault of ours.
@@ -118,7 +125,8 @@ async function walk(
   await session.close()
   const { name, client } = script
   const edits = Object.fromEntries(scene.edits)
-  return meter.figures().map((figures) => ({ name, client, figures, edits, problems }))
+  const timeline = scene.timeline === null ? {} : { timeline: scene.timeline.moments }
+  return meter.figures().map((figures) => ({ name, client, figures, edits, problems, ...timeline }))
 }
 
 interface Scene {
@@ -132,6 +140,8 @@ interface Scene {
   readonly meter: Meter
   readonly edits: Map<string, number>
   readonly problems: string[]
+  readonly files: RecordedFiles
+  readonly timeline: Timeline | null
   /** Since the last request. */
   freed: number
   isSummary: boolean
@@ -166,6 +176,8 @@ async function open(
     meter,
     edits: new Map(),
     problems: [],
+    files: new RecordedFiles(),
+    timeline: options.timeline === true ? new Timeline() : null,
     freed: 0,
     isSummary: false,
     lastAt: null,
@@ -180,6 +192,7 @@ async function open(
     ids: countedIds(),
     cacheLifetime: lifetimes[0],
     window: policy.ignoresWindow ? unlimited : options.window,
+    restoration: { source: scene.files },
     listen: (event) => note(scene, event),
     ...(script.reminder === null ? {} : { reminder: script.reminder }),
   })
@@ -188,8 +201,9 @@ async function open(
 
 const unlimited = Number.MAX_SAFE_INTEGER
 
-async function comeIn({ session, clock }: Scene, step: Step): Promise<void> {
+async function comeIn({ session, clock, files }: Scene, step: Step): Promise<void> {
   clock.at = Math.max(clock.at, step.at)
+  files.results(step)
   for (const { id, content, isError } of step.results) await session.result(id, { content, isError })
   if (step.input.length > 0) await session.say(step.input)
 }
@@ -218,6 +232,7 @@ function charge(scene: Scene, body: string, { step, index, said, isLast }: Asked
   if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
   const isRejected = isChecked ? error !== null || isTooLong : null
   const { freed, isSummary } = scene
+  scene.timeline?.request(scene.session.view(), clock.at, usage, charges[0]!.isCold)
   scene.meter.request({ step: index, blocks, isRejected, said, freed, isSummary, charges })
   scene.freed = 0
   scene.isSummary = false
@@ -254,7 +269,11 @@ function note(scene: Omit<Scene, 'session'>, event: LiveEvent): void {
   if (event.type !== 'view-edit' && event.type !== 'compaction') return
   const layer = event.type === 'compaction' ? autocompactName : event.layer
   scene.edits.set(layer, (scene.edits.get(layer) ?? 0) + 1)
-  scene.freed += event.type === 'compaction' ? event.tokensBefore - event.tokensAfter : event.tokensFreed
+  const freed = event.type === 'compaction' ? event.tokensBefore - event.tokensAfter : event.tokensFreed
+  scene.freed += freed
+  const why =
+    event.type === 'compaction' ? `${event.tokensBefore} tokens became ${event.tokensAfter}` : event.why
+  scene.timeline?.change({ layer, why, freed })
   if (!clearing.has(layer)) scene.isSummary = true
 }
 

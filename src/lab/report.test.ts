@@ -41,7 +41,13 @@ describe('the report', () => {
     played(2, 'standard', 'codex 2', figures({ fresh: 3_000_000 })),
     played(0, 'standard', 'codex 1', figures({ fresh: 1_000_000 })),
     played(1, 'standard', 'pi 1', figures({ fresh: 2_000_000 })),
-    { kind: 'recorded', file: 1, client: 'pi 1', figures: figures({ read: 7_000_000, dollars: null }) },
+    {
+      kind: 'recorded',
+      file: 1,
+      client: 'pi 1',
+      figures: figures({ read: 7_000_000, dollars: null }),
+      losses: [],
+    },
     { kind: 'failed', file: 3, message: 'broken.jsonl: no format that is known' },
   ]
   const report = reportOf(outcomes, ['standard'], { window: 9, model: 'm' })

@@ -15,14 +15,14 @@ const costOf = async (made: Recording, name: string, window: number) =>
   sharesOf((await play(made, named(name), window)).figures['1h'])
 
 describe('bounds', () => {
-  it('[LB1] in hindsight everything needed is there, for less than any policy pays', async () => {
+  it('[LB1] in hindsight everything needed is there, for less than any policy pays that remembers nearly as much', async () => {
     const made = longWork(60, 60)
     const bound = await costOf(made, 'hindsight', 60_000)
     expect(bound).toMatchObject({ retention: 1, readiness: 1, words: 1 })
     for (const { name } of policies) {
-      if (name === 'hindsight' || name === 'empty') continue
-      const { equivalents } = await costOf(made, name, 60_000)
-      expect(bound.equivalents, name).toBeLessThan(equivalents)
+      if (name === 'hindsight') continue
+      const { equivalents, retention } = await costOf(made, name, 60_000)
+      if (retention! > 0.9) expect(bound.equivalents, name).toBeLessThan(equivalents)
     }
   })
 

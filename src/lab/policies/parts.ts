@@ -1,4 +1,5 @@
 // What the policies read of a view.
+import { deedOf, fileOf } from '../../compaction/files.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import type { Part, View, ViewBlock } from '../../projection/view.ts'
 
@@ -16,10 +17,10 @@ export const isCall = (block: ViewBlock): block is ToolUseBlock =>
 
 /** The file that a call of a reading tool names, and whether it is read whole; null for every other call. */
 export function readBy(block: ViewBlock): { readonly path: string; readonly isWhole: boolean } | null {
-  if (!isCall(block) || !/^(?:read|view|cat|read_files?)$/i.test(block.name)) return null
+  if (!isCall(block) || deedOf(block) !== 'read') return null
   const { input } = block
-  const path = input['file_path'] ?? input['path'] ?? input['filePath']
-  if (typeof path !== 'string') return null
+  const path = fileOf(block)
+  if (path === null) return null
   return { path, isWhole: ['offset', 'limit', 'view_range'].every((field) => input[field] === undefined) }
 }
 

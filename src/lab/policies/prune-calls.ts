@@ -68,9 +68,7 @@ function messagesIn(parts: readonly Part[]): readonly Part[][] {
 }
 
 const callsOf = ({ blocks }: Part): readonly string[] =>
-  blocks.flatMap((block) =>
-    isCall(block) ? [block.id] : 'tool_use_id' in block ? [String(block.tool_use_id)] : [],
-  )
+  blocks.flatMap((block) => (isCall(block) ? [block.id] : 'tool_use_id' in block ? [block.tool_use_id] : []))
 
 const saidIn = ({ blocks }: Part): string =>
   blocks.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')

@@ -1,0 +1,21 @@
+// `npm run lab -- [FOLDER] [options of pal replay]`: every policy that has a name over the recordings of a folder; with
+// no folder over sessions that are made up, so that a fresh clone has something to show.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundle } from './bundle.mjs'
+
+const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache')
+mkdirSync(cache, { recursive: true })
+const folder = mkdtempSync(join(cache, 'lab-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
+await bundle(folder)
+const given = process.argv.slice(2)
+const chosen = given.length > 0 && !given[0].startsWith('-') ? [] : ['--sample']
+const policy = given.some((word) => word.startsWith('--policy')) ? [] : ['--policy', 'all']
+const child = spawn(process.execPath, [join(folder, 'pal.js'), 'replay', ...given, ...chosen, ...policy], {
+  stdio: 'inherit',
+})
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal))
+child.on('exit', (code, signal) => process.exit(signal === null ? (code ?? 1) : 1))

@@ -1,0 +1,162 @@
+// A made-up session: a person asks, an agent searches, reads, runs, fails and edits, and what it uses is what it has
+// seen. Pauses are those of a person. Nothing here is recorded; it has the shape of recorded work and proves nothing more.
+import { defaults } from '../../settings/defaults.ts'
+import type { RecordedBlock, RecordedTurn, Recording } from '../recording.ts'
+import { chanceOf, type Chance } from './chance.ts'
+import { projectOf, type Project, type SourceFile } from './project.ts'
+
+export interface SampleSize {
+  readonly requests: number
+  readonly files: number
+  readonly lines: number
+}
+
+export function sampleSession(index: number, size: SampleSize): Recording {
+  const chance = chanceOf(index + 1)
+  const desk = new Desk(chance, projectOf(chance, size.files, size.lines))
+  while (desk.answers < size.requests) turn(desk, size)
+  return {
+    name: `sample-${index + 1}`,
+    client: 'sample',
+    model: 'unknown',
+    usageKind: 'none',
+    outputCounts: 'partial',
+    firstRequestTokens: null,
+    system: null,
+    tools: ['Bash', 'Edit', 'Grep', 'Read', 'Write'],
+    turns: desk.turns,
+    extra: {},
+  }
+}
+
+class Desk {
+  readonly turns: RecordedTurn[] = []
+  /** What was read, oldest first. */
+  readonly read: SourceFile[] = []
+  readonly chance: Chance
+  readonly project: Project
+  answers = 0
+  #at = Date.UTC(2026, 0, 5, 9)
+  #calls = 0
+
+  constructor(chance: Chance, project: Project) {
+    this.chance = chance
+    this.project = project
+  }
+
+  say(words: string): void {
+    const { pauses } = defaults.lab.sample
+    const pause = this.turns.length === 0 ? 0 : this.chance.pick(pauses)
+    this.#push('user', [{ block: { type: 'text', text: words } }], pause)
+  }
+
+  /** An answer with calls, and their results. */
+  use(words: string, ...calls: readonly (readonly [name: string, input: object, output: string])[]): void {
+    const ids = calls.map(() => `call-${(this.#calls += 1)}`)
+    const said: RecordedBlock[] = words === '' ? [] : [{ block: { type: 'text', text: words } }]
+    const asked = calls.map(([name, input], at) => ({
+      block: { type: 'tool_use' as const, id: ids[at]!, name, input: { ...input } },
+    }))
+    this.#answer([...said, ...asked])
+    const results = calls.map(([, , output], at) => ({
+      block: {
+        type: 'tool_result' as const,
+        tool_use_id: ids[at]!,
+        content: [{ type: 'text' as const, text: output }],
+        is_error: output.startsWith('Error'),
+      },
+    }))
+    this.#push('user', results, this.chance.between(1, 12) * second)
+  }
+
+  conclude(words: string): void {
+    this.#answer([{ block: { type: 'text', text: words } }])
+  }
+
+  #answer(content: readonly RecordedBlock[]): void {
+    this.answers += 1
+    this.#push('assistant', content, this.chance.between(3, 20) * second)
+  }
+
+  #push(role: RecordedTurn['role'], content: readonly RecordedBlock[], pause: number): void {
+    this.turns.push({ role, content, at: (this.#at += pause) })
+  }
+}
+
+const second = 1000
+
+function turn(desk: Desk, size: SampleSize): void {
+  const { chance, project } = desk
+  const file = chance.pick(project.files)
+  const name = nameIn(file, chance)
+  desk.say(
+    `${chance.pick(['Please make', 'Now make', 'Next: make'])} ${name} in ${file.path} hold its limit of ${chance.between(200, 9000)}. ` +
+      `${chance.pick(['Leave the other callers alone.', 'Do not change public names.', 'The tests must pass afterwards.'])}`,
+  )
+  search(desk, name)
+  readFile(desk, file)
+  for (let step = chance.between(4, 14); step > 0 && desk.answers < size.requests; step--) {
+    const kind = chance.next()
+    if (kind < 0.3) readFile(desk, chance.pick(project.files))
+    else if (kind < 0.45) search(desk, chance.pick(project.names))
+    else if (kind < 0.75) edit(desk)
+    else if (kind < 0.93) run(desk, chance.isLikely(0.5))
+    else
+      desk.use('A note for later.', ['Write', { file_path: `notes/${name}.md`, content: note(desk) }, 'ok'])
+  }
+  desk.conclude(`${name} holds its limit now; ${file.path} is the only file with a changed name.`)
+}
+
+const nameIn = ({ lines }: SourceFile, chance: Chance): string =>
+  /function (\w+)/.exec(chance.pick(lines.filter((line) => line.startsWith('export'))))![1]!
+
+function search(desk: Desk, name: string): void {
+  const pattern = name.replace(/_\d+$/, '')
+  const found = desk.project.files.flatMap(({ path, lines }) =>
+    lines.flatMap((line, at) => (line.includes(pattern) ? [`${path}:${at + 1}:${line}`] : [])),
+  )
+  desk.use('', ['Grep', { pattern, path: 'src' }, found.join('\n') || 'nothing found'])
+}
+
+function readFile(desk: Desk, file: SourceFile): void {
+  desk.read.push(file)
+  const text = file.lines.map((line, at) => `${String(at + 1).padStart(6)}→${line}`).join('\n')
+  desk.use(desk.chance.pick(['', `Reading ${file.path}.`]), ['Read', { file_path: file.path }, text])
+}
+
+/** Mostly a file that was read lately, sometimes one that was read long ago. */
+function edit(desk: Desk): void {
+  const { chance, read } = desk
+  const { recentReads, oldEdits } = defaults.lab.sample
+  const file = chance.pick(chance.isLikely(oldEdits) ? read : read.slice(-recentReads))
+  const at = chance.between(2, file.lines.length - 2)
+  const old = file.lines.slice(at, at + 2).join('\n')
+  if (old.trim() === '') return search(desk, chance.pick(desk.project.names))
+  const fresh = `${file.lines[at]} // held`
+  desk.use(chance.pick(['', 'This is the place.']), [
+    'Edit',
+    { file_path: file.path, old_string: old, new_string: `${fresh}\n${file.lines[at + 1]}` },
+    `${file.path} was changed`,
+  ])
+  file.lines[at] = fresh
+}
+
+function run(desk: Desk, fails: boolean): void {
+  const { chance, project } = desk
+  const file = chance.pick(desk.read)
+  const rows = Array.from({ length: chance.between(20, defaults.lab.sample.outputLines) }, (_, row) => {
+    const name = chance.pick(project.names)
+    return ` ✓ ${name} keeps what it was given (case ${row}) ${chance.between(1, 900)}ms`
+  })
+  const at = chance.between(1, file.lines.length)
+  const trouble = [
+    `Error: expected ${chance.between(100, 9999)}, got ${chance.between(100, 9999)}`,
+    `    at ${nameIn(file, chance)} (${file.path}:${at}:17)`,
+  ]
+  const output = fails ? [...trouble, ...rows] : [...rows, `${rows.length} passed`]
+  desk.use('', ['Bash', { command: `npm test -- ${file.path}` }, output.join('\n')])
+  if (fails) readFile(desk, file)
+}
+
+const note = ({ read, chance }: Desk): string =>
+  `Seen so far, commit ${chance.between(2 ** 27, 2 ** 32 - 1).toString(16)}:\n${read.map(({ path }) => `- ${path}`).join('\n')}`
