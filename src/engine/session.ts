@@ -18,6 +18,7 @@ import type { Failure, Result } from '../transcript/store.ts'
 import type { AgentRow } from './beside/agent-rows.ts'
 import { besideOf, reportOf, somethingWaits } from './beside/deliver.ts'
 import { spawn, type SpawnSpec } from './beside/spawn.ts'
+import { fileAttachments } from './door/attaching.ts'
 import { EngineError } from './door/error.ts'
 import { blocksOf, emptyInput, filled, isEmpty, type Input } from './door/input.ts'
 import { messageOf, type Response } from './door/response.ts'
@@ -119,6 +120,19 @@ export class Session {
   /** Keeps input typed while a turn runs: durable when this resolves, delivered once, at the next round. */
   async queue(input: Input): Promise<Entry> {
     return this.#write({ type: 'input-queued', content: filled(input) })
+  }
+
+  /** Says something beside the words of the user, before they are said: the mode, a plan. The newest of a kind stands. */
+  async attach(kind: string, text: string, source?: string): Promise<Entry> {
+    return this.#write(attachment(kind, text, source ?? kind))
+  }
+
+  /** Shows files the user named, as Read would. Gives back those that cannot be read. */
+  async attachFiles(paths: readonly string[]): Promise<readonly string[]> {
+    this.#mustBeIdle()
+    const { facts, unread } = await fileAttachments(this.#core, paths, this.#core.ending.signal)
+    await this.#append(facts)
+    return unread
   }
 
   // ---- four verbs ----

@@ -2,30 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { desk, server, until, type Desk } from '../cli/pal.ts'
-import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
-
-function open(at: Desk, words: readonly string[] = [], columns = 100): SeenTerminal {
-  return runInTerminal(process.execPath, [at.file, ...words], {
-    cwd: at.project,
-    environment: at.environment,
-    columns,
-  })
-}
-
-const shows = (seen: SeenTerminal, what: string): Promise<void> =>
-  until(() => seen.all().includes(what), `"${what}" in:\n${seen.all()}`)
-
-async function say(seen: SeenTerminal, words: string): Promise<void> {
-  seen.type(words)
-  await shows(seen, words)
-  seen.type(keys.enter)
-}
-
-async function leave(seen: SeenTerminal): Promise<void> {
-  seen.type(keys.ctrlD)
-  expect(await seen.ended).toBe(0)
-}
+import { desk, server, until } from '../cli/pal.ts'
+import { leave, open, say, shows } from './seen.ts'
+import { keys } from './terminal.ts'
 
 describe('a turn on the screen', () => {
   it('[TE1] streams answers as markdown, calls with their results, and a status line that adds up', async () => {
@@ -47,11 +26,10 @@ describe('a turn on the screen', () => {
   })
 
   it('[TE2] keeps what is typed while a turn runs, stops it at escape, and goes on', async () => {
-    const { access, simulator } = await server([
-      [call('Glob', { pattern: 'one' })],
-      { blocks: [text('slow answer')], delayMs: 1500 },
-      'third',
-    ])
+    const slow = { kind: 'slow', delayMs: 1500 } as const
+    const { access, simulator } = await server([[call('Glob', { pattern: 'one' })], 'slow answer', 'third'], {
+      faults: [{ at: ({ number }) => number <= 2, fault: slow }],
+    })
     const at = await desk(access)
     const seen = open(at)
     await shows(seen, '/help')

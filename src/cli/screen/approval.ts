@@ -1,8 +1,7 @@
 // A question of permission on the screen: what would happen stands whole above the answers, and each answer for longer
 // names the very rule it would set.
-import type { Answer, AskUser, Question as Asked } from '../../tools/permission/question.ts'
+import type { Answer, Question as Asked } from '../../tools/permission/question.ts'
 import type { Choice, Question } from './question.ts'
-import type { Screen } from './screen.ts'
 
 export function approvalOf(asked: Asked): Question<Answer> {
   const rules = asked.rules.join(', ')
@@ -28,9 +27,3 @@ export function approvalOf(asked: Asked): Question<Answer> {
     ],
   }
 }
-
-/** Turning away is a no. */
-export const askOnScreen =
-  (screen: Screen): AskUser =>
-  async (asked, signal) =>
-    (await screen.ask(approvalOf(asked), signal)) ?? { kind: 'no' }

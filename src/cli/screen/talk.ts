@@ -8,15 +8,20 @@ import type { Session } from '../../engine/session.ts'
 import { windowOf } from '../../model/models.ts'
 import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { withPreset, type TalkOptions } from '../headless.ts'
 import { commandList, runCommand } from '../talk/commands.ts'
 import { uniqueText, type Workplace } from '../place/workplace.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
+import { clipboardPicture } from '../talk/clipboard.ts'
 import { chooseSession, resumeCommand } from '../talk/going-back.ts'
+import { existing, namedIn } from '../talk/mentions.ts'
+import { modeAfter, setMode } from '../talk/mode.ts'
 import type { Choice, Scene } from '../talk/scene.ts'
 import { coldReturn } from '../talk/cold-return.ts'
 import type { Io } from '../terminal/io.ts'
+import { approvalOf } from './approval.ts'
 import { outputBlock } from './blocks.ts'
 import { completionOf } from './completion.ts'
 import { Log } from './log.ts'
@@ -27,11 +32,13 @@ import { themeOf } from './theme.ts'
 
 export function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Promise<Exit> {
   // Notices outside of a turn come before or while the screen stands: it hears them from the moment it is there.
-  const ears: { hear: (event: LiveEvent) => void } = { hear: () => undefined }
-  return withPreset(io, options, { listen: (event) => ears.hear(event) }, (place, preset) => {
-    const talk = new ScreenTalk(place, preset, options)
-    ears.hear = (event) => talk.hear(event)
-    return talk.run(chooses)
+  const screen: { talk: ScreenTalk | null } = { talk: null }
+  const listen = (event: LiveEvent): void => screen.talk?.hear(event)
+  const askUser: AskUser = (question, signal) =>
+    screen.talk === null ? Promise.resolve({ kind: 'no' }) : screen.talk.asked(question, signal)
+  return withPreset(io, options, { listen, askUser }, (place, preset) => {
+    screen.talk = new ScreenTalk(place, preset, options)
+    return screen.talk.run(chooses)
   })
 }
 
@@ -60,8 +67,8 @@ class ScreenTalk implements Scene {
       escaped: () => void this.#talk.interrupt(),
       interrupted: () => this.#interrupt(),
       ended: () => this.leave(),
-      modeWanted: () => undefined,
-      pictureWanted: () => undefined,
+      modeWanted: () => void this.#nextMode(),
+      pictureWanted: () => void this.#paste(),
     })
     this.#log = new Log(this.#screen)
     this.place = { ...place, io: this.#loggingIo(place.io) }
@@ -97,6 +104,11 @@ class ScreenTalk implements Scene {
 
   hear(event: LiveEvent): void {
     this.#log.hear(event)
+  }
+
+  /** Turning away is a no. */
+  async asked(question: Parameters<AskUser>[0], signal: AbortSignal): Promise<Answer> {
+    return (await this.#screen.ask(approvalOf(question), signal)) ?? { kind: 'no' }
   }
 
   begun(): Session | null {
@@ -179,11 +191,39 @@ class ScreenTalk implements Scene {
 
   async #take(words: string, isCommand: boolean): Promise<void> {
     this.#log.said(words)
-    const done = await acted(() =>
-      isCommand ? runCommand(this, words) : this.#talk.turn(unescaped(words), (event) => this.hear(event)),
-    )
+    const done = await acted(() => (isCommand ? runCommand(this, words) : this.#say(unescaped(words))))
     if (!done.ok) this.#log.complain(done.message)
     this.#screen.setBusy(null)
+  }
+
+  /** The words, and before them the files they name. */
+  async #say(words: string): Promise<Exit> {
+    const { io, project } = this.place
+    const named = await existing(namedIn(words, project.cwd, io.userHome))
+    if (named.length > 0) {
+      const unread = await (await this.session()).attachFiles(named)
+      for (const path of named.filter((one) => !unread.includes(one)))
+        this.#log.notice(`shown to the model: ${path}`)
+      for (const path of unread) this.#log.notice(`${path} cannot be shown; the model gets its name only`)
+    }
+    return this.#talk.turn(words, (event) => this.hear(event))
+  }
+
+  async #nextMode(): Promise<void> {
+    const { permission } = this.preset
+    const mode = modeAfter(permission.mode())
+    const set = await acted(async () => {
+      await setMode(await this.session(), permission, mode)
+    })
+    if (!set.ok) return this.#log.complain(set.message)
+    this.#screen.setStatus({ mode })
+  }
+
+  /** A picture in the clipboard becomes a file of this session and is named where one types. */
+  async #paste(): Promise<void> {
+    const pasted = await clipboardPicture(this.place.io.environment)
+    if (pasted.ok) this.#screen.insert(`@"${pasted.path}" `)
+    else this.#log.notice(pasted.why)
   }
 
   async #whileBusy(words: string, isCommand: boolean): Promise<void> {
@@ -223,7 +263,7 @@ function statusOf(place: Workplace, preset: Preset): Status {
   const window = windowOf({ model: preset.modelId, table: preset.models, override: place.settings.window })
   return {
     model: preset.modelId,
-    mode: 'default',
+    mode: preset.permission.mode(),
     tokens: 0,
     window: window.tokens,
     sent: 0,

@@ -1,5 +1,6 @@
 // Files and pictures named in what a person types: @path, @"path with blanks", or the bare path of a picture that was
 // dropped on the terminal. The words stay as they were typed; what they name is added beside them.
+import { stat } from 'node:fs/promises'
 import { isAbsolute, resolve } from 'node:path'
 
 const mention = /(?:^|(?<=[\s(]))@(?:"([^"\n]+)"|([^\s"]+))/g
@@ -32,4 +33,17 @@ export function namedIn(words: string, cwd: string, userHome: string): readonly 
 function pathOf(written: string, cwd: string, userHome: string): string {
   if (written.startsWith('~/')) return resolve(userHome, written.slice(2))
   return isAbsolute(written) ? written : resolve(cwd, written)
+}
+
+/** Of what looks like a path, what is one. */
+export async function existing(named: readonly Named[]): Promise<readonly string[]> {
+  const found = await Promise.all(
+    named.map(({ path }) =>
+      stat(path).then(
+        (there) => (there.isFile() ? [path] : []),
+        () => [],
+      ),
+    ),
+  )
+  return found.flat()
 }

@@ -2,12 +2,18 @@
 // hold here as for the model. Nothing is kept: the table of read files belongs to whoever asked.
 import { createReadFiles } from '../../tools/files/read-files.ts'
 import { runCalls } from '../../tools/run.ts'
-import type { ToolEnv } from '../../tools/tool.ts'
-import type { ToolUseBlock } from '../../transcript/content.ts'
+import type { ReadFile, ToolEnv } from '../../tools/tool.ts'
+import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Core } from '../core.ts'
 import type { FileSource, ReadNow } from './restorer.ts'
 
 const readTool = 'Read'
+
+export interface ReadFileNow {
+  readonly content: readonly UserBlock[]
+  /** How it is now; null for what is no text. */
+  readonly file: ReadFile | null
+}
 
 export function readThrough(core: Core): FileSource {
   return {
@@ -18,33 +24,46 @@ export function readThrough(core: Core): FileSource {
         .reverse(),
     read: async (paths, signal) => {
       const found = new Map<string, ReadNow>()
-      const tools = core.runnable().filter((tool) => tool.spec.name === readTool)
-      if (tools.length === 0) return found
-      const readFiles = createReadFiles()
-      const { cwd, clock, mayRun } = core.options
-      const env = (call: ToolUseBlock): ToolEnv => ({
-        cwd,
-        callId: call.id,
-        readFiles,
-        spill: null,
-        expand: async () => ({ ok: false, why: 'nothing is expanded here' }),
-        isShown: () => false,
-        report: () => undefined,
-        now: () => clock.now(),
-      })
-      const calls = paths.map((path): ToolUseBlock => ({
-        type: 'tool_use',
-        id: path,
-        name: readTool,
-        input: { file_path: path },
-      }))
-      for await (const { call, outcome } of runCalls(calls, { tools, env, signal, mayRun })) {
-        const text = outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
-        if (outcome.isError || text.length === 0) continue
-        const [, file = null] = readFiles.entries().find(([path]) => path === call.id) ?? []
-        found.set(call.id, { text: text.join('\n'), file })
+      for (const [path, { content, file }] of await readFilesNow(core, paths, signal)) {
+        const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        if (text.length > 0) found.set(path, { text: text.join('\n'), file })
       }
       return found
     },
   }
+}
+
+/** Those of the files that can be read, by the path they were asked for under. */
+export async function readFilesNow(
+  core: Core,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ReadFileNow>> {
+  const found = new Map<string, ReadFileNow>()
+  const tools = core.runnable().filter((tool) => tool.spec.name === readTool)
+  if (tools.length === 0) return found
+  const readFiles = createReadFiles()
+  const { cwd, clock, mayRun } = core.options
+  const env = (call: ToolUseBlock): ToolEnv => ({
+    cwd,
+    callId: call.id,
+    readFiles,
+    spill: null,
+    expand: async () => ({ ok: false, why: 'nothing is expanded here' }),
+    isShown: () => false,
+    report: () => undefined,
+    now: () => clock.now(),
+  })
+  const calls = paths.map((path): ToolUseBlock => ({
+    type: 'tool_use',
+    id: path,
+    name: readTool,
+    input: { file_path: path },
+  }))
+  for await (const { call, outcome } of runCalls(calls, { tools, env, signal, mayRun })) {
+    if (outcome.isError) continue
+    const [, file = null] = readFiles.entries().find(([path]) => path === call.id) ?? []
+    found.set(call.id, { content: outcome.content, file })
+  }
+  return found
 }

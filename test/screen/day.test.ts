@@ -1,0 +1,116 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call, text } from '../../src/simulator/index.ts'
+import { desk, server, until } from '../cli/pal.ts'
+import { leave, open, say, shows } from './seen.ts'
+import { keys } from './terminal.ts'
+
+describe('a day at the screen', () => {
+  it('[TE8] carries a whole task: a named file, an approval, an interrupt, a compaction, undo, and going on later', async () => {
+    const long = Array.from(
+      { length: 900 },
+      (_, line) => `line ${line} of a long answer about the parser`,
+    ).join('\n')
+    const slow = { kind: 'slow', delayMs: 4000 } as const
+    const { access, simulator } = await server(
+      [
+        [text('I change it.'), call('Edit', { file_path: 'app.ts', old_string: 'one', new_string: 'two' })],
+        'changed the constant',
+        long,
+        'never seen',
+        'after the interrupt',
+        'later, in another run',
+      ],
+      { faults: [{ at: ({ number }) => number === 4, fault: slow }] },
+    )
+    const at = await desk({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_NOTES: 'off' })
+    await writeFile(join(at.project, 'app.ts'), 'export const n = "one"\n')
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, 'look at @app.ts and change one to two')
+    await shows(seen, 'shown to the model')
+    await shows(seen, 'Yes, once')
+    seen.type('y')
+    await shows(seen, 'changed the constant')
+    expect(await readFile(join(at.project, 'app.ts'), 'utf8')).toContain('"two"')
+    const first = JSON.stringify(simulator.log.requests[0]?.body)
+    expect(first).toContain('export const n')
+    await say(seen, 'tell me about the parser')
+    await shows(seen, 'line 899 of a long answer')
+    await say(seen, 'this one is stopped')
+    await until(() => simulator.log.requests.length >= 4, 'the request')
+    seen.type(keys.escape)
+    await shows(seen, 'stopped; say what to do instead')
+    await say(seen, 'go on')
+    await shows(seen, 'after the interrupt')
+    await say(seen, '/compact')
+    await shows(seen, /tokens became/)
+    const place = /pal undo (\d+) takes it back/.exec(seen.all())?.[1]
+    expect(place).toBeDefined()
+    await say(seen, `/undo ${place}`)
+    await shows(seen, 'is taken back')
+    await leave(seen)
+    const again = open(at, ['--continue'])
+    await shows(again, 'after the interrupt')
+    await say(again, 'and now')
+    await shows(again, 'later, in another run')
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last).toContain('line 899 of a long answer')
+    expect(last).toContain('look at @app.ts')
+    await leave(again)
+  })
+
+  it('[TE9] shift+tab changes the mode: in plan nothing is changed, and the model is told', async () => {
+    const { access, simulator } = await server([
+      [call('Write', { file_path: 'x.txt', content: 'x' })],
+      'planned',
+      [call('Write', { file_path: 'x.txt', content: 'x' })],
+      'written',
+    ])
+    const at = await desk(access)
+    const seen = open(at)
+    await shows(seen, '/help')
+    seen.type(keys.shiftTab)
+    await until(() => seen.lines().join('\n').includes('acceptEdits'), 'the mode')
+    seen.type(keys.shiftTab)
+    await until(() => /· plan/.test(seen.lines().join('\n')), 'the mode')
+    await say(seen, 'write x')
+    await shows(seen, 'planned')
+    expect(JSON.stringify(simulator.log.requests[0]?.body)).toContain('nothing may be changed')
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('the mode is plan')
+    seen.type(keys.shiftTab)
+    seen.type(keys.shiftTab)
+    await until(() => seen.lines().join('\n').includes('acceptEdits'), 'the mode')
+    await say(seen, 'now write x')
+    await shows(seen, 'written')
+    expect(await readFile(join(at.project, 'x.txt'), 'utf8')).toBe('x')
+    await leave(seen)
+  })
+
+  it('[TE10] finds what was typed before with the up key, also in the next run, and offers commands and files', async () => {
+    const { access } = await server(['one'])
+    const at = await desk(access)
+    await writeFile(join(at.project, 'telescope.md'), 'x')
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, 'remember these words')
+    await shows(seen, 'one')
+    await leave(seen)
+    const again = open(at)
+    await shows(again, '/help')
+    again.type(keys.up)
+    await until(() => again.lines().some((line) => line.trim() === 'remember these words'), 'the words')
+    again.type(keys.ctrlC)
+    again.type('/com')
+    await shows(again, 'put the older part away')
+    again.type(keys.ctrlC)
+    again.type('see @teles')
+    await until(
+      () => again.lines().some((line) => line.includes('→') && line.includes('telescope.md')),
+      'the file',
+    )
+    again.type(keys.ctrlC)
+    await leave(again)
+  })
+})

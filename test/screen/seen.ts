@@ -1,0 +1,31 @@
+// What the tests of the screen do: open it, say something, wait until something is shown.
+import { expect } from 'vitest'
+import { until, type Desk } from '../cli/pal.ts'
+import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
+
+export function open(at: Desk, words: readonly string[] = [], columns = 100): SeenTerminal {
+  return runInTerminal(process.execPath, [at.file, ...words], {
+    cwd: at.project,
+    environment: at.environment,
+    columns,
+  })
+}
+
+export async function shows(seen: SeenTerminal, what: string | RegExp): Promise<void> {
+  const isSeen = (): boolean => (typeof what === 'string' ? seen.all().includes(what) : what.test(seen.all()))
+  await until(isSeen, String(what)).catch(() => {
+    throw new Error(`${String(what)} was never shown, but:\n${seen.all()}`)
+  })
+}
+
+/** Types the words, waits until they stand in the editor, and sends them. */
+export async function say(seen: SeenTerminal, words: string): Promise<void> {
+  seen.type(words)
+  await until(() => seen.lines().some((line) => line.trim().startsWith(words.slice(0, 40))), words)
+  seen.type(keys.enter)
+}
+
+export async function leave(seen: SeenTerminal): Promise<void> {
+  seen.type(keys.ctrlD)
+  expect(await seen.ended).toBe(0)
+}
