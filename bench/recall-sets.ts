@@ -19,28 +19,34 @@ export interface Collection {
   readonly queries: Query[]
 }
 
+/** Ids, sessions and categories may be numbers. */
+type Name = string | number
+interface Line {
+  readonly collection: string
+  readonly doc?: Omit<Doc, 'id' | 'session'> & { readonly id: Name; readonly session?: Name | null }
+  readonly query?: { readonly text: string; readonly category?: Name | null; readonly gold: readonly Name[] }
+}
+
 export function readSets(file: string): readonly Collection[] {
   const collections = new Map<string, Collection>()
   for (const [at, line] of readFileSync(file, 'utf8').split('\n').entries()) {
     if (line.trim() === '') continue
-    const { collection, doc, query } = JSON.parse(line) as { collection: string; doc?: Doc; query?: Query }
+    const { collection, doc, query } = JSON.parse(line) as Line
     const known = collections.get(collection) ?? { docs: [], queries: [] }
     collections.set(collection, known)
-    // Ids and sessions may be numbers, and labels of the same set strings.
-    if (doc !== undefined)
-      known.docs.push({
-        ...doc,
-        id: String(doc.id),
-        text: doc.text ?? '',
-        ...(doc.session == null ? {} : { session: String(doc.session) }),
-      })
-    else if (query !== undefined)
+    if (doc !== undefined) {
+      const { session, id, ...rest } = doc
+      known.docs.push({ ...rest, id: `${id}`, ...(isGiven(session) ? { session: `${session}` } : {}) })
+    } else if (query !== undefined) {
+      const { category, gold, text } = query
       known.queries.push({
-        ...query,
-        ...(query.category == null ? {} : { category: String(query.category) }),
-        gold: (query.gold ?? []).map(String),
+        text,
+        gold: gold.map(String),
+        ...(isGiven(category) ? { category: `${category}` } : {}),
       })
-    else throw new Error(`${file}:${at + 1}: neither a document nor a query`)
+    } else throw new Error(`${file}:${at + 1}: neither a document nor a query`)
   }
   return [...collections.values()].filter(({ docs }) => docs.length > 0)
 }
+
+const isGiven = (name: Name | null | undefined): name is Name => name !== undefined && name !== null

@@ -27,6 +27,7 @@ import type { Aside } from './aside.ts'
 import type { LiveEvent } from './live.ts'
 import type { Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
+import { notRecalling } from './recalling/recalling-state.ts'
 import { isShown } from './restoring/shown.ts'
 import { checkpointFor, note, type Latest } from './opening/resume.ts'
 import { supplyMissing } from './opening/supply.ts'
@@ -88,6 +89,8 @@ export class Core {
   readonly unheard: LiveEvent[] = []
   /** For jobs beside the talk; a fork has none. */
   aside: Aside | null = null
+  /** Memories asked for and not yet written down. */
+  readonly recalling = notRecalling()
   /** One compaction at a time. */
   isCompacting = false
   /** The window as an overflow has told it. */

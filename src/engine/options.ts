@@ -17,6 +17,7 @@ import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
 import type { Caps } from './limits/spend.ts'
 import type { ReminderSource } from './opening/reminder.ts'
+import type { Recall } from './recalling/recall-port.ts'
 import type { RestorationOptions } from './restoring/restorer.ts'
 
 export interface EngineOptions {
@@ -46,6 +47,8 @@ export interface EngineOptions {
   readonly prepare?: boolean | undefined
   /** What a compaction gives back beside its summary. */
   readonly restoration?: RestorationOptions | undefined
+  /** Brings memories for what the user says. */
+  readonly recall?: Recall | undefined
   /** Brings messages of others. */
   readonly companion?: Companion | undefined
   readonly hooks?: Hooks | undefined

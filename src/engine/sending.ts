@@ -11,6 +11,7 @@ import { deliverBeside } from './beside/deliver.ts'
 import { readCache } from './cache-watch.ts'
 import type { Core } from './core.ts'
 import type { Emit, TurnFailure } from './live.ts'
+import { recallBefore, recallBeside } from './recalling/recalling.ts'
 import { noteApplied } from './server-side/applied.ts'
 import { deliverStart } from './opening/start-hooks.ts'
 import { toldTo } from './server-side/told.ts'
@@ -24,7 +25,10 @@ export type Prepared =
 /** Everything up to the moment of sending. Writes `request-sent`. */
 export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   const undelivered =
-    (await deliverQueued(core)) ?? (await deliverStart(core)) ?? (await deliverBeside(core, emit))
+    (await deliverQueued(core)) ??
+    (await deliverStart(core)) ??
+    (await deliverBeside(core, emit)) ??
+    (await recallBefore(core, emit))
   if (undelivered !== null) return { ok: false, failure: undelivered }
   const settled = await settle(core, core.options.layers, emit)
   if (!settled.ok) return settled
@@ -60,6 +64,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   if (!written.ok) return written
   core.noteRequest(composed, view.tokens)
   emit({ type: 'request-start', source: core.source, model, tokens: view.tokens })
+  recallBeside(core)
   return { ok: true, composed }
 }
 

@@ -7,6 +7,7 @@ import { openUnder } from '../disk/under-root.ts'
 import { defaults } from '../settings/defaults.ts'
 import { readMemoryText, type MemoryText } from './format/frontmatter.ts'
 import { Ledger } from './keeping/ledger.ts'
+import type { Written } from './keeping/records.ts'
 import { diaryFolder, indexName, isOpen, type Memory, type MemoryPlace, type Standing } from './memory.ts'
 
 export interface Listing {
@@ -66,7 +67,6 @@ export async function readMemory(
   const sha256 = shaOf(read.bytes)
   const parsed = readMemoryText(text)
   const record = ledger.known(file, sha256)
-  const standing: Standing = record === null ? 'held' : isOpen(record.by.trust) ? 'open' : 'fenced'
   const memory: Memory = {
     ...parsed.head,
     file,
@@ -74,11 +74,15 @@ export async function readMemory(
     modifiedMs: read.stat.modifiedMs,
     sha256,
     opening: openingOf(parsed),
-    standing,
+    standing: standingOf(record),
     provenance: record?.by ?? null,
   }
   return { ok: true, memory, text }
 }
+
+/** What the ledger's record of exactly these bytes makes of them. */
+export const standingOf = (record: Written | null): Standing =>
+  record === null ? 'held' : isOpen(record.by.trust) ? 'open' : 'fenced'
 
 /** The bytes of a file of the folder, through the gate. */
 export async function readBytes(

@@ -41,6 +41,8 @@ export interface Part {
   /** Results: the call and its tool. */
   readonly tool?: string | undefined
   readonly isError?: boolean | undefined
+  /** Recalled memories: their names. */
+  readonly memories?: readonly string[] | undefined
   /** Attachments: what it is, where it comes from, and whether a compaction gave it back. */
   readonly attachment?:
     | { readonly kind: string; readonly source: string | null; readonly restored: boolean }

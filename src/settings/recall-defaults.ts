@@ -36,6 +36,10 @@ export const recallDefaults = {
     /** Below this nothing is injected, and above the second a memory is injected without asking the selector. */
     floor: 10,
     strong: 18,
+    /** With vectors: how near a memory must be to pass the floor without a word in common. */
+    nearFloor: 0.5,
+    /** What the selector sees of the message, may answer, and hears of tools. */
+    messageChars: 4000,
     selectorOutputTokens: 300,
     recentTools: 10,
   },

@@ -42,7 +42,7 @@ export class Postings {
   }
 
   isLive(slot: number): boolean {
-    return this.#held[slot] != null
+    return (this.#held[slot] ?? null) !== null
   }
 
   list(term: string): Posting | undefined {
@@ -69,7 +69,7 @@ export class Postings {
 
   remove(slot: number): void {
     const held = this.#held[slot]
-    if (held == null) return
+    if (held === undefined || held === null) return
     for (const term of held) {
       const list = this.#lists.get(term)!
       list.live -= 1
@@ -90,7 +90,7 @@ export class Postings {
   compacted(): Int32Array {
     const moved = new Int32Array(this.#held.length).fill(-1)
     let next = 0
-    for (let slot = 0; slot < this.#held.length; slot++) if (this.#held[slot] != null) moved[slot] = next++
+    for (let slot = 0; slot < this.#held.length; slot++) if (this.isLive(slot)) moved[slot] = next++
     for (const list of this.#lists.values()) {
       let kept = 0
       for (let at = 0; at < list.slots.length; at++) {

@@ -17,7 +17,7 @@ export function partOf(entry: Entry, tool?: string): Part | null {
     case 'attachment':
       return attachmentPart(entry, fact)
     case 'memory-recall':
-      return userPart(entry, [{ type: 'text', text: fact.text }], 'injected')
+      return recallPart(entry, fact)
     case 'damage-found':
       return userPart(entry, [{ type: 'text', text: damageNotice(fact) }], 'injected')
     case 'tool-result':
@@ -55,6 +55,13 @@ function userPart(entry: Entry, content: readonly UserBlock[], kind: 'input' | '
   const { blocks, source } = cleaned(content)
   if (blocks.length === 0) return null
   return { ...plain(entry, 'user', kind), blocks, source, estimate: estimateBlocks(blocks) }
+}
+
+/** Known by its kind, so that what was recalled is never taken for something that was read. */
+function recallPart(entry: Entry, fact: FactOf<'memory-recall'>): Part | null {
+  const part = userPart(entry, [{ type: 'text', text: fact.text }], 'injected')
+  const attachment = { kind: fact.type, source: null, restored: false }
+  return part === null ? null : { ...part, attachment, memories: fact.files }
 }
 
 function attachmentPart(entry: Entry, fact: FactOf<'attachment'>): Part | null {

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { stem } from './stem.ts'
 import { countWords, Lexicon } from './terms.ts'

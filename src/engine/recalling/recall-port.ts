@@ -1,0 +1,27 @@
+// The Recall port: who brings memories for what the user says. The engine asks and never waits: `quick` has a few
+// milliseconds and may add to the request that is about to go, `choose` runs beside it, and what it brings is written
+// down before a later one. Neither rejects; a problem is said and ends nothing.
+import type { Aside } from '../aside.ts'
+
+export interface RecallAsk {
+  /** What the user has just said, and before it, newest first. */
+  readonly message: string
+  readonly earlier: readonly string[]
+  /** What stands in the view, computed from it, so that a compaction resets it. */
+  readonly surfaced: ReadonlySet<string>
+  readonly visibleBytes: number
+  readonly read: ReadonlySet<string>
+  readonly recentTools: readonly string[]
+  /** Who can ask a model on the session's account; null where nobody can. */
+  readonly aside: Aside | null
+}
+
+export interface RecallOutcome {
+  readonly recalled: { readonly files: readonly string[]; readonly text: string } | null
+  readonly problem: string | null
+}
+
+export interface Recall {
+  quick(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
+  choose(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
+}

@@ -1,0 +1,107 @@
+// When memories are asked for and written down (SPEC 11.1). Asked for once a message of the user, real ones only, by the
+// main thread only. What the quick look brings in time goes into the same request; the choice starts when the request is
+// ready and is written down before a later one, which follows tool results or the next message. It ends with the turn
+// that is aborted, and with the session.
+import { defaults } from '../../settings/defaults.ts'
+import type { Part } from '../../projection/view.ts'
+import type { Failure } from '../../transcript/store.ts'
+import type { Core } from '../core.ts'
+import type { Emit } from '../live.ts'
+import type { RecallAsk, RecallOutcome } from './recall-port.ts'
+import type { Choice } from './recalling-state.ts'
+
+/** Before a request is settled: what was chosen meanwhile, then the quick look for a new message. */
+export async function recallBefore(core: Core, emit: Emit): Promise<Failure | null> {
+  const { recall } = core.options
+  if (recall === undefined || core.payer !== null) return null
+  const { recalling } = core
+  const ready = recalling.choice?.outcome ?? null
+  if (ready !== null) {
+    recalling.choice = null
+    const unwritten = await write(core, ready, emit)
+    if (unwritten !== null) return unwritten
+  }
+  const newest = newestInput(core)
+  if (newest === null || newest.from === recalling.asked) return null
+  recalling.asked = newest.from
+  recalling.toChoose = true
+  recalling.choice?.stop.abort()
+  recalling.choice = null
+  const quick = await inTime(recall.quick(askOf(core), signalOf(core)), defaults.recall.localMs)
+  return quick === null ? null : write(core, quick, emit)
+}
+
+/** The request is ready: the choice runs beside it. */
+export function recallBeside(core: Core): void {
+  const { recall } = core.options
+  const { recalling } = core
+  if (recall === undefined || !recalling.toChoose) return
+  recalling.toChoose = false
+  const stop = new AbortController()
+  const choice: Choice = { stop, outcome: null }
+  recalling.choice = choice
+  const signal = AbortSignal.any([stop.signal, signalOf(core)])
+  void recall.choose(askOf(core), signal).then((outcome) => {
+    if (!signal.aborted) choice.outcome = outcome
+  })
+}
+
+const signalOf = (core: Core): AbortSignal =>
+  core.turnSignal === null ? core.ending.signal : AbortSignal.any([core.turnSignal, core.ending.signal])
+
+async function write(core: Core, { recalled, problem }: RecallOutcome, emit: Emit): Promise<Failure | null> {
+  if (problem !== null) emit({ type: 'notice', code: 'recall', message: problem })
+  if (recalled === null) return null
+  const written = await core.append([{ type: 'memory-recall', ...recalled }])
+  return written.ok ? null : written.failure
+}
+
+/** From the end: it is looked for before each request. */
+function newestInput(core: Core): Part | null {
+  const { messages } = core.view()
+  for (let back = 1; back <= messages.length; back++) {
+    const found = messages.at(-back)?.parts.findLast((part) => part.kind === 'input')
+    if (found !== undefined) return found
+  }
+  return null
+}
+
+function askOf(core: Core): RecallAsk {
+  const said: string[] = []
+  const surfaced = new Set<string>()
+  const tools: string[] = []
+  let visibleBytes = 0
+  for (const part of core.fold.parts()) {
+    if (part.kind === 'input') said.push(textOf(part))
+    if (part.tool !== undefined) tools.push(part.tool)
+    if (part.memories === undefined || part.by !== null) continue
+    for (const name of part.memories) surfaced.add(name)
+    visibleBytes += Buffer.byteLength(textOf(part))
+  }
+  const [message = '', ...earlier] = said.toReversed()
+  return {
+    message,
+    earlier,
+    surfaced,
+    visibleBytes,
+    read: new Set(core.readFiles.entries().map(([path]) => path)),
+    recentTools: [...new Set(tools.toReversed())].slice(0, defaults.recall.recentTools),
+    aside: core.aside,
+  }
+}
+
+const textOf = ({ blocks }: Part): string =>
+  blocks.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')
+
+/** What a promise gives within a time, else null. */
+async function inTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

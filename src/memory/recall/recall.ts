@@ -1,0 +1,246 @@
+// Recall: which memories are put before the model for what the user has just said (SPEC 11). Two steps, neither of which
+// the request waits for: `quick` ranks what is already read, `choose` reads what has changed and asks a selector, with
+// the ranker in its place when there is none or it fails. What is not trusted, no longer holds or stands in the view
+// already is no candidate. Never throws.
+import type { FileSystem } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { MemoryPlace } from '../memory.ts'
+import type { RankedFile } from './file-ranker.ts'
+import { cosine, mixed, type Embedder } from './mixing.ts'
+import { Shelf, type Shelved } from './shelf.ts'
+import { manifestLine, recalledText, type Chosen } from './shown.ts'
+import { countWords } from './words/terms.ts'
+
+export interface RecallAsk {
+  /** What the user has just said. */
+  readonly message: string
+  /** What the user said before, newest first. */
+  readonly earlier: readonly string[]
+  /** Names of memories that stand in the view, and the bytes they take there. */
+  readonly surfaced: ReadonlySet<string>
+  readonly visibleBytes: number
+  /** Paths the model has read. */
+  readonly read: ReadonlySet<string>
+  readonly recentTools: readonly string[]
+}
+
+export interface Recalled {
+  readonly files: readonly string[]
+  readonly text: string
+}
+
+export interface Selection {
+  readonly message: string
+  readonly manifest: readonly string[]
+  readonly recentTools: readonly string[]
+}
+
+/** Names from the manifest, or why there are none to be had. Never rejects. */
+export type Selector = (
+  selection: Selection,
+  signal: AbortSignal,
+) => Promise<
+  { readonly ok: true; readonly names: readonly string[] } | { readonly ok: false; readonly why: string }
+>
+
+export interface RecallOptions {
+  readonly fs: FileSystem
+  readonly places: readonly MemoryPlace[]
+  readonly now: () => number
+  /** Waits; resolves early when the signal fires. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Vectors beside words; off where it is left out. */
+  readonly embedder?: Embedder | undefined
+}
+
+/** What was recalled, and what went wrong on the way, to be said and not to stop anything. */
+export interface RecallOutcome {
+  readonly recalled: Recalled | null
+  readonly problem: string | null
+}
+
+export class MemoryRecall {
+  readonly shelf: Shelf
+  readonly #options: RecallOptions
+  readonly #vectors = new Map<string, Float32Array>()
+
+  constructor(options: RecallOptions) {
+    this.#options = options
+    this.shelf = new Shelf(options.fs, options.places)
+  }
+
+  /**
+   * What the words alone bring at once. Where a selector is asked afterwards only what hardly can be wrong; nothing where
+   * many files would have to be read first.
+   */
+  async quick(ask: RecallAsk, hasSelector: boolean, signal: AbortSignal): Promise<RecallOutcome> {
+    if (!isWorthwhile(ask)) return nothing
+    const isSmall = this.shelf.isWarm
+      ? this.shelf.size <= defaults.recall.coldFiles
+      : (await this.shelf.countNames()) <= defaults.recall.coldFiles
+    if (isSmall) {
+      const failure = await this.shelf.refresh(signal)
+      if (failure !== null) return problem(failure.message)
+    }
+    if (!this.shelf.isWarm || signal.aborted) return nothing
+    const { floor, strong } = defaults.recall
+    const ranked = this.#ranked(ask).filter(
+      ({ score, isTriggered }) => isTriggered || score >= (hasSelector ? strong : floor),
+    )
+    return this.#shown(ranked.map(({ id }) => id).slice(0, defaults.recall.local))
+  }
+
+  /** The choice beside the request. */
+  async choose(ask: RecallAsk, selector: Selector | null, signal: AbortSignal): Promise<RecallOutcome> {
+    if (!isWorthwhile(ask)) return nothing
+    if (!this.shelf.isWarm) await this.#options.pause(defaults.recall.coldPauseMs, signal)
+    const failure = await this.shelf.refresh(signal)
+    if (failure !== null) return signal.aborted ? nothing : problem(failure.message)
+    const ranked = await this.#ordered(ask, signal)
+    if (signal.aborted) return nothing
+    if (selector === null) return this.#shown(this.#byRank(ranked))
+    const candidates = this.#manifest(ask, ranked)
+    if (candidates.length === 0) return nothing
+    const { message, recentTools } = ask
+    const answer = await selector({ message, recentTools, manifest: candidates.map(manifestLine) }, signal)
+    if (signal.aborted) return nothing
+    if (!answer.ok) return { ...(await this.#shown(this.#byRank(ranked))), problem: answer.why }
+    const known = new Set(candidates.map(({ name }) => name))
+    const names = [...new Set(answer.names)].filter((name) => known.has(name))
+    return this.#shown(names.slice(0, defaults.recall.chosen))
+  }
+
+  /** Best first: by words alone, or with vectors where there are any. */
+  async #ordered(ask: RecallAsk, signal: AbortSignal): Promise<readonly RankedFile[]> {
+    const ranked = this.#ranked(ask)
+    const { embedder } = this.#options
+    if (embedder === undefined) return ranked
+    const near = await this.#near(ask, embedder, signal)
+    if (near === null) return ranked
+    const byWords = new Map(ranked.map((one) => [one.id, one]))
+    const both = mixed(
+      new Map(ranked.map(({ id, score }) => [id, score])),
+      near,
+      defaults.ranking.fileVectors,
+    )
+    const { floor, nearFloor } = defaults.recall
+    return [...both]
+      .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+      .map(([id]) => {
+        const own = byWords.get(id)
+        // What is near enough passes the floor although no word is shared.
+        const score = Math.max(own?.score ?? 0, (near.get(id) ?? 0) >= nearFloor ? floor : 0)
+        return { id, score, isTriggered: own?.isTriggered ?? false }
+      })
+  }
+
+  async #near(
+    ask: RecallAsk,
+    embedder: Embedder,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, number> | null> {
+    const candidates = this.shelf.all().filter((one) => this.#isCandidate(one, ask))
+    const fresh = candidates.filter(({ memory }) => !this.#vectors.has(memory.sha256))
+    const texts = fresh.map(({ memory }) => [memory.name, memory.description, memory.opening].join('\n'))
+    const made = await embedder.embed([queryOf(ask), ...texts], signal)
+    const query = made.ok ? made.vectors[0] : undefined
+    if (!made.ok || query === undefined) return null
+    for (const [at, { memory }] of fresh.entries()) {
+      const vector = made.vectors[at + 1]
+      if (vector !== undefined) this.#vectors.set(memory.sha256, vector)
+    }
+    return new Map(
+      candidates.flatMap(({ name, memory }) => {
+        const vector = this.#vectors.get(memory.sha256)
+        return vector === undefined ? [] : [[name, cosine(query, vector)] as const]
+      }),
+    )
+  }
+
+  #ranked(ask: RecallAsk): readonly RankedFile[] {
+    const { manifestFiles } = defaults.recall
+    const now = this.#options.now()
+    return this.shelf
+      .rank(queryOf(ask), manifestFiles, (one) => this.#isCandidate(one, ask))
+      .map((one) => ({ ...one, score: one.score * priorOf(this.shelf.get(one.id)!, now) }))
+      .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+  }
+
+  #byRank(ranked: readonly RankedFile[]): readonly string[] {
+    const { floor, local } = defaults.recall
+    return ranked
+      .filter(({ score, isTriggered }) => isTriggered || score >= floor)
+      .map(({ id }) => id)
+      .slice(0, local)
+  }
+
+  /** All of them while they fit; else the best by rank with every correction of the user, and the newest. */
+  #manifest(ask: RecallAsk, ranked: readonly RankedFile[]): readonly Shelved[] {
+    const { manifestFiles, rankedFiles } = defaults.recall
+    const all = this.shelf.all().filter((one) => this.#isCandidate(one, ask))
+    const rank = new Map(ranked.map(({ id }, at) => [id, at]))
+    const place = ({ name }: Shelved): number => rank.get(name) ?? Infinity
+    const ordered = all.toSorted(
+      (a, b) =>
+        (place(a) === place(b) ? 0 : place(a) - place(b)) ||
+        b.memory.modifiedMs - a.memory.modifiedMs ||
+        (a.name < b.name ? -1 : 1),
+    )
+    if (ordered.length <= manifestFiles) return ordered
+    const first = ordered.slice(0, rankedFiles)
+    const others = ordered.slice(rankedFiles)
+    return [
+      ...first,
+      ...others.filter(({ memory }) => memory.type === 'feedback'),
+      ...others.filter(({ memory }) => memory.type !== 'feedback'),
+    ].slice(0, manifestFiles)
+  }
+
+  #isCandidate(one: Shelved, ask: RecallAsk): boolean {
+    const { name, path, memory } = one
+    if (memory.standing !== 'open' || ask.surfaced.has(name) || ask.read.has(path)) return false
+    if (this.shelf.isSuperseded(one)) return false
+    return memory.expires === null || Date.parse(memory.expires) > this.#options.now()
+  }
+
+  /** Reads what was chosen and makes the text. What has changed its standing meanwhile is left out. */
+  async #shown(names: readonly string[]): Promise<RecallOutcome> {
+    const chosen: Chosen[] = []
+    for (const name of names) {
+      const one = this.shelf.get(name)
+      const read = one === undefined ? null : await this.shelf.read(one)
+      if (one === undefined || read === null || !read.ok || read.memory.standing !== 'open') continue
+      chosen.push({ ...one, memory: read.memory, text: read.text })
+    }
+    if (chosen.length === 0) return nothing
+    const files = chosen.map(({ name }) => name)
+    return { recalled: { files, text: recalledText(chosen, this.#options.now()) }, problem: null }
+  }
+}
+
+const nothing: RecallOutcome = { recalled: null, problem: null }
+const problem = (why: string): RecallOutcome => ({ recalled: null, problem: why })
+
+/** One word asks for nothing in particular, and there is an end to what a view should hold of memories. */
+export function isWorthwhile({ message, visibleBytes }: RecallAsk): boolean {
+  const { leastWords, visibleBytes: most } = defaults.recall
+  return visibleBytes < most && countWords(message, leastWords) >= leastWords
+}
+
+/** The user's words, newest message first, up to a number of them. */
+export function queryOf({ message, earlier }: RecallAsk): string {
+  const { queryWords } = defaults.recall
+  const words = [message, ...earlier].join('\n').split(/(?<=\s)/u)
+  // Scripts without spaces have no words to count here; their characters stand for them.
+  return words
+    .slice(0, queryWords)
+    .join('')
+    .slice(0, queryWords * charsPerWord)
+}
+const charsPerWord = 12
+
+function priorOf({ memory }: Shelved, now: number): number {
+  const { recency, recencyHalfMs, feedback } = defaults.ranking
+  const age = Math.max(0, now - memory.modifiedMs)
+  return 1 + recency * 2 ** (-age / recencyHalfMs) + (memory.type === 'feedback' ? feedback : 0)
+}
