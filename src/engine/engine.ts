@@ -8,6 +8,7 @@ import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/st
 import { endLost } from './beside/spawn.ts'
 import { Core } from './core.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
+import { reminderAt } from './opening/reminder.ts'
 import { remove } from './opening/removal.ts'
 import { resume, withoutBeside, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
@@ -65,7 +66,8 @@ async function start(options: Ready): Promise<Opened> {
       links: [{ session, from: seq(0), to: unbounded }],
     })
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd }
-    await write(core, [begin, instructionsOf(options)])
+    const reminder = await reminderAt(options, 'start', whenOpened(core))
+    await write(core, [begin, instructionsOf(options, reminder)])
     await fireInstructions(core, whenOpened(core))
     await fireStart(core, 'startup', whenOpened(core))
     return { session: new Session(core), damage }

@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { failureOf, systemCode, type DiskResult, type FileSystem } from '../disk/fs.ts'
+import { sharedRoot } from '../memory/place/git-root.ts'
 
 export interface Project {
   /** Where the tools work: the real path of the folder that was asked for. */
@@ -11,6 +12,8 @@ export interface Project {
   readonly root: string
   readonly isGit: boolean
   readonly slug: string
+  /** What all worktrees of the repository share; the root and slug of the main one. Left out, the project's own. */
+  readonly shared?: { readonly root: string; readonly slug: string } | undefined
 }
 
 const readableChars = 40
@@ -21,7 +24,9 @@ export async function projectOf(fs: FileSystem, folder: string): Promise<DiskRes
     const cwd = await fs.realPath(folder)
     const git = await gitRoot(fs, cwd)
     const root = git ?? cwd
-    return { ok: true, project: { cwd, root, isGit: git !== null, slug: slugOf(root) } }
+    const main = git === null ? root : await sharedRoot(fs, root)
+    const shared = main === root ? {} : { shared: { root: main, slug: slugOf(main) } }
+    return { ok: true, project: { cwd, root, isGit: git !== null, slug: slugOf(root), ...shared } }
   } catch (error) {
     return { ok: false, failure: failureOf(error, `looking at ${folder}`) }
   }

@@ -11,6 +11,8 @@ export interface SectionFacts {
   readonly now: number
   /** Which calls run and which are asked about. */
   readonly guidance: string
+  /** How to use memory; null where it is off. */
+  readonly memory?: string | null | undefined
 }
 
 const staticTexts = {
@@ -41,6 +43,7 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
   return [
     ...fixed,
     { name: 'session-guidance', side: 'dynamic', compute: () => facts.guidance },
+    { name: 'memory-guidance', side: 'dynamic', compute: () => facts.memory ?? null },
     { name: 'environment', side: 'dynamic', compute: () => environment(facts) },
     {
       name: 'cleared-results',

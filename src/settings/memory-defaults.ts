@@ -50,6 +50,8 @@ export const memoryDefaults = {
   includeDepth: 5,
   includeFiles: 50,
   includeBytes: 40_000,
+  /** A folder with more names is not looked through before the first request. */
+  checkedAtStart: 300,
   /** Rules files of one folder. */
   rulesFiles: 100,
 } as const

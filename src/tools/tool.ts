@@ -1,4 +1,5 @@
 // The Tool port: what the agent can do. `run` never throws; what goes wrong is a result with `isError`.
+import type { Lineage } from '../memory/trust/lineage.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { Snipped } from '../projection/layers/snip.ts'
 import type { Fact, ToolSpec } from '../transcript/fact.ts'
@@ -57,6 +58,8 @@ export interface ToolEnv {
   readonly isShown: (callId: string) => boolean
   /** Removes whole turns by their tags, where the session has tags: what to write, or why not. */
   readonly snip?: ((ids: readonly string[], reason: string) => Snipped) | undefined
+  /** What the call may have been moved by, for those who must know who is speaking. */
+  readonly lineage?: (() => Lineage) | undefined
   /** Passes by, never kept: progress of a long run. */
   readonly report: (text: string) => void
   readonly now: () => number

@@ -26,6 +26,8 @@ export interface PathGateOptions {
   readonly unique: () => string
   /** Folders besides the working folder. */
   readonly roots?: readonly string[] | undefined
+  /** Folders that may be looked at, and are written by nobody but their guard. */
+  readonly readRoots?: readonly string[] | undefined
   readonly readOutside?: boolean | undefined
   readonly readSecrets?: boolean | undefined
   /** Further names that are not written. */
@@ -79,7 +81,8 @@ export function createPathGate(options: PathGateOptions): PathGate {
         : null
   const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
   const placeToRead = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
-    const roots = options.readOutside === true ? [...rootsOf(cwd), parse(resolve(cwd)).root] : rootsOf(cwd)
+    const own = [...rootsOf(cwd), ...(options.readRoots ?? [])]
+    const roots = options.readOutside === true ? [...own, parse(resolve(cwd)).root] : own
     const found = await placeOf(options, cwd, path, roots, isGranted)
     return found.ok ? (readRefusal(found.path) ?? found) : found
   }

@@ -1,0 +1,67 @@
+// What a call may have been moved by (law M1): the words the user typed and everything else the model sees, read off the
+// view. What nobody vouches for is data: results of tools, texts given back after a compaction, summaries that may hold
+// either. An agent's task was written by a model, so an agent has no words of the user.
+import type { Lineage, Reading } from '../../memory/trust/lineage.ts'
+import type { Part, ViewBlock } from '../../projection/view.ts'
+import type { Core } from '../core.ts'
+
+/** Their results are our own words. */
+const silentTools = new Set(['Write', 'Edit', 'TaskList', 'Snip'])
+const sourceKeys = ['url', 'file_path', 'path'] as const
+
+export function lineageOf(core: Core, callId: string): Lineage {
+  const isMain = core.source === 'main'
+  const inputs = new Map<string, Readonly<Record<string, unknown>>>()
+  let message: string | null = null
+  let before: Reading[] = isMain ? [] : [{ tool: core.source, source: null, trust: 'data' }]
+  let turn: Reading[] = []
+  const userWords: string[] = []
+  for (const part of core.fold.parts()) {
+    if (part.kind === 'input') {
+      if (isMain) userWords.push(wordsOf(part.blocks))
+      before = [...before, ...turn]
+      turn = []
+    }
+    for (const block of part.blocks) {
+      if (block.type !== 'tool_use' || !('input' in block)) continue
+      inputs.set(block.id, block.input)
+      if (block.id === callId) message = part.uuid
+    }
+    const reading = readingOf(part, inputs)
+    if (reading !== null) turn.push(reading)
+  }
+  return { session: core.session, message, userWords, turn, before }
+}
+
+function readingOf(
+  part: Part,
+  inputs: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+): Reading | null {
+  if (part.kind === 'edit') return { tool: part.by ?? 'summary', source: null, trust: 'data' }
+  if (part.kind === 'injected') {
+    // Only what the user or the model itself stands for is ever recalled unasked.
+    if (part.attachment?.kind === 'memory-recall') return null
+    return {
+      tool: part.attachment?.kind ?? 'injected',
+      source: part.attachment?.source ?? null,
+      trust: 'data',
+    }
+  }
+  if (part.kind !== 'result') return null
+  const tool = part.tool ?? 'tool'
+  if (silentTools.has(tool) && part.isError !== true) return null
+  const id = part.blocks.find((block) => block.type === 'tool_result' && 'is_error' in block)
+  const input = id !== undefined && 'tool_use_id' in id ? inputs.get(id.tool_use_id) : undefined
+  return { tool, source: sourceIn(input), trust: 'data' }
+}
+
+function sourceIn(input: Readonly<Record<string, unknown>> | undefined): string | null {
+  for (const key of sourceKeys) {
+    const value = input?.[key]
+    if (typeof value === 'string') return value
+  }
+  return null
+}
+
+const wordsOf = (blocks: readonly ViewBlock[]): string =>
+  blocks.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')

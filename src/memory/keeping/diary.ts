@@ -1,0 +1,42 @@
+// The diary (SPEC 10.8): `logs/YYYY/MM/YYYY-MM-DD.md`, one file a day, only ever appended to. It is neither listed nor
+// recalled; consolidation reads it later. It passes the same gate and the same redaction as a memory.
+import type { DiskResult } from '../../disk/fs.ts'
+import { redact } from '../../disk/redact.ts'
+import { writeUnder } from '../../disk/under-root.ts'
+import { readBytes } from '../files.ts'
+import { visible } from '../format/hidden.ts'
+import { diaryFolder } from '../memory.ts'
+import { alone, fileMode, folderMode, type Keeper } from './keeper.ts'
+
+/** The file of a day, by the clock of the world. */
+export function diaryFile(ms: number): string {
+  const day = new Date(ms).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  return `${diaryFolder}/${day.slice(0, 4)}/${day.slice(5, 7)}/${day}.md`
+}
+
+/** Writes today's page; what stands in it stays. `text` is all of it, as Write gives it, or only what is new. */
+export async function appendDiary(
+  keeper: Keeper,
+  file: string,
+  text: string,
+): Promise<DiskResult<{ file: string }>> {
+  const today = diaryFile(keeper.clock.now())
+  if (file !== today)
+    return { ok: false, failure: { code: 'bad-name', message: `Only today's page is written: ${today}` } }
+  return await alone(keeper, async () => {
+    const read = await readBytes(keeper.fs, keeper.place.root, file)
+    if (!read.ok && read.failure.code !== 'not-found') return read
+    const before = read.ok ? read.bytes.toString('utf8') : ''
+    const clean = redact(visible(text).text).text
+    const more = clean.startsWith(before) ? clean.slice(before.length) : clean
+    const gap = before === '' || before.endsWith('\n') ? '' : '\n'
+    const whole = Buffer.from(`${before}${gap}${more}${more.endsWith('\n') ? '' : '\n'}`)
+    const done = await writeUnder(keeper.fs, keeper.place.root, file, whole, {
+      mode: fileMode(keeper.place),
+      makeFolders: folderMode(keeper.place),
+      unique: keeper.unique,
+      seen: read.ok ? read.stat.mark : null,
+    })
+    return done.ok ? { ok: true, file } : done
+  })
+}

@@ -1,0 +1,183 @@
+// Memory for one engine: the places, who keeps them, the guard of the tools, the reminder, the words of the prompt, and
+// the instructions of folders that work comes to. Off where a setting says so; then nothing of it is read or written.
+import { dirname, join } from 'node:path'
+import type { FileSystem } from '../../disk/fs.ts'
+import { machineProcesses, type Processes } from '../../disk/processes.ts'
+import { isInside } from '../../disk/under-root.ts'
+import { noAnswer, type Hooks } from '../../engine/hooks.ts'
+import type { ReminderSource } from '../../engine/opening/reminder.ts'
+import { loadNested } from '../../memory/instructions/load.ts'
+import { nestedOf } from '../../memory/instructions/reminder.ts'
+import { openKeeper, type Keeper } from '../../memory/keeping/keeper.ts'
+import { memoryPlaces, type MemoryPlaces } from '../../memory/place/place.ts'
+import type { Settings } from '../../settings/schema.ts'
+import { guardedTools, pathIn, type FileGuard } from '../../tools/files/guard.ts'
+import { isSecretPath } from '../../tools/files/protected-names.ts'
+import type { AskUser, Permission } from '../../tools/permission/index.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { Clock } from '../../transcript/ids.ts'
+import type { Project } from '../project.ts'
+import { memoryGuard } from './guard.ts'
+import { memoryGuidance } from './guidance.ts'
+import { readPins, reminderSource, sourcesOf, type ReminderOptions } from './reminder.ts'
+
+export interface DeskOptions {
+  readonly fs: FileSystem
+  readonly home: string
+  readonly project: Project
+  /** Whether the user trusts the folder: then its instruction files and the team's memories count. */
+  readonly trusted?: boolean | undefined
+  readonly settings: Settings
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly unique: () => string
+  readonly processes?: Processes | undefined
+  readonly askUser?: AskUser | undefined
+  /** Left out, where the machine keeps it. */
+  readonly managed?: string | undefined
+}
+
+export interface MemoryDesk {
+  /** Null where memory is off; `why` says why it is off although it was wanted. */
+  readonly places: MemoryPlaces | null
+  readonly why: string | null
+  /** The user's, the project's and, in a trusted folder, the team's. */
+  readonly keepers: readonly Keeper[]
+  readonly guidance: string | null
+  readonly reminder: ReminderSource
+  readonly reminderOptions: ReminderOptions
+  readonly readRoots: readonly string[]
+  tools(tools: readonly Tool[]): readonly Tool[]
+  mayRun(permission: Pick<Permission, 'mayRun' | 'mode'>): Permission['mayRun']
+  /** The hooks, and what folders say when work comes to them. */
+  hooks(hooks: Hooks): Hooks
+}
+
+export const managedInstructions = '/etc/palimpsest/AGENTS.md'
+
+export function memoryDesk(options: DeskOptions): MemoryDesk {
+  const { fs, settings, project, clock, unique } = options
+  const trusted = options.trusted === true
+  const userHome = options.environment['HOME'] ?? options.home
+  const placed = placesFor(options, userHome)
+  const places = placed.places
+  const keepers =
+    places === null
+      ? []
+      : [places.user, places.project, ...(trusted ? [places.team] : [])].map((place) =>
+          openKeeper(place, {
+            fs,
+            clock,
+            unique,
+            processes: options.processes ?? machineProcesses,
+            review: settings.memoryReview,
+          }),
+        )
+  const guard = memoryGuard({ fs, keepers, askUser: options.askUser, diary: settings.diary === true })
+  const reminderOptions: ReminderOptions = {
+    fs,
+    unique,
+    now: () => clock.now(),
+    sources: {
+      managed: options.managed ?? managedInstructions,
+      home: options.home,
+      userHome,
+      root: project.root,
+      cwd: project.cwd,
+      trusted,
+      isSecret: isSecretPath,
+    },
+    pinsFile: join(options.home, 'projects', project.slug, 'instructions.json'),
+    keepers: settings.memoryIndex === false ? [] : keepers,
+  }
+  return {
+    places,
+    why: placed.why,
+    keepers,
+    guidance:
+      places === null
+        ? null
+        : memoryGuidance({
+            places,
+            team: trusted,
+            diary: settings.diary === true,
+            review: settings.memoryReview === true,
+          }),
+    reminder: reminderSource(reminderOptions),
+    reminderOptions,
+    readRoots: keepers.map(({ place }) => place.root),
+    tools: (tools) => (keepers.length === 0 ? tools : guardedTools(tools, guard, userHome)),
+    mayRun: (permission) =>
+      guardedPermission(permission, guard, keepers, (input) => pathIn(input, project.cwd, userHome)),
+    hooks: (hooks) => nestedHooks(hooks, reminderOptions, clock.now()),
+  }
+}
+
+function placesFor(
+  options: DeskOptions,
+  userHome: string,
+): {
+  readonly places: MemoryPlaces | null
+  readonly why: string | null
+} {
+  if (options.settings.memory === false) return { places: null, why: null }
+  const { shared, slug, root } = options.project
+  const placed = memoryPlaces({
+    home: options.home,
+    userHome,
+    slug: shared?.slug ?? slug,
+    projectRoot: root,
+    environment: options.environment,
+    directory: options.settings.memoryDirectory,
+  })
+  return placed.ok ? { places: placed.places, why: null } : { places: null, why: placed.why }
+}
+
+/** Looking at memories needs nobody's leave, and writing them is the guard's to decide; but a plan changes nothing. */
+function guardedPermission(
+  permission: Pick<Permission, 'mayRun' | 'mode'>,
+  guard: FileGuard,
+  keepers: readonly Keeper[],
+  pathOf: (input: Readonly<Record<string, unknown>>) => string | null,
+): Permission['mayRun'] {
+  return async (call, tool, signal) => {
+    const path = pathOf(call.input)
+    const looks = ['Read', 'Grep', 'Glob'].includes(call.name)
+    const writes = ['Write', 'Edit'].includes(call.name) && permission.mode() !== 'plan'
+    const isOurs =
+      path !== null &&
+      ((writes && guard.covers(path)) || (looks && keepers.some(({ place }) => isInside(place.root, path))))
+    return isOurs ? { ok: true } : permission.mayRun(call, tool, signal)
+  }
+}
+
+const touching = new Set(['Read', 'Edit', 'Write'])
+
+/** A folder's own instructions come when a file in it is touched, once until the next compaction (SPEC 10.1). */
+function nestedHooks(hooks: Hooks, options: ReminderOptions, begunMs: number): Hooks {
+  const told = new Set<string>()
+  return {
+    async fire(name, payload, signal) {
+      if (name === 'PostCompact' || (name === 'SessionStart' && payload['source'] !== 'compact')) told.clear()
+      const answer = await hooks.fire(name, payload, signal)
+      if (name !== 'PostToolUse' || !touching.has(String(payload['tool']))) return answer
+      const input = payload['input'] as Readonly<Record<string, unknown>> | undefined
+      const path = pathIn(input ?? {}, options.sources.cwd, options.sources.userHome)
+      if (path === null || !options.sources.trusted || !isInside(options.sources.root, path)) return answer
+      const folder = dirname(path)
+      if (told.has(folder)) return answer
+      const sources = sourcesOf(options, await readPins(options), begunMs)
+      const loaded = await loadNested(sources, folder, told)
+      for (let one = folder; isInside(sources.root, one) && one !== sources.root; one = dirname(one))
+        told.add(one)
+      const text = nestedOf(loaded)
+      const context = [answer.context, text].filter((part) => part !== null).join('\n\n')
+      return {
+        ...noAnswer,
+        ...answer,
+        context: context === '' ? null : context,
+        failures: [...answer.failures, ...loaded.problems],
+      }
+    },
+  }
+}

@@ -1,0 +1,168 @@
+// The guard of the memory folders: what the model writes there with the ordinary tools is judged, given its origin,
+// kept as a version and put into the index (SPEC 10.7, 15.4). A turn that has read what nobody vouches for asks the user
+// first, where there is one.
+import { relative, sep } from 'node:path'
+import type { FileSystem } from '../../disk/fs.ts'
+import { isInside } from '../../disk/under-root.ts'
+import { readBytes, readMemory, shaOf } from '../../memory/files.ts'
+import { applyWrite, type Applied } from '../../memory/keeping/apply.ts'
+import { appendDiary } from '../../memory/keeping/diary.ts'
+import type { Keeper } from '../../memory/keeping/keeper.ts'
+import { diaryFolder, indexName } from '../../memory/memory.ts'
+import { derive, type Lineage, type Reading } from '../../memory/trust/lineage.ts'
+import type { FileGuard, GuardedWrite } from '../../tools/files/guard.ts'
+import type { AskUser } from '../../tools/permission/index.ts'
+import type { ToolEnv } from '../../tools/tool.ts'
+
+export interface GuardOptions {
+  readonly fs: FileSystem
+  readonly keepers: readonly Keeper[]
+  readonly askUser?: AskUser | undefined
+  readonly diary: boolean
+}
+
+interface Target {
+  readonly keeper: Keeper
+  readonly file: string
+}
+type Change = Parameters<FileGuard['write']>[0]
+
+export function memoryGuard(options: GuardOptions): FileGuard {
+  const targetOf = (path: string): Target | null => {
+    const keeper = options.keepers.find(({ place }) => path !== place.root && isInside(place.root, path))
+    return keeper === undefined
+      ? null
+      : { keeper, file: relative(keeper.place.root, path).split(sep).join('/') }
+  }
+  return {
+    covers: (path) => targetOf(path) !== null,
+    async read(path) {
+      const { keeper, file } = targetOf(path)!
+      const read = await readBytes(options.fs, keeper.place.root, file)
+      if (!read.ok)
+        return read.failure.code === 'not-found'
+          ? { ok: true, file: null }
+          : { ok: false, why: read.failure.message }
+      return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256: shaOf(read.bytes) } }
+    },
+    write: (change, env, signal) => write(options, targetOf(change.path)!, change, env, signal),
+  }
+}
+
+async function write(
+  options: GuardOptions,
+  { keeper, file }: Target,
+  change: Change,
+  env: ToolEnv,
+  signal: AbortSignal,
+): Promise<GuardedWrite> {
+  if (file === indexName) return unneeded(change.path)
+  if (file.startsWith(`${diaryFolder}/`)) {
+    if (!options.diary)
+      return { ok: false, why: 'Diaries are switched off; save a memory with a topic instead.' }
+    const kept = await appendDiary(keeper, file, change.text)
+    return kept.ok
+      ? written(keeper, file, change.path, 'Written down.')
+      : { ok: false, why: kept.failure.message }
+  }
+  const lineage = await refined(options, env.lineage?.() ?? unknown)
+  const { by, asks } = derive(lineage, change.text, env.now())
+  const approved = asks && options.askUser !== undefined
+  if (approved) {
+    const refused = await asked(options.askUser!, change, by.from, env, signal)
+    if (refused !== null) return { ok: false, why: refused }
+  }
+  const done = await applyWrite(keeper, [{ file, text: change.text, expected: change.expected }], by, {
+    via: 'session',
+    approved,
+  })
+  if (!done.ok) return { ok: false, why: `${file} was not saved: ${done.failure.message}` }
+  const applied = done.applied[0]!
+  if (applied.kind === 'refused') return { ok: false, why: applied.why }
+  return await written(keeper, file, change.path, wordsFor(applied, done.dropped))
+}
+
+/** Somebody who cannot say what was read is taken to have read anything. */
+const unknown: Lineage = {
+  session: 'unknown',
+  message: null,
+  userWords: [],
+  turn: [{ tool: 'unknown', source: null, trust: 'data' }],
+  before: [],
+}
+
+const unneeded = (path: string): GuardedWrite => ({
+  ok: true,
+  path,
+  file: null,
+  said: `Nothing was written: ${indexName} is made from the memories themselves. Its line for a memory follows from the name and description in that file.`,
+})
+
+/** Memories that may be shown unasked are no strangers' words when they are read. */
+async function refined(options: GuardOptions, lineage: Lineage): Promise<Lineage> {
+  const isOwn = async ({ tool, source }: Reading): Promise<boolean> => {
+    if (tool !== 'Read' || source === null) return false
+    const keeper = options.keepers.find(({ place }) => isInside(place.root, source))
+    if (keeper === undefined || !(await keeper.ledger.refresh()).ok) return false
+    const file = relative(keeper.place.root, source).split(sep).join('/')
+    if (file === indexName) return true
+    const read = await readMemory(options.fs, keeper.place, file, keeper.ledger)
+    return read.ok && read.memory.standing === 'open'
+  }
+  const others = async (readings: readonly Reading[]): Promise<readonly Reading[]> => {
+    const own = await Promise.all(readings.map(isOwn))
+    return readings.filter((_, at) => !own[at])
+  }
+  return { ...lineage, turn: await others(lineage.turn), before: await others(lineage.before) }
+}
+
+async function asked(
+  askUser: AskUser,
+  change: Change,
+  from: readonly string[],
+  env: ToolEnv,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const answer = await askUser(
+    {
+      tool: 'Write',
+      callId: env.callId,
+      subject: `${change.path}\n${change.text}`,
+      why: `a memory is to be kept for later sessions, and this turn has read ${from.join(', ')}`,
+      rules: [],
+      scopes: [],
+    },
+    signal,
+  )
+  if (signal.aborted) return 'The question was not answered; nothing was saved.'
+  if (answer.kind !== 'no') return null
+  return `The user does not want this remembered${answer.words === undefined ? '' : `: ${answer.words}`}.`
+}
+
+function wordsFor({ kind, file, version, by, why, notes }: Applied, dropped: readonly string[]): string {
+  const more = notes.map((note) => ` ${note}.`).join('')
+  if (kind === 'held')
+    return `${file} is held until the user has looked at it (pal memory accept ${version}): ${why}.${more}`
+  if (kind === 'unchanged') return `${file} says that already.${more}`
+  const fenced =
+    by.trust === 'data'
+      ? ' It comes from what was read, so it is kept as data: searched, never shown by itself.'
+      : ''
+  const full =
+    dropped.length === 0
+      ? ''
+      : ` The index is full: ${dropped.length} older memories are no longer listed (${dropped.slice(0, shownDropped).join(', ')}${dropped.length > shownDropped ? ', …' : ''}). Merge or remove some.`
+  return `Saved ${file} (version ${version}).${more}${fenced}${full}`
+}
+const shownDropped = 5
+
+async function written(keeper: Keeper, file: string, path: string, said: string): Promise<GuardedWrite> {
+  const now = await readBytes(keeper.fs, keeper.place.root, file)
+  if (!now.ok) return { ok: true, path, file: null, said }
+  return {
+    ok: true,
+    path,
+    file: { sha256: shaOf(now.bytes), mtimeMs: now.stat.modifiedMs, bytes: now.bytes.length },
+    said,
+  }
+}

@@ -1,0 +1,171 @@
+// What stands before the first message: instruction files and the indexes of memories, read at the start and after each
+// compaction. What is read is bounded however many memories there are; a folder with many is looked through for changes
+// from outside only after the first request is on its way.
+import { join } from 'node:path'
+import { attempt, makeFolders, readAt, type FileSystem } from '../../disk/fs.ts'
+import { replaceFile } from '../../disk/replace.ts'
+import type { LoadedReminder, ReminderSource } from '../../engine/opening/reminder.ts'
+import { listMemories } from '../../memory/files.ts'
+import {
+  loadInstructions,
+  type InstructionSources,
+  type Loaded,
+  type LoadedFile,
+} from '../../memory/instructions/load.ts'
+import {
+  changedSince,
+  noPins,
+  pinnedIn,
+  pinsSince,
+  type PinnedFiles,
+} from '../../memory/instructions/pins.ts'
+import { reminderOf } from '../../memory/instructions/reminder.ts'
+import { loadIndex } from '../../memory/keeping/index-keeping.ts'
+import type { Keeper } from '../../memory/keeping/keeper.ts'
+import { indexName } from '../../memory/memory.ts'
+import { defaults } from '../../settings/defaults.ts'
+
+export interface ReminderOptions {
+  readonly fs: FileSystem
+  readonly unique: () => string
+  readonly now: () => number
+  readonly sources: Omit<InstructionSources, 'fs' | 'pins' | 'approved'>
+  /** Where it is kept which instruction files the user knows. */
+  readonly pinsFile: string
+  /** Whose indexes travel along. */
+  readonly keepers: readonly Keeper[]
+}
+
+export interface Told extends Loaded {
+  readonly text: string | null
+}
+
+export function reminderSource(options: ReminderOptions): ReminderSource {
+  const begunMs = options.now()
+  return {
+    load: async (moment): Promise<LoadedReminder> => {
+      const { text, problems } = await tell(options, moment === 'start' ? null : begunMs)
+      return { text, notices: problems }
+    },
+  }
+}
+
+/** `since`: a session that began then asks again; null: one begins now, and what is there becomes what is known. */
+export async function tell(options: ReminderOptions, since: number | null, keep = true): Promise<Told> {
+  const known = await readPins(options)
+  const sources = sourcesOf(options, known, since)
+  const [loaded, indexes] = await Promise.all([loadInstructions(sources), indexesOf(options)])
+  const own = loaded.files.filter(({ layer }) => layer === 'project' || layer === 'local')
+  const changed = since === null ? changedSince(known, own) : []
+  const problems = [
+    ...loaded.problems,
+    ...changed.map((path) => `${path} changed since the last session`),
+    ...indexes.problems,
+  ]
+  if (since === null && keep) {
+    const failure = await keepPins(options, known, own)
+    if (failure !== null) problems.push(failure)
+  }
+  const files = [...loaded.files, ...indexes.files]
+  return { files, problems, text: reminderOf({ files }) }
+}
+
+export function sourcesOf(
+  options: ReminderOptions,
+  known: PinnedFiles,
+  since: number | null,
+): InstructionSources {
+  return {
+    ...options.sources,
+    fs: options.fs,
+    pins: since === null ? null : pinsSince(known, since),
+    approved: new Set(known.includes),
+  }
+}
+
+async function indexesOf({ fs, keepers }: ReminderOptions): Promise<Loaded> {
+  const files: LoadedFile[] = []
+  const problems: string[] = []
+  for (const keeper of keepers) {
+    const { root } = keeper.place
+    const index = await loadIndex(keeper)
+    if (!index.ok) {
+      problems.push(`the memories in ${root} cannot be read: ${index.failure.message}`)
+      continue
+    }
+    if (index.tampered)
+      problems.push(`${join(root, indexName)} was changed from outside; it was made again from what is known`)
+    if (index.text.trim() !== '')
+      files.push({
+        path: join(root, indexName),
+        layer: 'memory',
+        text: index.text,
+        by: null,
+        sha256: '',
+        hidden: 0,
+      })
+    problems.push(...(await strangers(fs, keeper)))
+  }
+  return { files, problems }
+}
+
+/** Files that something else wrote: they are shown to nobody until the user has looked. */
+async function strangers(fs: FileSystem, keeper: Keeper): Promise<readonly string[]> {
+  const { root } = keeper.place
+  const names = await attempt('looking', async () => ({ names: await fs.names(root) }))
+  if (!names.ok || names.names.length > defaults.memory.checkedAtStart) return []
+  const listed = await listMemories(fs, keeper.place, { ledger: keeper.ledger })
+  if (!listed.ok) return [`the memories in ${root} cannot be looked through: ${listed.failure.message}`]
+  const held = listed.memories.filter(({ standing }) => standing === 'held').map(({ file }) => file)
+  const waiting = keeper.ledger.held().length
+  return [
+    ...(held.length === 0
+      ? []
+      : [`changed from outside and held in ${root}: ${held.join(', ')}; look with pal memory review`]),
+    ...(waiting === 0 ? [] : [`${waiting} memories wait for you: pal memory review`]),
+    ...listed.skipped.map(({ file, why }) => `${join(root, file)}: ${why}`),
+  ]
+}
+
+export async function readPins({
+  fs,
+  pinsFile,
+}: Pick<ReminderOptions, 'fs' | 'pinsFile'>): Promise<PinnedFiles> {
+  const read = await attempt('reading', async () => {
+    const file = await fs.open(pinsFile, 'read')
+    try {
+      const { bytes } = await file.stat()
+      return {
+        text: (await readAt(file, 0, Math.min(bytes, defaults.memory.instructionBytes))).toString('utf8'),
+      }
+    } finally {
+      await file.close()
+    }
+  })
+  return read.ok ? pinnedIn(read.text) : noPins
+}
+
+async function keepPins(
+  options: ReminderOptions,
+  known: PinnedFiles,
+  files: readonly LoadedFile[],
+): Promise<string | null> {
+  const pins = { ...known.pins, ...Object.fromEntries(files.map(({ path, sha256 }) => [path, sha256])) }
+  if (JSON.stringify(pins) === JSON.stringify(known.pins)) return null
+  return await writePins(options, { ...known, pins })
+}
+
+/** Null when it is written down, else why not. */
+export async function writePins(
+  { fs, pinsFile, unique }: Pick<ReminderOptions, 'fs' | 'pinsFile' | 'unique'>,
+  pinned: PinnedFiles,
+): Promise<string | null> {
+  const made = await attempt('making a folder', async () => {
+    await makeFolders(fs, join(pinsFile, '..'), defaults.memory.folderMode)
+    return {}
+  })
+  if (!made.ok) return made.failure.message
+  const bytes = Buffer.from(`${JSON.stringify(pinned, null, 2)}\n`)
+  const written = await replaceFile(fs, pinsFile, bytes, { mode: defaults.memory.fileMode, unique })
+  return written.ok ? null : written.failure.message
+}

@@ -1,0 +1,116 @@
+// Folders that Write and Edit do not write by themselves: whoever guards such a folder decides what becomes of a text and
+// puts it in place. The model uses the ordinary tools and sees an ordinary result; there is no way around the guard,
+// since the path gate does not let the tools write there.
+import { resolve } from 'node:path'
+import { failed, said } from '../outcome.ts'
+import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
+import { changed } from './edit.ts'
+
+export interface Guarded {
+  /** Where the file really lies. */
+  readonly path: string
+  readonly text: string
+  readonly sha256: string
+}
+
+export type GuardedWrite =
+  | {
+      readonly ok: true
+      readonly path: string
+      /** What stands there now. */
+      readonly file: { readonly sha256: string; readonly mtimeMs: number; readonly bytes: number } | null
+      /** For the model. */
+      readonly said: string
+    }
+  | { readonly ok: false; readonly why: string }
+
+export interface FileGuard {
+  /** Whether an absolute path is the guard's. */
+  covers(path: string): boolean
+  /** The file as it is; null where there is none. */
+  read(
+    path: string,
+  ): Promise<
+    { readonly ok: true; readonly file: Guarded | null } | { readonly ok: false; readonly why: string }
+  >
+  /** `expected`: the hash of what the text was made from, null for none. */
+  write(
+    change: { readonly path: string; readonly text: string; readonly expected: string | null },
+    env: ToolEnv,
+    signal: AbortSignal,
+  ): Promise<GuardedWrite>
+}
+
+/** The tools, with the two that write going through the guard where it stands. */
+export function guardedTools(
+  tools: readonly Tool[],
+  guard: FileGuard,
+  home: string | undefined,
+): readonly Tool[] {
+  return tools.map((tool) =>
+    tool.spec.name === 'Write' || tool.spec.name === 'Edit' ? guardedTool(tool, guard, home) : tool,
+  )
+}
+
+/** The absolute path that a call names. */
+export function pathIn(
+  input: Readonly<Record<string, unknown>>,
+  cwd: string,
+  home: string | undefined,
+): string | null {
+  const path = input['file_path'] ?? input['path']
+  if (typeof path !== 'string' || path.includes('\0')) return null
+  return path.startsWith('~/') && home !== undefined ? resolve(home, path.slice(2)) : resolve(cwd, path)
+}
+
+function guardedTool(tool: Tool, guard: FileGuard, home: string | undefined): Tool {
+  return {
+    ...tool,
+    parse: (input) => tool.parse(input),
+    async run(input, env, signal) {
+      const path = pathIn(input, env.cwd, home)
+      if (path === null || !guard.covers(path)) return tool.run(input, env, signal)
+      return await through(guard, path, input, env, signal)
+    },
+  }
+}
+
+async function through(
+  guard: FileGuard,
+  path: string,
+  input: Readonly<Record<string, unknown>>,
+  env: ToolEnv,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const now = await guard.read(path)
+  if (!now.ok) return failed(now.why)
+  const { file } = now
+  const known = file === null ? undefined : env.readFiles.get(file.path)
+  if (file !== null && known === undefined)
+    return failed(`${path} exists and was not read in this session. Read it first.`)
+  if (file !== null && known?.sha256 !== file.sha256)
+    return failed(`${path} changed since it was read. Read it again.`)
+  const text = textFrom(input, file)
+  if (!text.ok) return failed(text.why)
+  const done = await guard.write({ path, text: text.text, expected: file?.sha256 ?? null }, env, signal)
+  if (!done.ok) return failed(done.why)
+  if (done.file !== null) env.readFiles.set(done.path, { ...done.file, part: null, callId: '' })
+  return said(done.said)
+}
+
+function textFrom(
+  input: Readonly<Record<string, unknown>>,
+  file: Guarded | null,
+): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string } {
+  const { content, old_string: old, new_string: next } = input
+  if (typeof content === 'string') return { ok: true, text: content }
+  if (file === null) return { ok: false, why: 'There is no such file. Use Write to make it.' }
+  if (typeof old !== 'string' || typeof next !== 'string' || old === '' || old === next)
+    return { ok: false, why: '`old_string` must be a text of the file, and `new_string` another.' }
+  return changed(file.text, {
+    file_path: file.path,
+    old_string: old,
+    new_string: next,
+    replace_all: input['replace_all'] === true,
+  })
+}
