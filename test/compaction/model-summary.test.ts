@@ -1,6 +1,6 @@
 // A summary that a model writes, over HTTP against the simulator: what it reads from the cache, what is checked before it
 // is trusted, and that nothing it does or fails to do can damage the session.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { modelSummary } from '../../src/forks/summary/model-summary.ts'
 import { createEngine, type EngineOptions, type Response, type Session } from '../../src/index.ts'

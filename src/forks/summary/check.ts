@@ -116,6 +116,3 @@ const fragmentsOf = (quote: string): readonly string[] =>
 
 const flat = (text: string): string => text.replaceAll(/\s+/gu, ' ')
 const short = (line: string): string => line.trim().slice(0, defaults.summary.shownQuoteChars).toWellFormed()
-
-/** What fences the text of a summary must not stand in it, or it could speak with the user's voice. */
-export const unfenced = (account: string): string => account.replaceAll(/<(?=\/?(?:account|kept)\b)/giu, '‹')

@@ -1,0 +1,20 @@
+// When notes are due (SPEC 6.2): enough tokens of conversation for the first, later enough added since the last update
+// together with enough calls or a natural pause. Counted over the entries since, so that a resume goes on where it was.
+import type { Aside } from '../../engine/aside.ts'
+import type { Part } from '../../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+
+export function isDue(aside: Aside): boolean {
+  const { firstTokens, furtherTokens, calls } = defaults.notes
+  const { factor } = aside.fold.view()
+  const covered = aside.latest().notesTo
+  const since = [...aside.fold.parts()].filter((part) => covered === undefined || part.from > covered)
+  const tokens = factor * since.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
+  if (covered === undefined) return tokens >= firstTokens
+  if (tokens < furtherTokens) return false
+  const last = since.findLast((part) => part.kind === 'answer')
+  return last === undefined || callsIn([last]) === 0 || callsIn(since) >= calls
+}
+
+const callsIn = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => sum + part.blocks.filter((block) => block.type === 'tool_use').length, 0)

@@ -1,0 +1,238 @@
+// Notes of a session, kept by a fork while it goes on (SPEC 6), and read back when it is compacted (SPEC 7.1). One update
+// at a time, beside the turn; what goes wrong is counted and never reaches the turn. Three failures in a row switch the
+// notes off for this session, with one notice.
+import { resolve } from 'node:path'
+import type { FileSystem } from '../../disk/fs.ts'
+import { redact } from '../../disk/redact.ts'
+import type { Aside, NoteKeeper, ReadNotes } from '../../engine/aside.ts'
+import { estimateText } from '../../projection/tokens.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { createPathGate, editTool } from '../../tools/index.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { FactOf } from '../../transcript/fact.ts'
+import { seq, type SessionId } from '../../transcript/ids.ts'
+import { unfenced } from '../fences.ts'
+import { isDue } from './due.ts'
+import { readConfig, readNotes, writeNotes, type NotesFile } from './notes-file.ts'
+import { defaultPrompt, updatePrompt } from './prompt.ts'
+import { cutToLimits, defaultTemplate, hasFrameOf, isEmpty, overlong } from './template.ts'
+
+export interface SessionNotesOptions {
+  readonly fs: FileSystem
+  /** Where a session keeps its things. */
+  readonly folderOf: (session: SessionId) => string
+  /** Where the user may put a `template.md` and a `prompt.md`; never the project's. */
+  readonly configFolder: string
+  /** Text that no other writer uses, for temporary names. */
+  readonly unique: () => string
+}
+
+export const notesPurpose = 'notes'
+
+/** What is known of the notes of one session beside what its facts say. */
+interface State {
+  running: { readonly since: number; readonly work: Promise<void> } | null
+  failures: number
+  /** Written, but its last answer still waited for results when it ended (SPEC 6.5). */
+  unsaid: { readonly fact: FactOf<'notes-update'>; readonly open: readonly string[] } | null
+}
+
+export function sessionNotes(options: SessionNotesOptions): NoteKeeper {
+  const states = new Map<SessionId, State>()
+  const stateOf = (session: SessionId): State => {
+    const state = states.get(session) ?? { running: null, failures: 0, unsaid: null }
+    states.set(session, state)
+    return state
+  }
+  return {
+    heard: (aside) => {
+      const state = stateOf(aside.session)
+      if (!mayWrite(aside) || state.running !== null || state.failures >= defaults.notes.failures) return
+      const work = afterAnswer(options, aside, state)
+        // A port that throws is at fault, but the turn must not end by it, and it must be heard of (law E1).
+        .catch((error: unknown) =>
+          aside.tell({ type: 'notice', code: 'fault', message: `notes: ${String(error)}` }),
+        )
+        .finally(() => {
+          state.running = null
+        })
+      state.running = { since: aside.now(), work }
+    },
+    read: (aside, signal) => readBack(options, aside, stateOf(aside.session), signal),
+  }
+}
+
+const mayWrite = (aside: Aside): boolean =>
+  aside.hasModel && aside.fold.view().tools.some((tool) => tool.name === editName)
+const editName = 'Edit'
+
+async function afterAnswer(options: SessionNotesOptions, aside: Aside, state: State): Promise<void> {
+  await sayWhenAnswered(aside, state)
+  if (state.unsaid !== null || !isDue(aside)) return
+  const why = await updated(options, aside, state)
+  if (why === null) {
+    state.failures = 0
+    return
+  }
+  if (aside.ending.aborted) return
+  state.failures++
+  if (state.failures === defaults.notes.failures)
+    aside.tell({
+      type: 'notice',
+      code: 'notes-off',
+      message: `the session notes could not be kept ${state.failures} times in a row (${why}); none are kept until the session is opened again`,
+    })
+}
+
+/** The fact that moves the cursor waits until the answer it ends with has its results. */
+async function sayWhenAnswered(aside: Aside, state: State): Promise<void> {
+  const { unsaid } = state
+  if (unsaid === null) return
+  const open = new Set<string>(aside.tail().open.map((call) => call.id))
+  if (unsaid.open.some((id) => open.has(id))) return
+  state.unsaid = null
+  const written = await aside.append([unsaid.fact])
+  if (!written.ok && !aside.ending.aborted)
+    aside.tell({ type: 'notice', code: written.failure.code, message: written.failure.message })
+}
+
+// ---- one update ----
+
+/** Why the notes are as they were, or null. */
+async function updated(options: SessionNotesOptions, aside: Aside, state: State): Promise<string | null> {
+  const { fs, configFolder, unique } = options
+  const folder = options.folderOf(aside.session)
+  const template = await readConfig(fs, configFolder, 'template.md')
+  const prompt = await readConfig(fs, configFolder, 'prompt.md')
+  if (!template.ok) return template.failure.message
+  if (!prompt.ok) return prompt.failure.message
+  const before = await begun(options, folder, template.text ?? defaultTemplate)
+  if (!before.ok) return before.why
+  const { text, path, read } = before.file
+  const directive = updatePrompt(
+    prompt.text ?? defaultPrompt,
+    { currentNotes: text, notesPath: path },
+    overlong(text),
+  )
+  // Taken together, before anything is waited for: what the fork sees and where it ends.
+  const coversTo = seq(aside.fold.numbers.upTo)
+  const open = aside.tail().open.map((call) => call.id as string)
+  const tools = [notesEdit(fs, folder, unique)]
+  const outcome = await aside.fork(
+    {
+      purpose: notesPurpose,
+      directive,
+      tools,
+      read: [[path, read]],
+      refuse: (call) => editRefusal(call.name, call.input['file_path'], path),
+      maxRounds: defaults.notes.rounds,
+    },
+    aside.ending,
+  )
+  const after = await settled(options, folder, before.file)
+  if (!after.ok) return after.why
+  if (outcome.outcome === 'aborted') return null
+  if (outcome.outcome === 'failed' && after.text === text)
+    return outcome.failure?.message ?? 'the fork failed'
+  if (isEmpty(after.text, template.text ?? defaultTemplate)) return 'nothing was noted'
+  const tokens = estimateText(after.text)
+  const kept = await aside.keep(`notes-${coversTo}`, after.text)
+  if (!kept.ok) return kept.failure.message
+  state.unsaid = { fact: { type: 'notes-update', blob: kept.blob, coversTo, tokens }, open }
+  await sayWhenAnswered(aside, state)
+  return null
+}
+
+type Begun = { readonly ok: true; readonly file: NotesFile } | { readonly ok: false; readonly why: string }
+
+/** The file as it stands, made from the template where there is none. */
+async function begun({ fs, unique }: SessionNotesOptions, folder: string, template: string): Promise<Begun> {
+  const found = await readNotes(fs, folder)
+  if (!found.ok) return { ok: false, why: found.failure.message }
+  if (found.file !== null) return { ok: true, file: found.file }
+  const written = await writeNotes(fs, folder, template, unique)
+  if (!written.ok) return { ok: false, why: written.failure.message }
+  const again = await readNotes(fs, folder)
+  if (!again.ok) return { ok: false, why: again.failure.message }
+  return again.file === null ? { ok: false, why: 'the notes are gone' } : { ok: true, file: again.file }
+}
+
+/** What the fork left, without secrets; notes whose headings it broke are put back. */
+async function settled(
+  { fs, unique }: SessionNotesOptions,
+  folder: string,
+  before: NotesFile,
+): Promise<{ readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }> {
+  const found = await readNotes(fs, folder)
+  if (!found.ok) return { ok: false, why: found.failure.message }
+  const text = found.file?.text ?? ''
+  const isBroken = !hasFrameOf(text, before.text)
+  const wanted = isBroken ? before.text : redact(text).text
+  if (wanted !== text) {
+    const written = await writeNotes(fs, folder, wanted, unique)
+    if (!written.ok) return { ok: false, why: written.failure.message }
+  }
+  return isBroken ? { ok: false, why: 'the headings were changed' } : { ok: true, text: wanted }
+}
+
+/** The same tool under the same name, that reaches nothing but this folder. */
+function notesEdit(fs: FileSystem, folder: string, unique: () => string): Tool {
+  const edit = editTool(createPathGate({ fs, unique, roots: [folder], openFolders: [folder] }))
+  const { spec, policy } = edit
+  return {
+    spec,
+    policy,
+    parse: (input) => {
+      const parsed = edit.parse(input)
+      return parsed.ok ? { ok: true, input } : parsed
+    },
+    run: async (input, env, signal) => {
+      const parsed = edit.parse(input)
+      if (!parsed.ok) return { content: [{ type: 'text', text: parsed.why }], isError: true }
+      return edit.run(parsed.input, { ...env, cwd: folder }, signal)
+    },
+  }
+}
+
+function editRefusal(name: string, path: unknown, notes: string): string | null {
+  const isNotes = typeof path === 'string' && resolve(path) === resolve(notes)
+  return name === editName && isNotes ? null : `only Edit on ${notes} may be used here; then stop`
+}
+
+// ---- reading them back ----
+
+async function readBack(
+  { fs, folderOf, configFolder }: SessionNotesOptions,
+  aside: Aside,
+  state: State,
+  signal: AbortSignal,
+): Promise<ReadNotes | null> {
+  const { waitMs, staleMs } = defaults.notes
+  const { running } = state
+  if (running !== null && aside.now() - running.since < staleMs) await ended(running.work, waitMs, signal)
+  await sayWhenAnswered(aside, state)
+  const coversTo = aside.latest().notesTo
+  if (coversTo === undefined) return null
+  const found = await readNotes(fs, folderOf(aside.session))
+  const template = await readConfig(fs, configFolder, 'template.md')
+  if (!found.ok || found.file === null || !template.ok) return null
+  const { text, path } = found.file
+  if (isEmpty(text, template.text ?? defaultTemplate)) return null
+  return { text: unfenced(cutToLimits(text, path)), coversTo }
+}
+
+/** Waits for the work, so long, or until it is no longer wanted. */
+async function ended(work: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
+  let stop = (): void => undefined
+  const enough = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    const onAbort = (): void => resolve()
+    signal.addEventListener('abort', onAbort, { once: true })
+    stop = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+  })
+  await Promise.race([work, enough])
+  stop()
+}
