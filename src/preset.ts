@@ -10,8 +10,11 @@ import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
 import { modelTable, type ModelTable } from './model/models.ts'
 import type { WireThinking } from './model/wire.ts'
+import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
+import { officeOf } from './preset/agents.ts'
 import { sectionDefinitions } from './preset/sections.ts'
-import { guidanceOf, permissionOf, type PermissionSetup } from './preset/permission.ts'
+import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
+import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
 import type { Project } from './preset/project.ts'
 import type { Layer } from './projection/layer.ts'
 import { standardLayers, type LayerOptions } from './projection/layers/index.ts'
@@ -43,6 +46,10 @@ export interface PresetOptions extends PermissionSetup {
   readonly system?: string | undefined
   /** Switches of the standard layers, or layers of the caller's own. */
   readonly layers?: LayerOptions | readonly Layer[] | undefined
+  /** Whether the user trusts the project's folder: then its instructions and the team's memories count. */
+  readonly trusted?: boolean | undefined
+  /** Types of agents; left out, those that are built in. */
+  readonly agentTypes?: readonly AgentType[] | undefined
   readonly store?: Store | undefined
   readonly fs?: FileSystem | undefined
   readonly clock?: Clock | undefined
@@ -58,6 +65,8 @@ export interface Preset {
   readonly modelId: string
   readonly models: ModelTable
   readonly permission: Permission
+  readonly agents: Office
+  readonly memory: MemoryDesk
   /** Stops what the tools left running. */
   close(): Promise<void>
 }
@@ -87,17 +96,32 @@ export function createPreset(options: PresetOptions): Preset {
   const models = tableOf(settings)
   const store = options.store ?? projectStore(options)
   const permission = permissionOf(options, fs)
+  const memory = memoryDesk({ ...options, fs, clock, unique: () => ids.uuid() })
   const standard = standardTools({
     fs,
     grants: permission.grants,
+    sandbox: sandboxOf(options, fs),
     environment,
     unique: () => ids.uuid(),
     roots: [project.root],
+    readRoots: memory.readRoots,
     home: environment['HOME'],
   })
   const switches = { ...switchesOf(settings), ...givenSwitches(options.layers) }
   const snips = switches.snip !== false && switches.automaticRemoval !== false
-  const tools = snips ? [...standard.tools, snipTool()] : standard.tools
+  const office = officeOf({
+    ...options,
+    fs,
+    clock,
+    ids,
+    models,
+    modelId,
+    permission,
+    types: options.agentTypes,
+    tools: () => tools,
+  })
+  const others = settings.agents === false ? [] : agentTools(office)
+  const tools: readonly Tool[] = [...memory.tools(standard.tools), ...others, ...(snips ? [snipTool()] : [])]
   const sections = createSections(
     sectionDefinitions({
       cwd: project.cwd,
@@ -106,25 +130,30 @@ export function createPreset(options: PresetOptions): Preset {
       modelId,
       now: clock.now(),
       guidance: guidanceOf(options),
+      memory: memory.guidance,
     }),
     { ownPrompt: options.system },
   )
-  const engine = createEngine({
+  const bare = createEngine({
     store,
     modelId,
     model: modelIn(options),
     listen: options.listen,
     system: sections.render(),
     tools,
+    companion: office.companion,
     formerTools: snips ? [] : [snipTool()],
     layers: layersOf(options.layers, switches, tools),
     automaticRemoval: switches.automaticRemoval,
     nativeClearing: switches.native,
-    hooks: commandHooks(settings.hooks ?? {}, {
-      cwd: project.cwd,
-      environment: commandEnvironment(environment),
-    }),
-    mayRun: (call, tool, signal) => permission.mayRun(call, tool, signal),
+    hooks: memory.hooks(
+      commandHooks(settings.hooks ?? {}, {
+        cwd: project.cwd,
+        environment: commandEnvironment(environment),
+      }),
+    ),
+    mayRun: memory.mayRun(permission),
+    reminder: memory.reminder,
     restoration: {
       files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
       fileCount: settings.restoreFiles,
@@ -142,7 +171,12 @@ export function createPreset(options: PresetOptions): Preset {
     clock,
     ids,
   })
-  return { engine, store, tools, modelId, models, permission, close: () => standard.close() }
+  const engine = settings.agents === false ? bare : attending(bare, office)
+  const close = async (): Promise<void> => {
+    await office.close()
+    await standard.close()
+  }
+  return { engine, store, tools, modelId, models, permission, agents: office, memory, close }
 }
 
 function layersOf(

@@ -3,6 +3,7 @@ import type { FileSystem } from '../disk/fs.ts'
 import type { GivenRule } from '../settings/rule-list.ts'
 import { ruleLists } from '../settings/rule-list.ts'
 import type { Settings } from '../settings/schema.ts'
+import { createSandbox, type Sandbox } from '../tools/shell/sandbox.ts'
 import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/index.ts'
 import type { Project } from './project.ts'
 
@@ -25,6 +26,22 @@ export function permissionOf(options: PermissionSetup, fs: FileSystem): Permissi
     mode: settings.permissionMode ?? 'default',
     askUser: options.askUser,
     keep: options.keep,
+  })
+}
+
+/** The second wall around commands, as the settings want it. */
+export function sandboxOf(
+  { project, settings, environment, home }: PermissionSetup & { readonly home: string },
+  fs: FileSystem,
+): Sandbox {
+  return createSandbox({
+    fs,
+    mode: settings.sandbox ?? 'auto',
+    network: settings.sandboxNetwork ?? false,
+    root: project.root,
+    writable: settings.sandboxWrite ?? [],
+    home: environment['HOME'],
+    hidden: [home],
   })
 }
 

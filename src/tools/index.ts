@@ -12,6 +12,7 @@ import { findRipgrep } from './search/ripgrep.ts'
 import { bashTool } from './shell/bash.ts'
 import type { Environment } from './shell/environment.ts'
 import { createJobs } from './shell/jobs.ts'
+import type { Sandbox } from './shell/sandbox.ts'
 import { jobsTool } from './shell/jobs-tool.ts'
 import { snipTool } from './snip.ts'
 import { taskListTool } from './task-list.ts'
@@ -25,6 +26,8 @@ export interface StandardToolsOptions extends PathGateOptions {
   readonly environment: Environment
   readonly passVariables?: readonly string[] | undefined
   readonly shell?: string | undefined
+  /** The second wall around commands; without it there is none. */
+  readonly sandbox?: Sandbox | undefined
   readonly web?: HttpGetOptions | undefined
   /** Null searches without ripgrep; left out, it is looked for. */
   readonly ripgrep?: string | null | undefined
@@ -66,6 +69,9 @@ export { createReadFiles } from './files/read-files.ts'
 export { createPathGate } from './files/path-gate.ts'
 export type { PathGate, PathGateOptions } from './files/path-gate.ts'
 export { createJobs } from './shell/jobs.ts'
+export { createSandbox } from './shell/sandbox.ts'
+export type { Sandbox, SandboxMode, SandboxOptions } from './shell/sandbox.ts'
+export * from './permission/index.ts'
 export type { Jobs } from './shell/jobs.ts'
 export { machineFileSystem } from '../disk/fs.ts'
 export {

@@ -49,7 +49,8 @@ describe('Ctrl-C', () => {
 
   it('[G8] in the middle of a tool stops what the tool started, and the session goes on', async () => {
     const { access, simulator } = await server([sleeper, 'went on'])
-    const at = await desk(access)
+    // In the sandbox its number would be another.
+    const at = await desk({ ...access, PALIMPSEST_SANDBOX: 'off' })
     const file = join(at.project, 'pid.txt')
     const isRunning = async () => existsSync(file) && (await readFile(file, 'utf8')).trim() !== ''
     const { ended } = await interrupted(at, ['--allow', 'Bash', 'sleep'], isRunning)

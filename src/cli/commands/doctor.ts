@@ -6,6 +6,7 @@ import { lockOwner } from '../../disk/lock.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { lookUp } from '../../model/models.ts'
 import { modelOf, projectStore, sessionsFolder, tableOf } from '../../preset.ts'
+import { sandboxOf } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { layoutOf } from '../../stores/files/layout.ts'
 import { lockOptionsOf, thisMachine } from '../../stores/files/machine.ts'
@@ -35,6 +36,7 @@ export async function doctor(io: Io, flags: LookFlags): Promise<Exit> {
     knownModel(place),
     await ripgrep(),
     await git(),
+    await sandbox(place),
     ...settings(place),
     ...(await sessionHealth(place)),
   ]
@@ -128,6 +130,21 @@ async function git(): Promise<Check> {
   return version === null
     ? note('git', 'not found', 'install git if you want the agent to use it')
     : good('git', version)
+}
+
+async function sandbox(place: Workplace): Promise<Check> {
+  const { sandbox: mode = 'auto', sandboxNetwork: network = false } = place.settings
+  const why = await sandboxOf({ ...place, environment: place.io.environment }, machineFileSystem).state()
+  if (why === null)
+    return good('sandbox', `commands run behind it, ${network ? 'with' : 'without'} the network`)
+  const found = `commands run without it: ${why}`
+  if (mode === 'require')
+    return bad('sandbox', `no command runs: ${why}`, 'install bubblewrap, or set sandbox to auto')
+  return note(
+    'sandbox',
+    found,
+    mode === 'off' ? 'set sandbox to auto' : 'install bubblewrap (bwrap) if you want it',
+  )
 }
 
 function settings(place: Workplace): readonly Check[] {

@@ -166,6 +166,10 @@ describe('Bash', () => {
     }
     const clean = commandEnvironment(given)
     expect(Object.keys(clean).sort()).toEqual([
+      'GIT_CONFIG_COUNT',
+      'GIT_CONFIG_KEY_0',
+      'GIT_CONFIG_VALUE_0',
+      'GIT_OPTIONAL_LOCKS',
       'GIT_PAGER',
       'GIT_TERMINAL_PROMPT',
       'MONKEY',

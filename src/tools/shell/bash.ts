@@ -8,6 +8,7 @@ import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { commandEnvironment, type Environment } from './environment.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
 import type { Jobs } from './jobs.ts'
+import type { Sandbox } from './sandbox.ts'
 import { createOutput, type Output } from './output.ts'
 
 const limits = defaults.tools
@@ -20,6 +21,8 @@ export interface BashOptions {
   /** Variables a command gets although they look like secrets. */
   readonly passVariables?: readonly string[] | undefined
   readonly shell?: string | undefined
+  /** The second wall; see `sandbox`. */
+  readonly sandbox?: Sandbox | undefined
 }
 
 const fields = {
@@ -49,17 +52,37 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
     parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       if (signal.aborted) return interrupted()
-      if (input.background === true) return await startJob(options.jobs, input.command, groupOptions(env))
-      const started = await startGroup(input.command, groupOptions(env))
-      return started.ok
-        ? await follow(started.group, input.timeout ?? limits.bashTimeoutMs, env, signal)
-        : failed(`The shell could not be started: ${started.why}`)
+      const wall = (await options.sandbox?.around(env.cwd)) ?? noWall
+      if (!wall.ok) return failed(`The command was not run: ${wall.why}.`)
+      const group = { ...groupOptions(env), before: wall.before }
+      if (input.background === true) return await startJob(options.jobs, input.command, group, wall.end)
+      const started = await startGroup(input.command, group)
+      if (!started.ok) await wall.end()
+      if (!started.ok) return failed(`The shell could not be started: ${started.why}`)
+      const outcome = await follow(started.group, input.timeout ?? limits.bashTimeoutMs, env, signal)
+      await wall.end()
+      return wall.before.length === 0 ? outcome : explained(outcome, options.sandbox)
     },
   }
 }
 
-async function startJob(jobs: Jobs, command: string, options: GroupOptions): Promise<ToolOutcome> {
-  const started = await jobs.start(command, options)
+const noWall = { ok: true as const, before: [], end: () => Promise.resolve() }
+
+/** A failure that the wall explains says so: nobody looks for a broken network that is only closed. */
+function explained(outcome: ToolOutcome, sandbox: Sandbox | undefined): ToolOutcome {
+  if (!outcome.isError) return outcome
+  const text = outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+  const note = sandbox?.explains(text) ?? null
+  return note === null ? outcome : { ...outcome, content: [...outcome.content, { type: 'text', text: note }] }
+}
+
+async function startJob(
+  jobs: Jobs,
+  command: string,
+  options: GroupOptions,
+  end: () => Promise<void>,
+): Promise<ToolOutcome> {
+  const started = await jobs.start(command, options, end)
   return started.ok
     ? said(`Started as ${started.id}. Use Jobs to see its output or stop it.`)
     : failed(`Not started: ${started.why}.`)

@@ -1,27 +1,40 @@
 // The environment a command gets: the user's own without what opens doors. A variable goes by its name or because its
 // value has the shape of a secret; `pass` names those that a command may have all the same. Nothing asks a question.
+import { delimiter, isAbsolute } from 'node:path'
 import { redact } from '../../disk/redact.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const secretName = /(?:^|_)(?:KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|AUTH)$/i
 const ours = /^(?:PALIMPSEST|ANTHROPIC|CLAUDE)_/i
-/** Code that a shell would run before the command. */
-const shellStart = new Set(['BASH_ENV', 'ENV', 'PROMPT_COMMAND', 'PS4'])
+/** Code that a shell would run before or instead of the command, and what changes how it reads one. */
+const shellStart = /^(?:BASH_ENV|ENV|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/
 const calm: Environment = {
   TERM: 'dumb',
   NO_COLOR: '1',
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
+  // A look must not write, and a folder that merely looks like a repository is none.
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'safe.bareRepository',
+  GIT_CONFIG_VALUE_0: 'explicit',
 }
 
 export function commandEnvironment(given: Environment, pass: readonly string[] = []): Record<string, string> {
   const out: Record<string, string> = {}
   for (const [name, value] of Object.entries({ ...given, ...calm })) {
-    if (value === undefined || shellStart.has(name)) continue
+    if (value === undefined || shellStart.test(name)) continue
     const opensDoors = ours.test(name) || secretName.test(name) || redact(`${name}=${value}`).found.length > 0
-    if (!opensDoors || pass.includes(name)) out[name] = value
+    if (!opensDoors || pass.includes(name)) out[name] = name === 'PATH' ? absolutePath(value) : value
   }
   return out
 }
+
+/** A folder relative to the project would let the project say what `ls` is. */
+const absolutePath = (value: string): string =>
+  value
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .join(delimiter)

@@ -1,7 +1,7 @@
 // A command in a process group of its own, so that it can be stopped with everything it started. Standard input is
 // closed; both outputs come through one pipe, in the order they were written, and the pipe is read only as fast as its
-// reader takes it. What leaves the group on purpose (setsid, a daemon) is out of reach.
-import { spawn, type ChildProcess } from 'node:child_process'
+// reader takes it. What leaves the group on purpose (setsid, a daemon) is out of reach, unless the sandbox holds it.
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable } from 'node:stream'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -9,6 +9,8 @@ export interface GroupOptions {
   readonly shell: string
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
+  /** Words that stand before the shell: a program that runs it behind a wall. */
+  readonly before?: readonly string[] | undefined
 }
 
 export interface GroupEnd {
@@ -32,7 +34,8 @@ export type Started =
   | { readonly ok: false; readonly why: string }
 
 export async function startGroup(command: string, options: GroupOptions): Promise<Started> {
-  const child = spawn(options.shell, ['-c', `exec 2>&1; ${command}`], {
+  const [program, ...words] = [...(options.before ?? []), options.shell, '-c', `exec 2>&1; ${command}`]
+  const child = spawn(program!, words, {
     cwd: options.cwd,
     env: options.environment,
     detached: true,
@@ -43,10 +46,16 @@ export async function startGroup(command: string, options: GroupOptions): Promis
     child.once('error', (error) => resolve(error.message))
   })
   if (why !== null || child.pid === undefined) return { ok: false, why: why ?? 'no process' }
-  return { ok: true, group: groupOf(child, child.pid, child.stdout, child.stderr) }
+  const isWalled = (options.before ?? []).length > 0
+  return { ok: true, group: groupOf(child, child.pid, isWalled) }
 }
 
-function groupOf(child: ChildProcess, pid: number, stdout: Readable, stderr: Readable): Group {
+function groupOf(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  pid: number,
+  isWalled: boolean,
+): Group {
+  const { stdout, stderr } = child
   let insist: NodeJS.Timeout | undefined
   let over = false
   const reading: Reading = { pieces: 0, busy: false }
@@ -58,7 +67,8 @@ function groupOf(child: ChildProcess, pid: number, stdout: Readable, stderr: Rea
     child.once('exit', (code, signal) => resolve({ code, signal }))
   })
   const ended = gone.then(async (exit): Promise<GroupEnd> => {
-    const leftover = signalGroup(pid, 'SIGTERM')
+    // Behind the wall everything ends with its first process; what is still listed is dead and waits to be collected.
+    const leftover = !isWalled && signalGroup(pid, 'SIGTERM')
     if (leftover) await finish(pid)
     over = true
     clearTimeout(insist)

@@ -18,6 +18,8 @@ export interface Jobs {
   start(
     command: string,
     options: GroupOptions,
+    /** Called once when it is over, or could not be started. */
+    ended?: () => Promise<void>,
   ): Promise<{ readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string }>
   /** New output; with `waitMs` it waits that long for some, or for the end. */
   look(id: string, waitMs: number, signal: AbortSignal): Promise<JobLook | null>
@@ -44,14 +46,16 @@ export function createJobs(): Jobs {
   let count = 0
   const running = () => [...jobs.values()].filter((job) => job.end === null)
   return {
-    async start(command, options) {
+    async start(command, options, ended = () => Promise.resolve()) {
       if (running().length >= defaults.tools.backgroundJobs) {
+        await ended()
         return {
           ok: false,
           why: `${defaults.tools.backgroundJobs} background jobs are running already; stop one first`,
         }
       }
       const started = await startGroup(command, options)
+      if (!started.ok) await ended()
       if (!started.ok) return started
       const job: Job = {
         id: `job-${++count}`,
@@ -65,7 +69,7 @@ export function createJobs(): Jobs {
       }
       jobs.set(job.id, job)
       forgetOldest(jobs)
-      void follow(job)
+      void follow(job).then(ended)
       return { ok: true, id: job.id }
     },
     async look(id, waitMs, signal) {

@@ -1,0 +1,90 @@
+// Agents as the preset wires them: which tools and permissions one has in a folder of its own, where worktrees and
+// mailboxes lie, and who is asked what it is at.
+import { join, resolve } from 'node:path'
+import type { FileSystem } from '../disk/fs.ts'
+import { machineProcesses } from '../disk/processes.ts'
+import { locateUnder } from '../disk/under-root.ts'
+import type { EngineOptions } from '../engine/options.ts'
+import type { Emit } from '../engine/live.ts'
+import { builtInTypes, cheapestModel, gitIn, Office, type AgentType } from '../forks/agents/index.ts'
+import type { AgentTools } from '../forks/agents/desk.ts'
+import { createDirectory } from '../forks/mailbox/directory.ts'
+import type { ModelTable } from '../model/models.ts'
+import { standardTools } from '../tools/index.ts'
+import type { Permission } from '../tools/permission/index.ts'
+import { commandEnvironment } from '../tools/shell/environment.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Clock, Ids } from '../transcript/ids.ts'
+import { permissionOf, type PermissionSetup } from './permission.ts'
+
+export interface OfficeSetup extends PermissionSetup {
+  readonly home: string
+  readonly fs: FileSystem
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly models: ModelTable
+  readonly modelId: string
+  readonly permission: Permission
+  readonly types?: readonly AgentType[] | undefined
+  readonly listen?: Emit | undefined
+  readonly tools: () => readonly Tool[]
+}
+
+/** Where the messages for the sessions of a project wait. */
+export const mailFolder = (home: string, slug: string): string => join(home, 'projects', slug, 'mail')
+
+export function officeOf(setup: OfficeSetup): Office {
+  const { home, project, fs, ids, clock, listen } = setup
+  const unique = (): ReturnType<Ids['uuid']> => ids.uuid()
+  const now = (): number => clock.now()
+  return new Office({
+    types: setup.types ?? builtInTypes,
+    fs,
+    git: gitIn(commandEnvironment(setup.environment)),
+    places: { home, root: project.root },
+    cwd: project.cwd,
+    worktrees: join(home, 'worktrees', project.slug),
+    tools: setup.tools,
+    toolsIn: (root, openFolders) => toolsIn(setup, root, openFolders),
+    unique,
+    now,
+    directory: createDirectory(mailFolder(home, project.slug), {
+      fs,
+      now,
+      unique,
+      processes: machineProcesses,
+    }),
+    listen,
+    // A phrase is for whoever looks; where nobody does, nothing is asked.
+    progressModel: listen === undefined ? null : cheapestModel(setup.models, setup.modelId),
+  })
+}
+
+/** The same rules and the same mode, judged from another folder; the agent's memory is its own to keep. */
+function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[]): AgentTools {
+  const { fs, project, permission, environment, ids } = setup
+  const here = root === project.cwd ? project : { ...project, cwd: root, root }
+  const settings = { ...setup.settings, permissionMode: permission.mode() }
+  const own = permissionOf({ ...setup, project: here, settings, rules: permission.rules() }, fs)
+  const standard = standardTools({
+    fs,
+    grants: own.grants,
+    environment,
+    unique: () => ids.uuid(),
+    roots: [here.root],
+    openFolders,
+    home: environment['HOME'],
+  })
+  const mayRun: EngineOptions['mayRun'] = async (call, tool, signal) => {
+    const path = call.input['file_path'] ?? call.input['path']
+    const isFile = ['Read', 'Write', 'Edit'].includes(call.name) && typeof path === 'string'
+    if (isFile && (await liesIn(fs, openFolders, resolve(root, path)))) return { ok: true }
+    return own.mayRun(call, tool, signal)
+  }
+  return { ...standard, mayRun }
+}
+
+async function liesIn(fs: FileSystem, folders: readonly string[], path: string): Promise<boolean> {
+  for (const folder of folders) if ((await locateUnder(fs, folder, path)).ok) return true
+  return false
+}
