@@ -15,6 +15,7 @@ import type { Core } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { noHooks } from './hooks.ts'
+import { lineageOf } from './keeping/lineage.ts'
 import { gated, gatedText } from './results.ts'
 import { ask, prepare } from './sending.ts'
 
@@ -210,6 +211,7 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
     expand: (ref, offset, limit) => expand(core, ref, offset, limit),
     isShown: (id) => core.isShown(id),
     snip: (ids, reason) => snip(core.fold, core.tags, ids, reason),
+    lineage: () => lineageOf(core, call.id),
     report: (text) => emit({ type: 'tool-progress', id: call.id, text }),
     now: () => clock.now(),
   }
