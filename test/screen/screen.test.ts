@@ -26,7 +26,7 @@ describe('a turn on the screen', () => {
   })
 
   it('[TE2] keeps what is typed while a turn runs, stops it at escape, and goes on', async () => {
-    const slow = { kind: 'slow', delayMs: 1500 } as const
+    const slow = { kind: 'slow', delayMs: 250 } as const
     const { access, simulator } = await server([[call('Glob', { pattern: 'one' })], 'slow answer', 'third'], {
       faults: [{ at: ({ number }) => number <= 2, fault: slow }],
     })

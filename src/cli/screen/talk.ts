@@ -17,7 +17,7 @@ import { acted, Conversation } from '../talk/conversation.ts'
 import { clipboardPicture } from '../talk/clipboard.ts'
 import { chooseSession, resumeCommand } from '../talk/going-back.ts'
 import { existing, namedIn } from '../talk/mentions.ts'
-import { modeAfter, setMode } from '../talk/mode.ts'
+import { modeAfter, tellMode } from '../talk/mode.ts'
 import type { Choice, Scene } from '../talk/scene.ts'
 import { coldReturn } from '../talk/cold-return.ts'
 import type { Io } from '../terminal/io.ts'
@@ -212,11 +212,13 @@ class ScreenTalk implements Scene {
   async #nextMode(): Promise<void> {
     const { permission } = this.preset
     const mode = modeAfter(permission.mode())
-    const set = await acted(async () => {
-      await setMode(await this.session(), permission, mode)
-    })
-    if (!set.ok) return this.#log.complain(set.message)
+    // In force at once: the next key goes on from here, and only the words wait for the session.
+    permission.setMode(mode)
     this.#screen.setStatus({ mode })
+    const told = await acted(async () => {
+      await tellMode(await this.session(), mode)
+    })
+    if (!told.ok) this.#log.complain(told.message)
   }
 
   /** A picture in the clipboard becomes a file of this session and is named where one types. */

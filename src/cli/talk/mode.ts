@@ -1,7 +1,7 @@
 // The permission mode of a talk: what Shift-Tab goes through, and what the model is told when it changes. The rules are
 // kept by the permission itself; the words only save the model vain calls.
 import type { Session } from '../../engine/session.ts'
-import type { Permission, PermissionMode } from '../../tools/permission/index.ts'
+import type { PermissionMode } from '../../tools/permission/index.ts'
 
 /** Never into `bypass`: that is asked for by name. */
 const round: readonly PermissionMode[] = ['default', 'acceptEdits', 'plan']
@@ -18,7 +18,6 @@ const words: Readonly<Record<PermissionMode, string>> = {
   bypass: 'From now on calls run without being asked about.',
 }
 
-export async function setMode(session: Session, permission: Permission, mode: PermissionMode): Promise<void> {
-  permission.setMode(mode)
+export async function tellMode(session: Session, mode: PermissionMode): Promise<void> {
   await session.attach('mode', `<mode name="${mode}">${words[mode]}</mode>`)
 }
