@@ -4,6 +4,7 @@
 // already is no candidate. Never throws.
 import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { readMemoryText } from '../format/frontmatter.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { RankedFile } from './file-ranker.ts'
 import { cosine, mixed, type Embedder } from './mixing.ts'
@@ -210,7 +211,8 @@ export class MemoryRecall {
       const one = this.shelf.get(name)
       const read = one === undefined ? null : await this.shelf.read(one)
       if (one === undefined || read === null || !read.ok || read.memory.standing !== 'open') continue
-      chosen.push({ ...one, memory: read.memory, text: read.text })
+      const { memory, text } = read
+      chosen.push({ ...one, memory, text: `${memory.description}\n\n${readMemoryText(text).body}`.trim() })
     }
     if (chosen.length === 0) return nothing
     const files = chosen.map(({ name }) => name)
