@@ -23,4 +23,8 @@ export {
   type ReplayOptions,
 } from './replay.ts'
 export { load, sampleSources, type Source } from './source.ts'
-export { reportOf, reportText, type Group, type Report, type Row } from './report.ts'
+export { reportOf, reportText, type Group, type Report, type Row, type SessionRow } from './report.ts'
+export { pageOf, type PolicyNote } from './page/page.ts'
+export { kindOf } from './policies/list.ts'
+export { billOf, type BillLine, type Cost } from './own/bill.ts'
+export { findOwn, type Homes, type OwnSessions } from './own/find.ts'

@@ -1,7 +1,9 @@
 // The table of a batch: one row a policy, over all sessions, over those that nobody looked at while tuning and the
-// others, and for each recording program. The same data as JSON.
+// others, for each recording program, and for each session. The same data as JSON.
 import { defaults } from '../settings/defaults.ts'
 import type { Outcome } from './batch.ts'
+import type { CacheLoss } from './measuring/cache-losses.ts'
+import type { Moment } from './playing/timeline.ts'
 import { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
 import type { Lifetime, Replayed } from './replay.ts'
 
@@ -19,15 +21,30 @@ export interface Group {
   readonly recorded: { readonly figures: Figures; readonly shares: Shares } | null
 }
 
+/** One session under every policy. */
+export interface SessionRow {
+  readonly name: string
+  readonly client: string
+  readonly isHeldOut: boolean
+  readonly recorded: { readonly figures: Figures; readonly shares: Shares } | null
+  readonly losses: readonly CacheLoss[]
+  readonly rows: readonly Row[]
+  /** The window request by request, for the policies for which it was wanted. */
+  readonly timelines: Readonly<Record<string, readonly Moment[]>>
+}
+
 export interface Report {
   readonly window: number
   readonly model: string
   readonly groups: readonly Group[]
+  readonly sessions: readonly SessionRow[]
   readonly problems: readonly string[]
 }
 
 interface Session {
+  readonly name: string
   readonly client: string
+  readonly losses: readonly CacheLoss[]
   readonly isHeldOut: boolean
   readonly recorded: Figures | null
   readonly played: ReadonlyMap<string, Replayed>
@@ -63,6 +80,7 @@ export function reportOf(
   return {
     ...settings,
     groups: groups.filter(({ sessions: count }) => count > 0),
+    sessions: sessions.map((session) => sessionRow(session, policies)),
     problems: problemsOf(outcomes),
   }
 }
@@ -77,7 +95,9 @@ function sessionsOf(outcomes: readonly Outcome[]): readonly Session[] {
     const recorded = own.find((outcome) => outcome.kind === 'recorded')
     return [
       {
+        name: first.replayed.name,
         client: programOf(first.replayed.client),
+        losses: recorded?.losses ?? [],
         isHeldOut: (file + 1) % defaults.lab.heldOutEvery === 0,
         recorded: recorded?.figures ?? null,
         played: new Map(played.map(({ policy, replayed }) => [policy, replayed])),
@@ -88,6 +108,15 @@ function sessionsOf(outcomes: readonly Outcome[]): readonly Session[] {
 
 /** `claude-code 2.1.39` and `claude-code 2.1.7` are one program. */
 const programOf = (client: string): string => client.split(' ')[0] ?? client
+
+function sessionRow(session: Session, policies: readonly string[]): SessionRow {
+  const { name, client, isHeldOut, losses, played } = session
+  const { rows, recorded } = group(name, [session], policies)
+  const timelines = Object.fromEntries(
+    [...played].flatMap(([policy, { timeline }]) => (timeline === undefined ? [] : [[policy, timeline]])),
+  )
+  return { name, client, isHeldOut, recorded, losses, rows, timelines }
+}
 
 function group(name: string, sessions: readonly Session[], policies: readonly string[]): Group {
   const rows = policies.map((policy): Row => {
@@ -177,7 +206,8 @@ const none = '–'
 
 function recordedCells(figures: Figures, shares: Shares): readonly string[] {
   const cost = `${millions(shares.equivalents)}*`
-  const before = ['as recorded', cost, cost, none, none, percent(shares.hitRate), thousands(shares.carried)]
+  const paid = figures.dollars === null ? none : `${dollars(figures.dollars)}*`
+  const before = ['as recorded', cost, cost, paid, paid, percent(shares.hitRate), thousands(shares.carried)]
   const seen = [thousands(figures.largest)]
   return [...before, ...seen, ...titles.slice(before.length + seen.length).map(() => none)]
 }

@@ -263,6 +263,10 @@ export const defaults = {
     checkEvery: 8,
     /** Longest policy file. */
     maxPolicyBytes: 64 * KB,
+    /** Own sessions: the largest file that is read, how many of the newest, and how long playing them may take. */
+    ownMaxBytes: 64 * MB,
+    ownLimit: 30,
+    ownMs: 100 * second,
     /** Sessions that are made up: their sizes, how long a person pauses, and which files are edited. */
     sample: {
       sessions: [

@@ -1,12 +1,13 @@
 // `pal replay`: recorded sessions under other policies: what would have been sent, cached, paid and lost.
 import { availableParallelism } from 'node:os'
 import {
+  kindOf,
   playAll,
-  reportOf,
   reportText,
   sampleSources,
   type BatchOptions,
   type Outcome,
+  type Policy,
   type Source,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -14,16 +15,21 @@ import { findModel, simulatedModels } from '../../simulator/index.ts'
 import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { policiesIn, sourcesAt } from './choice.ts'
+import { ownSessions, type OwnFlags } from './own.ts'
+import { reportFor, writePage } from './reporting.ts'
 import { share, work } from './workers.ts'
 
-export interface ReplayArguments {
+export interface ReplayArguments extends OwnFlags {
   /** A recording, or a folder of them. */
   readonly path?: string | undefined
   /** The sessions that are made up. */
   readonly sample?: boolean | undefined
+  readonly own?: boolean | undefined
   readonly policy?: string | undefined
   readonly window?: number | undefined
   readonly model?: string | undefined
+  /** Where the page is written. */
+  readonly report?: string | undefined
   readonly json?: boolean | undefined
   /** Processes that share the work. */
   readonly jobs?: number | undefined
@@ -32,9 +38,7 @@ export interface ReplayArguments {
 }
 
 /** How the command calls itself again, null where it cannot. */
-export type ReplayIo = Pick<Io, 'errIsTerminal' | 'out' | 'err' | 'lines'> & {
-  readonly self: readonly string[] | null
-}
+export type ReplayIo = Io & { readonly self: readonly string[] | null }
 
 const usual = 'append-only,standard'
 
@@ -43,20 +47,26 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
     await work(io.lines(), io.out)
     return exits.done
   }
-  const sources = flags.path === undefined ? sampleSources : await sourcesAt(flags.path)
+  const { path, sample = false } = flags
+  const isOwn = flags.own === true || (path === undefined && !sample)
+  if (Number(path !== undefined) + Number(sample) + Number(flags.own === true) > 1)
+    return complain(io, refuse(exits.usage, 'a path, --own and --sample do not go together'))
   const options = await optionsFor(flags)
-  for (const refused of [sources, options]) if ('exit' in refused) return complain(io, refused)
-  if ('exit' in sources || 'exit' in options) return exits.usage
+  if ('exit' in options) return complain(io, options)
+  if (isOwn)
+    return ownSessions(flags, options, io, (sources, isOver) => play(sources, options, flags, io, isOver))
+  const sources = path === undefined ? sampleSources : await sourcesAt(path)
+  if ('exit' in sources) return complain(io, sources)
   const played = await play(sources, options, flags, io)
   if ('exit' in played) return complain(io, played)
-  const { window, model } = options
-  const names = options.policies.map(({ name }) => name)
-  const report = reportOf(played.outcomes, names, { window, model })
+  const report = reportFor(played.outcomes, options)
   io.out(flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : reportText(report))
+  const refused = await writePage(flags.report, report, options)
+  if (refused !== null) return complain(io, refused)
   return played.outcomes.some(({ kind }) => kind === 'played') ? exits.done : exits.failed
 }
 
-function complain(io: ReplayIo, { exit, message }: Refusal): Exit {
+function complain(io: Io, { exit, message }: Refusal): Exit {
   io.err(`pal: ${message}\n`)
   return exit
 }
@@ -70,8 +80,13 @@ async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusa
     )
   const chosen = await policiesIn(flags.policy ?? usual)
   if ('exit' in chosen) return chosen
-  return { policies: chosen, window: flags.window ?? defaults.counting.unknownWindowTokens, model }
+  const window = flags.window ?? defaults.counting.unknownWindowTokens
+  const timelines = flags.report === undefined ? [] : chosen.filter(isPictured).map(({ name }) => name)
+  return { policies: chosen, window, model, timelines }
 }
+
+/** Every moment of every session under every policy would make the page too large. */
+const isPictured = (policy: Policy): boolean => policy.ignoresWindow || kindOf(policy) === 'ours'
 
 /** Plays everything, with a bar on a terminal. */
 export async function play(

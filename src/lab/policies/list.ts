@@ -73,3 +73,9 @@ export const policies: readonly Policy[] = [...bounds, ...peers, ...ours]
 
 export const policyNamed = (name: string): Policy | undefined =>
   policies.find((policy) => policy.name === name)
+
+/** What a policy is in the picture; one from a file is its user's own. */
+export function kindOf({ name }: Policy): 'bound' | 'peer' | 'ours' {
+  const isIn = (list: readonly Policy[]): boolean => list.some((policy) => policy.name === name)
+  return isIn(bounds) ? 'bound' : isIn(peers) ? 'peer' : 'ours'
+}

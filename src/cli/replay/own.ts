@@ -1,0 +1,129 @@
+// `pal replay` without a path: a person's own sessions of other programs, what they paid, what ours would have cost, and
+// where the caches broke. It stops taking new sessions before two minutes are over and says what it left out.
+import {
+  billOf,
+  findOwn,
+  type BatchOptions,
+  type BillLine,
+  type Cost,
+  type Outcome,
+  type OwnSessions,
+  type Source,
+} from '../../lab/index.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { dollars, table, whole } from '../terminal/tables.ts'
+import { reportFor, writePage } from './reporting.ts'
+
+export interface OwnFlags {
+  /** A day as 2026-11-01, or days back as 7d. */
+  readonly since?: string | undefined
+  readonly limit?: number | undefined
+  readonly json?: boolean | undefined
+  readonly report?: string | undefined
+}
+
+type Play = (
+  sources: readonly Source[],
+  isOver: () => boolean,
+) => Promise<{ readonly outcomes: readonly Outcome[] } | Refusal>
+
+const names = { whole: 'append-only', ours: 'standard' } as const
+
+export async function ownSessions(
+  flags: OwnFlags,
+  options: BatchOptions,
+  io: Io,
+  play: Play,
+  now: () => number = Date.now,
+): Promise<Exit> {
+  const began = now()
+  const since = sinceOf(flags.since, began)
+  if (since === null)
+    return complain(io, '--since must be a day as 2026-11-01, or days back as 7d', exits.usage)
+  const found = await findOwn(io, { since, limit: flags.limit ?? defaults.lab.ownLimit })
+  if (found.sessions.length === 0) return complain(io, nothingFound(found), exits.failed)
+  const sources = found.sessions.map(({ path }): Source => ({ kind: 'file', path }))
+  const played = await play(sources, () => now() - began > defaults.lab.ownMs)
+  if ('exit' in played) return complain(io, played.message, played.exit)
+  const report = reportFor(played.outcomes, options)
+  const bill = billOf(report, names)
+  const skipped = skippedOf(found, played.outcomes)
+  io.out(
+    flags.json === true
+      ? `${safeJson({ bill, skipped, folders: found.folders, report }, 2)}\n`
+      : `${textOf(bill)}${skipped.length === 0 ? '' : `\nleft out\n${skipped.map((line) => `  ${safeLine(line)}\n`).join('')}`}`,
+  )
+  const refused = await writePage(flags.report, report, options)
+  return refused === null ? exits.done : complain(io, refused.message, refused.exit)
+}
+
+function complain(io: Io, message: string, exit: Exit): Exit {
+  io.err(`pal: ${safeLine(refuse(exit, message).message)}\n`)
+  return exit
+}
+
+const day = 86_400_000
+
+function sinceOf(text: string | undefined, now: number): number | undefined | null {
+  if (text === undefined) return undefined
+  const days = /^(\d+)d$/.exec(text)?.[1]
+  if (days !== undefined) return now - Number(days) * day
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(at) ? null : at
+}
+
+const nothingFound = ({ folders, passedOver }: OwnSessions): string =>
+  `no session of Claude Code, Codex or pi was found in ${folders.join(', ')}${passedOver.length === 0 ? '' : ` (${passedOver.map(({ why, count }) => `${count} ${why}`).join(', ')})`}. Name a recording or a folder, or try --sample`
+
+function skippedOf(found: OwnSessions, outcomes: readonly Outcome[]): readonly string[] {
+  const seen = new Set(outcomes.map(({ file }) => file))
+  const late = found.sessions.length - seen.size
+  const failed = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.message] : []))
+  const { ownMs } = defaults.lab
+  return [
+    ...found.passedOver.map(({ why, count }) => `${count} ${why}`),
+    ...(late > 0
+      ? [`${late} because ${ownMs / 1000} seconds were over; --limit and --since choose others`]
+      : []),
+    ...failed,
+    ...found.missing.map((folder) => `${folder} is not there`),
+  ]
+}
+
+function textOf(bill: readonly BillLine[]): string {
+  const right = (title: string) => ({ title, right: true })
+  const rows = bill.map((line) => [
+    line.program,
+    String(line.sessions),
+    whole(line.requests),
+    costText(line.paid),
+    costText(line.paid === null ? line.allWhole : line.whole),
+    costText(line.paid === null ? line.allOurs : line.ours),
+    line.paid === null || line.ours === null ? '' : change(line.paid, line.ours),
+  ])
+  const losses = bill.flatMap(({ program, losses: own }) =>
+    own.map(({ cause, times, tokens }) => [program, cause, String(times), whole(tokens)]),
+  )
+  const partly = bill
+    .filter(({ counted, sessions }) => counted > 0 && counted < sessions)
+    .map(
+      ({ program, counted, sessions }) =>
+        `${program}: ${counted} of ${sessions} sessions have counts; only those are compared.\n`,
+    )
+  return `${table([{ title: 'program' }, right('sessions'), right('requests'), right('paid'), right('everything sent'), right('ours'), right('')], rows)}
+Millions of input-token equivalents and dollars, both at the prices of the model that is simulated. Paid is by the
+provider's counts without answers; the others are replays under the lifetime the client used, a few per cent beside them.
+${partly.join('')}${losses.length === 0 ? '' : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses)}`}`
+}
+
+const million = 1_000_000
+const costText = (cost: Cost | null): string =>
+  cost === null ? '–' : `${(cost.equivalents / million).toFixed(2)} (${dollars(cost.dollars)})`
+
+function change(paid: Cost, ours: Cost): string {
+  const share = paid.equivalents === 0 ? 0 : ours.equivalents / paid.equivalents - 1
+  return `${share <= 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(0)} %`
+}
