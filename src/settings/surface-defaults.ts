@@ -19,6 +19,9 @@ export const surfaceDefaults = {
     idPrefixChars: 4,
     /** First words of a session shown in the list. */
     firstWordsChars: 60,
+    /** Largest text of one's own that stands for what is put away, and lines a preview shows of each kind. */
+    summaryChars: 200_000,
+    previewLines: 5,
     /** Sessions shown where nothing else is asked for. */
     listedSessions: 20,
     /** What the doctor wants of Node, how long it waits for a program, and how many sessions it reads through. */
@@ -47,6 +50,21 @@ export const surfaceDefaults = {
     lookedPaths: 20_000,
     /** Two presses within this time leave. */
     leaveMs: 2 * second,
+  },
+  mcp: {
+    /** How long a start waits for servers of tools, one may take to answer at all, and a call may run. */
+    startMs: 5 * second,
+    connectMs: 30 * second,
+    callMs: 600 * second,
+    /** Share of the window that schemas of servers may take in every request; what is beyond is looked up. */
+    windowShare: 0.05,
+    descriptionChars: 1000,
+    instructionChars: 2000,
+    /** Found tools whose schemas are shown at once. */
+    schemasShown: 8,
+    /** What is kept of a server's error stream, and shown of it. */
+    errorPieces: 20,
+    errorChars: 400,
   },
   demo: {
     /** Small, so that everything that makes room has to. */

@@ -1,5 +1,5 @@
-// `pal undo`, `pal release` and `pal compact`: changes to what a session shows, made by hand. Each becomes the writer of
-// the session for as long as it takes; nobody is asked anything over the network.
+// `pal undo` and `pal release`: changes to what a session shows, made by hand. Each becomes the writer of the session for
+// as long as it takes; nobody is asked anything over the network.
 import { createPreset, type Preset } from '../../preset.ts'
 import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent } from '../../engine/live.ts'
@@ -14,11 +14,6 @@ import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { percent, whole } from '../terminal/tables.ts'
 import type { LookFlags } from '../look/look-at.ts'
 
-export interface CompactFlags extends LookFlags {
-  readonly preview?: boolean | undefined
-  readonly instructions?: string | undefined
-}
-
 export const undo = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, (session, target) => takeBack(io, session, target, flags.json ?? false))
 
@@ -28,14 +23,6 @@ export const release = (io: Io, place: string, id: string | undefined, flags: Lo
     if (flags.json === true) io.out(`${safeJson({ session: session.id, released: target })}\n`)
     else io.out(`what was held at ${target} may be put away again\n`)
   })
-
-export function compact(io: Io, id: string | undefined, flags: CompactFlags): Promise<Exit> {
-  const { preview = false, instructions, json = false } = flags
-  return changing(io, id, flags, async (session) => {
-    const made = await session.compact({ dryRun: preview, instructions })
-    io.out(json ? `${safeJson({ session: session.id, ...made }, 2)}\n` : describeCompaction(made))
-  })
-}
 
 /** Undoes one removal and says how to let it go again. */
 export async function takeBack(io: Io, session: Session, target: Seq, json: boolean): Promise<void> {
@@ -50,15 +37,30 @@ export async function takeBack(io: Io, session: Session, target: Seq, json: bool
 }
 
 export function describeCompaction(made: Compacted): string {
-  const { seq: place, tokensBefore, tokensAfter, partsGone, partsKept, audit, source, texts } = made
+  const {
+    seq: place,
+    tokensBefore,
+    tokensAfter,
+    partsGone,
+    partsKept,
+    audit,
+    source,
+    texts,
+    restored,
+    restoredTokens,
+  } = made
   const figures =
     `${whole(tokensBefore)} tokens ${place === null ? 'would become' : 'became'} ${whole(tokensAfter)}; ` +
     `${partsGone} parts put away, ${partsKept} kept as they are (${source ?? 'large results cleared'})`
   const kept =
     audit === null ? '' : `\n${percent(audit.retention)} of what the audit looked for is still in sight`
+  const given =
+    restored.length === 0
+      ? ''
+      : `\n${whole(restoredTokens)} tokens given back: ${restored.map((one) => safeLine(one)).join(', ')}`
   const text = place === null ? texts.map((one) => `\n\n${safeText(one)}`).join('') : ''
   const back = place === null ? '' : `\npal undo ${place} takes it back`
-  return `${figures}${kept}${back}${text}\n`
+  return `${figures}${kept}${given}${back}${text}\n`
 }
 
 /** A place as people write it, or null. */

@@ -1,5 +1,6 @@
 // Commands that change a session, or what is kept of the user.
 import type { Command } from 'commander'
+import type { CompactFlags } from '../commands/compacting.ts'
 import type { Io } from '../terminal/io.ts'
 import { child, looking, type Ends, type LookFlags } from './argument.ts'
 
@@ -18,10 +19,15 @@ export function addChanging(program: Command, io: Io, ends: Ends): void {
     )
   looking(program, 'compact', 'put the older part of a session away, behind an account of it')
     .argument('[id]', 'the session; the newest when left out')
-    .option('--preview', 'only show what would happen')
+    .option('--preview', 'only show what would go, stay and cost, and what the audit says')
     .option('--instructions <text>', 'what you want to find again')
-    .action((id: string | undefined, flags: LookFlags & { preview?: boolean; instructions?: string }) =>
-      ends(async () => (await import('../commands/changes.ts')).compact(io, id, flags)),
+    .option('--from <place>', 'put away what follows this message, as pal messages lists it')
+    .option('--up-to <place>', 'put away what precedes this message')
+    .option('--edit', 'change the text in your editor before it counts')
+    .option('--write-summary <file>', 'write the text to a file, and change nothing')
+    .option('--summary-file <file>', 'the text of this file stands for what goes')
+    .action((id: string | undefined, flags: CompactFlags) =>
+      ends(async () => (await import('../commands/compacting.ts')).compact(io, id, flags)),
     )
 }
 

@@ -2,6 +2,7 @@
 import type { Audit } from '../../compaction/audit.ts'
 import type { Overflow } from '../../model/model.ts'
 import type { FactOf } from '../../transcript/fact.ts'
+import type { Range } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure } from '../../transcript/store.ts'
 
@@ -29,6 +30,8 @@ export interface Compacted {
   /** Null when clearing large results was enough. */
   readonly source: FactOf<'boundary'>['source'] | null
   readonly steps: readonly string[]
+  /** From the first to the last of what goes; null when only results are cleared. */
+  readonly span: Range | null
   readonly partsGone: number
   readonly partsKept: number
   readonly texts: readonly string[]

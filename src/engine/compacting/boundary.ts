@@ -66,13 +66,14 @@ function chainOf(core: Core, room: Room): FactOf<'boundary'>['chain'] {
 }
 
 export function reportOf(made: Plan, seq: Seq | null, given: Restoration): Compacted {
-  const { tokensBefore, tokensAfter, source, steps, texts, audit, partsGone, partsKept } = made
+  const { tokensBefore, tokensAfter, source, steps, span, texts, audit, partsGone, partsKept } = made
   return {
     seq,
     tokensBefore,
     tokensAfter,
     source,
     steps,
+    span,
     texts,
     audit,
     partsGone: partsGone.length,
