@@ -10,6 +10,11 @@ import { agentSections } from './words.ts'
 import { addWorktree, endWorktree, type Worktree } from './worktree.ts'
 import type { AgentType } from './types.ts'
 
+/** A set of tools for another folder, with the permission that goes with it. */
+export interface AgentTools extends StandardTools {
+  readonly mayRun: EngineOptions['mayRun']
+}
+
 export interface DeskPorts {
   readonly fs: FileSystem
   readonly git: Git
@@ -21,7 +26,7 @@ export interface DeskPorts {
   /** The tools of the session, those of agents included. */
   readonly tools: () => readonly Tool[]
   /** A set of its own for another folder, or one with folders that are open to it. */
-  readonly toolsIn: (root: string, openFolders: readonly string[]) => StandardTools
+  readonly toolsIn: (root: string, openFolders: readonly string[]) => AgentTools
 }
 
 export interface DeskAsk {
@@ -79,6 +84,7 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
         tools,
         formerTools: [],
         caps: { tokens, dollars },
+        ...(own === null ? {} : { mayRun: own.mayRun }),
         reminder: type.instructions && reminder !== null ? reminder : undefined,
         ...(type.model === null ? {} : { modelId: type.model }),
         system: agentSections({

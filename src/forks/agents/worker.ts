@@ -155,9 +155,7 @@ function endText(session: Session, why: string | null): string {
 /** What it said last, in whichever message that was: whoever is stopped in the middle of calls said something before. */
 function lastWords(session: Session): string {
   for (const { role, content } of [...session.view().messages].toReversed()) {
-    const text = content.flatMap((block) =>
-      'text' in block && role === 'assistant' ? [block.text] : [],
-    )
+    const text = content.flatMap((block) => ('text' in block && role === 'assistant' ? [block.text] : []))
     if (text.length > 0) return text.join('')
   }
   return ''

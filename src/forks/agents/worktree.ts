@@ -4,8 +4,8 @@
 // removes it; where the two do not fit, nothing is changed and the branch stays.
 //
 //   <root>/<name>      the folder        pal/<name>      the branch
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Git, GitAnswer } from './git.ts'
 
 export interface Worktree {
@@ -77,10 +77,11 @@ async function author(git: Git, path: string): Promise<readonly string[]> {
 
 async function removeFolder(git: Git, repository: string, path: string): Promise<GitAnswer> {
   const removed = await git(repository, 'worktree', 'remove', '--force', path)
-  if (removed.ok) return removed
   // What git does not know as a worktree any more may still lie there.
-  await rm(path, { recursive: true, force: true })
-  return git(repository, 'worktree', 'prune')
+  if (!removed.ok) await rm(path, { recursive: true, force: true })
+  // The folders above go with the last one in them.
+  for (const above of [dirname(path), dirname(dirname(path))]) await rmdir(above).catch(() => {})
+  return removed.ok ? removed : git(repository, 'worktree', 'prune')
 }
 
 /** Takes a branch into the user's working tree. Refused, and undone, where the two do not fit. */

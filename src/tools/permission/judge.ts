@@ -6,7 +6,18 @@ import { lookAt, readDoubt, type Place } from './place.ts'
 import { allowed, asked, denied, type PermissionMode, type Verdict } from './verdict.ts'
 
 /** What looks and remembers, and changes nothing outside the session. */
-export const safeTools: readonly string[] = ['Read', 'Grep', 'Glob', 'Expand', 'TaskList', 'Jobs', 'Snip']
+export const safeTools: readonly string[] = [
+  'Read',
+  'Grep',
+  'Glob',
+  'Expand',
+  'TaskList',
+  'Jobs',
+  'Snip',
+  'Agent',
+  'Agents',
+  'SendMessage',
+]
 
 export interface Judged {
   readonly tool: string

@@ -1,0 +1,128 @@
+// Two agents change one repository side by side, each in a worktree of its own; their work is merged and nothing stays.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { gitIn, mergeBranch } from '../../src/forks/agents/index.ts'
+import { call } from '../../src/simulator/index.ts'
+import { factsOf, ofType, turn } from '../e2e/desk.ts'
+import { agent, git, opened, refusedOf, repository, stage, type Part } from './desk.ts'
+
+const own = gitIn({ PATH: process.env['PATH'] ?? '' })
+const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
+
+/** Reads a file and changes one line of it. */
+const editor = (when: string, file: string, from: string, to: string): Part => ({
+  when,
+  answers: [
+    [call('Read', { file_path: file })],
+    [call('Edit', { file_path: file, old_string: from, new_string: to })],
+    `changed ${file}`,
+  ],
+})
+
+async function scene(parts: readonly Part[], files: Readonly<Record<string, string>>) {
+  const made = await stage(parts)
+  await repository(made.project, files)
+  // Opened anew: the folder was none of git's before.
+  const { preset } = await opened(made)
+  return { ...made, preset }
+}
+
+describe('agents in worktrees', () => {
+  it('[AG20] change the same file side by side, are merged, and leave nothing behind', async () => {
+    const { preset, project, home, simulator } = await scene(
+      [
+        editor('change the top', 'a.txt', 'line 1\n', 'TOP\n'),
+        editor('change the end', 'a.txt', 'line 38\n', 'END\n'),
+        {
+          when: 'main',
+          answers: [
+            [
+              agent('top', 'change the top', { worktree: true }),
+              agent('end', 'change the end', { worktree: true }),
+            ],
+            'both are back',
+          ],
+        },
+      ],
+      { 'a.txt': lines(40) },
+    )
+    const session = await preset.engine.open()
+    expect((await turn(session.send('divide'))).outcome).toBe('done')
+    const rows = session.agents()
+    expect(rows.map(({ state }) => state)).toEqual(['done', 'done'])
+    // The user's own tree is untouched until somebody merges.
+    expect(await git(project, 'status', '--porcelain')).toBe('')
+    expect(await readFile(join(project, 'a.txt'), 'utf8')).toBe(lines(40))
+    for (const row of rows) {
+      const results = ofType(await factsOf(preset.store, session.id), 'fork-end')
+      expect(results.find(({ child }) => child === row.child)?.text).toContain(row.worktree!.branch)
+      expect(await mergeBranch(own, project, row.worktree!.branch)).toEqual({ ok: true, files: ['a.txt'] })
+    }
+    const merged = await readFile(join(project, 'a.txt'), 'utf8')
+    expect(merged).toContain('TOP\n')
+    expect(merged).toContain('END\n')
+    expect(await git(project, 'branch', '--list', '--format=%(refname:short)')).toBe('main')
+    expect((await git(project, 'worktree', 'list')).split('\n')).toHaveLength(1)
+    await session.close()
+    await preset.close()
+    expect(await readdir(home)).not.toContain('worktrees')
+    expect(refusedOf(simulator)).toEqual([])
+  })
+
+  it('[AG21] that changed nothing leave no branch, and one that cannot be merged changes nothing', async () => {
+    const { preset, project } = await scene(
+      [
+        { when: 'only look', answers: [[call('Read', { file_path: 'a.txt' })], 'looked'] },
+        editor('conflict', 'a.txt', 'line 1\n', 'THEIRS\n'),
+        {
+          when: 'main',
+          answers: [
+            [
+              agent('look', 'only look', { worktree: true }),
+              agent('conflict', 'conflict', { worktree: true }),
+            ],
+            'ok',
+          ],
+        },
+      ],
+      { 'a.txt': lines(5) },
+    )
+    const session = await preset.engine.open()
+    await turn(session.send('divide'))
+    const looker = session.agents().find(({ label }) => label === 'look')
+    const other = session.agents().find(({ label }) => label === 'conflict')
+    const branches = await git(project, 'branch', '--list', '--format=%(refname:short)')
+    expect(branches.split('\n').toSorted()).toEqual(['main', other!.worktree!.branch])
+    expect(looker!.worktree).toBeDefined()
+    await writeFile(join(project, 'a.txt'), lines(5).replace('line 1', 'OURS'))
+    await git(project, 'commit', '--quiet', '-am', 'ours')
+    const merged = await mergeBranch(own, project, other!.worktree!.branch)
+    expect(merged).toMatchObject({ ok: false, conflicts: ['a.txt'] })
+    expect(await git(project, 'status', '--porcelain')).toBe('')
+    expect(await mergeBranch(own, project, 'main')).toMatchObject({ ok: false })
+    await session.close()
+  })
+
+  it('[AG22] cannot write outside of their worktree, and a folder without git has none to give', async () => {
+    const parts: Part[] = [{ when: 'main', answers: [[agent('out', 'break out', { worktree: true })], 'ok'] }]
+    const { preset, project } = await scene(parts, { 'a.txt': 'a' })
+    const evil = join(project, 'evil.txt')
+    parts.push({ when: 'break out', answers: [[call('Write', { file_path: evil, content: 'x' })], 'tried'] })
+    const session = await preset.engine.open()
+    await turn(session.send('go'))
+    const [row] = session.agents()
+    const [refused] = ofType(await factsOf(preset.store, row!.child), 'tool-result')
+    expect(refused).toMatchObject({ isError: true })
+    expect(await readdir(project)).not.toContain('evil.txt')
+    await session.close()
+    const bare = await stage([{ when: 'main', answers: [[agent('out', 'x', { worktree: true })], 'ok'] }])
+    await mkdir(join(bare.project, 'sub'))
+    const plain = await bare.preset.engine.open()
+    await turn(plain.send('go'))
+    const [result] = ofType(await factsOf(bare.preset.store, plain.id), 'tool-result')
+    expect(JSON.stringify(result)).toContain('needs a git repository')
+    expect(plain.agents()).toEqual([])
+    await plain.close()
+  })
+})
