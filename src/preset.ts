@@ -12,9 +12,11 @@ import { modelTable, type ModelTable } from './model/models.ts'
 import type { WireThinking } from './model/wire.ts'
 import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
 import { officeOf } from './preset/agents.ts'
+import { jobsOf } from './preset/jobs.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
+import { recallingDesk } from './preset/memory/recalling.ts'
 import type { Project } from './preset/project.ts'
 import type { Layer } from './projection/layer.ts'
 import { standardLayers, type LayerOptions } from './projection/layers/index.ts'
@@ -97,6 +99,7 @@ export function createPreset(options: PresetOptions): Preset {
   const store = options.store ?? projectStore(options)
   const permission = permissionOf(options, fs)
   const memory = memoryDesk({ ...options, fs, clock, unique: () => ids.uuid() })
+  const recalling = recallingDesk({ desk: memory, store, settings, models, modelId, fs, clock })
   const standard = standardTools({
     fs,
     grants: permission.grants,
@@ -121,7 +124,12 @@ export function createPreset(options: PresetOptions): Preset {
     tools: () => tools,
   })
   const others = settings.agents === false ? [] : agentTools(office)
-  const tools: readonly Tool[] = [...memory.tools(standard.tools), ...others, ...(snips ? [snipTool()] : [])]
+  const tools: readonly Tool[] = [
+    ...memory.tools(standard.tools),
+    ...recalling.tools,
+    ...others,
+    ...(snips ? [snipTool()] : []),
+  ]
   const sections = createSections(
     sectionDefinitions({
       cwd: project.cwd,
@@ -152,8 +160,17 @@ export function createPreset(options: PresetOptions): Preset {
         environment: commandEnvironment(environment),
       }),
     ),
+    ...jobsOf({
+      ...options,
+      sessions: options.store === undefined ? sessionsFolder(options.home, project) : null,
+      hasModel: options.model !== undefined,
+      compactsByItself: switches.autocompact !== false && switches.automaticRemoval !== false,
+      fs,
+      unique: () => ids.uuid(),
+    }),
     mayRun: memory.mayRun(permission),
     reminder: memory.reminder,
+    recall: recalling.recall,
     restoration: {
       files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
       fileCount: settings.restoreFiles,

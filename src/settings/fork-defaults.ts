@@ -20,6 +20,8 @@ export const forkDefaults = {
     blockShare: 0.25,
     /** Fewest characters in one token, so that a text cut to so many surely fits. */
     charsPerToken: 2,
+    /** Words that surely fit into a token, where a summary must be short. */
+    wordsPerToken: 0.5,
     /** Shorter quotations are not looked up. */
     leastQuoteChars: 12,
     leastNextQuoteChars: 20,

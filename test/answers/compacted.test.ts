@@ -31,6 +31,7 @@ describe('the request of a compacted session', () => {
           const text = summaryText({
             ...facts,
             account,
+            by: 'model',
             sections: `## Where it stood\n- ${quote} [12]\n\n## Steps\n- read src/a.ts`,
             isUnanswered,
             isAutomatic: true,

@@ -3,6 +3,7 @@ import type { LiveEvent } from '../../engine/live.ts'
 import { safeLine } from './safe-text.ts'
 
 const shownChars = 100
+const second = 1000
 /** What says most about a call, likeliest first. */
 const telling = ['file_path', 'path', 'command', 'pattern', 'url', 'ref'] as const
 
@@ -26,6 +27,8 @@ export function progressLine(event: LiveEvent): string | null {
       return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${event.tokensFreed} tokens freed)`
     case 'compaction':
       return `  ~ compaction: ${event.tokensBefore} tokens became ${event.tokensAfter} (${event.source ?? 'cleared'})`
+    case 'working':
+      return `  … ${safeLine(event.source)}${event.forMs < second ? '' : `, ${Math.round(event.forMs / second)} s`}`
     case 'retry-wait':
       return `  … ${cut(safeLine(event.failure.message))}; attempt ${event.attempt} in ${event.waitMs} ms`
     default:

@@ -97,11 +97,12 @@ function forkTokens(aside: Aside, directive: string): number | null {
   return most < leastTokens || most <= aside.thinkingTokens ? null : most
 }
 
-function promptOf({ variant, instructions, hookInstructions, parts }: Asked): string {
-  const { pivotChars } = defaults.summary
+function promptOf({ variant, instructions, hookInstructions, parts, maxTokens }: Asked): string {
+  const { pivotChars, directTokens, wordsPerToken } = defaults.summary
   const first = variant === 'from' ? parts.map(wordsOf).find((text) => text !== '') : undefined
   const pivot = first?.replaceAll(/\s+/gu, ' ').slice(0, pivotChars).toWellFormed() ?? null
-  return summaryPrompt({ variant, instructions, hookInstructions, pivot })
+  const words = maxTokens < directTokens / 4 ? Math.floor(maxTokens * wordsPerToken) : null
+  return summaryPrompt({ variant, instructions, hookInstructions, pivot, words })
 }
 
 const wordsOf = ({ blocks }: Part): string =>
@@ -119,7 +120,13 @@ async function directly(ask: Asked, modelId: string | undefined, signal: AbortSi
       ? known.room.window
       : windowOf({ model, table: aside.models, override: undefined, learned: undefined }).tokens
   const out = Math.floor(
-    Math.min(directTokens, lookUp(aside.models, model)?.maxOutput ?? directTokens, window / 4),
+    Math.min(
+      directTokens,
+      // The draft before a summary may be as long as the summary.
+      2 * ask.maxTokens,
+      lookUp(aside.models, model)?.maxOutput ?? directTokens,
+      window / 4,
+    ),
   )
   const factor = factorOf(aside.fold.numbers.calibration, wireModelId(model))
   const directive = promptOf(ask)
