@@ -18,6 +18,7 @@ const all = [
   'layers',
   'compaction',
   'redact',
+  'permission',
   'start',
   'adapter-start',
 ]

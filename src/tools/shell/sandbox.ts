@@ -122,7 +122,13 @@ async function wordsFor(options: SandboxOptions, cwd: string): Promise<readonly 
   const secret = await hiding(fs, home, options.hidden)
   const isInProject = (path: string): boolean => writable.some((folder) => isInside(folder, path))
   const words = [
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    '--ro-bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
     ...['/tmp', '/var/tmp', '/run'].flatMap((folder) => ['--tmpfs', folder]),
     ...(options.network ? nameServices.flatMap((path) => ['--ro-bind-try', path, path]) : ['--unshare-net']),
     ...secret.filter(({ path }) => !isInProject(path)).flatMap(({ words: hide }) => hide),
@@ -140,8 +146,15 @@ async function wordsFor(options: SandboxOptions, cwd: string): Promise<readonly 
   }
   return [
     ...words,
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--die-with-parent', '--cap-drop', 'ALL'],
-    ...['--chdir', cwd, '--'],
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--die-with-parent',
+    '--cap-drop',
+    'ALL',
+    '--chdir',
+    cwd,
+    '--',
   ]
 }
 

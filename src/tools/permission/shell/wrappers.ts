@@ -14,7 +14,7 @@ const runners = new Set(
     'env timeout nice nohup command builtin exec eval sudo doas su runuser xargs find fd parallel watch script stdbuf ' +
     'setsid ionice chrt taskset chroot unshare nsenter bwrap flock strace ltrace gdb time coproc trap busybox toybox ' +
     'sh bash dash zsh ksh mksh fish ash rbash ssh entr make npx pnpx bunx mapfile readarray compgen complete bind ' +
-    'enable source . systemd-run at batch crontab git tar rsync awk gawk mawk perl python python3 node ruby php expect'
+    '! { if then elif else do while until for case enable source . systemd-run at batch crontab git tar rsync awk gawk mawk perl python python3 node ruby php expect'
   ).split(' '),
 )
 
