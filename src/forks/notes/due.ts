@@ -1,6 +1,6 @@
 // When notes are due (SPEC 6.2): enough tokens of conversation for the first, later enough added since the last update
 // together with enough calls or a natural pause. Counted over the entries since, so that a resume goes on where it was.
-import type { Aside } from '../../engine/aside.ts'
+import type { Aside } from '../../engine/aside/aside.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 

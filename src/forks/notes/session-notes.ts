@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
-import type { Aside, NoteKeeper, ReadNotes } from '../../engine/aside.ts'
+import type { Aside, NoteKeeper, ReadNotes } from '../../engine/aside/aside.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createPathGate, editTool } from '../../tools/index.ts'

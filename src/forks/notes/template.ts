@@ -19,9 +19,7 @@ const sections: readonly (readonly [title: string, guidance: string])[] = [
   ['Worklog', 'Step by step what was done, each step in one short line.'],
 ]
 
-export const defaultTemplate = sections
-  .map(([title, guidance]) => `# ${title}\n_${guidance}_\n`)
-  .join('\n')
+export const defaultTemplate = sections.map(([title, guidance]) => `# ${title}\n_${guidance}_\n`).join('\n')
 
 export interface NoteSection {
   readonly heading: string

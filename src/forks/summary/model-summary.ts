@@ -2,7 +2,7 @@
 // pieces where the conversation exceeds the window of whoever writes. An answer that does not hold is no answer: the
 // caller has an extracted text in hand. Nothing here throws, and nothing of the session is changed.
 import { accountOf, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
-import type { Aside, SessionSummariser } from '../../engine/aside.ts'
+import type { Aside, SessionSummariser } from '../../engine/aside/aside.ts'
 import type { ForkOutcome, ForkSpec } from '../../engine/fork-spec.ts'
 import type { Emit } from '../../engine/live.ts'
 import { lookUp, windowOf, wireModelId } from '../../model/models.ts'

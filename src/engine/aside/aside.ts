@@ -1,17 +1,17 @@
 // What a job beside the talk (a summary, session notes) may see and do of the session it serves, and the ports through
 // which such jobs are handed in. Jobs live in rooms above; the engine knows them by these shapes only.
-import type { SummaryAnswer, SummaryAsk } from '../compaction/summary.ts'
-import type { ModelTable } from '../model/models.ts'
-import type { RoomOutcome } from '../projection/budget.ts'
-import type { Fold } from '../projection/fold.ts'
-import type { Fact } from '../transcript/fact.ts'
-import type { Tail } from '../transcript/grammar.ts'
-import type { Seq, SessionId } from '../transcript/ids.ts'
-import type { BlobInfo, Result } from '../transcript/store.ts'
-import type { Appended } from '../transcript/transcript.ts'
-import type { ForkOutcome, ForkSpec } from './fork-spec.ts'
-import type { Emit } from './live.ts'
-import type { Latest } from './opening/resume.ts'
+import type { SummaryAnswer, SummaryAsk } from '../../compaction/summary.ts'
+import type { ModelTable } from '../../model/models.ts'
+import type { RoomOutcome } from '../../projection/budget.ts'
+import type { Fold } from '../../projection/fold.ts'
+import type { Fact } from '../../transcript/fact.ts'
+import type { Tail } from '../../transcript/grammar.ts'
+import type { Seq, SessionId } from '../../transcript/ids.ts'
+import type { BlobInfo, Result } from '../../transcript/store.ts'
+import type { Appended } from '../../transcript/transcript.ts'
+import type { ForkOutcome, ForkSpec } from '../fork-spec.ts'
+import type { Emit } from '../live.ts'
+import type { Latest } from '../opening/resume.ts'
 
 export interface Aside {
   readonly session: SessionId

@@ -1,7 +1,7 @@
 // A session as jobs beside the talk see it.
 import type { Aside } from './aside.ts'
-import type { Core } from './core.ts'
-import { fork } from './fork.ts'
+import type { Core } from '../core.ts'
+import { fork } from '../fork.ts'
 
 export function asideOf(core: Core): Aside {
   const { options, session, fold, transcript, ending } = core
