@@ -1,7 +1,7 @@
 // The Recall port: who brings memories for what the user says. The engine asks and never waits: `quick` has a few
 // milliseconds and may add to the request that is about to go, `choose` runs beside it, and what it brings is written
 // down before a later one. Neither rejects; a problem is said and ends nothing.
-import type { Aside } from '../aside.ts'
+import type { Aside } from '../aside/aside.ts'
 
 export interface RecallAsk {
   /** What the user has just said, and before it, newest first. */
