@@ -19,7 +19,12 @@ export interface StandardSettings {
   readonly budget?: boolean | undefined
   readonly messageChars?: number | undefined
   readonly microcompact?: boolean | undefined
+  readonly collapse?: boolean | undefined
   readonly autocompact?: boolean | undefined
+  /** Files a compaction gives back, none with 0; what one may take, and what the outlines of others may. */
+  readonly restoreFiles?: number | undefined
+  readonly restoreFileTokens?: number | undefined
+  readonly outlinesTokens?: number | undefined
   readonly timeBased?: boolean | undefined
   readonly cached?: boolean | undefined
   readonly keep?: number | undefined
@@ -91,7 +96,11 @@ const shape = z.strictObject({
       budget: z.optional(z.boolean()),
       messageChars: z.optional(size),
       microcompact: z.optional(z.boolean()),
+      collapse: z.optional(z.boolean()),
       autocompact: z.optional(z.boolean()),
+      restoreFiles: z.optional(size),
+      restoreFileTokens: z.optional(size),
+      outlinesTokens: z.optional(size),
       timeBased: z.optional(z.boolean()),
       cached: z.optional(z.boolean()),
       keep: z.optional(size),

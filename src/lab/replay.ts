@@ -3,6 +3,7 @@
 // In process and without a disk, so that the same recording and the same policy give the same figures.
 import { createEngine } from '../engine/engine.ts'
 import type { LiveEvent } from '../engine/live.ts'
+import type { RestorationOptions } from '../engine/restoring/restorer.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import { lookUp, modelTable } from '../model/models.ts'
 import type { WireBlock } from '../model/wire.ts'
@@ -192,11 +193,17 @@ async function open(
     ids: countedIds(),
     cacheLifetime: lifetimes[0],
     window: policy.ignoresWindow ? unlimited : options.window,
-    restoration: { source: scene.files },
+    restoration: restorationOf(policy, scene.files),
     listen: (event) => note(scene, event),
     ...(script.reminder === null ? {} : { reminder: script.reminder }),
   })
   return Object.assign(scene, { session: await engine.open() })
+}
+
+function restorationOf({ standard }: Policy, source: RecordedFiles): RestorationOptions {
+  const { restoreFiles, restoreFileTokens, outlinesTokens } = standard ?? {}
+  const files = restoreFiles === undefined ? undefined : restoreFiles > 0
+  return { source, files, fileCount: restoreFiles, fileTokens: restoreFileTokens, outlinesTokens }
 }
 
 const unlimited = Number.MAX_SAFE_INTEGER
