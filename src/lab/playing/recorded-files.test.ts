@@ -3,37 +3,20 @@ import type { AssistantBlock } from '../../transcript/content.ts'
 import { RecordedFiles } from './recorded-files.ts'
 import type { Step } from './script.ts'
 
-function step(
-  calls: readonly [name: string, input: Record<string, unknown>][],
-  results: readonly string[],
-): Step {
-  const content = calls.map(([name, input], index): AssistantBlock => ({
-    type: 'tool_use',
-    id: `c${index}`,
-    name,
-    input,
-  }))
-  return {
-    at: 0,
-    input: [],
-    typed: [],
-    results: results.map((text, index) => ({
-      id: `c${index}`,
-      content: [{ type: 'text', text }],
-      isError: false,
-    })),
-    answer: { at: 0, content, outputTokens: null },
-  }
-}
+const nothing = { at: 0, input: [], typed: [] }
 
-/** A call and, with the next step, its result. */
+/** Calls, each with its result in the next step. */
 async function played(
   ...turns: readonly [name: string, input: Record<string, unknown>, result: string][]
 ): Promise<{ readonly recent: readonly string[]; readonly textOf: (path: string) => string | undefined }> {
   const files = new RecordedFiles()
-  for (const [name, input, result] of turns) {
-    files.calls(step([[name, input]], []))
-    files.results(step([], [result]))
+  for (const [index, [name, input, text]] of turns.entries()) {
+    const id = `c${index}`
+    const content: readonly AssistantBlock[] = [{ type: 'tool_use', id, name, input }]
+    const asked: Step = { ...nothing, results: [], answer: { at: 0, content, outputTokens: null } }
+    const result = { id, content: [{ type: 'text', text }], isError: false } as const
+    files.calls(asked)
+    files.results({ ...asked, results: [result] })
   }
   const read = await files.read(['a.ts', 'b.ts'])
   return { recent: files.recent(), textOf: (path) => read.get(path)?.text }
