@@ -35,7 +35,7 @@ export const recallDefaults = {
     descriptionChars: 300,
     /** Below this nothing is injected, and above the second a memory is injected without asking the selector. */
     floor: 10,
-    strong: 18,
+    strong: 15,
     /** With vectors: how near a memory must be to pass the floor without a word in common. */
     nearFloor: 0.5,
     /** What the selector sees of the message, may answer, and hears of tools. */
@@ -97,6 +97,9 @@ export const recallDefaults = {
     shownChars: 300,
     /** Turns shown on each side when a hit is expanded. */
     around: 2,
+    mostAround: 20,
     memories: 10,
+    queryChars: 500,
+    refChars: 1024,
   },
 } as const

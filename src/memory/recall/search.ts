@@ -1,0 +1,222 @@
+// Searching what outlives a session: memories first, then what was said in earlier sessions (SPEC 11.5). The index of
+// turns is built when it is first asked for and goes on where it stopped; it holds no texts, those of the hits are read
+// from the store. What tools printed, what was recalled and what forks said is not indexed: it would be found in place
+// of what people said. Never throws.
+import type { DiskFailure } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { AssistantBlock, UserBlock } from '../../transcript/content.ts'
+import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fact.ts'
+import { seq, sessionId, type Seq, type SessionId } from '../../transcript/ids.ts'
+import type { Failure, Store } from '../../transcript/store.ts'
+import type { Standing } from '../memory.ts'
+import type { Shelf, Shelved } from './shelf.ts'
+import { TurnRanker } from './turn-ranker.ts'
+import { Lexicon } from './words/terms.ts'
+
+export interface MemoryHit {
+  readonly name: string
+  readonly path: string
+  readonly description: string
+  readonly modifiedMs: number
+  readonly standing: Standing
+  readonly score: number
+}
+
+export interface TurnHit {
+  /** Names the turn to `around`. */
+  readonly ref: string
+  readonly session: string
+  readonly at: number
+  readonly speaker: 'user' | 'assistant'
+  readonly text: string
+  readonly isHit: boolean
+}
+
+export type Found<T> =
+  | { readonly ok: true; readonly hits: readonly T[] }
+  | { readonly ok: false; readonly failure: Failure }
+
+interface Indexed {
+  bytes: number
+  next: Seq
+  isMain: boolean
+}
+
+export class MemorySearch {
+  readonly #shelf: Shelf
+  readonly #store: Store
+  readonly #sessions = new Map<SessionId, Indexed>()
+  #made: { readonly lexicon: Lexicon; readonly ranker: TurnRanker } | null = null
+
+  constructor(shelf: Shelf, store: Store) {
+    this.#shelf = shelf
+    this.#store = store
+  }
+
+  /** Memories by rank; which ones may be shown is the caller's to say. */
+  async memories(
+    query: string,
+    most: number,
+    signal: AbortSignal,
+    isShown: (standing: Standing) => boolean,
+  ): Promise<Found<MemoryHit>> {
+    const failure = await this.#shelf.refresh(signal)
+    if (failure !== null) return failed(failure)
+    const ranked = this.#shelf.rank(query, most, ({ memory }) => isShown(memory.standing))
+    return { ok: true, hits: ranked.map(({ id, score }) => hitOf(this.#shelf.get(id)!, score)) }
+  }
+
+  /** The text of a memory by its name or path; null when there is none, or none that may be shown. */
+  async memory(
+    name: string,
+    signal: AbortSignal,
+    isShown: (standing: Standing) => boolean,
+  ): Promise<{ readonly path: string; readonly text: string; readonly standing: Standing } | null> {
+    const failure = await this.#shelf.refresh(signal)
+    const one = this.#shelf.get(name) ?? this.#shelf.all().find(({ path }) => path === name)
+    if (failure !== null || one === undefined) return null
+    const read = await this.#shelf.read(one)
+    if (!read.ok || !isShown(read.memory.standing)) return null
+    return { path: one.path, text: read.text, standing: read.memory.standing }
+  }
+
+  /** Turns by rank, all sessions but the one that asks. */
+  async turns(
+    query: string,
+    most: number,
+    signal: AbortSignal,
+    own: string | null = null,
+  ): Promise<Found<TurnHit>> {
+    const failure = await this.#index(signal)
+    if (failure !== null) return { ok: false, failure }
+    const { lexicon, ranker } = this.#turns()
+    const ranked = ranker.rank(query, most, (id) => own === null || !id.startsWith(`${own}:`))
+    const asked = new Set(lexicon.words(query))
+    const hits: TurnHit[] = []
+    for (const { id } of ranked) {
+      const turn = await this.#read(id)
+      if (turn !== null) hits.push({ ...turn, text: this.#excerpt(turn.text, asked) })
+    }
+    return { ok: true, hits }
+  }
+
+  /** A hit with the turns on both sides of it, in full up to a bound. */
+  async around(ref: string, turns: number, signal: AbortSignal): Promise<Found<TurnHit>> {
+    const failure = await this.#index(signal)
+    if (failure !== null) return { ok: false, failure }
+    const ids = this.#turns().ranker.around(ref, turns)
+    const hits: TurnHit[] = []
+    for (const id of ids) {
+      const turn = await this.#read(id)
+      if (turn !== null) hits.push({ ...turn, isHit: id === ref })
+    }
+    if (hits.length > 0) return { ok: true, hits }
+    return { ok: false, failure: { code: 'not-found', message: `there is no turn ${JSON.stringify(ref)}` } }
+  }
+
+  /** Made when it is first asked for. */
+  #turns(): { readonly lexicon: Lexicon; readonly ranker: TurnRanker } {
+    if (this.#made === null) {
+      const lexicon = new Lexicon()
+      this.#made = { lexicon, ranker: new TurnRanker(lexicon) }
+    }
+    return this.#made
+  }
+
+  async #index(signal: AbortSignal): Promise<Failure | null> {
+    const { sessions, sessionBytes } = defaults.search
+    let [count, bytes] = [0, 0]
+    for await (const info of this.#store.list()) {
+      if (signal.aborted) return { code: 'aborted', message: 'the search was given up' }
+      if (!info.ok) return info.failure
+      bytes += info.bytes
+      if (++count > sessions || bytes > sessionBytes) break
+      const known = this.#sessions.get(info.session) ?? { bytes: -1, next: seq(0), isMain: true }
+      this.#sessions.set(info.session, known)
+      if (known.bytes === info.bytes || !known.isMain) continue
+      const failure = await this.#take(info.session, known, signal)
+      if (failure !== null) return failure
+      known.bytes = info.bytes
+    }
+    return null
+  }
+
+  async #take(session: SessionId, known: Indexed, signal: AbortSignal): Promise<Failure | null> {
+    for await (const item of this.#store.read(session, { from: known.next })) {
+      if (signal.aborted) return { code: 'aborted', message: 'the search was given up' }
+      // A session that goes away while it is read has nothing to say.
+      if (item.kind === 'failed') return item.failure.code === 'no-such-session' ? null : item.failure
+      if (item.kind !== 'entry') continue
+      known.next = seq(item.entry.seq + 1)
+      if (!isKnown(item.entry)) continue
+      const { fact, at } = item.entry
+      if (fact.type === 'session-start') known.isMain = fact.purpose === 'main'
+      if (!known.isMain) return null
+      const said = saidIn(fact)
+      if (said === null) continue
+      this.#turns().ranker.add({
+        id: `${session}:${item.entry.seq}`,
+        session,
+        text: said.text,
+        date: new Date(at).toISOString().slice(0, 10),
+        isUser: said.speaker === 'user',
+      })
+    }
+    return null
+  }
+
+  async #read(ref: string): Promise<TurnHit | null> {
+    const cut = ref.lastIndexOf(':')
+    const session = sessionId(ref.slice(0, cut))
+    const place = seq(Number(ref.slice(cut + 1)))
+    for await (const item of this.#store.read(session, { from: place, to: place })) {
+      if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+      return turnOf(ref, session, item.entry)
+    }
+    return null
+  }
+
+  /** The sentence with most of what was asked for, and what follows it. */
+  #excerpt(text: string, asked: ReadonlySet<string>): string {
+    const { shownChars } = defaults.search
+    const { lexicon } = this.#turns()
+    if (text.length <= shownChars) return text
+    let [best, bestCount, at] = [0, -1, 0]
+    for (const sentence of text.split(/(?<=[.!?。！？\n])/u)) {
+      const count = new Set(lexicon.words(sentence).filter((word) => asked.has(word))).size
+      if (count > bestCount) [best, bestCount] = [at, count]
+      at += sentence.length
+    }
+    const shown = text
+      .slice(best, best + shownChars)
+      .toWellFormed()
+      .trim()
+    return `${best > 0 ? '… ' : ''}${shown}${best + shownChars < text.length ? ' …' : ''}`
+  }
+}
+
+function turnOf(ref: string, session: SessionId, { fact, at }: Entry): TurnHit | null {
+  const said = saidIn(fact)
+  return said === null ? null : { ref, session, at, ...said, isHit: true }
+}
+
+function saidIn(fact: Fact): { readonly text: string; readonly speaker: 'user' | 'assistant' } | null {
+  const speaker = isRealInput(fact) ? 'user' : fact.type === 'assistant-message' ? 'assistant' : null
+  if (speaker === null || !('content' in fact)) return null
+  const text = wordsIn(fact.content).slice(0, defaults.search.turnChars).toWellFormed().trim()
+  return text === '' ? null : { text, speaker }
+}
+
+const wordsIn = (content: readonly (UserBlock | AssistantBlock)[]): string =>
+  content.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')
+
+const hitOf = ({ name, path, memory }: Shelved, score: number): MemoryHit => ({
+  name,
+  path,
+  description: memory.description === '' ? memory.name : memory.description,
+  modifiedMs: memory.modifiedMs,
+  standing: memory.standing,
+  score,
+})
+
+const failed = ({ code, message }: DiskFailure) => ({ ok: false, failure: { code, message } }) as const

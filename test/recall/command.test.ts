@@ -1,0 +1,58 @@
+// `pal memory search` and recall in `pal -p`, as they are shipped, in a child process.
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { machineFileSystem } from '../../src/disk/fs.ts'
+import { projectOf } from '../../src/preset/project.ts'
+import { desk, server, type Desk } from '../cli/pal.ts'
+import { memoryText, plant, type Planted } from './memory-folder.ts'
+
+async function remembering(at: Desk, planted: readonly Planted[]): Promise<void> {
+  const found = await projectOf(machineFileSystem, at.project)
+  if (!found.ok) throw new Error(found.failure.message)
+  const own = join(at.state, 'projects', found.project.slug)
+  await plant({ scope: 'project', root: join(own, 'memory'), state: join(own, 'memory-state') }, planted)
+}
+
+const zephyr: Planted = {
+  file: 'zephyr.md',
+  text: memoryText('zephyr builds need the linker flag', 'Pass --no-zephyr to the linker for zephyr builds.'),
+}
+
+describe('pal', () => {
+  it('[RC38] finds memories and what was said, as text and as JSON', { timeout: 90_000 }, async () => {
+    const at = await desk()
+    await remembering(at, [zephyr, { file: 'held.md', text: memoryText('zephyr held', 'x'), trust: null }])
+    const { access, simulator } = await server(['The build is fine.', 'Pass the flag.'])
+    const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
+    expect((await at.pal(['-p', 'does the quuxbuild pass?'], { environment })).code).toBe(0)
+    expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('--no-zephyr')
+    const found = await at.pal(['memory', 'search', 'zephyr', 'linker', '--json'])
+    expect(found.code).toBe(0)
+    const { memories } = JSON.parse(found.out) as { memories: { name: string; standing: string }[] }
+    expect(memories.map(({ name, standing }) => [name, standing])).toEqual([
+      ['project/zephyr.md', 'open'],
+      ['project/held.md', 'held'],
+    ])
+    const said = await at.pal(['memory', 'search', 'quuxbuild', '--transcripts'])
+    expect(said.out).toContain('no memory fits')
+    const place = /^(\S+:\d+) .*quuxbuild/mu.exec(said.out)![1]!
+    expect((await at.pal(['memory', 'search', '--expand', place])).out).toContain('The build is fine.')
+    expect((await at.pal(['memory', 'search'])).code).toBe(2)
+  })
+
+  it(
+    '[RC27] puts a memory before the model with the very first request',
+    { timeout: 90_000, retry: 2 },
+    async () => {
+      const at = await desk()
+      await remembering(at, [zephyr])
+      const { access, simulator } = await server(['Pass the flag.'])
+      const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
+      expect((await at.pal(['-p', 'which flag do zephyr builds need?'], { environment })).code).toBe(0)
+      expect(JSON.stringify(simulator.log.last()?.body)).toContain('Pass --no-zephyr')
+      const off = { ...environment, PALIMPSEST_RECALL: 'off' }
+      expect((await at.pal(['-p', 'which flag do zephyr builds need?'], { environment: off })).code).toBe(0)
+      expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('Pass --no-zephyr')
+    },
+  )
+})
