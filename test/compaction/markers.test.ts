@@ -2,9 +2,12 @@
 // summariser that answers garbage; the token is in the request that goes over the wire.
 import { expect, it } from 'vitest'
 import type { Restorer } from '../../src/engine/restoring/restorer.ts'
+import { call } from '../../src/simulator/index.ts'
 import { answered, call as calling, result, said } from '../../src/testing/builders.ts'
+import { fixedSession } from '../../src/testing/fixed.ts'
+import type { Tool } from '../../src/tools/tool.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
-import { factsOf, ofType, refusals, simulated, turn } from '../e2e/desk.ts'
+import { factsOf, ofType, refusals, simulated, tool, turn } from '../e2e/desk.ts'
 import { reopened, turnOf, work } from './desk.ts'
 
 const mark = (source: string): string => `PLAN-PERSIST-42-${source}`
@@ -14,10 +17,29 @@ const attached = (kind: string, text: string): Fact => ({
   content: [{ type: 'text', text }],
 })
 
-/** As the registry of agents says it: whoever still works is named, wherever the list is asked from. */
-const agents: Restorer = {
-  name: 'agents',
-  restore: async () => `<agents>\n${mark('AGENT')} is still working in the background\n</agents>`,
+/** Handed in from outside, as the skills of a preset are. */
+const skills: Restorer = {
+  name: 'skills',
+  restore: async ({ kept }) =>
+    kept.some(({ attachment }) => attachment?.kind === 'skills') ? null : `<skills>${mark('SKILL')}</skills>`,
+}
+
+/** Starts an agent that does not end: its start is a fact, as that of every agent is. */
+const start: Tool = {
+  ...tool('Start', () => ''),
+  run: async () => ({
+    content: [{ type: 'text', text: 'started' }],
+    isError: false,
+    facts: [
+      {
+        type: 'agent-start',
+        child: fixedSession(9),
+        label: mark('AGENT'),
+        agent: 'explore',
+        mode: 'background',
+      },
+    ],
+  }),
 }
 
 const tasks = {
@@ -54,13 +76,14 @@ it('[RS8] every source is in the request after five compactions with garbage for
     { length: rounds },
     (_, n) => `Finding ${n}. ${'A long tale of no use. '.repeat(300)}`,
   )
-  const scene = await simulated([...answers, 'the end'])
+  const scene = await simulated([[call('Start', {})], ...answers, 'the end'])
   let asked = 0
   const summariser = { summarise: () => Promise.resolve(garbage[asked++ % garbage.length]!) }
   const { session, store } = await reopened(facts, {
     model: scene.model,
+    tools: [start],
     summariser,
-    restoration: { restorers: [agents] },
+    restoration: { restorers: [skills] },
   })
   const pinned = [...session.view().messages]
     .flatMap(({ parts }) => parts)
@@ -72,10 +95,11 @@ it('[RS8] every source is in the request after five compactions with garbage for
   }
   await turn(session.send(`Last: ${mark('LAST')}`))
   const body = JSON.stringify(scene.simulator.log.requests.at(-1)?.body)
-  for (const source of ['RULES', 'GOAL', 'LAST', 'PLAN', 'TASK', 'PIN', 'AGENT', 'MODE'])
+  for (const source of ['RULES', 'GOAL', 'LAST', 'PLAN', 'TASK', 'PIN', 'AGENT', 'MODE', 'SKILL'])
     expect(body, source).toContain(mark(source))
   // Once each: what is given back does not pile up, and the mode is the last one set.
-  for (const source of ['PLAN', 'MODE', 'AGENT']) expect(body.split(mark(source)).length - 1, source).toBe(1)
+  for (const source of ['PLAN', 'MODE', 'AGENT', 'SKILL'])
+    expect(body.split(mark(source)).length - 1, source).toBe(1)
   expect(body).not.toContain(mark('OLD-MODE'))
   expect(body).toContain('done before')
   expect(ofType(await factsOf(store, session.id), 'boundary').length).toBe(rounds)
