@@ -13,7 +13,20 @@ import { folder, later, modelId } from '../e2e/desk.ts'
 
 export type Said = string | readonly WireBlock[]
 /** What the sessions with this task answer, one after the other; the last answer is given again. `main` is the talk. */
-export type Part = { readonly when: string; readonly answers: readonly Said[] }
+export type Part = {
+  readonly when: string
+  readonly answers: readonly Said[] | ((request: WireRequest) => Said)
+}
+
+/** Answers to what was said last, once for each time it is said; results of calls are only taken note of. */
+export const replies =
+  (table: Readonly<Record<string, Said>>): ((request: WireRequest) => Said) =>
+  (request) => {
+    const content = request.messages.at(-1)?.content ?? []
+    if (typeof content !== 'string' && content.some((block) => block.type === 'tool_result')) return 'noted'
+    const words = JSON.stringify(content)
+    return Object.entries(table).find(([said]) => words.includes(said))?.[1] ?? 'nothing to do'
+  }
 
 /** What a session is there for: the task of an agent or a fork, or the talk with the user. */
 export function taskOf(request: WireRequest): string {
@@ -43,7 +56,11 @@ export function cast(parts: readonly Part[]): Answerer {
       const part = parts.find(({ when }) => task.includes(when))
       const at = part === undefined ? 0 : (given.get(part) ?? 0)
       if (part !== undefined) given.set(part, at + 1)
-      const said = part?.answers[Math.min(at, part.answers.length - 1)] ?? 'nothing to say'
+      const answers = part?.answers ?? []
+      const said =
+        typeof answers === 'function'
+          ? answers(request)
+          : (answers[Math.min(at, answers.length - 1)] ?? 'nothing to say')
       await slowly(task)
       const content = typeof said === 'string' ? [text(said)] : said
       const isCall = content.some((block) => block.type === 'tool_use')

@@ -33,7 +33,7 @@ const identity = [
 ].join('\n')
 
 const team = (name: string): string =>
-  `You are the teammate ${JSON.stringify(name)} and stay after your first task: what you say at the end of a turn goes to whoever started you, and a message begins your next turn. SendMessage writes to others. When you are asked to end and are done, answer with kind shutdown-response and approve true.`
+  `You are the teammate ${JSON.stringify(name)} and stay after your first task: what you say at the end of a turn goes to whoever started you, and a message begins your next turn. SendMessage writes to others, and to "leader". When you are asked to end and are done, answer with kind shutdown-response and approve true.`
 
 export const forkDirective = (task: string): string =>
   [

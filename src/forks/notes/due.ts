@@ -1,14 +1,14 @@
 // When notes are due (SPEC 6.2): enough tokens of conversation for the first, later enough added since the last update
 // together with enough calls or a natural pause. Counted over the entries since, so that a resume goes on where it was.
-import type { Aside } from '../../engine/aside/aside.ts'
+import type { Fold } from '../../projection/fold.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Seq } from '../../transcript/ids.ts'
 
-export function isDue(aside: Aside): boolean {
+export function isDue(fold: Fold, covered: Seq | undefined): boolean {
   const { firstTokens, furtherTokens, calls } = defaults.notes
-  const { factor } = aside.fold.view()
-  const covered = aside.latest().notesTo
-  const since = [...aside.fold.parts()].filter((part) => covered === undefined || part.from > covered)
+  const { factor } = fold.view()
+  const since = [...fold.parts()].filter((part) => covered === undefined || part.from > covered)
   const tokens = factor * since.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
   if (covered === undefined) return tokens >= firstTokens
   if (tokens < furtherTokens) return false

@@ -68,7 +68,7 @@ const editName = 'Edit'
 
 async function afterAnswer(options: SessionNotesOptions, aside: Aside, state: State): Promise<void> {
   await sayWhenAnswered(aside, state)
-  if (state.unsaid !== null || !isDue(aside)) return
+  if (state.unsaid !== null || !isDue(aside.fold, aside.latest().notesTo)) return
   const why = await updated(options, aside, state)
   if (why === null) {
     state.failures = 0

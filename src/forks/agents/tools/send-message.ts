@@ -10,7 +10,7 @@ import type { Office } from '../office.ts'
 
 const addressChars = 200
 const fields = {
-  to: text('A name, * for all, or an address as session:<id>', addressChars),
+  to: text('A name, leader (who started you), * for all, or an address as session:<id>', addressChars),
   message: text('What to say', defaults.mailbox.messageBytes),
   summary: text('The same in one line', defaults.mailbox.summaryChars),
   kind: optional(choice('Left out: a plain message', messageKinds)),
@@ -36,12 +36,13 @@ export function sendMessageTool(office: Office): Tool<InputOf<typeof fields>> {
       const wrong = kindRefusal(office, from, to, kind, approve)
       if (wrong !== null) return failed(wrong)
       const line = summary.replace(/\s+/g, ' ').trim()
-      const sent = await office.send(from, to, { summary: line, text: message, kind, approve })
-      if (!sent.ok) return failed(`Not sent: ${sent.why}`)
       const worker = office.worker(from)
+      const address = to === 'leader' && worker !== null ? `session:${worker.parent.id}` : to
+      const sent = await office.send(from, address, { summary: line, text: message, kind, approve })
+      if (!sent.ok) return failed(`Not sent: ${sent.why}`)
       if (kind === 'shutdown-response' && approve === true && worker !== null) worker.isLeaving = true
       const failures = sent.failures.length === 0 ? '' : `\nNot everywhere: ${sent.failures.join('; ')}`
-      return said(`Sent to ${sent.to.join(', ')}.${failures}`)
+      return said(`Sent to ${address === to ? sent.to.join(', ') : to}.${failures}`)
     },
   }
 }

@@ -1,0 +1,93 @@
+// Two processes that write to each other while one of them is killed every so often, until all has come; and what their
+// transcripts say of it afterwards. The test and the long bench run the same.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ChildProcess } from 'node:child_process'
+import { fileStore } from '../../src/stores/index.ts'
+import { isKnown } from '../../src/transcript/fact.ts'
+import { sessionId } from '../../src/transcript/ids.ts'
+import { exited, linesOf, program } from '../faults/child.ts'
+
+export interface Exchanged {
+  readonly kills: number
+  readonly ms: number
+  /** Of each side: messages acted on, how many of them twice, how many never, and whether they came in order. */
+  readonly sides: readonly {
+    readonly name: string
+    readonly acted: number
+    readonly twice: number
+    readonly lost: number
+    readonly inOrder: boolean
+  }[]
+  readonly notices: readonly string[]
+}
+
+const names = ['ann', 'bob'] as const
+
+/** `entry` is the child's program, as seen from the folder of whoever is run. */
+export async function exchange(
+  count: number,
+  killEveryMs: number,
+  entry = '../agents/mail-child.ts',
+): Promise<Exchanged> {
+  const root = await mkdtemp(join(tmpdir(), 'pal-exchange-'))
+  const child = await program(entry)
+  const notices: string[] = []
+  const done = new Set<string>()
+  const running = new Map<string, ChildProcess>()
+  const over = new AbortController()
+  const keep = async (self: string, other: string): Promise<void> => {
+    while (!over.signal.aborted) {
+      const one = child.run(root, self, other, String(count))
+      running.set(self, one)
+      for await (const line of linesOf(one)) {
+        if (line === 'done') done.add(self)
+        if (line.startsWith('notice ')) notices.push(line)
+      }
+      const code = await exited(one)
+      if (code !== null && code !== 0) throw new Error(`${self} broke off`)
+    }
+  }
+  const startedAt = performance.now()
+  const lives = Promise.all([keep(names[0], names[1]), keep(names[1], names[0])])
+  let kills = 0
+  const killing = (async () => {
+    while (done.size < names.length) {
+      await new Promise((resolve) => setTimeout(resolve, killEveryMs))
+      if (done.size < names.length && running.get(names[kills % 2]!)?.kill('SIGKILL') === true) kills++
+    }
+  })()
+  try {
+    await Promise.race([killing, lives])
+    over.abort()
+    for (const one of running.values()) one.kill('SIGKILL')
+    await lives
+    const ms = performance.now() - startedAt
+    const sides = await Promise.all(names.map((name, at) => sideOf(root, name, names[1 - at]!, count)))
+    return { kills, ms, sides, notices }
+  } finally {
+    over.abort()
+    for (const one of running.values()) one.kill('SIGKILL')
+    await rm(root, { recursive: true, force: true })
+    await child.remove()
+  }
+}
+
+async function sideOf(root: string, name: string, other: string, count: number) {
+  const ids: string[] = []
+  for await (const item of fileStore({ root: join(root, 'sessions') }).read(sessionId(name))) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type === 'attachment' && fact.id !== undefined) ids.push(fact.id)
+  }
+  const wanted = Array.from({ length: count }, (_, at) => `${other}-${at}`)
+  const known = new Set(ids)
+  return {
+    name,
+    acted: ids.length,
+    twice: ids.length - known.size,
+    lost: wanted.filter((id) => !known.has(id)).length,
+    inOrder: ids.every((id, at) => id === wanted[at]),
+  }
+}
