@@ -8,6 +8,7 @@ import { addChanging, addGoingBack, addKeeping } from './words/changing.ts'
 import { addLooking } from './words/looking.ts'
 import { addPlaying } from './words/playing.ts'
 import { addPrompt, promptCommand } from './words/prompt.ts'
+import { addRemembering } from './words/remembering.ts'
 import { addReplay } from './words/replaying.ts'
 
 export async function runProgram(io: Io, words: readonly string[], version: string): Promise<Exit> {
@@ -19,6 +20,7 @@ export async function runProgram(io: Io, words: readonly string[], version: stri
   addChanging(program, io, ends)
   addGoingBack(program, io, ends)
   addKeeping(program, io, ends)
+  addRemembering(program, io, ends)
   addPlaying(program, io, ends)
   addReplay(program, io, ends)
   const first = words[0] ?? ''

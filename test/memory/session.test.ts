@@ -22,7 +22,8 @@ describe('a session', () => {
       kind: 'user',
       trust: 'user',
     })
-    const system = JSON.stringify(first.scene.simulator.log.requests[0]!.body.system)
+    const { system: prompt } = first.scene.simulator.log.requests[0]!.body as { readonly system: unknown }
+    const system = JSON.stringify(prompt)
     expect(system).toContain('Saving takes two steps')
     expect(system).not.toContain('tabs.md')
     const second = await desk(() => ['hello'], { base: first.base })

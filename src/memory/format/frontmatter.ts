@@ -24,7 +24,7 @@ export interface MemoryText {
   readonly problems: readonly string[]
 }
 
-const fence = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
+const fence = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)(?:^|\r?\n|(?<=\n))(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/
 const noHead: MemoryHead = {
   name: '',
   description: '',

@@ -1,0 +1,96 @@
+// `pal memory`, `pal memory --why` and `pal memory show`: what is remembered, what a session is told and from where.
+import { listMemories, readMemory } from '../../../memory/files.ts'
+import type { Memory, MemoryScope } from '../../../memory/memory.ts'
+import { tell } from '../../../preset/memory/reminder.ts'
+import { estimateText } from '../../../projection/tokens.ts'
+import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeLine, safeText } from '../../terminal/safe-text.ts'
+import { moment, table, whole } from '../../terminal/tables.ts'
+import { findMemory, isRefusal, show, withMemories, type MemoryFlags, type MemoryRoom } from './open.ts'
+
+export const memory = (io: Io, flags: MemoryFlags & { readonly why?: boolean }): Promise<Exit> =>
+  withMemories(io, flags, (room) => (flags.why === true ? why(room) : list(room)))
+
+type Row = Memory & { readonly scope: MemoryScope }
+
+async function list(room: MemoryRoom): Promise<Exit | Refusal> {
+  const rows: Row[] = []
+  const skipped: string[] = []
+  let waits = 0
+  for (const { fs, place, ledger } of room.keepers) {
+    const listed = await listMemories(fs, place, { most: Number.POSITIVE_INFINITY, ledger })
+    if (!listed.ok) return refuse(exits.failed, listed.failure.message)
+    rows.push(...listed.memories.map((one) => ({ ...one, scope: place.scope })))
+    skipped.push(...listed.skipped.map(({ file, why }) => `${file}: ${why}`))
+    waits += ledger.held().length
+  }
+  const held = rows.filter(({ standing }) => standing === 'held').length
+  return show(room, { memories: rows, skipped, waiting: waits + held }, () => {
+    if (rows.length === 0 && waits === 0) return 'nothing is remembered yet.\n'
+    const lines = [
+      table(
+        [
+          { title: 'scope' },
+          { title: 'file' },
+          { title: 'type' },
+          { title: 'standing' },
+          { title: 'from' },
+          { title: 'when' },
+          { title: 'about' },
+        ],
+        rows.map((row) => [
+          row.scope,
+          row.file,
+          row.type ?? '–',
+          row.standing,
+          row.provenance === null ? 'unknown' : `${row.provenance.kind} (${row.provenance.trust})`,
+          moment(row.modifiedMs),
+          row.description,
+        ]),
+      ),
+      ...skipped.map((line) => `${safeLine(line)}\n`),
+      ...(waits + held === 0 ? [] : [`${waits + held} wait for you: pal memory review\n`]),
+    ]
+    return lines.join('')
+  })
+}
+
+/** What a session that began now would be told, from where, and how much of it. */
+async function why(room: MemoryRoom): Promise<Exit> {
+  const told = await tell(room.desk.reminderOptions, null, false)
+  const files = told.files.map(({ text, ...file }) => ({
+    ...file,
+    chars: text.length,
+    tokens: estimateText(text),
+  }))
+  const sum = files.reduce((total, { tokens }) => total + tokens, 0)
+  return show(room, { files, tokens: sum, problems: told.problems }, () =>
+    [
+      table(
+        [{ title: 'layer' }, { title: 'tokens', right: true }, { title: 'file' }, { title: 'included by' }],
+        files.map(({ layer, tokens, path, by }) => [layer, whole(tokens), path, by ?? '']),
+      ),
+      `about ${whole(sum)} tokens before the first message, weakest first.\n`,
+      ...told.problems.map((problem) => `${safeLine(problem)}\n`),
+    ].join(''),
+  )
+}
+
+export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const found = await findMemory(room, name)
+    if (isRefusal(found)) return found
+    const { fs, place, ledger } = found.keeper
+    const read = await readMemory(fs, place, found.file, ledger)
+    if (!read.ok) return refuse(exits.failed, read.failure.message)
+    const { memory: one, text } = read
+    const by = one.provenance
+    return show(room, { ...one, scope: place.scope, text }, () =>
+      [
+        `${safeLine(`${place.root}/${one.file}`)}\n`,
+        `${one.standing}; ${by === null ? 'these bytes are not known: something else wrote them' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
+        safeText(text, { reveal: true }),
+      ].join(''),
+    )
+  })

@@ -1,0 +1,97 @@
+// What the memory commands have in common: the desk of this place, and finding a memory by its name in the scopes.
+import { attempt, machineFileSystem } from '../../../disk/fs.ts'
+import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
+import { systemClock } from '../../../transcript/ids.ts'
+import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { complain } from '../../headless.ts'
+import { openWorkplace, uniqueText } from '../../place/workplace.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeJson } from '../../terminal/safe-text.ts'
+
+export interface MemoryFlags {
+  readonly json?: boolean | undefined
+  readonly cwd?: string | undefined
+  readonly trust?: boolean | undefined
+  readonly scope?: string | undefined
+}
+
+export interface MemoryRoom {
+  readonly io: Io
+  readonly json: boolean
+  readonly desk: MemoryDesk
+  /** Those of the scope asked for, the project's first. */
+  readonly keepers: readonly Keeper[]
+}
+
+/** Opens the memories of this place and does something with them. */
+export async function withMemories(
+  io: Io,
+  flags: MemoryFlags,
+  work: (room: MemoryRoom) => Promise<Exit | Refusal>,
+): Promise<Exit> {
+  const place = await openWorkplace(io, flags)
+  if (!place.ok) return complain(io, place)
+  const desk = memoryDesk({
+    ...place,
+    environment: { HOME: io.userHome, ...io.environment },
+    fs: machineFileSystem,
+    clock: systemClock,
+    unique: uniqueText,
+  })
+  if (desk.why !== null) return complain(io, refuse(exits.failed, desk.why))
+  const order = ['project', 'user', 'team', 'agent']
+  const all = [...desk.keepers].sort((a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope))
+  const keepers =
+    flags.scope === undefined ? all : all.filter(({ place: { scope } }) => scope === flags.scope)
+  if (keepers.length === 0) {
+    const scopes = all.map(({ place: { scope } }) => scope).join(', ')
+    const why =
+      all.length === 0
+        ? 'memory is switched off here (setting memory)'
+        : `there is no such scope; there are: ${scopes}`
+    return complain(io, refuse(exits.usage, why))
+  }
+  for (const keeper of keepers) {
+    const read = await keeper.ledger.refresh()
+    if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
+    if (keeper.ledger.damaged > 0)
+      io.err(
+        `pal: ${keeper.ledger.damaged} lines of the ledger in ${keeper.place.state} cannot be read; what they spoke of is held\n`,
+      )
+  }
+  const outcome = await work({ io, json: flags.json ?? false, desk, keepers })
+  return typeof outcome === 'number' ? outcome : complain(io, outcome)
+}
+
+export interface Found {
+  readonly keeper: Keeper
+  readonly file: string
+}
+
+/** The memory of this name, with or without `.md`. */
+export async function findMemory({ keepers }: MemoryRoom, name: string): Promise<Found | Refusal> {
+  const found: Found[] = []
+  for (const keeper of keepers) {
+    for (const file of name.endsWith('.md') ? [name] : [`${name}.md`, name]) {
+      const onDisk = await attempt('looking', () => keeper.fs.stat(`${keeper.place.root}/${file}`))
+      const waits = keeper.ledger.held().some((held) => held.file === file)
+      if (onDisk.ok || waits || keeper.ledger.versionsOf(file).length > 0) {
+        found.push({ keeper, file })
+        break
+      }
+    }
+  }
+  if (found.length === 0) return refuse(exits.usage, `there is no memory ${name}; pal memory lists them`)
+  if (found.length === 1) return found[0]!
+  const scopes = found.map(({ keeper }) => keeper.place.scope).join(' and ')
+  return refuse(exits.usage, `${name} is both in ${scopes}; say which with --scope`)
+}
+
+export const isRefusal = (value: object): value is Refusal => 'exit' in value
+
+/** As JSON, or as text. */
+export function show({ io, json }: MemoryRoom, value: object, text: () => string): Exit {
+  io.out(json ? `${safeJson(value, 2)}\n` : text())
+  return exits.done
+}

@@ -1,0 +1,102 @@
+// `pal memory log`, `diff` and `revert`: every write is a version, and every version can come back.
+import { createTwoFilesPatch } from 'diff'
+import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import type { Held, LedgerRecord } from '../../../memory/keeping/records.ts'
+import { revert, textBefore, textOf, versionNumbered, type Version } from '../../../memory/keeping/revert.ts'
+import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeLine, safeText } from '../../terminal/safe-text.ts'
+import { moment, table } from '../../terminal/tables.ts'
+import { findMemory, isRefusal, show, withMemories, type MemoryFlags } from './open.ts'
+
+const isVersion = (record: LedgerRecord): record is Version | Held =>
+  record.do === 'write' || record.do === 'remove' || record.do === 'hold'
+
+export const logMemory = (io: Io, name: string | undefined, flags: MemoryFlags): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const found = name === undefined ? null : await findMemory(room, name)
+    if (found !== null && isRefusal(found)) return found
+    const rows = (found === null ? room.keepers : [found.keeper]).flatMap((keeper) =>
+      keeper.ledger
+        .records()
+        .filter(isVersion)
+        .filter((record) => found === null || record.file === found.file)
+        .map((record) => ({ scope: keeper.place.scope, ...record })),
+    )
+    return show(room, { versions: rows }, () =>
+      rows.length === 0
+        ? 'nothing was ever written.\n'
+        : table(
+            [
+              { title: 'version', right: true },
+              { title: 'when' },
+              { title: 'scope' },
+              { title: 'what' },
+              { title: 'file' },
+              { title: 'from' },
+              { title: 'session' },
+            ],
+            rows.map((row) => [
+              String(row.n),
+              moment(row.at),
+              row.scope,
+              row.do === 'hold' ? 'held' : `${row.do} (${row.via})`,
+              row.file,
+              `${row.by.kind} (${row.by.trust})`,
+              row.by.session ?? '–',
+            ]),
+          ),
+    )
+  })
+
+export const diffMemory = (
+  io: Io,
+  name: string,
+  version: number | undefined,
+  flags: MemoryFlags,
+): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const found = await findMemory(room, name)
+    if (isRefusal(found)) return found
+    const { keeper, file } = found
+    const target =
+      version === undefined ? keeper.ledger.versionsOf(file).at(-1) : versionNumbered(keeper, version)
+    if (target === undefined || target === null || target.file !== file)
+      return refuse(exits.usage, `${file} has no version ${version ?? ''}; pal memory log ${file} lists them`)
+    const patch = await patchOf(keeper, target)
+    if (isRefusal(patch)) return patch
+    return show(room, { file, version: target.n, patch: patch.patch }, () =>
+      safeText(patch.patch, { reveal: true }),
+    )
+  })
+
+/** What a version changed. */
+export async function patchOf(
+  keeper: Keeper,
+  version: Version | Held,
+): Promise<{ readonly patch: string } | Refusal> {
+  const [before, after] = [await textBefore(keeper, version), await textOf(keeper, version)]
+  if (!before.ok) return refuse(exits.failed, before.failure.message)
+  if (!after.ok) return refuse(exits.failed, after.failure.message)
+  return { patch: createTwoFilesPatch(version.file, version.file, before.text ?? '', after.text ?? '') }
+}
+
+export const revertMemory = (
+  io: Io,
+  name: string,
+  version: number | undefined,
+  flags: MemoryFlags,
+): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const found = await findMemory(room, name)
+    if (isRefusal(found)) return found
+    const done = await revert(found.keeper, found.file, version)
+    if (!done.ok) return refuse(exits.failed, done.failure.message)
+    return show(room, { file: found.file, version: done.version, to: done.to }, () =>
+      safeLine(
+        done.to === null
+          ? `${found.file} did not exist before and is gone; pal memory revert ${found.file} brings it back`
+          : `${found.file} is again what it was in version ${done.to} (now version ${done.version})`,
+      ).concat('\n'),
+    )
+  })

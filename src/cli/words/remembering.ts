@@ -1,0 +1,86 @@
+// The words of `pal memory`.
+import { Option, type Command } from 'commander'
+import type { Io } from '../terminal/io.ts'
+import { looking, wholeNumber, type Ends } from './argument.ts'
+import type { MemoryFlags } from '../commands/memory/open.ts'
+import type { ForgetFlags } from '../commands/memory/forget.ts'
+
+export function addRemembering(program: Command, io: Io, ends: Ends): void {
+  const memory = scoped(
+    looking(program, 'memory', 'what is remembered, where it came from, and what waits for you'),
+  )
+    .option('--why', 'what a session is told before the first message, and from where')
+    .action((flags: MemoryFlags & { why?: boolean }) =>
+      ends(async () => (await import('../commands/memory/list.ts')).memory(io, flags)),
+    )
+  const child = (name: string, about: string): Command => scoped(looking(memory, name, about))
+  const flagsOf = (command: Command): MemoryFlags => command.optsWithGlobals()
+  child('show', 'one memory, with where it came from')
+    .argument('<name>')
+    .action((name: string, _: object, command: Command) =>
+      ends(async () => (await import('../commands/memory/list.ts')).showMemory(io, name, flagsOf(command))),
+    )
+  child('log', 'every version, of one memory or of all')
+    .argument('[name]')
+    .action((name: string | undefined, _: object, command: Command) =>
+      ends(async () =>
+        (await import('../commands/memory/versions.ts')).logMemory(io, name, flagsOf(command)),
+      ),
+    )
+  child('diff', 'what a version changed; the newest when left out')
+    .argument('<name>')
+    .argument('[version]', 'as pal memory log lists it', wholeNumber)
+    .action((name: string, version: number | undefined, _: object, command: Command) =>
+      ends(async () =>
+        (await import('../commands/memory/versions.ts')).diffMemory(io, name, version, flagsOf(command)),
+      ),
+    )
+  child('revert', 'bring a version back; the one before the newest when left out')
+    .argument('<name>')
+    .argument('[version]', 'as pal memory log lists it', wholeNumber)
+    .action((name: string, version: number | undefined, _: object, command: Command) =>
+      ends(async () =>
+        (await import('../commands/memory/versions.ts')).revertMemory(io, name, version, flagsOf(command)),
+      ),
+    )
+  child(
+    'forget',
+    'delete a memory with all its versions, or all that came from a session or source, for good',
+  )
+    .argument('[name]')
+    .option('--session <id>', 'everything learnt in this session')
+    .option('--source <name>', 'everything that came from this address, host, path or tool')
+    .action((name: string | undefined, _: object, command: Command) =>
+      ends(async () =>
+        (await import('../commands/memory/forget.ts')).forgetMemory(
+          io,
+          name,
+          command.optsWithGlobals<ForgetFlags>(),
+        ),
+      ),
+    )
+  child('search', 'memories that fit some words, best first')
+    .argument('[words...]')
+    .option('--transcripts', 'also what was said in earlier sessions')
+    .option('--expand <place>', 'the turns around one that was found')
+    .action((words: readonly string[], _: object, command: Command) =>
+      ends(async () =>
+        (await import('../commands/memory/search.ts')).searchMemory(io, words, command.optsWithGlobals()),
+      ),
+    )
+  child('review', 'what waits for you: held writes, and files that something else changed').action(
+    (_: object, command: Command) =>
+      ends(async () => (await import('../commands/memory/review.ts')).review(io, flagsOf(command))),
+  )
+  for (const how of ['accept', 'reject'] as const) {
+    child(how, how === 'accept' ? 'let what waits count, by its number or file' : 'put what waits aside')
+      .argument('[names...]')
+      .option('--all', 'everything that waits')
+      .action((names: readonly string[], _: object, command: Command) =>
+        ends(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
+      )
+  }
+}
+
+const scoped = (command: Command): Command =>
+  command.addOption(new Option('--scope <scope>', 'only this scope').choices(['user', 'project', 'team']))

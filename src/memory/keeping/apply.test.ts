@@ -1,0 +1,322 @@
+import {
+  appendFile,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { join } from 'node:path'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { folder } from '../../../test/memory/folder.ts'
+import { from, fromTool, keeperIn as synced, memoryText, unsynced } from '../../../test/memory/scene.ts'
+import { listMemories } from '../files.ts'
+import { trustLevels, type Provenance } from '../memory.ts'
+import { applyWrite, proposeWrite } from './apply.ts'
+import { appendDiary, diaryFile } from './diary.ts'
+import { acceptHeld, acceptOutside, waiting } from './held.ts'
+import type { Keeper, KeeperOptions } from './keeper.ts'
+import { ledgerFile } from './ledger.ts'
+import { revert } from './revert.ts'
+
+/** Nothing here loses power. */
+const keeperIn = (base: string, over: Partial<KeeperOptions> = {}): Keeper =>
+  synced(base, { fs: unsynced, ...over })
+
+async function save(keeper: Keeper, file: string, text: string | null, by: Provenance = from()) {
+  const done = await applyWrite(keeper, [{ file, text }], by, { via: 'session' })
+  if (!done.ok) throw new Error(done.failure.message)
+  return { ...done.applied[0]!, dropped: done.dropped }
+}
+const at = (keeper: Keeper, file: string): string => join(keeper.place.root, file)
+
+describe('writing a memory', () => {
+  it('[ME2] refuses bytes made from others than those that stand there, and loses neither (K3)', async () => {
+    const base = await folder()
+    const [one, two] = [keeperIn(base), keeperIn(base)]
+    const first = await save(one, 'a.md', memoryText('a'))
+    const change = { file: 'a.md', expected: one.ledger.current('a.md')!.sha }
+    const by = from()
+    const done = await Promise.all([
+      applyWrite(one, [{ ...change, text: memoryText('a', { body: 'of one' }) }], by, { via: 'session' }),
+      applyWrite(two, [{ ...change, text: memoryText('a', { body: 'of two' }) }], by, { via: 'session' }),
+    ])
+    const kinds = done.map((each) => (each.ok ? each.applied[0]!.kind : 'failed'))
+    expect(kinds.toSorted()).toEqual(['refused', 'written'])
+    expect(first.version).toBe(1)
+  })
+
+  it('[ME3] takes secrets and hidden characters out before anything is written, versions too (A17, A20, K6)', async () => {
+    const keeper = keeperIn(await folder())
+    const key = `ghp_${'a1B2'.repeat(9)}`
+    const tag = [...'rm all'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
+    const done = await save(keeper, 'key.md', memoryText('key', { body: `remember my key is ${key}${tag}` }))
+    expect(done.notes.join()).toMatch(/6 hidden characters.*1 secrets/)
+    const text = await readFile(at(keeper, 'key.md'), 'utf8')
+    expect(text).toMatch(/remember my key is \[secret:github[^\]]*\]/)
+    for (const name of await readdir(keeper.place.state, { recursive: true })) {
+      const path = join(keeper.place.state, name)
+      if ((await stat(path)).isFile()) expect(await readFile(path, 'utf8')).not.toContain(key)
+    }
+  })
+
+  it('[ME4] wants a name and a description, and says how', async () => {
+    const keeper = keeperIn(await folder())
+    expect(await save(keeper, 'a.md', 'just words')).toMatchObject({
+      kind: 'refused',
+      why: expect.stringMatching(/frontmatter .* lacks name and description/) as string,
+    })
+    const long = memoryText('a', { body: 'x'.repeat(300 * 1024) })
+    expect(await save(keeper, 'a.md', long)).toMatchObject({ kind: 'refused', code: 'bad-memory' })
+  })
+
+  it('[ME5] holds everything in review mode, and writes nothing by being asked what it would do', async () => {
+    const keeper = keeperIn(await folder(), { review: true })
+    const change = { file: 'a.md', text: memoryText('a') }
+    const asked = await proposeWrite(keeper, [change], from())
+    expect(asked).toMatchObject({ ok: true, verdicts: [{ kind: 'hold', why: 'review mode is on' }] })
+    const held = await save(keeper, 'a.md', memoryText('a'))
+    expect(held.kind).toBe('held')
+    await expect(stat(at(keeper, 'a.md'))).rejects.toThrow('ENOENT')
+    expect(await acceptHeld(keeper, held.version!)).toMatchObject({ ok: true, applied: { kind: 'written' } })
+    expect(await readFile(at(keeper, 'a.md'), 'utf8')).toBe(memoryText('a'))
+    expect(await acceptHeld(keeper, held.version!)).toMatchObject({ ok: false })
+  })
+
+  it('[ME6] a torn or foreign line of the ledger costs itself: its memory is held, the others stand', async () => {
+    const base = await folder()
+    const keeper = keeperIn(base)
+    await save(keeper, 'a.md', memoryText('a'))
+    await save(keeper, 'b.md', memoryText('b'))
+    const path = ledgerFile(keeper.place.state)
+    const lines = (await readFile(path, 'utf8')).split('\n')
+    await writeFile(path, [lines[0], lines[1]!.slice(0, 40), lines[2], '{"v":1,"n":9,"do":"wri'].join('\n'))
+    const again = keeperIn(base)
+    await save(again, 'c.md', memoryText('c'))
+    expect(again.ledger.damaged).toBe(2)
+    const listed = await listMemories(again.fs, again.place)
+    expect(listed.ok && Object.fromEntries(listed.memories.map((one) => [one.file, one.standing]))).toEqual({
+      'a.md': 'held',
+      'b.md': 'open',
+      'c.md': 'open',
+    })
+  })
+
+  it('[ME7] keeps a diary by the day, only at its end, out of every list (10.8)', async () => {
+    const keeper = keeperIn(await folder(), { clock: { now: () => Date.UTC(2026, 2, 4) } })
+    const file = diaryFile(keeper.clock.now())
+    expect(file).toBe('logs/2026/03/2026-03-04.md')
+    await appendDiary(keeper, file, 'first')
+    await appendDiary(keeper, file, 'first\nsecond')
+    await appendDiary(keeper, file, 'third')
+    expect(await readFile(at(keeper, file), 'utf8')).toBe('first\nsecond\nthird\n')
+    expect(await appendDiary(keeper, 'logs/2026/03/2026-03-03.md', 'x')).toMatchObject({ ok: false })
+    expect(await listMemories(keeper.fs, keeper.place)).toMatchObject({ ok: true, memories: [] })
+  })
+})
+
+describe('trust', () => {
+  it('[ME10] never rises: neither by writing again, nor by going back, nor by merging (A3)', async () => {
+    const base = await folder()
+    let n = 0
+    const trust = fc.constantFrom(...trustLevels)
+    const type = fc.constantFrom('user', 'feedback', 'project', 'reference')
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(trust, type), { minLength: 1, maxLength: 5 }),
+        fc.boolean(),
+        async (writes, back) => {
+          const keeper = keeperIn(join(base, String(n++)))
+          const rank = (level: string) => trustLevels.findIndex((one) => one === level)
+          let bound = Number.POSITIVE_INFINITY
+          for (const [at, [level, kind]] of writes.entries()) {
+            const done = await save(
+              keeper,
+              'a.md',
+              memoryText('a', { type: kind, body: `version ${at} of it` }),
+              from({ trust: level }),
+            )
+            if (done.kind !== 'written') continue
+            bound = Math.min(bound, rank(level))
+            expect(rank(keeper.ledger.current('a.md')!.by.trust)).toBeLessThanOrEqual(bound)
+            expect(level === 'data' && (kind === 'user' || kind === 'feedback')).toBe(false)
+          }
+          const versions = keeper.ledger.versionsOf('a.md').length
+          if (!back || versions < 2) return
+          const target = keeper.ledger.versionsOf('a.md')[0]!
+          await revert(keeper, 'a.md', target.n)
+          expect(keeper.ledger.current('a.md')!.by.trust).toBe(target.by.trust)
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
+
+  it('[ME10] data takes the place of nothing trusted, and supersedes and removes nothing trusted', async () => {
+    const keeper = keeperIn(await folder())
+    await save(keeper, 'a.md', memoryText('a'))
+    expect(await save(keeper, 'a.md', memoryText('a', { body: 'other' }), fromTool())).toMatchObject({
+      kind: 'held',
+    })
+    expect(await save(keeper, 'a.md', null, fromTool())).toMatchObject({ kind: 'held' })
+    const heir = memoryText('b').replace('type:', 'supersedes: [a.md]\ntype:')
+    expect(await save(keeper, 'b.md', heir, fromTool())).toMatchObject({ kind: 'held' })
+    expect(await readFile(at(keeper, 'a.md'), 'utf8')).toBe(memoryText('a'))
+  })
+
+  it('[ME8] a file that something else wrote is held until the user accepts exactly those bytes (A5)', async () => {
+    const keeper = keeperIn(await folder())
+    await save(keeper, 'a.md', memoryText('a'))
+    await appendFile(at(keeper, 'a.md'), 'run this')
+    await writeFile(at(keeper, 'new.md'), memoryText('new', { type: 'feedback' }))
+    const found = await waiting(keeper)
+    expect(found.ok && found.outside.map(({ file, kind }) => `${kind} ${file}`).toSorted()).toEqual([
+      'changed a.md',
+      'new new.md',
+    ])
+    expect(await save(keeper, 'a.md', memoryText('a', { body: 'mine' }))).toMatchObject({
+      kind: 'refused',
+      code: 'held',
+    })
+    expect(await acceptOutside(keeper, 'a.md', 'another sha')).toMatchObject({
+      ok: false,
+      failure: { code: 'changed' },
+    })
+    expect(await acceptOutside(keeper, 'a.md')).toMatchObject({ ok: true })
+    expect(keeper.ledger.current('a.md')!.by).toMatchObject({ kind: 'outside', trust: 'confirmed' })
+    await rm(at(keeper, 'a.md'))
+    expect(await waiting(keeper)).toMatchObject({
+      outside: [{ file: 'new.md' }, { file: 'a.md', kind: 'gone' }],
+    })
+  })
+})
+
+describe('the path gate', () => {
+  const names = [
+    '../x.md',
+    '/etc/x.md',
+    'a/../../x.md',
+    'x.md\0',
+    '..',
+    '.',
+    '',
+    'a//b.md',
+    '.hidden.md',
+    'nul.md',
+    'CON.md',
+    'x.txt',
+    'a\\..\\x.md',
+    'x.md ',
+    'x.',
+    'MEMORY.md',
+    'memory.MD',
+    'Memory.md',
+    'logs/x.md',
+    'LOGS/x.md',
+    'x\u202E.md',
+    `${'n'.repeat(300)}.md`,
+    'a/b/c/d/e.md',
+    'cafe\u0301.md',
+    'x.md::$DATA',
+    'PALIMP~1.md',
+  ]
+
+  it('[ME11] refuses every name that could mean something else (A8, A12, A15)', async () => {
+    const keeper = keeperIn(await folder())
+    for (const name of names)
+      expect(await save(keeper, name, memoryText('x')), name).toMatchObject({ kind: 'refused' })
+    expect((await readdir(join(keeper.place.root, '..'))).toSorted()).toEqual(['memory', 'memory-state'])
+    expect(await readdir(keeper.place.root)).toEqual([])
+  })
+
+  it('[ME11] whatever the name, nothing is made outside of the two folders', async () => {
+    const base = await folder()
+    let n = 0
+    const part = fc.oneof(
+      fc.constantFrom('..', '.', '', '/', '~', 'a', 'con', '\0', 'x.md', '...', 'ü'),
+      fc.string({ unit: 'binary', maxLength: 6 }),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { maxLength: 6 }),
+        fc.constantFrom('/', '\\', ''),
+        async (parts, separator) => {
+          const own = join(base, String(n++), 'inner')
+          const keeper = keeperIn(own)
+          await save(keeper, `${parts.join(separator)}.md`, memoryText('x'))
+          expect(await readdir(join(own, '..'))).toEqual(['inner'])
+          expect((await readdir(own)).toSorted()).toEqual(['memory', 'memory-state'])
+        },
+      ),
+      { numRuns: 25 },
+    )
+  })
+
+  it('[ME11] links and second names are neither followed nor written through (A10, A14)', async () => {
+    const base = await folder()
+    const keeper = keeperIn(base)
+    await save(keeper, 'a.md', memoryText('a'))
+    const outside = join(base, 'outside.md')
+    await writeFile(outside, memoryText('out'))
+    await symlink(outside, at(keeper, 'link.md'))
+    await link(outside, at(keeper, 'hard.md'))
+    await mkdir(join(base, 'elsewhere'))
+    await symlink(join(base, 'elsewhere'), at(keeper, 'sub'))
+    for (const file of ['link.md', 'hard.md', 'sub/x.md'])
+      expect(await save(keeper, file, memoryText('evil'))).toMatchObject({ kind: 'refused' })
+    expect(await readFile(outside, 'utf8')).toBe(memoryText('out'))
+    expect(await readdir(join(base, 'elsewhere'))).toEqual([])
+    const listed = await listMemories(keeper.fs, keeper.place)
+    expect(listed).toMatchObject({ ok: true, total: 1 })
+    await symlink(join(base, 'elsewhere'), join(base, 'memory2'))
+    const moved = { ...keeper, place: { ...keeper.place, root: join(base, 'memory2') } }
+    const done = await applyWrite(moved, [{ file: 'x.md', text: memoryText('x') }], from(), {
+      via: 'session',
+    })
+    expect(done).toMatchObject({ ok: false, failure: { code: 'symlink' } })
+  })
+
+  it('[ME11] a folder swapped for a link in a race lets nothing out (A11)', async () => {
+    const base = await folder()
+    const keeper = keeperIn(base)
+    await save(keeper, 'sub/a.md', memoryText('a'))
+    const outside = join(base, 'outside')
+    await mkdir(outside)
+    let isOver = false
+    const sub = at(keeper, 'sub')
+    const swapping = (async () => {
+      while (!isOver) {
+        await rename(sub, `${sub}-real`)
+        await symlink(outside, sub)
+        await rm(sub)
+        await rename(`${sub}-real`, sub)
+      }
+    })()
+    let written = 0
+    for (let i = 0; i < 30; i++)
+      if ((await save(keeper, `sub/b${i}.md`, memoryText(`b${i}`))).kind === 'written') written++
+    isOver = true
+    await swapping
+    expect(await readdir(outside)).toEqual([])
+    expect((await readdir(sub)).filter((name) => name.startsWith('b')).length).toBe(written)
+  })
+
+  it('[ME9] two names that some system takes for one are refused (A13)', async () => {
+    const keeper = keeperIn(await folder())
+    await save(keeper, 'Straße/Café.md', memoryText('a'))
+    expect(await save(keeper, 'Straße/CAFÉ.md', memoryText('b'))).toMatchObject({
+      kind: 'refused',
+      code: 'twin',
+    })
+    expect(await save(keeper, 'STRASSE/x.md', memoryText('b'))).toMatchObject({ kind: 'written' })
+    expect(await save(keeper, 'straße/x.md', memoryText('b'))).toMatchObject({
+      kind: 'refused',
+      code: 'twin',
+    })
+  })
+})
