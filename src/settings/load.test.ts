@@ -142,4 +142,51 @@ describe('settings', () => {
     expect(settings).toEqual({ allow: ['Edit', 'Bash'], thinking: 2048 })
     expect(problems).toMatchObject([{ file: 'environment', key: 'PALIMPSEST_WINDOW' }])
   })
+
+  it('[PM27] rules are gathered from everywhere with who gave them, and nothing takes one back', async () => {
+    const { given } = sources(
+      {
+        [places.user]: '{"deny": ["Bash(rm *)"], "allow": ["Edit"]}',
+        [places.project]: '{"deny": [], "allow": ["Bash(npm test)"]}',
+        [places.local]: '{"allow": []}',
+        '/managed.json': '{"deny": ["WebFetch"], "model": "managed"}',
+      },
+      {
+        managed: '/managed.json',
+        environment: { PALIMPSEST_ASK: 'Bash(git push *, or so), mcp__s' },
+        flags: { allow: ['Bash'], model: 'flag' },
+      },
+    )
+    const { settings, rules } = await loadSettings(given)
+    expect(settings).toEqual({
+      model: 'managed',
+      allow: ['Edit', 'Bash(npm test)', 'Bash'],
+      ask: ['Bash(git push *, or so)', 'mcp__s'],
+      deny: ['Bash(rm *)', 'WebFetch'],
+    })
+    expect(rules.filter(({ list }) => list === 'deny')).toEqual([
+      { list: 'deny', text: 'Bash(rm *)', source: 'user' },
+      { list: 'deny', text: 'WebFetch', source: 'managed' },
+    ])
+    const untrusted = await loadSettings({ ...given, trusted: false })
+    expect(untrusted.rules.some(({ source }) => source === 'project')).toBe(false)
+  })
+
+  it('[PM27] bypass counts only as a flag, and a project may only tighten the mode', async () => {
+    const mode = async (file: string, value: string, more: Partial<SettingsSources> = {}) =>
+      (await loadSettings(sources({ [file]: JSON.stringify({ permissionMode: value }) }, more).given))
+        .settings.permissionMode
+    for (const file of Object.values(places)) expect(await mode(file, 'bypass')).toBeUndefined()
+    expect(await mode('', '', { environment: { PALIMPSEST_PERMISSION_MODE: 'bypass' } })).toBeUndefined()
+    expect(await mode('', '', { flags: { permissionMode: 'bypass' } })).toBe('bypass')
+    expect(await mode(places.user, 'acceptEdits')).toBe('acceptEdits')
+    expect(await mode(places.project, 'acceptEdits')).toBeUndefined()
+    expect(await mode(places.local, 'acceptEdits')).toBeUndefined()
+    expect(await mode(places.project, 'plan')).toBe('plan')
+    for (const key of ['sandbox', 'sandboxNetwork', 'sandboxWrite'])
+      expect(
+        (await loadSettings(sources({ [places.local]: JSON.stringify({ [key]: 'off' }) }).given)).problems[0]
+          ?.message,
+      ).toContain('may not be set by a project')
+  })
 })

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -132,5 +133,43 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
     await until(() => seen().includes('went on'), 'the answer')
     running.child.stdin?.write('\u0003')
     expect((await running.ended).code).toBe(130)
+  })
+
+  it('[PM29] asks before what acts, takes only an answer for one, and keeps a rule where it is told to', async () => {
+    const write = (name: string) => [call('Bash', { command: `touch ${name}` })]
+    const { access, simulator } = await server([
+      write('one.txt'),
+      'first',
+      write('two.txt'),
+      'second',
+      write('two.txt'),
+      'third',
+    ])
+    const at = await desk(access)
+    const running = await at.start(['--lines'], { isOpen: true, inTerminal: true })
+    const seen = shown(running)
+    const said = (words: string) => running.child.stdin?.write(`${words}\n`)
+    await until(() => seen().includes('> '), 'the prompt')
+    said('go')
+    await until(() => seen().includes('| touch one.txt'), 'the question')
+    expect(seen()).toContain('e  always and everywhere: Bash(touch one.txt)')
+    said('maybe yes')
+    said('a')
+    said('n use two')
+    await until(() => seen().includes('first'), 'the first answer')
+    expect(existsSync(join(at.project, 'one.txt'))).toBe(false)
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('says: use two')
+    said('again')
+    await until(() => seen().includes('| touch two.txt'), 'the second question')
+    said('e')
+    await until(() => seen().includes('second'), 'the second answer')
+    expect(existsSync(join(at.project, 'two.txt'))).toBe(true)
+    expect(JSON.parse(await readFile(join(at.state, 'settings.json'), 'utf8'))).toEqual({
+      allow: ['Bash(touch two.txt)'],
+    })
+    said('once more')
+    await until(() => seen().includes('third'), 'the third answer, unasked')
+    said('/quit')
+    expect((await running.ended).code).toBe(0)
   })
 })

@@ -40,6 +40,9 @@ export const homeOf = (io: Io): string => {
   return moved === undefined || moved === '' ? join(io.userHome, '.palimpsest') : resolve(io.cwd, moved)
 }
 
+/** Of whoever looks after the machine; only they can write there. */
+const managedFile = '/etc/palimpsest/settings.json'
+
 export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Workplace | Refusal> {
   const fs = machineFileSystem
   const home = homeOf(io)
@@ -54,6 +57,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
     home,
     project: project.root,
     trusted,
+    managed: managedFile,
     environment: io.environment,
     flags: flags.settings ?? {},
   })

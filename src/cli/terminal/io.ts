@@ -3,6 +3,7 @@ import { fstatSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { createInterface } from 'node:readline'
 import { defaults } from '../../settings/defaults.ts'
+import { absolutePath } from '../../tools/shell/environment.ts'
 
 export interface Lines extends AsyncIterable<string> {
   close(): void
@@ -37,6 +38,8 @@ export interface Io {
 
 export function processIo(): Io {
   const { env, stdin, stdout, stderr } = process
+  // Every program we start ourselves is looked for here, and a relative folder would be the project's.
+  if (env['PATH'] !== undefined) env['PATH'] = absolutePath(env['PATH'])
   const wantsColours = (isTerminal: boolean): boolean =>
     isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
   // Whoever reads may stop reading (`pal … | head`). Nobody is left to tell, so what runs is asked to end, once.

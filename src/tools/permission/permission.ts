@@ -33,7 +33,7 @@ export interface Grants {
 }
 
 export interface Permission {
-  mayRun(call: ToolUseBlock, tool: Tool, signal: AbortSignal): Promise<Permit>
+  readonly mayRun: (call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>
   /** What would be decided, without asking anybody. */
   judge(call: Pick<ToolUseBlock, 'name' | 'input'>, readOnly: boolean): Promise<Verdict>
   readonly grants: Grants

@@ -33,7 +33,7 @@ export function commandEnvironment(given: Environment, pass: readonly string[] =
 }
 
 /** A folder relative to the project would let the project say what `ls` is. */
-const absolutePath = (value: string): string =>
+export const absolutePath = (value: string): string =>
   value
     .split(delimiter)
     .filter((folder) => isAbsolute(folder))
