@@ -4,6 +4,7 @@
 // Format of a policy file (JSON): { "name", "about"?, "spill"?, "standard"?, "cap"?, "clear"?, "stale"?, "prune"?,
 // "trim"?, "summaries"?, "ignoresWindow"? }, with the fields of `Policy` below; a field that is not known is refused.
 import * as z from 'zod/mini'
+import type { Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
 import { standardLayers } from '../projection/layers/index.ts'
 import type { ToolPolicy } from '../tools/tool.ts'
@@ -30,6 +31,9 @@ export interface StandardSettings {
   readonly keep?: number | undefined
   readonly idleMs?: number | undefined
   readonly digestChars?: number | undefined
+  /** Where the dial stands, or a point of its own. */
+  readonly thrift?: Thrift | undefined
+  readonly pressure?: boolean | undefined
 }
 
 export interface Policy {
@@ -87,6 +91,15 @@ export function layersOf(
 
 const size = z.number().check(z.nonnegative())
 const share = z.number().check(z.gt(0), z.lte(1))
+const share0 = z.number().check(z.gte(0), z.lte(1))
+const point = z.strictObject({
+  carry: size,
+  coldTokens: size,
+  leastTokens: size,
+  tailTokens: size,
+  excerptTokens: size,
+  textTokens: size,
+})
 const shape = z.strictObject({
   name: z.string(),
   about: z.optional(z.string()),
@@ -106,6 +119,8 @@ const shape = z.strictObject({
       keep: z.optional(size),
       idleMs: z.optional(size),
       digestChars: z.optional(size),
+      thrift: z.optional(z.union([share0, point])),
+      pressure: z.optional(z.boolean()),
     }),
   ),
   clear: z.optional(

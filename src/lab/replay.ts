@@ -192,6 +192,8 @@ async function open(
     clock,
     ids: countedIds(),
     cacheLifetime: lifetimes[0],
+    thrift: policy.standard?.thrift,
+    pressureClearing: policy.standard?.pressure,
     window: policy.ignoresWindow ? unlimited : options.window,
     restoration: restorationOf(policy, scene.files),
     listen: (event) => note(scene, event),

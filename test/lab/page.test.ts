@@ -114,19 +114,19 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
 
   it('[LB8] shows hostile words as words and runs none of them', async () => {
     const { page, said } = await opened('dark')
-    expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+    expect(await page.evaluate("'ran' in window")).toBe(false)
     expect(await page.locator('img').count()).toBe(0)
     expect(await page.locator('script').count()).toBe(2)
     await page.locator('select[aria-label="session"]').selectOption('0')
     expect(await page.locator('#losses').textContent()).toContain(hostile)
     expect(await page.locator('select[aria-label="session"] option').first().textContent()).toContain(hostile)
     // Were one to slip in, the page's own rules would not let it run.
-    await page.evaluate(() => {
+    await page.evaluate(`
       const script = document.createElement('script')
       script.textContent = 'window.ran = 1'
       document.body.append(script)
-    })
-    expect(await page.evaluate(() => 'ran' in window)).toBe(false)
+    `)
+    expect(await page.evaluate("'ran' in window")).toBe(false)
     expect(said.filter((line) => !line.includes('Content Security Policy'))).toEqual([])
   }, 60_000)
 

@@ -24,6 +24,19 @@ export function addLooking(program: Command, io: Io, ends: Ends): void {
     .action((id: string | undefined, flags: LookFlags) =>
       ends(async () => (await import('../commands/edits.ts')).edits(io, id, flags)),
     )
+  looking(program, 'stats', 'figures of your sessions over time: by day, project, purpose and layer').action(
+    (flags: LookFlags) => ends(async () => (await import('../commands/stats.ts')).stats(io, flags)),
+  )
+  looking(program, 'agents', 'the agents of a session, and the types that can be started')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/agents.ts')).agents(io, id, flags)),
+    )
+  looking(program, 'tasks', 'what is still under way beside a session')
+    .argument('[id]', 'the session; the newest when left out')
+    .action((id: string | undefined, flags: LookFlags) =>
+      ends(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
+    )
   looking(program, 'doctor', 'what is wrong with this installation, and how to mend it').action(
     (flags: LookFlags) => ends(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
   )

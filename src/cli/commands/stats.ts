@@ -1,0 +1,174 @@
+// `pal stats`: figures of one's own sessions over time. Reads every transcript entry by entry and keeps sums only.
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { SessionTally, statsOf, type ProjectSession, type Stats } from '../../lab/index.ts'
+import { sessionsFolder, tableOf } from '../../preset.ts'
+import { fileStore } from '../../stores/index.ts'
+import type { ModelTable } from '../../model/models.ts'
+import { isKnown } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import { openWorkplace, type Workplace } from '../place/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { dollars, moment, percent, table, whole } from '../terminal/tables.ts'
+
+export interface StatsFlags {
+  readonly json?: boolean | undefined
+  /** Only this project. */
+  readonly cwd?: string | undefined
+}
+
+interface Place {
+  readonly project: string
+  readonly store: Store
+  readonly session: SessionId
+}
+
+export async function stats(io: Io, flags: StatsFlags, now: () => number = Date.now): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const problems: string[] = []
+  const places = await placesOf(place, flags.cwd !== undefined, problems)
+  const read: ProjectSession[] = []
+  const began = now()
+  for (const { project, store, session } of places) {
+    if (io.errIsTerminal && now() - began > second)
+      io.err(`\r\u001B[Kread ${read.length} of ${places.length} sessions`)
+    const tally = await tallyOf(store, session, tableOf(place.settings), problems)
+    read.push({ project, stats: tally.stats() })
+  }
+  if (io.errIsTerminal) io.err('\r\u001B[K')
+  const made = statsOf(read)
+  if (flags.json === true) io.out(`${safeJson({ ...made, problems }, 2)}\n`)
+  else io.out(read.length === 0 ? 'There is no session yet. Start one with pal -p "…"\n' : textOf(made))
+  for (const problem of problems) io.err(`pal: ${safeLine(problem)}\n`)
+  return exits.done
+}
+
+const second = 1000
+
+async function placesOf(place: Workplace, isOne: boolean, problems: string[]): Promise<readonly Place[]> {
+  const all = join(place.home, 'projects')
+  const names = isOne ? [place.project.slug] : await readdir(all).catch(() => [])
+  const places: Place[] = []
+  for (const slug of names.toSorted()) {
+    const store = fileStore({ root: sessionsFolder(place.home, { ...place.project, slug }) })
+    for await (const info of store.list()) {
+      if (info.ok) places.push({ project: slug, store, session: info.session })
+      else problems.push(info.failure.message)
+    }
+  }
+  return places
+}
+
+async function tallyOf(
+  store: Store,
+  session: SessionId,
+  models: ModelTable,
+  problems: string[],
+): Promise<SessionTally> {
+  const tally = new SessionTally(models, (at) => moment(at).slice(0, dayChars))
+  for await (const item of store.read(session)) {
+    if (item.kind === 'failed') problems.push(`session ${session}: ${item.failure.message}`)
+    else if (item.kind === 'entry' && isKnown(item.entry)) tally.take(item.entry)
+  }
+  return tally
+}
+
+const dayChars = 10
+
+/** One function a section; what is empty says nothing. */
+const sections: readonly ((stats: Stats) => string)[] = [
+  overview,
+  days,
+  projects,
+  purposes,
+  layers,
+  compactions,
+]
+
+const textOf = (made: Stats): string =>
+  sections
+    .map((section) => section(made))
+    .filter((text) => text !== '')
+    .join('\n')
+
+const right = (title: string) => ({ title, right: true })
+const share = (value: number | null): string => (value === null ? '–' : percent(value))
+
+function overview({ sessions, turns, total, hitRate, cacheBreaks }: Stats): string {
+  const unpriced = total.unpriced === 0 ? '' : `, ${total.unpriced} answers have no known price`
+  return `${sessions} sessions, ${whole(turns)} turns, ${whole(total.requests)} requests, ${dollars(total.dollars)}${unpriced}
+${share(hitRate)} of the prompt tokens were read from the cache; it broke ${whole(cacheBreaks)} times.
+`
+}
+
+function lines(title: string, all: Stats['days']): string {
+  const rows = all.map(({ name, sessions, bill, hitRate }) => [
+    name,
+    String(sessions),
+    whole(bill.requests),
+    share(hitRate),
+    whole(bill.fresh),
+    whole(bill.read),
+    whole(bill.written),
+    whole(bill.output),
+    dollars(bill.dollars),
+  ])
+  const titles = ['sessions', 'requests', 'hits', 'fresh', 'read', 'written', 'output', 'cost']
+  return rows.length === 0 ? '' : table([{ title }, ...titles.map(right)], rows)
+}
+
+function days(made: Stats): string {
+  return lines('day', made.days)
+}
+
+function projects(made: Stats): string {
+  return lines('project', made.projects)
+}
+
+function purposes({ purposes: all }: Stats): string {
+  const rows = all.map(({ name, sessions, forks, bill, hitRate, wasted, wastedTokens }) => [
+    name,
+    String(Math.max(sessions, forks)),
+    share(hitRate),
+    dollars(bill.dollars),
+    String(wasted),
+    whole(wastedTokens),
+  ])
+  const titles = ['sessions', 'hits', 'cost', 'calls wasted', 'tokens wasted']
+  return rows.length === 0 ? '' : table([{ title: 'purpose' }, ...titles.map(right)], rows)
+}
+
+function layers({ layers: all }: Stats): string {
+  const rows = all.map(({ name, edits, tokensFreed, saved, rewritten, avoided }) => [
+    name,
+    String(edits),
+    whole(tokensFreed),
+    dollars(saved),
+    dollars(rewritten),
+    `${avoided < 0 ? '−' : ''}${dollars(Math.abs(avoided))}`,
+  ])
+  const titles = ['edits', 'tokens freed', 'saved', 'written again', 'cost avoided']
+  return rows.length === 0 ? '' : table([{ title: 'layer' }, ...titles.map(right)], rows)
+}
+
+function compactions({ compactions: all, openBreakers, turns }: Stats): string {
+  const { count, sources, stretches, turnsBetween, audits, retention, failures, longestRun } = all
+  if (count === 0 && failures === 0) return ''
+  const by = Object.entries(sources).map(([source, times]) => `${times} by ${source}`)
+  const rows = [
+    [
+      'compactions',
+      `${count}${by.length === 0 ? '' : ` (${by.join(', ')})`}, ${((count / Math.max(1, turns)) * 100).toFixed(1)} in 100 turns`,
+    ],
+    ['turns between two', stretches === 0 ? '–' : (turnsBetween / stretches).toFixed(1)],
+    ['kept, by the audit', audits === 0 ? '–' : percent(retention / audits)],
+    ['summaries that failed', `${failures}, at most ${longestRun} in a row`],
+    ['breakers open', String(openBreakers)],
+  ]
+  return table([{ title: 'compaction' }, { title: '' }], rows)
+}

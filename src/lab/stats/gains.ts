@@ -1,0 +1,78 @@
+// What each layer earned and cost in one session, in dollars: a reduction saves what it took out at every later request,
+// up to the next boundary, and costs what a warm cache had to be told again because of it.
+import type { ModelTable } from '../../model/models.ts'
+import { tokenRates } from '../../engine/limits/spend.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Usage } from '../../transcript/fact.ts'
+
+export interface LayerGain {
+  readonly edits: number
+  readonly tokensFreed: number
+  readonly saved: number
+  readonly rewritten: number
+}
+
+export const noGain: LayerGain = { edits: 0, tokensFreed: 0, saved: 0, rewritten: 0 }
+
+interface Reduction {
+  readonly layer: string
+  readonly freed: number
+  isOver: boolean
+}
+
+export class Gains {
+  readonly #models: ModelTable
+  readonly #reductions: Reduction[] = []
+  readonly #layers = new Map<string, LayerGain>()
+  #pending: Reduction[] = []
+  #cached = 0
+  #lastAt: number | null = null
+
+  constructor(models: ModelTable) {
+    this.#models = models
+  }
+
+  edit(layer: string, freed: number, isBoundary: boolean): void {
+    if (isBoundary) for (const reduction of this.#reductions) reduction.isOver = true
+    const reduction = { layer, freed: Math.max(0, freed), isOver: false }
+    this.#reductions.push(reduction)
+    this.#pending.push(reduction)
+    this.#add(layer, { ...noGain, edits: 1, tokensFreed: reduction.freed })
+  }
+
+  answer(at: number, model: string, usage: Usage): void {
+    const lifetime = (usage.cacheWrite1h ?? 0) > 0 ? '1h' : '5m'
+    const prompt = usage.input + usage.cacheRead + usage.cacheWrite
+    const rates = tokenRates(this.#models, model, lifetime, prompt)
+    const isWarm = this.#lastAt !== null && at - this.#lastAt < defaults.request.cacheLifetimeMs[lifetime]
+    if (rates !== null) {
+      const freed = this.#pending.reduce((sum, reduction) => sum + reduction.freed, 0)
+      const again = isWarm ? Math.max(0, this.#cached - usage.cacheRead - freed) : 0
+      for (const { layer, freed: own } of this.#pending)
+        this.#add(layer, {
+          ...noGain,
+          rewritten: freed === 0 ? 0 : (own / freed) * again * (rates.write - rates.read),
+        })
+      for (const { layer, freed: own, isOver } of this.#reductions)
+        if (!isOver) this.#add(layer, { ...noGain, saved: own * (isWarm ? rates.read : rates.write) })
+    }
+    this.#pending = []
+    this.#cached = usage.cacheRead + usage.cacheWrite
+    this.#lastAt = at
+  }
+
+  layers(): ReadonlyMap<string, LayerGain> {
+    return this.#layers
+  }
+
+  #add(layer: string, gain: LayerGain): void {
+    this.#layers.set(layer, addedGain(this.#layers.get(layer) ?? noGain, gain))
+  }
+}
+
+export const addedGain = (left: LayerGain, right: LayerGain): LayerGain => ({
+  edits: left.edits + right.edits,
+  tokensFreed: left.tokensFreed + right.tokensFreed,
+  saved: left.saved + right.saved,
+  rewritten: left.rewritten + right.rewritten,
+})

@@ -1,0 +1,178 @@
+// The figures of one session, taken from its entries as they are read. Nothing of what was said is kept.
+import { dollarsOf } from '../../engine/limits/spend.ts'
+import type { ModelTable } from '../../model/models.ts'
+import { isEditing, isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
+import { Gains, type LayerGain } from './gains.ts'
+
+export interface Bill {
+  readonly requests: number
+  readonly fresh: number
+  readonly read: number
+  readonly written: number
+  readonly output: number
+  readonly dollars: number
+  /** Answers of models without a known price. */
+  readonly unpriced: number
+}
+
+export interface Compactions {
+  readonly count: number
+  /** By what wrote the text: notes, a model, or the extraction. */
+  readonly sources: Readonly<Record<string, number>>
+  /** Turns from one compaction to the next, added up, and how many such stretches there are. */
+  readonly turnsBetween: number
+  readonly stretches: number
+  /** Audits, and the shares they found still in sight, added up. */
+  readonly audits: number
+  readonly retention: number
+  /** Summaries that failed; the longest run of them, and the run that has not ended. */
+  readonly failures: number
+  readonly longestRun: number
+  readonly openRun: number
+}
+
+/** A fork as its parent knows it. */
+export interface ForkEnd {
+  readonly child: string
+  readonly purpose: string
+  readonly outcome: string
+  readonly tokens: number
+  readonly dollars: number
+}
+
+export interface SessionStats {
+  readonly session: string
+  readonly purpose: string
+  readonly turns: number
+  readonly days: ReadonlyMap<string, Bill>
+  readonly layers: ReadonlyMap<string, LayerGain>
+  readonly compactions: Compactions
+  readonly cacheBreaks: number
+  readonly forks: readonly ForkEnd[]
+}
+
+export const noBill: Bill = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
+export const noCompactions: Compactions = {
+  count: 0,
+  sources: {},
+  turnsBetween: 0,
+  stretches: 0,
+  audits: 0,
+  retention: 0,
+  failures: 0,
+  longestRun: 0,
+  openRun: 0,
+}
+
+export class SessionTally {
+  readonly #models: ModelTable
+  readonly #dayOf: (at: number) => string
+  readonly #days = new Map<string, Bill>()
+  readonly #forks: ForkEnd[] = []
+  readonly #gains: Gains
+  #session = ''
+  #purpose = 'main'
+  #turns = 0
+  #turnsSince = 0
+  #breaks = 0
+  #compactions = noCompactions
+
+  constructor(models: ModelTable, dayOf: (at: number) => string) {
+    this.#models = models
+    this.#dayOf = dayOf
+    this.#gains = new Gains(models)
+  }
+
+  take({ fact, at }: Entry): void {
+    if (fact.type === 'session-start') {
+      this.#session = fact.session
+      this.#purpose = fact.purpose
+    } else if (isRealInput(fact)) {
+      this.#turns += 1
+      this.#turnsSince += 1
+    } else if (fact.type === 'assistant-message') this.#answer(fact, at)
+    else if (fact.type === 'cache-break') this.#breaks += 1
+    else if (fact.type === 'compaction-failed') this.#fail()
+    else if (fact.type === 'fork-end') this.#fork(fact)
+    if (isEditing(fact)) this.#gains.edit(fact.layer, fact.tokensFreed, fact.type === 'boundary')
+    if (fact.type === 'boundary') this.#compact(fact)
+  }
+
+  stats(): SessionStats {
+    return {
+      session: this.#session,
+      purpose: this.#purpose,
+      turns: this.#turns,
+      days: this.#days,
+      layers: this.#gains.layers(),
+      compactions: this.#compactions,
+      cacheBreaks: this.#breaks,
+      forks: this.#forks,
+    }
+  }
+
+  #answer({ usage, model }: FactOf<'assistant-message'>, at: number): void {
+    if (usage === undefined) return
+    this.#gains.answer(at, model, usage)
+    const paid = dollarsOf(this.#models, model, usage)
+    const day = this.#dayOf(at)
+    const bill: Bill = {
+      requests: 1,
+      fresh: usage.input,
+      read: usage.cacheRead,
+      written: usage.cacheWrite,
+      output: usage.output,
+      dollars: paid ?? 0,
+      unpriced: paid === null ? 1 : 0,
+    }
+    this.#days.set(day, addedBill(this.#days.get(day) ?? noBill, bill))
+  }
+
+  #compact({ source, audit }: FactOf<'boundary'>): void {
+    const before = this.#compactions
+    const isFirst = before.count === 0
+    const retention = retentionIn(audit)
+    this.#compactions = {
+      ...before,
+      count: before.count + 1,
+      sources: { ...before.sources, [source]: (before.sources[source] ?? 0) + 1 },
+      turnsBetween: before.turnsBetween + (isFirst ? 0 : this.#turnsSince),
+      stretches: before.stretches + (isFirst ? 0 : 1),
+      audits: before.audits + (retention === null ? 0 : 1),
+      retention: before.retention + (retention ?? 0),
+      openRun: source === 'model' ? 0 : before.openRun,
+    }
+    this.#turnsSince = 0
+  }
+
+  #fail(): void {
+    const before = this.#compactions
+    const openRun = before.openRun + 1
+    this.#compactions = {
+      ...before,
+      failures: before.failures + 1,
+      openRun,
+      longestRun: Math.max(before.longestRun, openRun),
+    }
+  }
+
+  #fork({ child, purpose, outcome, spent }: FactOf<'fork-end'>): void {
+    this.#forks.push({ child, purpose, outcome, tokens: spent?.tokens ?? 0, dollars: spent?.dollars ?? 0 })
+  }
+}
+
+/** What an audit says is kept in a loose record, since it may be of another version. */
+function retentionIn(audit: unknown): number | null {
+  if (typeof audit !== 'object' || audit === null || !('retention' in audit)) return null
+  return typeof audit.retention === 'number' ? audit.retention : null
+}
+
+export const addedBill = (left: Bill, right: Bill): Bill => ({
+  requests: left.requests + right.requests,
+  fresh: left.fresh + right.fresh,
+  read: left.read + right.read,
+  written: left.written + right.written,
+  output: left.output + right.output,
+  dollars: left.dollars + right.dollars,
+  unpriced: left.unpriced + right.unpriced,
+})

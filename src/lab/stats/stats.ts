@@ -1,0 +1,138 @@
+// Figures of many sessions: by day, by project, by purpose of a fork and by layer. Plain sums, so that sessions can be
+// taken in any order. A fork that has a transcript of its own is counted there, any other by what its parent says.
+import { defaults } from '../../settings/defaults.ts'
+import { addedGain, noGain, type LayerGain } from './gains.ts'
+import {
+  addedBill,
+  noBill,
+  noCompactions,
+  type Bill,
+  type Compactions,
+  type ForkEnd,
+  type SessionStats,
+} from './session-stats.ts'
+
+export interface Line {
+  readonly name: string
+  readonly sessions: number
+  readonly bill: Bill
+  /** Share of the prompt that was read from the cache; null where nothing was sent. */
+  readonly hitRate: number | null
+}
+
+export interface PurposeLine extends Line {
+  readonly forks: number
+  /** Calls that ended without what they were made for, and what they took. */
+  readonly wasted: number
+  readonly wastedTokens: number
+}
+
+export interface LayerLine extends LayerGain {
+  readonly name: string
+  /** What was saved less what had to be written again, in dollars. */
+  readonly avoided: number
+}
+
+export interface Stats {
+  readonly sessions: number
+  readonly turns: number
+  readonly total: Bill
+  readonly hitRate: number | null
+  readonly cacheBreaks: number
+  readonly days: readonly Line[]
+  readonly projects: readonly Line[]
+  readonly purposes: readonly PurposeLine[]
+  readonly layers: readonly LayerLine[]
+  readonly compactions: Compactions
+  /** Sessions in which so many summaries failed in a row that no model is asked any more. */
+  readonly openBreakers: number
+}
+
+export interface ProjectSession {
+  readonly project: string
+  readonly stats: SessionStats
+}
+
+export function statsOf(all: readonly ProjectSession[]): Stats {
+  const bills = all.map(({ stats }) => ({ stats, bill: sumOf(stats.days.values()) }))
+  const total = sumOf(bills.map(({ bill }) => bill))
+  const compactions = all.reduce((sum, { stats }) => addedCompactions(sum, stats.compactions), noCompactions)
+  return {
+    sessions: all.filter(({ stats }) => stats.purpose === 'main').length,
+    turns: all.reduce((sum, { stats }) => sum + stats.turns, 0),
+    total,
+    hitRate: hitRateOf(total),
+    cacheBreaks: all.reduce((sum, { stats }) => sum + stats.cacheBreaks, 0),
+    days: linesOf(all.flatMap(({ stats }) => [...stats.days].map(([name, bill]) => ({ name, bill })))),
+    projects: linesOf(all.map(({ project, stats }) => ({ name: project, bill: sumOf(stats.days.values()) }))),
+    purposes: purposesOf(bills),
+    layers: layersOf(all),
+    compactions,
+    openBreakers: all.filter(({ stats }) => stats.compactions.openRun >= defaults.compaction.failures).length,
+  }
+}
+
+const sumOf = (bills: Iterable<Bill>): Bill => [...bills].reduce(addedBill, noBill)
+
+function hitRateOf({ fresh, read, written }: Bill): number | null {
+  const prompt = fresh + read + written
+  return prompt === 0 ? null : read / prompt
+}
+
+function linesOf(all: readonly { readonly name: string; readonly bill: Bill }[]): readonly Line[] {
+  const lines = new Map<string, { sessions: number; bill: Bill }>()
+  for (const { name, bill } of all) {
+    const before = lines.get(name) ?? { sessions: 0, bill: noBill }
+    lines.set(name, { sessions: before.sessions + 1, bill: addedBill(before.bill, bill) })
+  }
+  return [...lines]
+    .map(([name, { sessions, bill }]) => ({ name, sessions, bill, hitRate: hitRateOf(bill) }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function purposesOf(
+  all: readonly { readonly stats: SessionStats; readonly bill: Bill }[],
+): readonly PurposeLine[] {
+  const known = new Set(all.map(({ stats }) => stats.session))
+  const ends = all.flatMap(({ stats }) => stats.forks)
+  const apart = ends
+    .filter(({ child }) => !known.has(child))
+    .map(({ purpose, dollars }) => ({ name: purpose, bill: { ...noBill, requests: 1, dollars } }))
+  return linesOf([...all.map(({ stats, bill }) => ({ name: stats.purpose, bill })), ...apart]).map((line) => {
+    const own = ends.filter(({ purpose }) => purpose === line.name)
+    const wasted = own.filter(isWasted)
+    return {
+      ...line,
+      forks: own.length,
+      wasted: wasted.length,
+      wastedTokens: wasted.reduce((sum, { tokens }) => sum + tokens, 0),
+    }
+  })
+}
+
+const isWasted = ({ outcome }: ForkEnd): boolean => outcome !== 'done'
+
+function layersOf(all: readonly ProjectSession[]): readonly LayerLine[] {
+  const layers = new Map<string, LayerGain>()
+  for (const { stats } of all)
+    for (const [name, gain] of stats.layers) layers.set(name, addedGain(layers.get(name) ?? noGain, gain))
+  return [...layers]
+    .map(([name, gain]) => ({ name, ...gain, avoided: gain.saved - gain.rewritten }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function addedCompactions(left: Compactions, right: Compactions): Compactions {
+  const sources = { ...left.sources }
+  for (const [name, count] of Object.entries(right.sources)) sources[name] = (sources[name] ?? 0) + count
+  return {
+    count: left.count + right.count,
+    sources,
+    turnsBetween: left.turnsBetween + right.turnsBetween,
+    stretches: left.stretches + right.stretches,
+    audits: left.audits + right.audits,
+    retention: left.retention + right.retention,
+    failures: left.failures + right.failures,
+    longestRun: Math.max(left.longestRun, right.longestRun),
+    openRun: Math.max(left.openRun, right.openRun),
+  }
+}

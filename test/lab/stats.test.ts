@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest'
+import { SessionTally } from '../../src/lab/stats/session-stats.ts'
+import { statsOf } from '../../src/lab/stats/stats.ts'
+import { modelTable } from '../../src/model/models.ts'
+import type { Entry, Fact, Usage } from '../../src/transcript/fact.ts'
+import { seq, sessionId, uuid } from '../../src/transcript/ids.ts'
+import { desk, server } from '../cli/pal.ts'
+
+const model = 'claude-sonnet-5'
+const minute = 60_000
+
+function tallyOf(facts: readonly (readonly [Fact, at?: number])[]) {
+  const tally = new SessionTally(modelTable(), (at) => (at < 10 * minute ? 'monday' : 'tuesday'))
+  facts.forEach(([fact, at = 0], index) => {
+    const id = uuid(`00000000-0000-7000-8000-${String(index).padStart(12, '0')}`)
+    const entry: Entry = { v: 1, seq: seq(index), uuid: id, parent: null, at, fact }
+    tally.take(entry)
+  })
+  return tally.stats()
+}
+const start = (purpose = 'main', session = 'aaaa'): Fact => ({
+  type: 'session-start',
+  session: sessionId(session),
+  purpose,
+})
+const said: Fact = { type: 'user-message', content: [{ type: 'text', text: 'go' }], origin: 'typed' }
+const answer = (usage: Partial<Usage>): Fact => ({
+  type: 'assistant-message',
+  content: [],
+  messageId: 'm',
+  stop: 'end_turn',
+  model,
+  usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, ...usage },
+})
+const edit = (layer: string, tokensFreed: number): Fact => ({
+  type: 'view-edit',
+  layer,
+  asked: 'automatic',
+  edits: [],
+  why: 'old',
+  tokensFreed,
+})
+const boundary = (source: 'model' | 'extractive', retention: number): Fact => ({
+  type: 'boundary',
+  trigger: 'auto',
+  source,
+  tokensBefore: 100,
+  tokensAfter: 10,
+  messagesSummarised: 4,
+  layer: 'autocompact',
+  asked: 'automatic',
+  edits: [],
+  why: 'full',
+  tokensFreed: 90,
+  audit: { retention },
+})
+
+describe('stats', () => {
+  it('[LB9] add up by day, project and purpose, and a fork with its own transcript is paid once', () => {
+    const main = tallyOf([
+      [start()],
+      [said],
+      [answer({ input: 100, cacheWrite: 900 })],
+      [answer({ cacheRead: 900, cacheWrite: 100, output: 1000 }), 20 * minute],
+      [
+        {
+          type: 'fork-end',
+          child: sessionId('bbbb'),
+          purpose: 'notes',
+          outcome: 'done',
+          text: '',
+          spent: { tokens: 500, dollars: 1 },
+        },
+      ],
+      [
+        {
+          type: 'fork-end',
+          child: sessionId('cccc'),
+          purpose: 'summary',
+          outcome: 'failed',
+          text: '',
+          spent: { tokens: 700, dollars: 2 },
+        },
+      ],
+    ])
+    const fork = tallyOf([[start('notes', 'bbbb')], [answer({ cacheRead: 1000 })]])
+    const made = statsOf([
+      { project: 'one', stats: main },
+      { project: 'two', stats: fork },
+    ])
+    expect([made.sessions, made.turns, made.total.requests]).toEqual([1, 1, 3])
+    expect(made.days.map(({ name, bill }) => [name, bill.requests])).toEqual([
+      ['monday', 2],
+      ['tuesday', 1],
+    ])
+    expect(made.projects.map(({ name, hitRate }) => [name, hitRate])).toEqual([
+      ['one', 900 / 2000],
+      ['two', 1],
+    ])
+    const byName = new Map(made.purposes.map((line) => [line.name, line]))
+    // Two dollars a million read at a tenth; what the parent says of it is not added.
+    expect(byName.get('notes')).toMatchObject({ forks: 1, wasted: 0, hitRate: 1 })
+    expect(byName.get('notes')!.bill.dollars).toBeCloseTo((1000 * 0.2) / 1_000_000, 12)
+    expect(byName.get('summary')).toMatchObject({ forks: 1, wasted: 1, wastedTokens: 700 })
+    expect(byName.get('summary')!.bill.dollars).toBe(2)
+  })
+
+  it('[LB10] say what a layer saved and what it made the provider write again', () => {
+    const { layers } = tallyOf([
+      [start()],
+      [said],
+      [answer({ cacheWrite: 10_000 })],
+      [edit('microcompact', 4000)],
+      // Of the 6,000 tokens that stayed only 1,000 were still cached.
+      [answer({ cacheRead: 1000, cacheWrite: 5000 }), minute],
+      [answer({ cacheRead: 6000 }), 2 * minute],
+    ])
+    const gain = layers.get('microcompact')!
+    const [read, write] = [0.2 / 1_000_000, 2.5 / 1_000_000]
+    expect(gain).toMatchObject({ edits: 1, tokensFreed: 4000 })
+    expect(gain.rewritten).toBeCloseTo(5000 * (write - read), 12)
+    expect(gain.saved).toBeCloseTo(2 * 4000 * read, 12)
+  })
+
+  it('[LB11] count compactions, the turns between them, what audits found, failures in a row and open breakers', () => {
+    const failed: Fact = { type: 'compaction-failed', source: 'model', why: 'empty' }
+    const broken = tallyOf([
+      [start()],
+      [said],
+      [boundary('model', 0.9)],
+      [said],
+      [said],
+      [boundary('extractive', 0.7)],
+      [failed],
+      [failed],
+      [failed],
+    ])
+    const made = statsOf([{ project: 'one', stats: broken }])
+    expect(made.compactions).toMatchObject({
+      count: 2,
+      sources: { model: 1, extractive: 1 },
+      turnsBetween: 2,
+      stretches: 1,
+      audits: 2,
+      failures: 3,
+      longestRun: 3,
+    })
+    expect(made.compactions.retention).toBeCloseTo(1.6, 12)
+    expect(made.openBreakers).toBe(1)
+    const mended = tallyOf([[start()], [failed], [failed], [failed], [boundary('model', 1)]])
+    expect(statsOf([{ project: 'one', stats: mended }]).openBreakers).toBe(0)
+  })
+
+  it('[LB9] come from the transcripts of every project, as a table and as JSON', async () => {
+    const { access } = await server([[{ type: 'text', text: 'Hello.' }]])
+    const { pal } = await desk(access)
+    expect((await pal(['stats'])).out).toContain('There is no session yet')
+    expect((await pal(['-p', 'hi'])).code).toBe(0)
+    const table = await pal(['stats'])
+    expect([table.code, table.err]).toEqual([0, ''])
+    expect(table.out).toMatch(/^1 sessions, 1 turns, 1 requests/)
+    const json = JSON.parse((await pal(['stats', '--json'])).out) as { sessions: number; days: unknown[] }
+    expect([json.sessions, json.days.length]).toEqual([1, 1])
+  })
+})
