@@ -337,4 +337,16 @@ describe('asking', () => {
       { type: 'permission', tool: 'Bash', decision: 'allow', by: 'user', rule: 'Bash' },
     ])
   })
+
+  it('[PM17] a key in a command is in no rule and no fact (A17)', async () => {
+    const token = ['ghp', 'a7Kx2Qm9Zt'.repeat(4).slice(0, 36)].join('_')
+    const { questions, permission: asked } = asking([{ kind: 'session' }])
+    const permit = await asked.mayRun(call(`curl -H 'Authorization: Bearer ${token}' x`), tool, never)
+    expect(questions[0]).toMatchObject({ rules: [], subject: expect.stringContaining(token) as string })
+    expect(JSON.stringify(permit.facts)).not.toContain(token)
+    const ruled = permission(given('deny', `Bash(echo ${token})`))
+    expect(JSON.stringify((await ruled.mayRun(call(`echo ${token}`), tool, never)).facts)).not.toContain(
+      token,
+    )
+  })
 })

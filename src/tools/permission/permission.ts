@@ -1,5 +1,6 @@
 // The permission of a running program: the rules in force, the mode, what the person at the screen says, and what of it
 // is written down. One question at a time; a question that nobody can answer is a refusal that says how to allow it.
+import { redact } from '../../disk/redact.ts'
 import type { GivenRule } from '../../settings/rule-list.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import type { Fact } from '../../transcript/fact.ts'
@@ -106,7 +107,7 @@ const fact = (call: ToolUseBlock, decision: 'allow' | 'deny', by: string, rule?:
   tool: call.name,
   decision,
   by,
-  ...(rule === undefined ? {} : { rule }),
+  ...(rule === undefined ? {} : { rule: redact(rule).text }),
 })
 
 /** Not run, and how it could be. */
@@ -140,13 +141,15 @@ const refusedBy = (call: ToolUseBlock, { words }: Answer & { kind: 'no' }): Perm
 })
 
 function questionOf(call: ToolUseBlock, verdict: Verdict, options: PermissionOptions): Question {
+  // A key in a command must not become a line of the settings.
+  const rules = verdict.offers.some((rule) => redact(rule).found.length > 0) ? [] : verdict.offers
   return {
     tool: call.name,
     callId: call.id,
     subject: subjectOf(call.name, call.input),
     why: verdict.why,
-    rules: verdict.offers,
-    scopes: verdict.offers.length === 0 ? [] : (options.keep?.scopes ?? []),
+    rules,
+    scopes: rules.length === 0 ? [] : (options.keep?.scopes ?? []),
   }
 }
 
