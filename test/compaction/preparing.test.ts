@@ -70,6 +70,7 @@ describe('a summary prepared ahead', () => {
     const body = JSON.stringify(scene.simulator.log.requests.at(-1)?.body)
     expect(body).toContain('ACCOUNT 1')
     for (const wish of ['build the parser', 'go on', 'and now this']) expect(body).toContain(wish)
+    expect(body).toContain('{"type":"text","text":"one"}')
     expect(refusals(scene)).toEqual([])
   })
 
