@@ -10,7 +10,9 @@ import { findSession, newestSession } from './look/lookup.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { scriptedNotice, startEmbedded } from './scripted.ts'
+import { turnsBeside, typesFor } from './place/agents.ts'
 import { keptRules } from './place/kept-rules.ts'
+import { loadExtensions, type Loaded } from './extensions/load.ts'
 import { openWorkplace, showProblems, uniqueText, type Workplace } from './place/workplace.ts'
 
 /** What a talk needs, in one turn or in many. */
@@ -41,18 +43,24 @@ export async function withPreset(
   io: Io,
   options: TalkOptions,
   more: Pick<PresetOptions, 'listen' | 'askUser'>,
-  work: (place: Workplace, preset: Preset) => Promise<Exit>,
+  work: (place: Workplace, preset: Preset, loaded: Loaded) => Promise<Exit>,
 ): Promise<Exit> {
   const place = await openWorkplace(io, options)
   if (!place.ok) return complain(io, place)
   showProblems(place)
   const embedded = place.access === null ? await startEmbedded() : null
   if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
+  const loaded = await loadExtensions(place)
+  for (const problem of loaded.problems) io.err(`pal: ${safeLine(problem)}\n`)
+  const agents = await typesFor(place)
+  for (const problem of agents.problems) io.err(`pal: ${safeLine(problem)}\n`)
   const preset = createPreset({
     ...place,
+    agentTypes: agents.types,
     environment: io.environment,
     model: place.access ?? embedded!.access,
     system: options.system,
+    extensions: loaded.extensions,
     rules: place.loaded.rules,
     keep: keptRules(
       machineFileSystem,
@@ -64,9 +72,10 @@ export async function withPreset(
   try {
     const unknown = unknownRules(place, preset)
     if (unknown !== null) return complain(io, unknown)
-    return await work(place, preset)
+    return await work(place, preset, loaded)
   } finally {
     await preset.close()
+    await loaded.close()
     await embedded?.close()
   }
 }
@@ -96,9 +105,13 @@ async function converse(
       model: preset.modelId,
       scripted: place.access === null,
     })
+    const before = session.spent()
     for await (const event of session.send(prompt, abort.signal)) reporter.event(event)
+    for await (const event of turnsBeside(preset.agents, session, abort.signal)) reporter.event(event)
     await session.close()
-    const result = reporter.result()
+    const { forkTokens, forkDollars } = session.spent()
+    const beside = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
+    const result = { ...reporter.result(), beside }
     writeResult(io, options.format, result)
     if (options.isVerbose || io.errIsTerminal)
       io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)

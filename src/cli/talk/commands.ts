@@ -6,8 +6,12 @@ import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
 import { exits, type Exit } from '../exit-codes.ts'
+import { commandWords, type Loaded } from '../extensions/load.ts'
+import { aboutOf } from '../extensions/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
+import { agentsCommand, agentsUsage, tasksCommand } from './agents.ts'
 import { pinCommand, resumeCommand, rewindCommand } from './going-back.ts'
+import { permissionsCommand } from './permissions.ts'
 import { looking, type Scene } from './scene.ts'
 
 interface Command {
@@ -26,7 +30,7 @@ const commands: Readonly<Record<string, Command>> = {
   help: {
     usage: '/help',
     about: 'this list',
-    run: ({ place }) => done(() => place.io.out(helpText())),
+    run: ({ place, loaded }) => done(() => place.io.out(helpText(loaded))),
   },
   context: {
     usage: '/context',
@@ -74,6 +78,17 @@ const commands: Readonly<Record<string, Command>> = {
       return exits.done
     },
   },
+  agents: {
+    usage: agentsUsage,
+    about: 'the agents of this session, and what to do with them',
+    run: agentsCommand,
+  },
+  tasks: { usage: '/tasks', about: 'what is under way beside the talk', run: tasksCommand },
+  permissions: {
+    usage: '/permissions [MODE]',
+    about: 'the rules and the mode in force; with a word, another mode',
+    run: permissionsCommand,
+  },
   model: { usage: '/model NAME', about: 'who answers from now on', run: setModel },
   quit: { usage: '/quit', about: 'leave; pal --continue goes on', run: (scene) => done(() => scene.leave()) },
 }
@@ -108,6 +123,8 @@ export async function runCommand(scene: Scene, line: string): Promise<Exit> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command !== undefined) return command.run(scene, rest.trim())
+  const own = scene.loaded.commands.find((page) => page.name === name)
+  if (own !== undefined) return scene.turn(commandWords(own, rest))
   scene.place.io.err(
     `pal: there is no command /${safeLine(name)}; /help lists them. To say it to the model begin with //\n`,
   )
@@ -115,11 +132,17 @@ export async function runCommand(scene: Scene, line: string): Promise<Exit> {
 }
 
 /** Each with how it is written, for lists and completion. */
-export const commandList = (): readonly Pick<Command, 'usage' | 'about'>[] => Object.values(commands)
+export const commandList = (loaded: Loaded): readonly Pick<Command, 'usage' | 'about'>[] => [
+  ...Object.values(commands),
+  // A name of ours cannot be taken.
+  ...loaded.commands
+    .filter(({ name }) => !Object.hasOwn(commands, name))
+    .map((page) => ({ usage: `/${page.name}`, about: aboutOf(page) })),
+]
 
-const helpText = (): string => {
-  const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length))
-  const lines = Object.values(commands).map(({ usage, about }) => `  ${usage.padEnd(width)}  ${about}`)
+const helpText = (loaded: Loaded): string => {
+  const width = Math.max(...commandList(loaded).map(({ usage }) => usage.length))
+  const lines = commandList(loaded).map(({ usage, about }) => `  ${usage.padEnd(width)}  ${about}`)
   return `${lines.join('\n')}
 A line that ends with \\ goes on in the next. // at the start says a line that begins with a slash.
 `

@@ -1,0 +1,107 @@
+// `pal agents` and `pal tasks`: the agents of a session as its transcript tells, and what of a project is still under
+// way. They look from outside: what lives in another process is known by who holds the session.
+import { nothingBeside, type AgentRow } from '../../engine/beside/agent-rows.ts'
+import { resume } from '../../engine/opening/resume.ts'
+import { builtInTypes, type AgentType } from '../../forks/agents/index.ts'
+import { tableOf } from '../../preset.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import { lookAt, type LookFlags } from '../look/look-at.ts'
+import { typesFor } from '../place/agents.ts'
+import type { Workplace } from '../place/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { dollars, moment, table, whole } from '../terminal/tables.ts'
+
+export const agents = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  lookAt(io, id, flags, showAgents)
+
+export const tasks = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+  lookAt(io, id, flags, showTasks)
+
+/** The agents of a session, and the types that can be started. */
+export async function showAgents(
+  place: Workplace,
+  store: Store,
+  session: SessionId,
+  json: boolean,
+): Promise<Exit> {
+  const rows = await rowsOf(place, store, session)
+  if (rows === null) return exits.failed
+  const { types, problems } = await typesFor(place)
+  for (const problem of problems) complain(place.io, refuse(exits.failed, problem))
+  const listed = types.map(({ name, description, from }) => ({ name, description, from }))
+  if (json) place.io.out(`${safeJson({ session, agents: rows, types: listed }, 2)}\n`)
+  else place.io.out(`session ${session}\n${agentTable(rows)}\n${typeTable(types)}`)
+  return exits.done
+}
+
+/** Only what has not ended, or has ended and was not handed on yet. */
+export async function showTasks(
+  place: Workplace,
+  store: Store,
+  session: SessionId,
+  json: boolean,
+): Promise<Exit> {
+  const rows = await rowsOf(place, store, session)
+  if (rows === null) return exits.failed
+  const open = rows.filter((row) => !row.collected)
+  if (json) place.io.out(`${safeJson({ session, tasks: open }, 2)}\n`)
+  else place.io.out(`session ${session}\n${agentTable(open)}`)
+  return exits.done
+}
+
+async function rowsOf(
+  place: Workplace,
+  store: Store,
+  session: SessionId,
+): Promise<readonly AgentRow[] | null> {
+  const found = await resume(store, session, tableOf(place.settings))
+  if (found.ok) return (found.latest.beside ?? nothingBeside).agents
+  complain(place.io, refuse(exits.failed, found.failure.message))
+  return null
+}
+
+/** `phrases` says what the running ones are at, where somebody knows. */
+export function agentTable(
+  rows: readonly AgentRow[],
+  phrases: ReadonlyMap<string, string> = new Map(),
+): string {
+  if (rows.length === 0) return 'no agents\n'
+  return table(
+    [
+      { title: 'agent' },
+      { title: 'label' },
+      { title: 'type' },
+      { title: 'mode' },
+      { title: 'since' },
+      { title: 'state' },
+      { title: 'tokens', right: true },
+      { title: 'cost', right: true },
+    ],
+    rows.map((row) => [
+      row.child,
+      row.name === undefined ? row.label : `${row.label} (${row.name})`,
+      row.forked === true ? `${row.agent}, forked` : row.agent,
+      row.mode,
+      moment(row.since),
+      stateOf(row, phrases.get(row.child)),
+      row.spent === undefined ? '' : whole(row.spent.tokens),
+      row.spent === undefined ? '' : dollars(row.spent.dollars),
+    ]),
+  )
+}
+
+function stateOf(row: AgentRow, phrase: string | undefined): string {
+  const branch = row.worktree === undefined ? '' : `, branch ${row.worktree.branch}`
+  if (row.state === 'running') return `${phrase ?? 'running'}${branch}`
+  return `${row.state}${row.collected ? '' : ', not handed on yet'}${branch}`
+}
+
+export const typeTable = (types: readonly AgentType[] = builtInTypes): string =>
+  table(
+    [{ title: 'type' }, { title: 'for' }, { title: 'from' }],
+    types.map(({ name, description, from }) => [name, description, from]),
+  )

@@ -1,0 +1,107 @@
+// Agents from the command line: types from files, waiting in scripts, looking and acting in a talk.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createSimulator } from '../../src/simulator/index.ts'
+import { agent, bodiesOf, cast, git, replies, repository, type Part } from '../agents/desk.ts'
+import { call } from '../../src/simulator/index.ts'
+import { later } from '../e2e/desk.ts'
+import { desk, type Desk } from './pal.ts'
+
+async function scene(parts: readonly Part[]) {
+  const simulator = createSimulator({ answerer: cast(parts), log: { bodies: 1000 } })
+  const { url } = await simulator.start()
+  later(() => simulator.stop())
+  return { simulator, at: await desk({ ANTHROPIC_BASE_URL: url, PALIMPSEST_MODEL: 'claude-sonnet-4-6' }) }
+}
+
+async function declare({ project }: Desk, name: string, front: string, prompt: string): Promise<void> {
+  await mkdir(join(project, '.palimpsest', 'agents'), { recursive: true })
+  await writeFile(join(project, '.palimpsest', 'agents', `${name}.md`), `---\n${front}\n---\n${prompt}\n`)
+}
+
+describe('pal and its agents', () => {
+  it('[AG40] pal -p waits for agents in the background, and what they took is told', async () => {
+    const { simulator, at } = await scene([
+      { when: 'slow:300', answers: ['BACKGROUND-REPORT'] },
+      {
+        when: 'main',
+        answers: replies({
+          'BACKGROUND-REPORT': 'it says so',
+          please: [agent('back', 'slow:300', { mode: 'background' })],
+        }),
+      },
+    ])
+    const ended = await at.pal(['-p', '--output-format', 'json', 'please'])
+    expect(ended.code).toBe(0)
+    const result = JSON.parse(ended.out) as { text: string; beside: { tokens: number; dollars: number } }
+    expect(result.text).toBe('it says so')
+    expect(result.beside.tokens).toBeGreaterThan(100)
+    expect(bodiesOf(simulator, 'main').at(-1)).toContain('BACKGROUND-REPORT')
+    const cost = await at.pal(['cost'])
+    expect(cost.out).toContain('the fork for agent took')
+    const listed = JSON.parse((await at.pal(['agents', '--json'])).out) as {
+      agents: { label: string; state: string }[]
+    }
+    expect(listed.agents).toMatchObject([{ label: 'back', state: 'done', collected: true }])
+    expect(JSON.parse((await at.pal(['tasks', '--json'])).out)).toMatchObject({ tasks: [] })
+    expect((await at.pal(['agents'])).out).toContain('explore')
+    // Sessions of agents are no sessions to go on with.
+    expect((await at.pal(['sessions', '--json'])).out).not.toContain('slow:300')
+  })
+
+  it('[AG41] types of a project count where it is trusted, and narrow what their agents use', async () => {
+    const { simulator, at } = await scene([
+      { when: 'look around', answers: ['looked'] },
+      { when: 'main', answers: replies({ please: [agent('look', 'look around', { type: 'scout' })] }) },
+    ])
+    await declare(at, 'scout', 'name: scout\ndescription: looks\ntools: [Read]\nrounds: 2', 'SCOUT-PROMPT')
+    await declare(at, 'bad', 'name: bad\ndescription: x\nmodle: y', 'prompt')
+    expect((await at.pal(['-p', 'please'])).code).toBe(0)
+    expect(bodiesOf(simulator, 'look around')).toEqual([])
+    const ended = await at.pal(['-p', '--trust', 'please'])
+    expect(ended.err).toContain('bad.md declares no agent')
+    const [body] = bodiesOf(simulator, 'look around')
+    expect(body).toContain('SCOUT-PROMPT')
+    const { tools } = JSON.parse(body!) as { tools: { name: string }[] }
+    expect(tools.map(({ name }) => name)).toEqual(['Read'])
+  })
+
+  it('[AG42] in a talk agents are shown, written to, merged and stopped', async () => {
+    const { at } = await scene([
+      {
+        when: 'change it',
+        answers: [[call('Write', { file_path: 'new.txt', content: 'made\n' })], 'made a file'],
+      },
+      { when: 'stay', answers: ['here'] },
+      {
+        when: 'main',
+        answers: replies({
+          'make it': [agent('maker', 'change it', { worktree: true })],
+          'call it': [agent('mate', 'stay', { mode: 'teammate', name: 'ida' })],
+        }),
+      },
+    ])
+    await repository(at.project, { 'a.txt': 'a' })
+    const lines = [
+      'make it',
+      '/agents',
+      '/agents merge maker',
+      'call it',
+      '/tasks',
+      '/agents tell ida hello there',
+      '/agents stop ida',
+      '/agents stop nobody',
+      '/quit',
+    ]
+    const ended = await at.pal(['--allow', 'Write'], { input: `${lines.join('\n')}\n` })
+    expect(ended.out).toContain('branch pal/')
+    expect(ended.out).toContain('merged 1 files: new.txt')
+    expect(ended.out).toContain('mate (ida)')
+    expect(ended.out).toContain('sent to ida')
+    expect(ended.out).toContain('is stopped')
+    expect(ended.err).toContain('no agent nobody is running')
+    expect(await git(at.project, 'log', '--format=%s', '-1')).toContain('maker')
+    expect(await git(at.project, 'branch', '--format=%(refname:short)')).toBe('main')
+  })
+})
