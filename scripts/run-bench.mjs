@@ -17,10 +17,13 @@ const all = [
   'turns',
   'layers',
   'compaction',
+  'summary',
   'redact',
   'permission',
   'start',
   'adapter-start',
+  'recall',
+  'recall-start',
 ]
 const names = all.filter((name) => existsSync(join(root, 'bench', `${name}.ts`)))
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { projectOf } from '../../src/preset/project.ts'
+import { call } from '../../src/simulator/index.ts'
 import { desk, server, type Desk } from '../cli/pal.ts'
 import { memoryText, plant, type Planted } from './memory-folder.ts'
 
@@ -40,19 +41,17 @@ describe('pal', () => {
     expect((await at.pal(['memory', 'search'])).code).toBe(2)
   })
 
-  it(
-    '[RC27] puts a memory before the model with the very first request',
-    { timeout: 90_000, retry: 2 },
-    async () => {
-      const at = await desk()
-      await remembering(at, [zephyr])
-      const { access, simulator } = await server(['Pass the flag.'])
-      const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
-      expect((await at.pal(['-p', 'which flag do zephyr builds need?'], { environment })).code).toBe(0)
-      expect(JSON.stringify(simulator.log.last()?.body)).toContain('Pass --no-zephyr')
-      const off = { ...environment, PALIMPSEST_RECALL: 'off' }
-      expect((await at.pal(['-p', 'which flag do zephyr builds need?'], { environment: off })).code).toBe(0)
-      expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('Pass --no-zephyr')
-    },
-  )
+  it('[RC28] puts a memory before the model, unless it is switched off', { timeout: 90_000 }, async () => {
+    const at = await desk()
+    await remembering(at, [zephyr])
+    const steps = [[call('Glob', { pattern: '*' })], 'Pass the flag.']
+    const { access, simulator } = await server([...steps, ...steps])
+    const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
+    const words = ['-p', 'which flag do zephyr builds need?']
+    expect((await at.pal(words, { environment })).code).toBe(0)
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('Pass --no-zephyr')
+    const off = { ...environment, PALIMPSEST_RECALL: 'off' }
+    expect((await at.pal(words, { environment: off })).code).toBe(0)
+    expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('Pass --no-zephyr')
+  })
 })

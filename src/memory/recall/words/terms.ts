@@ -5,6 +5,7 @@
 // A term is a plain word or pair, `·x` for a single character of an unspaced script, or `~x` for a subject.
 import { associations } from './associations.ts'
 import { everydayText, stopCharacters, stopWords } from './everyday-words.ts'
+import { irregularForms } from './irregular-forms.ts'
 import { stem } from './stem.ts'
 
 export interface Terms {
@@ -30,37 +31,61 @@ const months = 'january february march april may june july august september octo
 /** Stems are kept for the words met so far, up to this many. */
 const keptStems = 50_000
 
-/** Reads text. It has a life only because it remembers stems and builds its table of subjects once. */
+/** What is known of a term from the tables of words. */
+interface Known {
+  readonly subjects: readonly string[]
+  readonly isEveryday: boolean
+}
+
+const everydayMark = ''
+
+/**
+ * Reads text. It has a life because it remembers: stems, and what the tables say of a term. The tables are sorted into
+ * buckets by the first letters and only stemmed where a term asks for them, so that making one costs next to nothing.
+ */
 export class Lexicon {
   readonly #stems = new Map<string, string | null>()
-  readonly #subjects = new Map<string, string[]>()
-  readonly #everyday: ReadonlySet<string>
+  readonly #known = new Map<string, Known>()
+  readonly #buckets = new Map<string, (readonly [word: string, mark: string])[]>()
 
   constructor() {
     for (const line of associations.trim().split('\n')) {
-      const [subject, ...words] = line.split(' ')
-      for (const word of [subject!, ...words]) {
-        for (const term of this.words(word)) {
-          const known = this.#subjects.get(term)
-          if (known === undefined) this.#subjects.set(term, [`~${subject!}`])
-          else if (!known.includes(`~${subject!}`)) known.push(`~${subject!}`)
-        }
-      }
+      const words = line.split(' ')
+      for (const word of words) this.#sort(word, `~${words[0]!}`)
     }
-    this.#everyday = new Set(this.words(everydayText))
+    for (const word of everydayText.trim().split(/\s+/u)) this.#sort(word, everydayMark)
   }
 
   read(text: string): Terms {
     const words = this.words(text)
     const more: string[] = []
-    for (const word of words) for (const subject of this.#subjects.get(word) ?? noTerms) more.push(subject)
+    for (const word of words) for (const subject of this.#about(word).subjects) more.push(subject)
     for (const [run] of text.matchAll(unspacedRuns))
       for (const character of run) if (!stopCharacters.test(character)) more.push(`·${character}`)
     return { words, more }
   }
 
   isEveryday(term: string): boolean {
-    return this.#everyday.has(term)
+    return this.#about(term).isEveryday
+  }
+
+  #sort(word: string, mark: string): void {
+    const key = bucketOf(irregularForms.get(word) ?? word)
+    const bucket = this.#buckets.get(key)
+    if (bucket === undefined) this.#buckets.set(key, [[word, mark]])
+    else bucket.push([word, mark])
+  }
+
+  #about(term: string): Known {
+    const known = this.#known.get(term)
+    if (known !== undefined) return known
+    const marks = new Set<string>()
+    for (const [word, mark] of this.#buckets.get(bucketOf(term)) ?? [])
+      if (word === term || this.#termOf(word) === term) marks.add(mark)
+    const isEveryday = marks.delete(everydayMark)
+    const about = marks.size === 0 && !isEveryday ? nothingKnown : { subjects: [...marks], isEveryday }
+    if (this.#known.size < keptStems) this.#known.set(term, about)
+    return about
   }
 
   words(text: string): string[] {
@@ -85,15 +110,21 @@ export class Lexicon {
   }
 
   #pushTerm(piece: string, words: string[]): void {
-    const lower = piece.toLowerCase()
-    let term = this.#stems.get(lower)
-    if (term === undefined) {
-      term = termOf(lower)
-      if (this.#stems.size < keptStems) this.#stems.set(lower, term)
-    }
+    const term = this.#termOf(piece.toLowerCase())
     if (term !== null) words.push(term)
   }
+
+  #termOf(lower: string): string | null {
+    const known = this.#stems.get(lower)
+    if (known !== undefined) return known
+    const term = termOf(lower)
+    if (this.#stems.size < keptStems) this.#stems.set(lower, term)
+    return term
+  }
 }
+
+const nothingKnown: Known = { subjects: [], isEveryday: false }
+const bucketOf = (word: string): string => word.slice(0, 2)
 
 function termOf(lower: string): string | null {
   const word = lower.replaceAll('’', "'")
