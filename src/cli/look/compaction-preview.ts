@@ -54,7 +54,7 @@ function goes(gone: readonly Part[], { partsGone, span }: Compacted, view: View)
 }
 
 const wordsOf = (part: Part): string => {
-  const text = part.blocks.flatMap((block) => ('text' in block ? [String(block.text)] : [])).join(' ')
+  const text = part.blocks.flatMap((block) => ('text' in block ? [block.text] : [])).join(' ')
   return safeLine(text.slice(0, defaults.cli.firstWordsChars))
 }
 

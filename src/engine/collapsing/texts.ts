@@ -55,7 +55,7 @@ async function textFor(core: Core, span: Staged, emit: Emit): Promise<string | n
   )
   const account = answer.ok ? accountOf(answer) : answer
   if (account.ok && isShort(account.account, core.view().factor)) return account.account
-  if (!(answer.ok === false && answer.isAborted)) {
+  if (answer.ok || !answer.isAborted) {
     const why = account.ok ? 'it is too long' : account.why
     tell({
       type: 'notice',

@@ -1,8 +1,9 @@
 // What stands until something newer replaces it: the task list, and attachments such as the plan and the mode. Given back
 // word for word, so that five compactions leave the same text as one.
-import { tasksOf } from '../../compaction/extract.ts'
-import { readSpan } from '../../compaction/reading.ts'
+import { isTaskCall, tasksOf } from '../../compaction/extract.ts'
+import type { Call } from '../../compaction/reading.ts'
 import type { Part } from '../../projection/view.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import type { Restorer } from './restorer.ts'
 
 /** The kinds of attachment that stand: who writes a newer one of the kind replaces the older. */
@@ -19,8 +20,7 @@ export function standingAttachment(kind: string): Restorer {
     restore: async ({ kept, gone }) => {
       const last = gone.findLast(isOne)
       const newer = kept.findLast(isOne)
-      if (last === undefined || (newer !== undefined && newer.from > last.from)) return null
-      return last.blocks.flatMap((block) => ('text' in block ? [String(block.text)] : [])).join('\n')
+      return last === undefined || (newer !== undefined && newer.from > last.from) ? null : textOf(last)
     },
   }
 }
@@ -29,29 +29,47 @@ export function standingAttachment(kind: string): Restorer {
 export const taskList: Restorer = {
   name: tasksKind,
   restore: async ({ kept, gone }) => {
-    const shown = placeOf(kept)
-    const last = placeOf(gone)
-    if (last === null || (shown !== null && shown > last)) return null
-    const said = gone.find((part) => part.from === last)!
-    if (said.attachment !== undefined)
-      return said.blocks.flatMap((block) => ('text' in block ? [String(block.text)] : [])).join('\n')
-    const lines = tasksOf(readSpan(gone).calls)
+    const last = newestList(gone)
+    const shown = newestList(kept)
+    if (last === null || (shown !== null && shown.at > last.at)) return null
+    if (last.text !== null) return last.text
+    const lines = tasksOf(last.calls)
     if (lines.length === 0) return null
     return `<restored-tasks>\nThe task list as it stands:\n${lines.join('\n')}\n</restored-tasks>`
   },
 }
 
-/** Where the newest task list stands: a call that was answered well, or what a compaction gave back. */
-function placeOf(parts: readonly Part[]): number | null {
-  const attached = parts.findLast((part) => part.attachment?.kind === tasksKind)?.from ?? -1
-  const called = readSpan(parts).calls.findLast(
-    (call) => isTaskCall(call.name) && call.outcome?.isError === false,
-  )
-  const place = Math.max(attached, called?.at ?? -1)
-  return place < 0 ? null : place
+interface List {
+  readonly at: Seq
+  /** As a compaction gave it back, or null where it stands in a call. */
+  readonly text: string | null
+  readonly calls: readonly Call[]
 }
 
-const isTaskCall = (name: string): boolean => /^(?:TaskList|TodoWrite|update_plan)$/.test(name)
+/** Looks at calls alone: results may be large. */
+function newestList(parts: readonly Part[]): List | null {
+  const failed = new Set<string>()
+  for (const part of parts.toReversed()) {
+    if (part.attachment?.kind === tasksKind) return { at: part.from, text: textOf(part), calls: [] }
+    for (const block of part.blocks.toReversed()) {
+      if (block.type === 'tool_result' && 'is_error' in block && block.is_error) failed.add(block.tool_use_id)
+      if (block.type !== 'tool_use' || !('name' in block)) continue
+      if (isTaskCall(block) && !failed.has(block.id))
+        return { at: part.from, text: null, calls: [callOf(part, block)] }
+    }
+  }
+  return null
+}
+
+const callOf = ({ from: at }: Part, { name, input }: Pick<Call, 'name' | 'input'>): Call => ({
+  at,
+  name,
+  input,
+  outcome: { at, text: '', lines: 0, isError: false },
+})
+
+const textOf = ({ blocks }: Part): string =>
+  blocks.flatMap((block) => ('text' in block ? [block.text] : [])).join('\n')
 
 export const builtIn: readonly Restorer[] = [
   standingAttachment(planKind),
