@@ -15,13 +15,17 @@ export interface PermissionSetup extends Pick<PermissionOptions, 'askUser' | 'ke
   readonly rules?: readonly GivenRule[] | undefined
 }
 
-export function permissionOf(options: PermissionSetup, fs: FileSystem): Permission {
+/** With the folder of the project's sessions, whose kept outputs may be read. */
+export type Placed = PermissionSetup & { readonly sessions?: string | undefined }
+
+export function permissionOf(options: Placed, fs: FileSystem): Permission {
   const { project, settings, environment } = options
   return createPermission({
     fs,
     root: project.root,
     cwd: project.cwd,
     home: environment['HOME'],
+    sessions: options.sessions,
     rules: options.rules ?? rulesIn(settings),
     mode: settings.permissionMode ?? 'default',
     askUser: options.askUser,

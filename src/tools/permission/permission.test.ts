@@ -92,6 +92,21 @@ describe('file tools', () => {
     )
   })
 
+  it('[PM12] an output kept beside a session of this project is free to read, and nothing else there is', async () => {
+    const sessions = join(home, '.palimpsest', 'projects', 'p', 'sessions')
+    mkdirSync(join(sessions, 's', 'tool-results'), { recursive: true })
+    const kind = async (file_path: string) =>
+      (await permission([], 'default', { sessions }).judge({ name: 'Read', input: { file_path } }, true)).kind
+    expect(await kind(join(sessions, 's', 'tool-results', 'c.txt'))).toBe('allow')
+    for (const path of [
+      's/transcript.jsonl',
+      's/tool-results/../transcript.jsonl',
+      '../../../credentials.json',
+      '../tool-results/x',
+    ])
+      expect([path, await kind(join(sessions, path))]).toEqual([path, 'ask'])
+  })
+
   it('[PM13] changing asks in the project and beyond it, and is refused for protected names, whatever the rules and the mode', async () => {
     expect(await edits('src/a.ts')).toBe('ask')
     expect(await edits('src/a.ts', given('allow', 'Edit(src/**)'))).toBe('allow')
