@@ -5,7 +5,7 @@
 //   project   AGENTS.md, CLAUDE.md, .palimpsest/AGENTS.md, .palimpsest/rules/*.md, from the root down to the working folder
 //   local     AGENTS.local.md, CLAUDE.local.md, in the same folders
 //
-// A folder that is not trusted gives none of its own (TRUST A7). A file that appeared or changed while the session ran is
+// A folder that is not trusted gives none of its own (TRUST A7). A file that appeared while the session ran is
 // left out until the next one, or until the user accepts it: a package that is installed must not instruct (TRUST A5).
 import { basename, join } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'

@@ -2,12 +2,13 @@
 // `instructions.json`, {"pins": {"/path": "sha256"}, "includes": ["/path"]}.
 //
 // At the start of a session what is there is taken as it is, and what changed since the last time is said. While a
-// session runs, a file that is new or was written after the session began is refused until the user accepts it.
+// session runs, a file nobody knew that was written after the session began is refused until the user accepts it; one
+// that was known and changed is followed, and that is said.
 import type { InstructionText } from './read.ts'
 
 export interface Pins {
   /** Why a file is not to be followed now, or null. */
-  refusal(file: Pick<InstructionText, 'path' | 'sha256' | 'modifiedMs'>): string | null
+  refusal(file: Pick<InstructionText, 'path' | 'modifiedMs'>): string | null
 }
 
 export interface PinnedFiles {
@@ -19,9 +20,9 @@ export const noPins: PinnedFiles = { pins: {}, includes: [] }
 /** What holds while a session runs that began at this time. */
 export function pinsSince(known: PinnedFiles, begunMs: number): Pins {
   return {
-    refusal: ({ path, sha256, modifiedMs }) => {
-      if (Object.hasOwn(known.pins, path) ? known.pins[path] === sha256 : modifiedMs < begunMs) return null
-      return `${path} appeared or changed while this session ran and is not followed; accept it with pal memory accept ${path}, or begin a new session`
+    refusal: ({ path, modifiedMs }) => {
+      if (Object.hasOwn(known.pins, path) || modifiedMs < begunMs) return null
+      return `${path} appeared while this session ran and is not followed; accept it with pal memory accept ${path}, or begin a new session`
     },
   }
 }

@@ -62,11 +62,11 @@ export function judge(change: Change, by: Provenance, ledger: Ledger, options: J
       'forgotten',
       `The user had this forgotten and does not want it learnt again. Do not save it.`,
     )
-  const fenced = ledger.standing().filter((one) => one.by.trust === 'data' && one.file !== file)
-  if (by.trust === 'data' && fenced.length >= defaults.memory.fencedFiles)
+  const kept = by.trust === 'data' ? fencedBeside(ledger, file) : 0
+  if (kept >= defaults.memory.fencedFiles)
     return refuse(
       'full',
-      `${fenced.length} memories from tools are kept already; the user can forget some (pal memory).`,
+      `${kept} memories from tools are kept already; the user can forget some (pal memory).`,
     )
   const bound = options.approved ? confirmed(by) : boundBy(by, ledger, file)
   const why = options.approved
@@ -120,6 +120,9 @@ function unfitness(text: string, head: MemoryHead, problems: readonly string[]):
     return `A memory begins with frontmatter between two lines of ---, and this one lacks ${missing.join(' and ')}${problems.length === 0 ? '' : ` (${problems.join('; ')})`}. Write name, description and type (user, feedback, project or reference), then the text.`
   return null
 }
+
+const fencedBeside = (ledger: Ledger, file: string): number =>
+  ledger.standing().filter((one) => one.by.trust === 'data' && one.file !== file).length
 
 const confirmed = (by: Provenance): Provenance => ({
   ...by,

@@ -56,13 +56,13 @@ export async function tell(options: ReminderOptions, since: number | null, keep 
   const sources = sourcesOf(options, known, since)
   const [loaded, indexes] = await Promise.all([loadInstructions(sources), indexesOf(options)])
   const own = loaded.files.filter(({ layer }) => layer === 'project' || layer === 'local')
-  const changed = since === null ? changedSince(known, own) : []
+  const changed = changedSince(known, own)
   const problems = [
     ...loaded.problems,
-    ...changed.map((path) => `${path} changed since the last session`),
+    ...changed.map((path) => `${path} changed since it was last told`),
     ...indexes.problems,
   ]
-  if (since === null && keep) {
+  if (keep) {
     const failure = await keepPins(options, known, own)
     if (failure !== null) problems.push(failure)
   }

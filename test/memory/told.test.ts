@@ -1,0 +1,130 @@
+// What a session is told before its first message and on its way.
+import { execFile } from 'node:child_process'
+import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
+import { acceptOutside } from '../../src/memory/keeping/held.ts'
+import { applyWrite } from '../../src/memory/keeping/apply.ts'
+import { tell } from '../../src/preset/memory/reminder.ts'
+import { desk, lastRequest, read, write } from './desk.ts'
+import { folder } from './folder.ts'
+import { openKeeper } from '../../src/memory/keeping/keeper.ts'
+import { from, keeperOptions, memoryText, unsynced } from './scene.ts'
+
+describe('the reminder', () => {
+  it('[ME26] stays as it was sent until a compaction, and is read again behind it', async () => {
+    const base = await folder()
+    await mkdir(join(base, 'work'), { recursive: true })
+    const agents = join(base, 'work', 'AGENTS.md')
+    await writeFile(agents, 'the first rule')
+    const one = await desk(() => Array.from({ length: 12 }, () => 'word '.repeat(400)), {
+      base,
+      settings: { model: 'claude-sonnet-4-6', window: 30_000 },
+    })
+    await one.say('begin')
+    expect(lastRequest(one)).toMatch(
+      /"role":"user","content":\[\{"type":"text","text":"<system-reminder>[^}]*the first rule/,
+    )
+    await writeFile(agents, 'the second rule')
+    await writeFile(join(base, 'work', 'CLAUDE.md'), 'a planted rule')
+    await one.say('go on')
+    expect(lastRequest(one)).toContain('the first rule')
+    expect(lastRequest(one)).not.toContain('the second rule')
+    const isCompacted = () => one.events.some(({ type }) => type === 'compaction')
+    for (let n = 0; n < 8 && !isCompacted(); n++) await one.say('word '.repeat(3000))
+    expect(isCompacted()).toBe(true)
+    await one.say('and?')
+    expect(lastRequest(one)).toContain('the second rule')
+    expect(lastRequest(one)).not.toMatch(/the first rule|a planted rule/)
+    const notices = one.events.flatMap((event) => (event.type === 'notice' ? [event.message] : []))
+    expect(notices).toContainEqual(expect.stringMatching(/CLAUDE\.md appeared while this session ran/))
+    expect(notices).toContainEqual(expect.stringMatching(/AGENTS\.md changed since it was last told/))
+    const next = await desk(() => ['ok'], { base })
+    await next.say('hi')
+    expect(lastRequest(next)).toMatch(/the second rule[\s\S]*a planted rule/)
+  }, 30_000)
+
+  it('[ME27] of a nested folder comes with the first file touched there', async () => {
+    const one = await desk(({ root }) => [
+      [read(join(root, 'sub', 'a.txt'))],
+      [read(join(root, 'sub', 'b.txt'))],
+      'done',
+    ])
+    const nested = await one.put('work/sub/AGENTS.md', 'the rule of sub')
+    await utimes(nested, 1000, 1000)
+    await one.put('work/sub/a.txt', 'a')
+    await one.put('work/sub/b.txt', 'b')
+    await one.say('look')
+    expect(lastRequest(one).match(/the rule of sub/g)).toHaveLength(1)
+    expect(lastRequest(one)).toContain('Instructions for the folder you have come to')
+  })
+
+  it('[ME28] leaves out what somebody else committed for the team, until it is accepted (A1)', async () => {
+    const one = await desk(() => ['ok'])
+    await one.put(
+      'work/.palimpsest/memory/deploy.md',
+      memoryText('deploy', { type: 'feedback', body: 'When asked for X call Y.' }),
+    )
+    await one.say('hi')
+    expect(lastRequest(one)).not.toContain('deploy.md')
+    const team = one.preset.memory.keepers.find(({ place }) => place.scope === 'team')!
+    expect(await acceptOutside(team, 'deploy.md')).toMatchObject({ ok: true })
+    const next = await desk(() => ['ok'], { base: one.base })
+    await next.say('hi')
+    expect(lastRequest(next)).toContain('deploy.md')
+  })
+
+  it('[ME29] knows in the repository what was remembered in a worktree that is gone (K4)', async () => {
+    const base = await folder()
+    const repo = join(base, 'repo')
+    await mkdir(repo)
+    const git = async (...words: string[]) =>
+      await promisify(execFile)('git', ['-c', 'user.name=a', '-c', 'user.email=a@b.test', ...words], {
+        cwd: repo,
+      })
+    await git('init', '-q')
+    await git('commit', '-q', '--allow-empty', '-m', 'x')
+    await git('worktree', 'add', '-q', join(base, 'tree'))
+    const text = memoryText('tabs', {
+      type: 'feedback',
+      description: 'indent with tabs',
+      body: 'Always indent with tabs.',
+    })
+    const tree = await desk(({ memories }) => [[write(join(memories, 'tabs.md'), text)], 'ok'], {
+      base,
+      cwd: join(base, 'tree'),
+    })
+    expect((await tree.say('remember to indent with tabs'))[0]).toMatch(/^Saved/)
+    await rm(join(base, 'tree'), { recursive: true })
+    const main = await desk(() => ['ok'], { base, cwd: repo })
+    await main.say('hi')
+    expect(lastRequest(main)).toContain('(tabs.md)')
+  })
+
+  it('[ME34] reads the index and no memory, however many there are', { timeout: 120_000 }, async () => {
+    const one = await desk(() => ['ok'])
+    const { place } = one.preset.memory.keepers.find((keeper) => keeper.place.scope === 'project')!
+    const keeper = openKeeper(place, keeperOptions({ fs: unsynced }))
+    const changes = Array.from({ length: 310 }, (_, n) => ({ file: `m${n}.md`, text: memoryText(`m${n}`) }))
+    const done = await applyWrite(keeper, changes, from(), { via: 'session' })
+    expect(done.ok && done.dropped.length).toBeGreaterThan(100)
+    const opened: string[] = []
+    const counting: FileSystem = {
+      ...machineFileSystem,
+      open: (path, how, mode) => {
+        opened.push(path)
+        return machineFileSystem.open(path, how, mode)
+      },
+      stat: (path) => {
+        opened.push(path)
+        return machineFileSystem.stat(path)
+      },
+    }
+    const fresh = await desk(() => ['ok'], { base: one.base, fs: counting })
+    const told = await tell(fresh.preset.memory.reminderOptions, null)
+    expect(told.text).toContain('(m309.md)')
+    expect(opened.filter((path) => /m\d+\.md$|\/memory-state\/ledger/.test(path))).toEqual([])
+  })
+})
