@@ -13,6 +13,7 @@ import type { WireThinking } from './model/wire.ts'
 import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
 import { officeOf } from './preset/agents.ts'
 import { jobsOf } from './preset/jobs.ts'
+import { asMeant, noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
@@ -58,6 +59,8 @@ export interface PresetOptions extends PermissionSetup {
   readonly ids?: Ids | undefined
   readonly random?: (() => number) | undefined
   readonly platform?: string | undefined
+  /** Tools, words and reminders from outside the house. */
+  readonly extensions?: Extensions | undefined
 }
 
 export interface Preset {
@@ -97,7 +100,8 @@ export function createPreset(options: PresetOptions): Preset {
   const modelId = modelOf(settings)
   const models = tableOf(settings)
   const store = options.store ?? projectStore(options)
-  const permission = permissionOf(options, fs)
+  const sessions = sessionsFolder(options.home, project)
+  const permission = permissionOf({ ...options, sessions }, fs)
   const memory = memoryDesk({ ...options, fs, clock, unique: () => ids.uuid() })
   const recalling = recallingDesk({ desk: memory, store, settings, models, modelId, fs, clock })
   const standard = standardTools({
@@ -107,7 +111,7 @@ export function createPreset(options: PresetOptions): Preset {
     environment,
     unique: () => ids.uuid(),
     roots: [project.root],
-    readRoots: memory.readRoots,
+    readRoots: [...memory.readRoots, sessions],
     home: environment['HOME'],
   })
   const switches = { ...switchesOf(settings), ...givenSwitches(options.layers) }
@@ -124,22 +128,28 @@ export function createPreset(options: PresetOptions): Preset {
     tools: () => tools,
   })
   const others = settings.agents === false ? [] : agentTools(office)
+  const extensions = options.extensions ?? noExtensions
   const tools: readonly Tool[] = [
     ...memory.tools(standard.tools),
+    planning(options.askUser, () => permission),
     ...recalling.tools,
     ...others,
     ...(snips ? [snipTool()] : []),
+    ...extensions.tools,
   ]
   const sections = createSections(
-    sectionDefinitions({
-      cwd: project.cwd,
-      isGit: project.isGit,
-      platform: options.platform ?? process.platform,
-      modelId,
-      now: clock.now(),
-      guidance: guidanceOf(options),
-      memory: memory.guidance,
-    }),
+    [
+      ...sectionDefinitions({
+        cwd: project.cwd,
+        isGit: project.isGit,
+        platform: options.platform ?? process.platform,
+        modelId,
+        now: clock.now(),
+        guidance: guidanceOf(options),
+        memory: memory.guidance,
+      }),
+      ...extensions.sections,
+    ],
     { ownPrompt: options.system },
   )
   const bare = createEngine({
@@ -162,19 +172,20 @@ export function createPreset(options: PresetOptions): Preset {
     ),
     ...jobsOf({
       ...options,
-      sessions: options.store === undefined ? sessionsFolder(options.home, project) : null,
+      sessions: options.store === undefined ? sessions : null,
       hasModel: options.model !== undefined,
       compactsByItself: switches.autocompact !== false && switches.automaticRemoval !== false,
       fs,
       unique: () => ids.uuid(),
     }),
-    mayRun: memory.mayRun(permission),
+    mayRun: asMeant(extensions, memory.mayRun(permission)),
     reminder: memory.reminder,
     recall: recalling.recall,
     restoration: {
       files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
       fileCount: settings.restoreFiles,
       fileTokens: settings.restoreFileTokens,
+      restorers: extensions.restorers,
     },
     caps: { dollars: settings.maxCost, tokens: settings.maxTokens },
     cwd: project.cwd,

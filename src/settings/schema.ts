@@ -64,6 +64,7 @@ export const schema = z.object({
   allow: rules,
   ask: rules,
   deny: rules,
+  outputStyle: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/)),
   permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass']),
   sandbox: z.enum(['auto', 'off', 'require']),
   sandboxNetwork: z.boolean(),
@@ -162,6 +163,11 @@ export const keys: Readonly<Record<Key, About>> = {
   allow: ruleList('a list of rules, as ["Edit", "Bash(npm test)"]', 'PALIMPSEST_ALLOW'),
   ask: ruleList('a list of rules, as ["Bash(git push *)"]', 'PALIMPSEST_ASK'),
   deny: ruleList('a list of rules, as ["Read(secrets/**)"]', 'PALIMPSEST_DENY'),
+  outputStyle: {
+    expected: 'the name of a file in output-styles, without .md',
+    scope: 'any',
+    variable: 'PALIMPSEST_OUTPUT_STYLE',
+  },
   permissionMode: {
     expected: '"default", "acceptEdits", "plan" or "dontAsk"; "bypass" only behind --permission-mode',
     scope: 'any',

@@ -66,6 +66,15 @@ export const surfaceDefaults = {
     errorPieces: 20,
     errorChars: 400,
   },
+  extensions: {
+    /** Skills, styles or commands of one folder, the size of a page, and what is shown of its description. */
+    pages: 200,
+    pageBytes: 256 * 1024,
+    aboutChars: 200,
+    /** One skill in the view, and all that a compaction gives back. */
+    skillTokens: 5000,
+    skillsTokens: 25_000,
+  },
   demo: {
     /** Small, so that everything that makes room has to. */
     windowTokens: 16_500,

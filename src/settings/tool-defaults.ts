@@ -61,4 +61,6 @@ export const toolDefaults = {
   fetchUrlChars: 2048,
   tasks: 100,
   taskChars: 500,
+  /** A plan that is shown to the user. */
+  planChars: 20_000,
 } as const

@@ -88,6 +88,44 @@ describe('a day at the screen', () => {
     await leave(seen)
   })
 
+  it('[EX8] a plan is shown and agreed to, ends its mode, and stands after a compaction', async () => {
+    const plan = '1. measure the TURNIP\n2. write it down'
+    const { access, simulator } = await server([
+      [call('Plan', { plan })],
+      [call('Plan', { plan })],
+      [call('Write', { file_path: 'turnip.txt', content: '3 cm' })],
+      'planned and begun',
+      `${'long words '.repeat(4000)}`,
+      'after',
+    ])
+    const at = await desk({ ...access, PALIMPSEST_NOTES: 'off', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const seen = open(at)
+    await shows(seen, '/help')
+    seen.type(keys.shiftTab)
+    seen.type(keys.shiftTab)
+    await until(() => / · plan/.test(seen.lines().join('\n')), 'the mode')
+    await say(seen, 'what about the turnip?')
+    await shows(seen, 'measure the TURNIP')
+    seen.type('n')
+    await until(() => simulator.log.requests.length >= 2, 'the second request')
+    await until(() => seen.lines().join('\n').includes('shall the work begin?'), 'the question again')
+    seen.type('y')
+    await until(() => seen.lines().join('\n').includes('turnip.txt'), 'the question about the file')
+    seen.type('y')
+    await shows(seen, 'planned and begun')
+    expect(/ · plan/.test(seen.lines().join('\n'))).toBe(false)
+    await say(seen, 'more')
+    await shows(seen, 'long words')
+    await say(seen, '/compact')
+    await shows(seen, /tokens became/)
+    await say(seen, 'go on')
+    await shows(seen, 'after')
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last).toContain('The plan the user agreed to:\\n1. measure the TURNIP')
+    expect(last).not.toContain('nothing may be changed')
+    await leave(seen)
+  })
+
   it('[TE10] finds what was typed before with the up key, also in the next run, and offers commands and files', async () => {
     const { access } = await server(['one'])
     const at = await desk(access)

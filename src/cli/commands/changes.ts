@@ -8,6 +8,7 @@ import { seq, type Seq } from '../../transcript/ids.ts'
 import { exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import { findSession, newestSession } from '../look/lookup.ts'
+import { loadExtensions } from '../extensions/load.ts'
 import { openWorkplace, showProblems } from '../place/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
@@ -91,11 +92,13 @@ export async function changing(
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   showProblems(place)
+  const { extensions } = await loadExtensions(place, { servers: false })
   const preset = createPreset({
     ...place,
     environment: io.environment,
     model: place.access ?? undefined,
     listen: (event) => showNotice(io, event),
+    extensions,
   })
   try {
     return await inSession(io, preset, id, work)

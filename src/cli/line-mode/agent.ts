@@ -8,6 +8,7 @@ import { showNotice } from '../commands/changes.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain, withPreset, type TalkOptions } from '../headless.ts'
 import { createReporter } from '../output.ts'
+import type { Loaded } from '../extensions/load.ts'
 import type { Workplace } from '../place/workplace.ts'
 import { runCommand } from '../talk/commands.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
@@ -20,12 +21,15 @@ export function talk(io: Io, options: TalkOptions): Promise<Exit> {
   const listen = (event: LiveEvent): void => showNotice(io, event)
   const asking = createAsking(io)
   const more = io.inIsTerminal ? { listen, askUser: asking.ask } : { listen }
-  return withPreset(io, options, more, (place, preset) => new Talk(place, preset, options, asking).run())
+  return withPreset(io, options, more, (place, preset, loaded) =>
+    new Talk(place, preset, loaded, options, asking).run(),
+  )
 }
 
 class Talk implements Scene {
   readonly place: Workplace
   readonly preset: Preset
+  readonly loaded: Loaded
   readonly #io: Io
   readonly #options: TalkOptions
   readonly #asking: Asking
@@ -35,7 +39,8 @@ class Talk implements Scene {
   #worst: Exit = exits.done
   #isLeft = false
 
-  constructor(place: Workplace, preset: Preset, options: TalkOptions, asking: Asking) {
+  constructor(place: Workplace, preset: Preset, loaded: Loaded, options: TalkOptions, asking: Asking) {
+    this.loaded = loaded
     this.#asking = asking
     this.place = place
     this.preset = preset
@@ -118,7 +123,7 @@ class Talk implements Scene {
 
   async #take(words: string): Promise<void> {
     const isCommand = words.startsWith('/') && !words.startsWith('//')
-    const exit = await this.#act(() => (isCommand ? runCommand(this, words) : this.#turn(unescaped(words))))
+    const exit = await this.#act(() => (isCommand ? runCommand(this, words) : this.turn(unescaped(words))))
     // The codes are in the order of what a script must know first.
     if (exit > this.#worst) this.#worst = exit
   }
@@ -134,7 +139,7 @@ class Talk implements Scene {
       this.#io.err('pal: queued\n')
   }
 
-  #turn(words: string): Promise<Exit> {
+  turn(words: string): Promise<Exit> {
     const shown = this.#shown()
     return this.#talk.turn(words, shown)
   }

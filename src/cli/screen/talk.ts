@@ -12,6 +12,7 @@ import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { withPreset, type TalkOptions } from '../headless.ts'
 import { commandList, runCommand } from '../talk/commands.ts'
+import type { Loaded } from '../extensions/load.ts'
 import { uniqueText, type Workplace } from '../place/workplace.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
 import { clipboardPicture } from '../talk/clipboard.ts'
@@ -36,8 +37,8 @@ export function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Pr
   const listen = (event: LiveEvent): void => screen.talk?.hear(event)
   const askUser: AskUser = (question, signal) =>
     screen.talk === null ? Promise.resolve({ kind: 'no' }) : screen.talk.asked(question, signal)
-  return withPreset(io, options, { listen, askUser }, (place, preset) => {
-    screen.talk = new ScreenTalk(place, preset, options)
+  return withPreset(io, options, { listen, askUser }, (place, preset, loaded) => {
+    screen.talk = new ScreenTalk(place, preset, loaded, options)
     return screen.talk.run(chooses)
   })
 }
@@ -45,6 +46,7 @@ export function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Pr
 class ScreenTalk implements Scene {
   readonly place: Workplace
   readonly preset: Preset
+  readonly loaded: Loaded
   readonly #options: TalkOptions
   readonly #screen: Screen
   readonly #log: Log
@@ -55,8 +57,9 @@ class ScreenTalk implements Scene {
   #running: Promise<void> | null = null
   #warnedAt = -Infinity
 
-  constructor(place: Workplace, preset: Preset, options: TalkOptions) {
+  constructor(place: Workplace, preset: Preset, loaded: Loaded, options: TalkOptions) {
     this.preset = preset
+    this.loaded = loaded
     this.#options = options
     this.#left = new Promise((resolve) => {
       this.#leave = resolve
@@ -86,7 +89,7 @@ class ScreenTalk implements Scene {
     this.#screen.start()
     try {
       this.#screen.remember(await pastInputs(this.#past))
-      this.#screen.offer(completionOf(slashCommands(), this.place.project.cwd, machineFileSystem))
+      this.#screen.offer(completionOf(slashCommands(this.loaded), this.place.project.cwd, machineFileSystem))
       const opened = chooses ? await this.#choose() : await this.#open()
       if (opened !== exits.done) return opened
       await this.#left
@@ -104,6 +107,9 @@ class ScreenTalk implements Scene {
 
   hear(event: LiveEvent): void {
     this.#log.hear(event)
+    // A plan that was agreed to ends its mode.
+    if (event.type === 'tool-end' || event.type === 'turn-end')
+      this.#screen.setStatus({ mode: this.preset.permission.mode() })
   }
 
   /** Turning away is a no. */
@@ -191,13 +197,13 @@ class ScreenTalk implements Scene {
 
   async #take(words: string, isCommand: boolean): Promise<void> {
     this.#log.said(words)
-    const done = await acted(() => (isCommand ? runCommand(this, words) : this.#say(unescaped(words))))
+    const done = await acted(() => (isCommand ? runCommand(this, words) : this.turn(unescaped(words))))
     if (!done.ok) this.#log.complain(done.message)
     this.#screen.setBusy(null)
   }
 
   /** The words, and before them the files they name. */
-  async #say(words: string): Promise<Exit> {
+  async turn(words: string): Promise<Exit> {
     const { io, project } = this.place
     const named = await existing(namedIn(words, project.cwd, io.userHome))
     if (named.length > 0) {
@@ -255,8 +261,8 @@ class ScreenTalk implements Scene {
 
 const unescaped = (words: string): string => (words.startsWith('//') ? words.slice(1) : words)
 
-const slashCommands = (): readonly SlashCommand[] =>
-  commandList().map(({ usage, about }) => {
+const slashCommands = (loaded: Loaded): readonly SlashCommand[] =>
+  commandList(loaded).map(({ usage, about }) => {
     const [name = '', ...rest] = usage.slice(1).split(' ')
     return { name, description: about, ...(rest.length === 0 ? {} : { argumentHint: rest.join(' ') }) }
   })

@@ -2,16 +2,20 @@
 import type { Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
 import { exits, type Exit } from '../exit-codes.ts'
+import type { Loaded } from '../extensions/load.ts'
 import type { Workplace } from '../place/workplace.ts'
 
 export interface Scene {
   readonly place: Workplace
   readonly preset: Preset
+  readonly loaded: Loaded
   /** The session, begun if there is none yet. */
   session(): Promise<Session>
   /** The same, or null as long as nothing was said. */
   begun(): Session | null
   leave(): void
+  /** A turn on these words, as if they had been typed. */
+  turn(words: string): Promise<Exit>
   /** Goes on with another session, or with a new one. */
   change(next: Session | null): Promise<void>
   /** Lets a person choose; left out where nobody can. */

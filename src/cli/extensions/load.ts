@@ -1,0 +1,107 @@
+// Everything users added, loaded once when the program starts. A project's own counts only where it is trusted. What is
+// wrong with a file is said, and the rest works.
+import { machineFileSystem } from '../../disk/fs.ts'
+import { modelOf, tableOf } from '../../preset.ts'
+import type { Extensions } from '../../preset/extensions.ts'
+import { windowOf } from '../../model/models.ts'
+import type { SectionDefinition } from '../../request/sections.ts'
+import type { Workplace } from '../place/workplace.ts'
+import { readText } from '../place/files.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { findServers } from './mcp/servers.ts'
+import { toolSource, type ServerState } from './mcp/source.ts'
+import { reachedBy } from './mcp/tools.ts'
+import { pageOf, pagesIn, type Page } from './pages.ts'
+import { skillList, skillRestorer, toolForSkills } from './skills.ts'
+
+export interface Loaded {
+  readonly extensions: Extensions
+  readonly skills: readonly Page[]
+  readonly styles: readonly Page[]
+  /** Commands of the user's own, said with a slash. */
+  readonly commands: readonly Page[]
+  readonly servers: readonly ServerState[]
+  readonly problems: readonly string[]
+  close(): Promise<void>
+}
+
+export interface LoadOptions {
+  /** False for commands that ask no model: what serves only a turn is not started. */
+  readonly servers?: boolean | undefined
+}
+
+export async function loadExtensions(place: Workplace, options: LoadOptions = {}): Promise<Loaded> {
+  const fs = machineFileSystem
+  const { settings, io, home, project } = place
+  const at = { fs, home, project: place.trusted ? project.root : null, environment: io.environment }
+  const [skills, styles, commands, found] = await Promise.all([
+    pagesIn(at, 'skills', 'SKILL.md'),
+    pagesIn(at, 'output-styles'),
+    pagesIn(at, 'commands'),
+    options.servers === false ? { servers: [], problems: [] } : findServers(at),
+  ])
+  const window = windowOf({ model: modelOf(settings), table: tableOf(settings), override: settings.window })
+  const source = await toolSource(found.servers, {
+    cwd: project.cwd,
+    environment: io.environment,
+    window: window.tokens,
+  })
+  const style = styles.pages.find(({ name }) => name === settings.outputStyle)
+  const load = async (skill: Page): Promise<string | null> => {
+    const read = await readText(fs, skill.path, defaults.extensions.pageBytes)
+    if (!read.ok || read.text === null) return null
+    const page = pageOf(skill.name, read.text, skill.path)
+    return typeof page === 'string' ? null : page.body
+  }
+  const hasSkills = skills.pages.length > 0
+  return {
+    extensions: {
+      tools: [...source.tools, ...(hasSkills ? [toolForSkills(skills.pages, load)] : [])],
+      sections: [
+        section('output-style', style?.body ?? ''),
+        section('mcp-instructions', source.instructions),
+        section('own:skills', skillList(skills.pages)),
+      ],
+      restorers: hasSkills ? [skillRestorer(skills.pages, load)] : [],
+      meant: (call) => ({ ...call, ...reachedBy(call) }),
+    },
+    skills: skills.pages,
+    styles: styles.pages,
+    commands: commands.pages,
+    servers: source.states,
+    problems: [
+      ...skills.problems,
+      ...styles.problems,
+      ...commands.problems,
+      ...found.problems,
+      ...source.states.flatMap(({ name, state, why }) =>
+        state === 'failed' ? [`the server ${name} cannot be reached: ${why ?? 'no reason given'}`] : [],
+      ),
+      ...(settings.outputStyle === undefined || style !== undefined
+        ? []
+        : [
+            `there is no output style ${settings.outputStyle}; there are: ${styles.pages.map(({ name }) => name).join(', ') || 'none'}`,
+          ]),
+    ],
+    close: () => source.close(),
+  }
+}
+
+const section = (
+  name: 'output-style' | 'mcp-instructions' | 'own:skills',
+  text: string,
+): SectionDefinition => ({
+  name,
+  side: 'dynamic',
+  compute: () => text,
+})
+
+/** What a command of the user's own says: its page, with the words behind it put in where it asks for them. */
+export function commandWords(command: Page, rest: string): string {
+  const words = rest.trim() === '' ? [] : rest.trim().split(/\s+/)
+  const takes = /\$(?:ARGUMENTS|\d)/.test(command.body)
+  const filled = command.body.replaceAll(/\$(?:ARGUMENTS|([1-9]))/g, (_, at?: string) =>
+    at === undefined ? rest.trim() : (words[Number(at) - 1] ?? ''),
+  )
+  return takes || rest.trim() === '' ? filled : `${filled}\n\n${rest.trim()}`
+}

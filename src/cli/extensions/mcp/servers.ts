@@ -1,0 +1,132 @@
+// Which servers of tools there are: `mcp.json` in the user's folder and, in a trusted project, `.mcp.json` at its root.
+// Format: {"mcpServers": {NAME: {"command", "args"?, "env"?} or {"url", "headers"?}}}. `${NAME}` and `${NAME:-else}` stand
+// for variables of the environment; a project may not name the keys of this program, so that it cannot send them away.
+import { join } from 'node:path'
+import * as z from 'zod/mini'
+import type { FileSystem } from '../../../disk/fs.ts'
+import { readText } from '../../place/files.ts'
+
+export type Server = { readonly name: string; readonly from: string } & (
+  | {
+      readonly kind: 'command'
+      readonly command: string
+      readonly words: readonly string[]
+      readonly environment: Readonly<Record<string, string>>
+    }
+  | { readonly kind: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+)
+
+export interface Servers {
+  readonly servers: readonly Server[]
+  /** What is wrong with the files, one sentence each. */
+  readonly problems: readonly string[]
+}
+
+export interface ServersPlace {
+  readonly fs: FileSystem
+  readonly home: string
+  /** Its root, where the project is trusted; null where it is not. */
+  readonly project: string | null
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+const texts = z.record(z.string(), z.string())
+const file = z.object({ mcpServers: z.record(z.string(), z.unknown()) })
+const byCommand = z.object({
+  command: z.string().check(z.minLength(1)),
+  args: z.optional(z.array(z.string())),
+  env: z.optional(texts),
+})
+const byAddress = z.object({
+  url: z.string().check(z.regex(/^https?:\/\/[^\s]+$/u)),
+  headers: z.optional(texts),
+})
+/** Part of the name of every tool of the server, which the wire bounds. */
+const goodName = /^[A-Za-z0-9_-]{1,24}$/
+const ownKeys = /^(?:ANTHROPIC_|PALIMPSEST_)/
+
+/** The user's own come first: a project cannot take the name of one of theirs. */
+export async function findServers(place: ServersPlace): Promise<Servers> {
+  const own = await serversIn(place, join(place.home, 'mcp.json'), false)
+  if (place.project === null) return own
+  const theirs = await serversIn(place, join(place.project, '.mcp.json'), true)
+  const names = new Set(own.servers.map(({ name }) => name))
+  const taken = theirs.servers.filter(({ name }) => names.has(name))
+  return {
+    servers: [...own.servers, ...theirs.servers.filter(({ name }) => !names.has(name))],
+    problems: [
+      ...own.problems,
+      ...theirs.problems,
+      ...taken.map(({ name, from }) => `${from}: ${name} is the name of a server of yours; yours is used`),
+    ],
+  }
+}
+
+async function serversIn(place: ServersPlace, path: string, isProject: boolean): Promise<Servers> {
+  const read = await readText(place.fs, path)
+  if (!read.ok) return { servers: [], problems: [`${path}: ${read.why}; its servers are left out`] }
+  if (read.text === null) return { servers: [], problems: [] }
+  const parsed = z.safeParse(file, jsonIn(read.text))
+  if (!parsed.success)
+    return { servers: [], problems: [`${path} is no {"mcpServers": {…}}; its servers are left out`] }
+  const servers: Server[] = []
+  const problems: string[] = []
+  for (const [name, given] of Object.entries(parsed.data.mcpServers)) {
+    const server = serverOf(name, given, path, expanding(place.environment, isProject))
+    if (typeof server === 'string') problems.push(`${path}: ${name}: ${server}; it is left out`)
+    else servers.push(server)
+  }
+  return { servers, problems }
+}
+
+type Expand = (text: string) => string
+
+function serverOf(name: string, given: unknown, from: string, expand: Expand): Server | string {
+  if (!goodName.test(name)) return 'its name must be 1 to 24 letters, digits, - or _'
+  const command = z.safeParse(byCommand, given)
+  const address = z.safeParse(byAddress, given)
+  try {
+    if (command.success) {
+      const { args = [], env = {} } = command.data
+      return {
+        name,
+        from,
+        kind: 'command',
+        command: expand(command.data.command),
+        words: args.map(expand),
+        environment: expandedAll(env, expand),
+      }
+    }
+    if (address.success) {
+      const { url, headers = {} } = address.data
+      return { name, from, kind: 'address', url: expand(url), headers: expandedAll(headers, expand) }
+    }
+  } catch (error) {
+    if (error instanceof Unset) return error.message
+    throw error
+  }
+  return 'it has neither a "command" nor a "url" that begins with http'
+}
+
+const expandedAll = (given: Readonly<Record<string, string>>, expand: Expand): Record<string, string> =>
+  Object.fromEntries(Object.entries(given).map(([key, value]) => [key, expand(value)]))
+
+class Unset extends Error {}
+
+const expanding =
+  (environment: ServersPlace['environment'], isProject: boolean): Expand =>
+  (text) =>
+    text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g, (_, name: string, other?: string) => {
+      if (isProject && ownKeys.test(name)) throw new Unset(`a project may not name ${name}`)
+      const value = environment[name] ?? other
+      if (value === undefined) throw new Unset(`${name} is not set in the environment`)
+      return value
+    })
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,146 @@
+// The tools of servers as tools of ours: under names that say whose they are, through the same budget and the same
+// permission. Schemas take room in every request, so those beyond a share of the window are deferred: two small tools
+// look them up and call them, and the list of tools never changes while a session lasts.
+import { defaults } from '../../../settings/defaults.ts'
+import { estimateText } from '../../../projection/tokens.ts'
+import { inputShape, optional, text } from '../../../tools/input.ts'
+import { failed, headOf, said } from '../../../tools/outcome.ts'
+import type { Tool, ToolPolicy } from '../../../tools/tool.ts'
+import { safeText } from '../../terminal/safe-text.ts'
+import type { Connection, ServerTool } from './connection.ts'
+
+/** Whose results they are is not ours to judge: they are written out when large, and never cleared by age. */
+const policy: ToolPolicy = {
+  readOnly: false,
+  results: 'spill',
+  maxResultChars: defaults.results.maxChars,
+}
+
+export interface Offered {
+  readonly connection: Connection
+  readonly tool: ServerTool
+  /** `mcp__server__tool`, as the rules of permission know it. */
+  readonly name: string
+}
+
+/** The name on the wire: what it does not take becomes _, and what is too long is cut. */
+export const offeredName = (server: string, tool: string): string =>
+  `mcp__${server}__${tool}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, defaults.request.toolNameChars)
+
+export const tokensOf = ({ name, tool }: Offered): number =>
+  estimateText(name) + estimateText(tool.description) + estimateText(JSON.stringify(tool.schema))
+
+/** Which stand in the list, and which are looked up: whole servers, the smallest first, while they fit. */
+export function divided(
+  offered: readonly Offered[],
+  tokens: number,
+): { readonly listed: readonly Offered[]; readonly deferred: readonly Offered[] } {
+  const servers = [...new Set(offered.map(({ connection }) => connection))]
+    .map((connection) => offered.filter((one) => one.connection === connection))
+    .map((own) => ({ own, size: own.reduce((sum, one) => sum + tokensOf(one), 0) }))
+    .toSorted((a, b) => a.size - b.size)
+  let left = tokens
+  const listed = servers.filter(({ size }) => (left -= size) >= 0).flatMap(({ own }) => own)
+  return { listed, deferred: offered.filter((one) => !listed.includes(one)) }
+}
+
+export function listedTool({ connection, tool, name }: Offered): Tool {
+  return {
+    spec: { name, description: description(tool), input_schema: tool.schema },
+    policy,
+    parse: (input) => ({ ok: true, input: { ...input } }),
+    run: (input, _env, signal) => connection.call(tool.name, input, signal),
+  }
+}
+
+/** From a stranger: bounded, and without what nobody sees. */
+const description = (tool: ServerTool): string =>
+  headOf(safeText(tool.description, { reveal: true }), defaults.mcp.descriptionChars)
+
+export const callName = 'McpCall'
+export const findName = 'McpFind'
+
+const finding = inputShape({
+  words: optional(text('Words to look for in names and descriptions; left out, all are listed')),
+})
+const calling = inputShape({
+  tool: text('The name, as McpFind gives it'),
+  input: text('The input as JSON, after the schema that McpFind gives'),
+})
+
+/** What reaches deferred tools. `all` grows when a slow server comes late. */
+export function deferringTools(all: () => readonly Offered[]): readonly Tool[] {
+  const find: Tool = {
+    spec: {
+      name: findName,
+      description:
+        'Looks up tools of connected servers that are not in your list: names and descriptions, and the schema of the input where few are found.',
+      input_schema: finding.schema,
+    },
+    policy: { ...policy, readOnly: true },
+    parse: (input) => finding.parse(input),
+    run: ({ words }) => Promise.resolve(said(found(all(), typeof words === 'string' ? words : ''))),
+  }
+  const call: Tool = {
+    spec: {
+      name: callName,
+      description: 'Calls a tool that McpFind gave.',
+      input_schema: calling.schema,
+    },
+    policy,
+    parse: (input) => calling.parse(input),
+    run: async (input, _env, signal) => {
+      const wanted = all().find(({ name }) => name === input['tool'])
+      if (wanted === undefined)
+        return failed(`There is no tool ${String(input['tool'])}; McpFind lists them.`)
+      const given = objectIn(String(input['input']))
+      if (given === null)
+        return failed('`input` is no JSON object. Write it after the schema that McpFind gives.')
+      return wanted.connection.call(wanted.tool.name, given, signal)
+    },
+  }
+  return [find, call]
+}
+
+/** A call of a deferred tool, as permission should see it: by the name of the tool it reaches. */
+export function reachedBy(call: {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+}): {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+} {
+  const { tool, input } = call.input
+  if (call.name !== callName || typeof tool !== 'string') return call
+  return { name: tool, input: objectIn(String(input)) ?? {} }
+}
+
+function found(all: readonly Offered[], words: string): string {
+  const wanted = words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const hits = all.filter(({ name, tool }) => {
+    const about = `${name} ${tool.description}`.toLowerCase()
+    return wanted.every((word) => about.includes(word))
+  })
+  if (hits.length === 0) return all.length === 0 ? 'No server is connected.' : 'Nothing fits these words.'
+  const isFew = hits.length <= defaults.mcp.schemasShown
+  return hits
+    .map(({ name, tool }) => {
+      const head = `${name}: ${description(tool)}`
+      return isFew ? `${head}\n  input: ${JSON.stringify(tool.schema)}` : (head.split('\n')[0] ?? head)
+    })
+    .join('\n')
+}
+
+function objectIn(json: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(json)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,106 @@
+// Markdown files with a head, as users write them for skills, styles and commands: in their own folder and, where the
+// project is trusted, in the project's `.palimpsest`. The project's wins over the user's of the same name. A file that
+// cannot be followed is said and left out.
+import { join } from 'node:path'
+import { parseDocument, visit, type Document } from 'yaml'
+import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
+import { textIn } from '../../forks/agents/types.ts'
+import { defaults } from '../../settings/defaults.ts'
+
+export interface Page {
+  readonly name: string
+  readonly head: Readonly<Record<string, unknown>>
+  readonly body: string
+  /** The file. */
+  readonly path: string
+}
+
+export interface PagesPlace {
+  readonly fs: FileSystem
+  /** The user's folder of this program. */
+  readonly home: string
+  /** The project, or null where it is not trusted. */
+  readonly project: string | null
+}
+
+export interface Pages {
+  readonly pages: readonly Page[]
+  readonly problems: readonly string[]
+}
+
+/** `inFolder`: each page is a folder that holds this file; left out, each is a file that ends with .md. */
+export async function pagesIn(place: PagesPlace, kind: string, inFolder?: string): Promise<Pages> {
+  const found = new Map<string, Page>()
+  const problems: string[] = []
+  const roots = [
+    { root: place.home, below: kind },
+    ...(place.project === null ? [] : [{ root: place.project, below: join('.palimpsest', kind) }]),
+  ]
+  for (const { root, below } of roots) {
+    const names = await namesIn(place.fs, join(root, below), inFolder !== undefined)
+    if (typeof names === 'string') problems.push(names)
+    else
+      for (const name of names) {
+        const file = join(below, ...(inFolder === undefined ? [`${name}.md`] : [name, inFolder]))
+        const read = await textIn(place.fs, root, file, defaults.extensions.pageBytes)
+        const page = read.ok ? pageOf(name, read.text, join(root, file)) : read.why
+        if (typeof page === 'string') problems.push(`${join(root, file)}: ${page}; it is left out`)
+        else found.set(name, page)
+      }
+  }
+  return { pages: [...found.values()], problems }
+}
+
+const goodName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
+
+async function namesIn(
+  fs: FileSystem,
+  folder: string,
+  areFolders: boolean,
+): Promise<readonly string[] | string> {
+  const listed = await attempt(`listing ${folder}`, async () => {
+    try {
+      return { names: await fs.names(folder) }
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return { names: [] }
+      throw error
+    }
+  })
+  if (!listed.ok) return listed.failure.message
+  return listed.names
+    .flatMap((name) => (areFolders ? [name] : name.endsWith('.md') ? [name.slice(0, -'.md'.length)] : []))
+    .filter((name) => goodName.test(name))
+    .toSorted()
+    .slice(0, defaults.extensions.pages)
+}
+
+/** A head is not needed: without one the whole file is the body. */
+export function pageOf(name: string, text: string, path: string): Page | string {
+  const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text)
+  if (match === null) return { name, head: {}, body: text.trim(), path }
+  const document = parseDocument(match[1]!, { logLevel: 'silent' })
+  const error = document.errors[0]
+  if (error !== undefined) return `its head is no YAML: ${error.message.split('\n')[0] ?? ''}`
+  // A few lines could otherwise stand for millions.
+  if (hasAlias(document)) return 'its head holds an alias, which is not followed'
+  const head: unknown = document.toJS()
+  const isMap = typeof head === 'object' && head !== null && !Array.isArray(head)
+  return { name, head: isMap ? (head as Page['head']) : {}, body: match[2]!.trim(), path }
+}
+
+function hasAlias(document: Document): boolean {
+  let isFound = false
+  visit(document, {
+    Alias: () => {
+      isFound = true
+      return visit.BREAK
+    },
+  })
+  return isFound
+}
+
+export const aboutOf = ({ head, body }: Page): string => {
+  const about = head['description']
+  const text = typeof about === 'string' ? about : (body.split('\n').find((line) => line.trim() !== '') ?? '')
+  return text.replaceAll(/\s+/g, ' ').trim().slice(0, defaults.extensions.aboutChars).toWellFormed()
+}

@@ -1,0 +1,46 @@
+// What comes from outside the house, as the preset takes it: tools, words for the prompt, and what is said again after a
+// compaction. And the Plan tool, which needs the person at the screen.
+import type { Restorer } from '../engine/restoring/restorer.ts'
+import type { SectionDefinition } from '../request/sections.ts'
+import type { AskUser, Permission } from '../tools/permission/index.ts'
+import type { Permit } from '../tools/run.ts'
+import { planTool, type PlanAnswer } from '../tools/plan.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { ToolUseBlock } from '../transcript/content.ts'
+
+export interface Extensions {
+  readonly tools: readonly Tool[]
+  readonly sections: readonly SectionDefinition[]
+  readonly restorers: readonly Restorer[]
+  /** The call as permission should see it, where a tool stands for another. */
+  readonly meant: (call: ToolUseBlock) => ToolUseBlock
+}
+
+export const noExtensions: Extensions = { tools: [], sections: [], restorers: [], meant: (call) => call }
+
+type MayRun = (call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>
+
+export const asMeant =
+  ({ meant }: Extensions, mayRun: MayRun): MayRun =>
+  (call, tool, signal) =>
+    mayRun(meant(call), tool, signal)
+
+/** A yes to a plan ends the mode in which nothing may be changed. */
+export function planning(askUser: AskUser | undefined, permission: () => Permission): Tool {
+  const propose = async (plan: string, callId: string, signal: AbortSignal): Promise<PlanAnswer> => {
+    if (askUser === undefined) return { kind: 'nobody' }
+    const question = {
+      tool: 'Plan',
+      callId,
+      subject: plan,
+      why: 'shall the work begin?',
+      rules: [],
+      scopes: [],
+    }
+    const answer = await askUser(question, signal)
+    if (answer.kind === 'no') return answer
+    if (permission().mode() === 'plan') permission().setMode('default')
+    return { kind: 'begin' }
+  }
+  return planTool({ propose })
+}

@@ -1,0 +1,60 @@
+// Plan: the model shows its plan to the user and waits for a yes. The plan is kept as an attachment, so that it stands
+// word for word after every compaction (SPEC 8.7); a yes ends the mode in which nothing may be changed.
+import { defaults } from '../settings/defaults.ts'
+import type { Fact } from '../transcript/fact.ts'
+import { inputShape, text, type InputOf } from './input.ts'
+import { failed, said } from './outcome.ts'
+import type { Tool } from './tool.ts'
+
+const fields = { plan: text('The whole plan, as markdown', defaults.tools.planChars) }
+const shape = inputShape(fields)
+
+const begun =
+  '<mode name="default">The user agreed to the plan: changes may be made again, and are shown to them where they need asking.</mode>'
+
+const attached = (kind: string, words: string): Fact => ({
+  type: 'attachment',
+  kind,
+  content: [{ type: 'text', text: words }],
+  source: 'Plan',
+})
+
+export type PlanAnswer =
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'no'; readonly words?: string | undefined }
+  /** Nobody can be asked. */
+  | { readonly kind: 'nobody' }
+
+export interface PlanPort {
+  propose(plan: string, callId: string, signal: AbortSignal): Promise<PlanAnswer>
+}
+
+export function planTool(port: PlanPort): Tool<InputOf<typeof fields>> {
+  return {
+    spec: {
+      name: 'Plan',
+      description:
+        'Shows the user a plan and asks whether to begin. Use it when nothing may be changed yet, or before work that is large or hard to take back.',
+      input_schema: shape.schema,
+    },
+    policy: { readOnly: false, results: 'never-clear', maxResultChars: null },
+    parse: (input) => shape.parse(input),
+    async run({ plan }, env, signal) {
+      if (plan.trim() === '') return failed('`plan` is empty.')
+      const answer = await port.propose(plan, env.callId, signal)
+      if (answer.kind === 'nobody')
+        return failed('Nobody can be asked now. End your answer with the plan and let the user decide.')
+      if (answer.kind === 'no') {
+        const words = answer.words?.trim() ?? ''
+        return said(
+          `The user does not want to begin yet.${words === '' ? ' Ask what to change.' : ` They say: ${words}`}`,
+        )
+      }
+      const kept = `<plan>\nThe plan the user agreed to:\n${plan.replaceAll('</plan', '< /plan')}\n</plan>`
+      return {
+        ...said('The user agreed. Begin, and follow the plan; say so where you have to leave it.'),
+        facts: [attached('plan', kept), attached('mode', begun)],
+      }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import { desk, server, type Desk } from '../cli/pal.ts'
+
+const program = join(import.meta.dirname, 'tool-server.mjs')
+
+interface Body {
+  readonly system: readonly { readonly text: string }[]
+  readonly tools: readonly { readonly name: string }[]
+}
+
+async function serve(at: Desk, words: readonly string[], more: object = {}): Promise<void> {
+  const entry = { command: process.execPath, args: [program, ...words], ...more }
+  await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: { words: entry } }))
+}
+
+describe('servers of tools', () => {
+  it('[EX1] offers their tools under their own names; results pass the budget and failures are told', async () => {
+    const name = 'mcp__words__repeat'
+    const { access, simulator } = await server([
+      [call(name, { words: 'hello' })],
+      [call(name, { words: 'long', times: 20_000 })],
+      [call(name, { words: 'fail' })],
+      [call(name, { words: 'end' }), call('Glob', { pattern: '*' })],
+      [call(name, { words: 'back again' })],
+      'done',
+    ])
+    const at = await desk(access)
+    await serve(at, [])
+    const ended = await at.pal(['-p', '--trust', '--allow', name, 'go'])
+    expect(ended).toMatchObject({ code: 0, out: 'done\n' })
+    const first = simulator.log.requests[0]?.body as unknown as Body
+    expect(first.tools.map((tool) => tool.name)).toContain(name)
+    const prompt = first.system.map((block) => block.text).join('\n')
+    expect(prompt).toContain('Call repeat to hear your words again.')
+    expect(prompt).not.toContain('\u001B')
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last).toContain('repeat: hello')
+    expect(last).toContain('<persisted-output')
+    expect(last).toContain('it was told to fail')
+    // A server that went away is started again.
+    expect(last).toContain('repeat: back again')
+  })
+
+  it('[EX2] asks for permission by the name of the tool, whatever the server says of itself', async () => {
+    const { access, simulator } = await server([[call('mcp__words__repeat', { words: 'x' })], 'done'])
+    const at = await desk(access)
+    await serve(at, [])
+    await at.pal(['-p', '--trust', 'go'])
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('mcp__words__repeat was not run')
+  })
+
+  it('[EX3] starts nothing of a project that is not trusted, and gives a server no key of ours', async () => {
+    const { access } = await server(['one', 'two'])
+    const at = await desk(access)
+    const marker = join(at.home, 'started.json')
+    await serve(at, ['1', marker])
+    expect((await at.pal(['-p', 'go'])).code).toBe(0)
+    expect(existsSync(marker)).toBe(false)
+    expect((await at.pal(['-p', '--trust', 'go'])).code).toBe(0)
+    const names = JSON.parse(await readFile(marker, 'utf8')) as string[]
+    expect(names.filter((name) => name.startsWith('ANTHROPIC'))).toEqual([])
+    await serve(at, [], { env: { KEY: '${ANTHROPIC_API_KEY}' } })
+    const { err } = await at.pal(['-p', '--trust', 'go'])
+    expect(err).toContain('a project may not name ANTHROPIC_API_KEY')
+  })
+
+  it('[EX4] defers the schemas of a large server: they are found, called by name, and judged by that name', async () => {
+    const wanted = 'mcp__words__tool-77'
+    const { access, simulator } = await server([
+      [call('McpFind', { words: 'number 77' })],
+      [call('McpCall', { tool: wanted, input: '{"words":"deep"}' })],
+      [call('McpCall', { tool: 'mcp__words__tool-5', input: '{"words":"not allowed"}' })],
+      'done',
+    ])
+    const at = await desk(access)
+    await serve(at, ['200'])
+    const run = await at.pal(['-p', '--trust', '--allow', wanted, 'go'], {
+      environment: { PALIMPSEST_WINDOW: '200000' },
+    })
+    expect(run.code).toBe(0)
+    const first = simulator.log.requests[0]?.body as unknown as Body
+    const names = first.tools.map((tool) => tool.name)
+    expect(names).toContain('McpFind')
+    expect(names.filter((name) => name.startsWith('mcp__'))).toEqual([])
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last).toContain('tool-77: deep')
+    expect(last).toContain('mcp__words__tool-5 was not run')
+  })
+
+  it('[EX5] says which server cannot be started and goes on without it', async () => {
+    const { access } = await server(['fine'])
+    const at = await desk(access)
+    const broken = { command: process.execPath, args: ['-e', 'console.error("no licence"); process.exit(1)'] }
+    await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: { broken, '../x': broken } }))
+    const { code, out, err } = await at.pal(['-p', '--trust', 'go'])
+    expect({ code, out }).toEqual({ code: 0, out: 'fine\n' })
+    expect(err).toContain('the server broken cannot be reached')
+    expect(err).toContain('no licence')
+    expect(err).toContain('../x: its name must be')
+  })
+})
