@@ -83,6 +83,18 @@ describe('pal alone, from a pipe', () => {
     expect((await pal([])).code).toBe(0)
   })
 
+  it('[PM16] /permissions shows the rules with who gave them and sets the mode, bypass apart', async () => {
+    const { access } = await server([[call('Write', { file_path: 'a.txt', content: 'x' })], 'well'])
+    const at = await desk(access)
+    const { out, err } = await at.pal(['--allow', 'Write', '--deny', 'Bash(rm *)'], {
+      input: '/permissions\n/permissions bypass\n/permissions plan\nwrite\n',
+    })
+    expect(out).toContain('the mode is default\n  allow  Write  (flag)\n  deny   Bash(rm *)  (flag)\n')
+    expect(err).toContain('/permissions wants one of default, acceptEdits, plan, dontAsk')
+    expect(out).toContain('the mode is plan')
+    expect(existsSync(join(at.project, 'a.txt'))).toBe(false)
+  })
+
   it('[G31] Ctrl-C stops the turn and the script, and the session goes on', async () => {
     const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })], 'went on'])
     const at = await desk(access)
