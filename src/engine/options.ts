@@ -3,6 +3,7 @@ import { modelTable, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
+import type { Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
 import { standardLayers, type PolicyOf } from '../projection/layers/index.ts'
 import type { Permit } from '../tools/run.ts'
@@ -16,7 +17,7 @@ import type { Companion } from './beside/companion.ts'
 import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
 import type { Caps } from './limits/spend.ts'
-import type { ReminderSource } from './opening/reminder.ts'
+import type { ReminderSource } from './opening/reminder-source.ts'
 import type { Recall } from './recalling/recall-port.ts'
 import type { RestorationOptions } from './restoring/restorer.ts'
 
@@ -70,6 +71,10 @@ export interface EngineOptions {
   readonly window?: number | undefined
   /** Where reductions begin, in tokens or as "80%" of the effective window; a row of the model table comes first. */
   readonly threshold?: Threshold | undefined
+  /** The dial: from 0, keep as much as fits, to 1, spend as little as is sensible. */
+  readonly thrift?: Thrift | undefined
+  /** Under pressure old results become stubs before a text stands for anything. */
+  readonly pressureClearing?: boolean | undefined
   readonly maxOutputTokens?: number | undefined
   readonly thinking?: WireThinking | undefined
   readonly effort?: string | undefined

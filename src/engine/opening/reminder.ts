@@ -6,16 +6,6 @@ import type { Emit } from '../live.ts'
 import type { Ready } from '../options.ts'
 import { fireInstructions } from './start-hooks.ts'
 
-export interface ReminderSource {
-  /** Never throws. */
-  load(moment: 'start' | 'compact'): Promise<LoadedReminder>
-}
-export interface LoadedReminder {
-  readonly text: string | null
-  /** To be shown: files left out, changed, too long. */
-  readonly notices: readonly string[]
-}
-
 export async function reminderAt(
   options: Ready,
   moment: 'start' | 'compact',

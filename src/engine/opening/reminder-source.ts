@@ -1,0 +1,11 @@
+// The port of the reminder: whoever knows what stands before the first user message.
+
+export interface ReminderSource {
+  /** Never throws. */
+  load(moment: 'start' | 'compact'): Promise<LoadedReminder>
+}
+export interface LoadedReminder {
+  readonly text: string | null
+  /** To be shown: files left out, changed, too long. */
+  readonly notices: readonly string[]
+}
