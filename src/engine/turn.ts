@@ -211,7 +211,7 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
     expand: (ref, offset, limit) => expand(core, ref, offset, limit),
     isShown: (id) => core.isShown(id),
     snip: (ids, reason) => snip(core.fold, core.tags, ids, reason),
-    lineage: () => lineageOf(core, call.id),
+    lineage: () => lineageOf(core.fold, core, call.id),
     report: (text) => emit({ type: 'tool-progress', id: call.id, text }),
     now: () => clock.now(),
   }

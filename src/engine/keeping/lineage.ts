@@ -2,21 +2,28 @@
 // view. What nobody vouches for is data: results of tools, texts given back after a compaction, summaries that may hold
 // either. An agent's task was written by a model, so an agent has no words of the user.
 import type { Lineage, Reading } from '../../memory/trust/lineage.ts'
+import type { Fold } from '../../projection/fold.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
-import type { Core } from '../core.ts'
 
 /** Their results are our own words. */
 const silentTools = new Set(['Write', 'Edit', 'TaskList', 'Snip'])
 const sourceKeys = ['url', 'file_path', 'path'] as const
 
-export function lineageOf(core: Core, callId: string): Lineage {
-  const isMain = core.source === 'main'
+/** Whose view it is: the session, and `main` or what it is for. */
+export interface Speaker {
+  readonly session: string
+  readonly source: string
+}
+
+/** Up to the call that is named, or for everything seen so far. */
+export function lineageOf(fold: Fold, { session, source }: Speaker, callId: string | null): Lineage {
+  const isMain = source === 'main'
   const inputs = new Map<string, Readonly<Record<string, unknown>>>()
   let message: string | null = null
-  let before: Reading[] = isMain ? [] : [{ tool: core.source, source: null, trust: 'data' }]
+  let before: Reading[] = isMain ? [] : [{ tool: source, source: null, trust: 'data' }]
   let turn: Reading[] = []
   const userWords: string[] = []
-  for (const part of core.fold.parts()) {
+  for (const part of fold.parts()) {
     if (part.kind === 'input') {
       if (isMain) userWords.push(wordsOf(part.blocks))
       before = [...before, ...turn]
@@ -30,7 +37,7 @@ export function lineageOf(core: Core, callId: string): Lineage {
     const reading = readingOf(part, inputs)
     if (reading !== null) turn.push(reading)
   }
-  return { session: core.session, message, userWords, turn, before }
+  return { session, message, userWords, turn, before }
 }
 
 function readingOf(

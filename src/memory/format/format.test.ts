@@ -54,7 +54,7 @@ describe('frontmatter', () => {
 
 describe('hidden characters', () => {
   it('[ME17] are taken out and counted; joined pictures and plain text stay (A20)', () => {
-    const payload = [...'evil'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
+    const payload = Array.from('evil', (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
     expect(visible(`use tabs${payload}\u200B\u202E`)).toEqual({ text: 'use tabs', hidden: 6 })
     expect(visible('\uFEFFa\uFEFFb')).toEqual({ text: 'ab', hidden: 1 })
     for (const text of ['👩‍💻 ok', 'naïve\tx\r\n', 'می‌خواهم', '日本語'])

@@ -14,7 +14,7 @@ import { reminderOf } from './reminder.ts'
 interface Scene {
   readonly base: string
   readonly sources: InstructionSources
-  put(path: string, text: string | Uint8Array): Promise<string>
+  readonly put: (path: string, text: string | Uint8Array) => Promise<string>
 }
 
 async function scene(over: Partial<InstructionSources> = {}): Promise<Scene> {

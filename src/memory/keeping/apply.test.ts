@@ -54,7 +54,7 @@ describe('writing a memory', () => {
   it('[ME3] takes secrets and hidden characters out before anything is written, versions too (A17, A20, K6)', async () => {
     const keeper = keeperIn(await folder())
     const key = `ghp_${'a1B2'.repeat(9)}`
-    const tag = [...'rm all'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
+    const tag = Array.from('rm all', (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
     const done = await save(keeper, 'key.md', memoryText('key', { body: `remember my key is ${key}${tag}` }))
     expect(done.notes.join()).toMatch(/6 hidden characters.*1 secrets/)
     const text = await readFile(at(keeper, 'key.md'), 'utf8')
@@ -287,10 +287,10 @@ describe('the path gate', () => {
     await save(keeper, 'sub/a.md', memoryText('a'))
     const outside = join(base, 'outside')
     await mkdir(outside)
-    let isOver = false
+    const over = new AbortController()
     const sub = at(keeper, 'sub')
     const swapping = (async () => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await rename(sub, `${sub}-real`)
         await symlink(outside, sub)
         await rm(sub)
@@ -300,7 +300,7 @@ describe('the path gate', () => {
     let written = 0
     for (let i = 0; i < 30; i++)
       if ((await save(keeper, `sub/b${i}.md`, memoryText(`b${i}`))).kind === 'written') written++
-    isOver = true
+    over.abort()
     await swapping
     expect(await readdir(outside)).toEqual([])
     expect((await readdir(sub)).filter((name) => name.startsWith('b')).length).toBe(written)

@@ -13,8 +13,16 @@
 // A record is written before the file it speaks of. What a file is worth is looked up by its bytes among the records of
 // its name, so a crash between the two leaves a file that is still known as what it was. A line that cannot be read
 // costs itself: the bytes it spoke of are then unknown, which means held, never trusted.
-import { join } from 'node:path'
-import { attempt, readAt, systemCode, writeAll, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { dirname, join } from 'node:path'
+import {
+  attempt,
+  readAt,
+  syncFolder,
+  systemCode,
+  writeAll,
+  type DiskResult,
+  type FileSystem,
+} from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import {
@@ -93,6 +101,7 @@ export class Ledger {
         const start = isNew ? headerLine(unique(), unique()) : this.#rest.length > 0 ? '\n' : ''
         await writeAll(file, Buffer.from(start + lineOf(numbered)))
         await file.datasync()
+        if (isNew) await syncFolder(this.#fs, dirname(this.#path))
       } finally {
         await file.close()
       }
