@@ -22,6 +22,7 @@ const all = [
   'permission',
   'start',
   'adapter-start',
+  'peers',
   'recall',
   'recall-start',
 ]

@@ -6,7 +6,7 @@ import type { LiveEvent } from '../engine/live.ts'
 import type { RestorationOptions } from '../engine/restoring/restorer.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import { lookUp, modelTable } from '../model/models.ts'
-import type { WireBlock } from '../model/wire.ts'
+import type { WireBlock, WireRequest } from '../model/wire.ts'
 import { autocompactName, microcompactName } from '../projection/layers/index.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
@@ -46,6 +46,8 @@ export interface ReplayOptions {
   readonly model: string
   /** Whether the window is wanted request by request. */
   readonly timeline?: boolean | undefined
+  /** Sees each request that is sent, in the order of the steps. */
+  readonly watch?: ((request: WireRequest) => void) | undefined
 }
 
 /** A recording made ready: what does not depend on the policy is found once. */
@@ -228,6 +230,7 @@ interface Asked {
 function charge(scene: Scene, body: string, { step, index, said, isLast }: Asked): CacheUsage {
   const { clock, options, problems, lastAt } = scene
   const { request, blocks } = scene.blocks.show(body)
+  options.watch?.(request)
   const charges = scene.ledgers.map(({ lifetime, cache }) => ({
     usage: cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
     isCold: lastAt !== null && clock.at - lastAt >= defaults.request.cacheLifetimeMs[lifetime],

@@ -56,17 +56,22 @@ function drawPicture() {
   const rows = data.all.filter((row) => row[state.measure] !== null)
   const cost = (row) => (state.lifetime === '1h' ? row.cost1h : row.cost5m)
   const most = Math.max(1, ...rows.map(cost)) * 1.04
-  const least = Math.max(0, Math.floor(Math.min(1, ...rows.map((row) => row[state.measure])) * 20) / 20 - 0.02)
+  const ticks = [1, 0.99, 0.98, 0.95, 0.9, 0.75, 0.5, 0.25, 0]
+  const lowest = Math.min(0.95, ...rows.map((row) => row[state.measure]))
+  const least = ticks.find((tick) => tick <= lowest)
   const x = (value) => left + (value / most) * (width - left - right)
-  const y = (share) => top + ((1.005 - share) / (1.005 - least)) * (height - top - bottom)
+  // What is lost counts, so near everything the scale is stretched.
+  const depth = (share) => Math.log((1 - share + 0.004) / 0.004)
+  const y = (share) => top + (depth(share) / depth(least)) * (height - top - bottom)
   const svg = draw('svg', { viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': 'cost and what is kept' })
   for (let step = 0; step <= 5; step++) {
     const at = (most / 5) * step
     svg.append(draw('line', { class: 'axis', x1: x(at), x2: x(at), y1: top, y2: height - bottom }))
     svg.append(draw('text', { x: x(at), y: height - bottom + 18, 'text-anchor': 'middle' }, millions(at)))
-    const share = least + ((1 - least) / 5) * step
+  }
+  for (const share of ticks.filter((tick) => tick >= least)) {
     svg.append(draw('line', { class: 'axis', x1: left, x2: width - right, y1: y(share), y2: y(share) }))
-    svg.append(draw('text', { x: left - 8, y: y(share) + 4, 'text-anchor': 'end' }, percent(share)))
+    svg.append(draw('text', { x: left - 8, y: y(share) + 4, 'text-anchor': 'end' }, (share * 100).toFixed(0) + ' %'))
   }
   svg.append(draw('text', { x: (left + width - right) / 2, y: height - 8, 'text-anchor': 'middle' }, 'cost, millions of input-token equivalents'))
   const names = rows.map((row) => ({ row, at: y(row[state.measure]) })).sort((a, b) => a.at - b.at)
