@@ -3,11 +3,14 @@
 // First, plans over spans of 10 MB of different kinds, beside JSON.stringify of the same parts. Goal: under a second.
 // Then, where the corpus is there, the recorded sessions played through the ladder at two windows: whenever the view
 // reaches the threshold it is compacted, and the next entries go on from there. Usage is left out, since it speaks of
-// views that were never compacted, so sizes are our own estimate.
+// views that were never compacted, so sizes are our own estimate. Three ways of getting the text: extracted, the notes that
+// the simulator's rule-based model kept while the session went on, and that model's summary. It writes by rules, so the
+// figures speak of sizes, kept words and our own time, and not of how well a real model writes.
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plan, type Plan } from '../src/compaction/ladder.ts'
+import { Bystander, type Way } from './compaction-ways.ts'
 import { importFile } from '../src/lab/importers/import-file.ts'
 import { toEntries } from '../src/lab/entries.ts'
 import { roomOf, type Room } from '../src/projection/budget.ts'
@@ -21,6 +24,7 @@ const BYTES = 10_000_000
 const PIECE = 20_000
 const RUNS = 3
 const WINDOWS = [200_000, 60_000]
+const WAYS: readonly Way[] = ['extractive', 'notes', 'model']
 const MAX_OUTPUT = 32_000
 
 function roomFor(window: number, fixed: number): Room {
@@ -90,29 +94,36 @@ const spans = Object.entries(kinds).map(([name, factsOf]) => {
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-function played(
+async function played(
   entries: readonly StoredEntry[],
   window: number,
-): { plans: Plan[]; ms: number[]; refused: number } {
+  way: Way,
+): Promise<{ plans: Plan[]; ms: number[]; refused: number; updates: number }> {
   const fold = new Fold()
+  const bystander = new Bystander(fold, way)
   const pen = new Pen()
-  const found = { plans: [] as Plan[], ms: [] as number[], refused: 0 }
+  const found = { plans: [] as Plan[], ms: [] as number[], refused: 0, updates: 0 }
   for (const entry of entries) {
     if (!isKnown(entry)) continue
     const { fact } = entry
     fold.push(pen.write(fact.type === 'assistant-message' ? { ...fact, usage: undefined } : fact))
+    if (fact.type === 'assistant-message') await bystander.hears()
     if (fold.units.last()?.open !== false || fact.type === 'assistant-message') continue
     const { tokens, fixedEstimate, factor } = fold.view()
     const room = roomFor(window, factor * fixedEstimate)
     if (tokens < room.threshold) continue
     const begun = process.cpuUsage()
     const outcome = plan(fold, room, { trigger: 'auto' })
-    found.ms.push(process.cpuUsage(begun).user / 1000)
-    if (!outcome.ok) found.refused++
-    else found.plans.push(outcome.plan)
-    if (outcome.ok) fold.push(pen.write(boundaryOf(outcome.plan)))
+    const planMs = process.cpuUsage(begun).user / 1000
+    const text = outcome.ok && outcome.plan.span !== null ? await bystander.text() : null
+    const wrote = process.cpuUsage()
+    const made = outcome.ok && text !== null ? bystander.plan(room, outcome.plan, text) : outcome
+    found.ms.push(planMs + process.cpuUsage(wrote).user / 1000)
+    if (!made.ok) found.refused++
+    else found.plans.push(made.plan)
+    if (made.ok) fold.push(pen.write(boundaryOf(made.plan)))
   }
-  return found
+  return { ...found, updates: bystander.updates }
 }
 
 function boundaryOf({ edits, tokensBefore, tokensAfter }: Plan): Fact {
@@ -133,9 +144,12 @@ function boundaryOf({ edits, tokensBefore, tokensAfter }: Plan): Fact {
 
 async function corpus(folder: string) {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl.gz')).sort()
-  const rows = WINDOWS.map((window) => ({
+  const pairs = WINDOWS.flatMap((window) => WAYS.map((way) => ({ window, way })))
+  const rows = pairs.map(({ window, way }) => ({
     window,
+    way,
     sessions: 0,
+    updates: 0,
     plans: [] as Plan[],
     ms: [] as number[],
     refused: 0,
@@ -145,18 +159,22 @@ async function corpus(folder: string) {
     if (!imported.ok) throw new Error(imported.failure.message)
     const { entries } = toEntries(imported.recording, { ids: countingIds(), clock: fixedClock() })
     for (const row of rows) {
-      const { plans, ms, refused } = played(entries, row.window)
+      const { plans, ms, refused, updates } = await played(entries, row.window, row.way)
+      row.updates += updates
       if (ms.length > 0) row.sessions++
       row.plans.push(...plans)
       row.ms.push(...ms)
       row.refused += refused
     }
   }
-  return rows.map(({ window, sessions, plans, ms, refused }) => {
+  return rows.map(({ window, way, sessions, plans, ms, refused, updates }) => {
     const summaries = plans.filter(({ audit }) => audit !== null)
     return {
       window,
+      way,
       sessions,
+      'texts of that kind': `${summaries.filter(({ source }) => source === way).length} of ${summaries.length}`,
+      'updates of notes': updates,
       'summaries / clearings / refused': `${summaries.length} / ${plans.length - summaries.length} / ${refused}`,
       'before, median': median(summaries.map(({ tokensBefore }) => tokensBefore)),
       'after, median': median(summaries.map(({ tokensAfter }) => tokensAfter)),

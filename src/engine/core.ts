@@ -98,6 +98,8 @@ export class Core {
   spent: Spent
   lastMark: MarkPlace | null = null
   lastHash: string | null = null
+  /** Largest prompt a server has counted: it does not cut what is smaller. */
+  largestPrompt = 0
   /** Size of the last request, as we counted it. */
   sentTokens = 0
   #latest: Latest

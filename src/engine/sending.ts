@@ -2,6 +2,7 @@
 // acts on it. What a stream leaves behind when it breaks is kept as a partial answer.
 import { learnedWindow } from '../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../model/overflow.ts'
+import { promptTokens } from '../model/usage.ts'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
 import type { View } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
@@ -147,7 +148,10 @@ function noticeSilentOverflow(core: Core, { usage, stop }: ModelMessage, emit: E
   const room = core.room()
   if (!room.ok) return
   const found = silentOverflow({ usage, stop, estimate: core.sentTokens, window: room.room.window })
-  if (found === null) return
+  const largest = core.largestPrompt
+  core.largestPrompt = Math.max(largest, promptTokens(usage))
+  // After a compaction our estimate may be far off; a server that has taken more than this cuts nothing so small.
+  if (found === null || (found.why === 'truncated' && found.promptTokens < largest)) return
   if (found.why === 'truncated') core.learnedWindow = found.promptTokens
   emit({ type: 'notice', code: 'silent-overflow', message: silentSentence(found, core.sentTokens) })
 }

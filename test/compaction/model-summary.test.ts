@@ -162,6 +162,23 @@ describe('a summary by a fork', () => {
   })
 })
 
+describe('the request after a summary', () => {
+  it('[SN28] is not taken for a cut one where our estimate was far off', async () => {
+    const odd = Array.from({ length: 9000 }, (_, at) => `w${(at * 31) % 9973}`).join(' ')
+    const model = ruleModel()
+    const answerer: Answerer = {
+      answer: (context) =>
+        jobOf(context.request) === 'summary'
+          ? model.answer(context)
+          : { content: [text(odd)], stop_reason: 'end_turn' },
+    }
+    const { session } = await opened(answerer, { window: 100_000 }, [])
+    for (const n of [1, 2]) await turn(session.send(`part ${n}`))
+    await session.compact()
+    expect((await turn(session.send('and now?'))).notices).toEqual([])
+  })
+})
+
 describe('a direct call', () => {
   it('[SN6] follows a fork that fails: one sentence, no tools, no thinking, no marks, at most 20,000 tokens', async () => {
     let asked = 0
