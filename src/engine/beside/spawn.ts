@@ -1,6 +1,7 @@
 // An agent with a transcript of its own: a session that another one pays for. It runs the layers and compacts its own
 // view, nobody else's (SPEC 8.9); it is told to stop when the other is closed; its start and its end are facts of the
 // other, so that they outlive the process. Unlike a fork it shares nothing of its parent's prefix.
+import { setMaxListeners } from 'node:events'
 import { Fold } from '../../projection/fold.ts'
 import type { Outcome } from '../../transcript/fact.ts'
 import { emptyTail } from '../../transcript/grammar.ts'
@@ -31,6 +32,8 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
   if (parent.ending.signal.aborted) return refused('closed', 'the session was closed; open it again')
   const { options: own, ...about } = spec
   const isOther = own.modelId !== undefined && own.modelId !== parent.modelId
+  // Every agent that runs listens for the end. Many at once are no leak, and Node would warn the user of one.
+  setMaxListeners(0, parent.ending.signal)
   const options = ready({
     ...parent.options,
     modelId: parent.modelId,
