@@ -1,4 +1,5 @@
-// Git, asked as a program with plain arguments: no shell, no question, no pager, and nobody's hooks but git's own.
+// Git, asked as a program with plain arguments: no shell, no question, no pager. The repository may be anybody's, so what
+// its folder holds is not run: no hooks and no program that watches files (TRUST A7).
 import { spawn } from 'node:child_process'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -11,6 +12,7 @@ export interface GitAnswer {
 
 export type Git = (folder: string, ...words: readonly string[]) => Promise<GitAnswer>
 
+const calm = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'] as const
 const mostChars = 1_000_000
 
 /** Variables that would point git at another repository are left out. */
@@ -23,7 +25,7 @@ export function gitIn(environment: Readonly<Record<string, string>>): Git {
   }
   return (folder, ...words) =>
     new Promise((resolve) => {
-      const child = spawn('git', ['-C', folder, ...words], {
+      const child = spawn('git', [...calm, '-C', folder, ...words], {
         env,
         stdio: ['ignore', 'pipe', 'pipe'],
         timeout: defaults.agents.gitMs,
