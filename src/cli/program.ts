@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander'
 import { exits, type Exit } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
 import type { Ends } from './words/argument.ts'
-import { addChanging, addGoingBack, addKeeping } from './words/changing.ts'
+import { addChanging, addGoingBack, addImport, addKeeping } from './words/changing.ts'
 import { addLooking } from './words/looking.ts'
 import { addPlaying } from './words/playing.ts'
 import { addPrompt, promptCommand } from './words/prompt.ts'
@@ -19,6 +19,7 @@ export async function runProgram(io: Io, words: readonly string[], version: stri
   addLooking(program, io, ends)
   addChanging(program, io, ends)
   addGoingBack(program, io, ends)
+  addImport(program, io, ends)
   addKeeping(program, io, ends)
   addRemembering(program, io, ends)
   addPlaying(program, io, ends)

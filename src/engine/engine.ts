@@ -30,6 +30,8 @@ export interface Engine {
   read(id: SessionId): Promise<Result<Resumed>>
   /** A new session that begins with everything another said. */
   branch(id: SessionId): Promise<Session>
+  /** A new session that begins with what was said elsewhere; `from` names the place. Its facts must be whole. */
+  adopt(said: readonly Fact[], from: string): Promise<Session>
   /** Newest first. */
   sessions(): AsyncIterable<Result<SessionInfo>>
   /** Deletes a session. Refused, with their names, while others stand on it; `withForks` deletes those as well. */
@@ -48,12 +50,18 @@ export function createEngine(options: EngineOptions): Engine {
     openWith,
     read: (id) => resume(own.store, id, own.models),
     branch: (id) => branch(own, id),
+    adopt: async (said, from) => (await start(own, { said, from })).session,
     sessions: () => own.store.list(),
     remove: (id, how = {}) => remove(own.store, id, how.withForks ?? false),
   }
 }
 
-async function start(options: Ready): Promise<Opened> {
+interface Adopted {
+  readonly said: readonly Fact[]
+  readonly from: string
+}
+
+async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened> {
   const session = sessionId(options.ids.uuid())
   return leased(options, session, async ({ lease, damage }) => {
     const core = new Core({
@@ -65,9 +73,10 @@ async function start(options: Ready): Promise<Opened> {
       fold: new Fold(),
       links: [{ session, from: seq(0), to: unbounded }],
     })
-    const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd }
+    const imported = adopted === null ? {} : { imported: adopted.from }
+    const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
     const reminder = await reminderAt(options, 'start', whenOpened(core))
-    await write(core, [begin, instructionsOf(options, reminder)])
+    await write(core, [begin, instructionsOf(options, reminder), ...(adopted?.said ?? [])])
     await fireInstructions(core, whenOpened(core))
     await fireStart(core, 'startup', whenOpened(core))
     return { session: new Session(core), damage }

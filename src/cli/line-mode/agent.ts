@@ -4,7 +4,7 @@
 import type { Session } from '../../engine/session.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
 import type { Preset } from '../../preset.ts'
-import { showNotice } from '../commands/changes.ts'
+import { showNotice } from '../commands/changing/changes.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain, withPreset, type TalkOptions } from '../headless.ts'
 import { createReporter } from '../output.ts'

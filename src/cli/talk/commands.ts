@@ -1,7 +1,8 @@
 // The commands of a talk: a word after a slash. They look at the session or change what it shows; nothing of them
 // reaches the model. What they write goes to the `Io` of the scene's place, wherever that shows it.
 import { lookUp } from '../../model/models.ts'
-import { describeCompaction, placeIn, takeBack } from '../commands/changes.ts'
+import { describeCompaction, placeIn, takeBack } from '../commands/changing/changes.ts'
+import { showConfig } from '../commands/config.ts'
 import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
@@ -88,6 +89,24 @@ const commands: Readonly<Record<string, Command>> = {
     usage: '/permissions [MODE]',
     about: 'the rules and the mode in force; with a word, another mode',
     run: permissionsCommand,
+  },
+  memory: {
+    usage: '/memory [WORDS]',
+    about: 'what is remembered; with words, what is found for them',
+    run: async ({ place }, rest) => {
+      const flags = { cwd: place.project.cwd }
+      return rest === ''
+        ? (await import('../commands/memory/list.ts')).memory(place.io, flags)
+        : (await import('../commands/memory/search.ts')).searchMemory(place.io, rest.split(/\s+/), flags)
+    },
+  },
+  config: {
+    usage: '/config [KEY [VALUE]]',
+    about: 'the settings in force; or look at one, or set it',
+    run: (scene, rest) => {
+      const [, key, value] = /^(\S+)?\s*([\s\S]*)$/.exec(rest) ?? []
+      return showConfig(scene.place, key, value === '' ? undefined : value, {})
+    },
   },
   model: { usage: '/model NAME', about: 'who answers from now on', run: setModel },
   quit: { usage: '/quit', about: 'leave; pal --continue goes on', run: (scene) => done(() => scene.leave()) },

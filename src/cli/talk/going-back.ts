@@ -1,8 +1,8 @@
 // The commands of a talk that go back: pin a message, rewind to one, resume another session. Where a person can choose,
 // the place or the session may be left out.
 import { defaults } from '../../settings/defaults.ts'
-import { goBack, oneLine, pinMessage, pinnedText, rewoundText } from '../commands/messages.ts'
-import { placeIn } from '../commands/changes.ts'
+import { goBack, oneLine, pinMessage, pinnedText, rewoundText } from '../commands/changing/messages.ts'
+import { placeIn } from '../commands/changing/changes.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { findSession, openingOf } from '../look/lookup.ts'
 import { moment } from '../terminal/tables.ts'

@@ -1,6 +1,6 @@
 // Commands that change a session, or what is kept of the user.
 import type { Command } from 'commander'
-import type { CompactFlags } from '../commands/compacting.ts'
+import type { CompactFlags } from '../commands/changing/compacting.ts'
 import type { Io } from '../terminal/io.ts'
 import { child, looking, type Ends, type LookFlags } from './argument.ts'
 
@@ -9,13 +9,13 @@ export function addChanging(program: Command, io: Io, ends: Ends): void {
     .argument('<place>', 'its place, as pal edits lists it')
     .argument('[id]', 'the session; the newest when left out')
     .action((place: string, id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changes.ts')).undo(io, place, id, flags)),
+      ends(async () => (await import('../commands/changing/changes.ts')).undo(io, place, id, flags)),
     )
   looking(program, 'release', 'let what an undo gave back be put away again')
     .argument('<place>', 'the place that pal undo named')
     .argument('[id]', 'the session; the newest when left out')
     .action((place: string, id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changes.ts')).release(io, place, id, flags)),
+      ends(async () => (await import('../commands/changing/changes.ts')).release(io, place, id, flags)),
     )
   looking(program, 'compact', 'put the older part of a session away, behind an account of it')
     .argument('[id]', 'the session; the newest when left out')
@@ -27,7 +27,7 @@ export function addChanging(program: Command, io: Io, ends: Ends): void {
     .option('--write-summary <file>', 'write the text to a file, and change nothing')
     .option('--summary-file <file>', 'the text of this file stands for what goes')
     .action((id: string | undefined, flags: CompactFlags) =>
-      ends(async () => (await import('../commands/compacting.ts')).compact(io, id, flags)),
+      ends(async () => (await import('../commands/changing/compacting.ts')).compact(io, id, flags)),
     )
 }
 
@@ -35,24 +35,39 @@ export function addGoingBack(program: Command, io: Io, ends: Ends): void {
   looking(program, 'messages', 'what you said in a session, with the place of each message')
     .argument('[id]', 'the session; the newest when left out')
     .action((id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/messages.ts')).messages(io, id, flags)),
+      ends(async () => (await import('../commands/changing/messages.ts')).messages(io, id, flags)),
     )
   looking(program, 'pin', 'keep a message word for word, whatever is put away')
     .argument('<place>', 'its place, as pal messages lists it')
     .argument('[id]', 'the session; the newest when left out')
     .action((place: string, id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/messages.ts')).pin(io, place, id, flags)),
+      ends(async () => (await import('../commands/changing/messages.ts')).pin(io, place, id, flags)),
     )
   looking(program, 'rewind', 'go back to before a message was said; nothing is deleted')
     .argument('<place>', 'its place, as pal messages lists it')
     .argument('[id]', 'the session; the newest when left out')
     .option('--files', 'give back the files that were changed since, where nobody else touched them')
     .action((place: string, id: string | undefined, flags: LookFlags & { files?: boolean }) =>
-      ends(async () => (await import('../commands/messages.ts')).rewind(io, place, id, flags)),
+      ends(async () => (await import('../commands/changing/messages.ts')).rewind(io, place, id, flags)),
+    )
+}
+
+export function addImport(program: Command, io: Io, ends: Ends): void {
+  looking(program, 'import', 'make a session of Claude Code, Codex or pi one of this project, to go on with')
+    .argument('<file>', 'the file of the session')
+    .action((path: string, flags: LookFlags) =>
+      ends(async () => (await import('../commands/changing/import.ts')).importSession(io, path, flags)),
     )
 }
 
 export function addKeeping(program: Command, io: Io, ends: Ends): void {
+  looking(program, 'config', 'the settings in force; or look at one, set it, unset it')
+    .argument('[key]', 'the setting')
+    .argument('[value]', 'what it shall be, as JSON or as plain words')
+    .option('--unset', 'take it out of your settings')
+    .action((key: string | undefined, value: string | undefined, flags: LookFlags & { unset?: boolean }) =>
+      ends(async () => (await import('../commands/config.ts')).config(io, key, value, flags)),
+    )
   child(program, 'login', 'keep an API key (typed, or piped in) where only you can read it').action(() =>
     ends(async () => (await import('../commands/login.ts')).login(io)),
   )

@@ -1,0 +1,82 @@
+// `pal import`: a session of another program becomes one of ours, to be gone on with. What was said stays as it was;
+// what it cost elsewhere is not counted here, our own instructions hold, and secrets in results are taken out.
+import { machineFileSystem } from '../../../disk/fs.ts'
+import { redact } from '../../../disk/redact.ts'
+import { importFile, toEntries } from '../../../lab/index.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import type { UserBlock } from '../../../transcript/content.ts'
+import { isKnown, type Fact } from '../../../transcript/fact.ts'
+import { systemClock, systemIds } from '../../../transcript/ids.ts'
+import { createPreset } from '../../../preset.ts'
+import { EngineError } from '../../../engine/session.ts'
+import { exitFor, exits, refuse, type Exit } from '../../exit-codes.ts'
+import { complain } from '../../headless.ts'
+import { openWorkplace, showProblems } from '../../place/workplace.ts'
+import type { LookFlags } from '../../look/look-at.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeJson, safeLine } from '../../terminal/safe-text.ts'
+import { loadExtensions } from '../../extensions/load.ts'
+
+export async function importSession(io: Io, path: string, flags: LookFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  const stat = await machineFileSystem.stat(path).catch(() => null)
+  if (stat !== null && stat.bytes > defaults.cli.recordingBytes)
+    return complain(io, refuse(exits.usage, `${path} is longer than ${defaults.cli.recordingBytes} bytes`))
+  const read = await importFile(path)
+  if (!read.ok) return complain(io, refuse(exits.usage, read.failure.message))
+  const { recording, report } = read
+  const { entries, mended } = toEntries(
+    { ...recording, system: null },
+    { ids: systemIds(systemClock), clock: systemClock },
+  )
+  const said = entries.flatMap((entry) => (isKnown(entry) ? adoptable(entry.fact) : []))
+  const { extensions } = await loadExtensions(place, { servers: false })
+  const preset = createPreset({ ...place, environment: io.environment, model: undefined, extensions })
+  try {
+    const session = await preset.engine.adopt(said, `${recording.client}: ${recording.name}`)
+    const { tokens } = session.view()
+    await session.close()
+    const left = report.skipped.length
+    if (flags.json === true)
+      io.out(
+        `${safeJson({ session: session.id, from: recording.client, turns: recording.turns.length, tokens, skipped: left, mended }, 2)}\n`,
+      )
+    else
+      io.out(
+        `${recording.turns.length} turns of ${safeLine(recording.client)} are session ${session.id} now, about ${tokens} tokens.\n` +
+          (left === 0 ? '' : `${left} lines could not be understood and were left out.\n`) +
+          (mended.length === 0 ? '' : `${mended.length} places were mended so that they can be sent.\n`) +
+          `pal --resume ${session.id} goes on with it\n`,
+      )
+    return exits.done
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    return complain(io, refuse(exitFor(error.code), error.message))
+  } finally {
+    await preset.close()
+  }
+}
+
+/** What was counted and paid elsewhere says nothing about requests of ours. */
+function adoptable(fact: Fact): readonly Fact[] {
+  switch (fact.type) {
+    case 'session-start':
+    case 'instructions-set':
+    case 'request-sent':
+    case 'cache-break':
+      return []
+    case 'assistant-message': {
+      const { usage: _, ...answer } = fact
+      return [answer]
+    }
+    case 'tool-result':
+      return [{ ...fact, content: fact.content.map(withoutSecrets) }]
+    default:
+      return [fact]
+  }
+}
+
+const withoutSecrets = (block: UserBlock): UserBlock =>
+  block.type === 'text' ? { ...block, text: redact(block.text).text } : block

@@ -1,0 +1,130 @@
+// `pal config`: the settings in force and who set each; one looked at, set or unset in the user's own file. What takes
+// effect later says so: the words and tools of a session are fixed when it begins.
+import { join } from 'node:path'
+import { machineFileSystem } from '../../disk/fs.ts'
+import { writeUnder } from '../../disk/under-root.ts'
+import { settingsName } from '../../settings/load.ts'
+import { check, isKey, keys, type Key } from '../../settings/schema.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import { readText } from '../place/files.ts'
+import { openWorkplace, showProblems, uniqueText, type Workplace } from '../place/workplace.ts'
+import type { LookFlags } from '../look/look-at.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { table } from '../terminal/tables.ts'
+
+export interface ConfigFlags extends LookFlags {
+  readonly unset?: boolean | undefined
+}
+
+export async function config(
+  io: Io,
+  key: string | undefined,
+  value: string | undefined,
+  flags: ConfigFlags,
+): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  return showConfig(place, key, value, flags)
+}
+
+export async function showConfig(
+  place: Workplace,
+  key: string | undefined,
+  value: string | undefined,
+  flags: ConfigFlags,
+): Promise<Exit> {
+  const { io } = place
+  if (key === undefined) return list(place, flags.json ?? false)
+  if (!isKey(key))
+    return complain(
+      io,
+      refuse(exits.usage, `there is no setting ${key}. There are: ${Object.keys(keys).join(', ')}`),
+    )
+  if (value === undefined && flags.unset !== true) return one(place, key, flags.json ?? false)
+  const given = value === undefined ? undefined : valueIn(value)
+  const checked = given === undefined ? null : check(key, given)
+  if (checked !== null && !checked.ok)
+    return complain(io, refuse(exits.usage, `${key} must be ${keys[key].expected}`))
+  const why = await write(place, key, given)
+  if (why !== null) return complain(io, refuse(exits.failed, why))
+  const others = place.loaded.from.get(key)
+  const beaten =
+    others === undefined || others === 'user' ? '' : `; here the one of the ${others} settings still counts`
+  io.out(
+    `${key} is ${given === undefined ? 'unset' : JSON.stringify(given)} in your settings${beaten}. It counts from the next start on\n`,
+  )
+  return exits.done
+}
+
+function list({ io, loaded, settings }: Workplace, json: boolean): Exit {
+  const set = [...loaded.from].map(([key, from]) => ({ key, value: settings[key], from }))
+  if (json) io.out(`${safeJson(set, 2)}\n`)
+  else if (set.length === 0)
+    io.out('Nothing is set: every default holds. docs/settings.md lists what can be.\n')
+  else
+    io.out(
+      table(
+        [{ title: 'setting' }, { title: 'value' }, { title: 'set by' }],
+        set.map(({ key, value, from }) => [key, JSON.stringify(value), from]),
+      ),
+    )
+  return exits.done
+}
+
+function one({ io, loaded, settings }: Workplace, key: Key, json: boolean): Exit {
+  const value = settings[key]
+  const from = loaded.from.get(key) ?? 'default'
+  if (json) io.out(`${safeJson({ key, value: value ?? null, from, expected: keys[key].expected }, 2)}\n`)
+  else
+    io.out(
+      value === undefined
+        ? `${key} is not set, so its default holds; it may be ${keys[key].expected}\n`
+        : `${key} is ${JSON.stringify(value)} (${from}); it may be ${keys[key].expected}\n`,
+    )
+  return exits.done
+}
+
+/** As JSON where it is some, else as the words themselves. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text === 'on' ? true : text === 'off' ? false : text
+  }
+}
+
+const ownerOnly = 0o600
+const ownerFolder = 0o700
+
+/** Null when it was written, else why not. Everything else in the file stays. */
+async function write({ home }: Workplace, key: Key, value: unknown): Promise<string | null> {
+  const path = join(home, settingsName)
+  const read = await readText(machineFileSystem, path)
+  if (!read.ok) return `${path}: ${read.why}`
+  const before = objectIn(read.text ?? '{}')
+  if (before === null) return `${path} is no JSON object; mend it first`
+  const { [key]: _, ...rest } = before
+  const after = value === undefined ? rest : { ...before, [key]: value }
+  const bytes = new TextEncoder().encode(`${JSON.stringify(after, null, 2)}\n`)
+  const written = await writeUnder(machineFileSystem, home, settingsName, bytes, {
+    mode: ownerOnly,
+    keepMode: true,
+    makeFolders: ownerFolder,
+    unique: uniqueText,
+  })
+  return written.ok ? null : written.failure.message
+}
+
+function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}
