@@ -44,7 +44,7 @@ const usual = 'append-only,standard'
 
 export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promise<Exit> {
   if (flags.worker === true) {
-    await work(io.lines(), io.out)
+    await work(io.lines(), (text) => io.out(text))
     return exits.done
   }
   const { path, sample = false } = flags

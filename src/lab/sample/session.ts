@@ -91,7 +91,11 @@ function turn(desk: Desk, size: SampleSize): void {
   const name = nameIn(file, chance)
   desk.say(
     `${chance.pick(['Please make', 'Now make', 'Next: make'])} ${name} in ${file.path} hold its limit of ${chance.between(200, 9000)}. ` +
-      `${chance.pick(['Leave the other callers alone.', 'Do not change public names.', 'The tests must pass afterwards.'])}`,
+      chance.pick([
+        'Leave the other callers alone.',
+        'Do not change public names.',
+        'The tests must pass afterwards.',
+      ]),
   )
   search(desk, name)
   readFile(desk, file)
