@@ -9,12 +9,18 @@ import type { Emit } from '../engine/live.ts'
 import { builtInTypes, cheapestModel, gitIn, Office, type AgentType } from '../forks/agents/index.ts'
 import type { AgentTools } from '../forks/agents/desk.ts'
 import { createDirectory } from '../forks/mailbox/directory.ts'
+import { loadIndex } from '../memory/keeping/index-keeping.ts'
+import { openKeeper, type Keeper } from '../memory/keeping/keeper.ts'
+import { indexName } from '../memory/memory.ts'
+import { agentPlaceAt } from '../memory/place/place.ts'
 import type { ModelTable } from '../model/models.ts'
+import { guardedTools } from '../tools/files/guard.ts'
 import { standardTools } from '../tools/index.ts'
 import type { Permission } from '../tools/permission/index.ts'
 import { commandEnvironment } from '../tools/shell/environment.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
+import { memoryGuard } from './memory/guard.ts'
 import { permissionOf, type PermissionSetup } from './permission.ts'
 
 export interface OfficeSetup extends PermissionSetup {
@@ -41,11 +47,12 @@ export function officeOf(setup: OfficeSetup): Office {
     types: setup.types ?? builtInTypes,
     fs,
     git: gitIn(commandEnvironment(setup.environment)),
-    places: { home, root: project.root },
+    places: { home, root: project.shared?.root ?? project.root },
     cwd: project.cwd,
     worktrees: join(home, 'worktrees', project.slug),
     tools: setup.tools,
     toolsIn: (root, openFolders) => toolsIn(setup, root, openFolders),
+    memoryIndex: (folder) => agentIndex(keeperAt(setup, folder)),
     unique,
     now,
     directory: createDirectory(mailFolder(home, project.slug), {
@@ -72,7 +79,7 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
     environment,
     unique: () => ids.uuid(),
     roots: [here.root],
-    openFolders,
+    readRoots: openFolders,
     home: environment['HOME'],
   })
   const mayRun: EngineOptions['mayRun'] = async (call, tool, signal) => {
@@ -81,7 +88,18 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
     if (isFile && (await liesIn(fs, openFolders, resolve(root, path)))) return { ok: true }
     return own.mayRun(call, tool, signal)
   }
-  return { ...standard, mayRun }
+  const keepers = openFolders.map((folder) => keeperAt(setup, folder))
+  const guard = memoryGuard({ fs, keepers, diary: false })
+  return { ...standard, tools: guardedTools(standard.tools, guard, environment['HOME']), mayRun }
+}
+
+/** What an agent keeps passes the same gate as every memory. */
+const keeperAt = ({ home, fs, clock, ids }: OfficeSetup, folder: string): Keeper =>
+  openKeeper(agentPlaceAt(home, folder), { fs, clock, unique: () => ids.uuid(), processes: machineProcesses })
+
+async function agentIndex(keeper: Keeper): Promise<string> {
+  const index = await loadIndex(keeper)
+  return index.ok ? index.text.trim() : `[${indexName} was not read: ${index.failure.message}]`
 }
 
 async function liesIn(fs: FileSystem, folders: readonly string[], path: string): Promise<boolean> {

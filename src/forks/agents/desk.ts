@@ -4,7 +4,7 @@ import type { Session } from '../../engine/session.ts'
 import type { FileSystem } from '../../disk/fs.ts'
 import type { StandardTools } from '../../tools/index.ts'
 import type { Tool } from '../../tools/tool.ts'
-import { openMemory, type MemoryPlaces } from './agent-memory.ts'
+import { openMemory, type IndexAt, type MemoryPlaces } from './agent-memory.ts'
 import type { Git } from './git.ts'
 import { agentSections } from './words.ts'
 import { addWorktree, endWorktree, type Worktree } from './worktree.ts'
@@ -27,6 +27,8 @@ export interface DeskPorts {
   readonly tools: () => readonly Tool[]
   /** A set of its own for another folder, or one with folders that are open to it. */
   readonly toolsIn: (root: string, openFolders: readonly string[]) => AgentTools
+  /** The index of an agent's memory as it may be told; left out, what stands in the file. */
+  readonly memoryIndex?: IndexAt | undefined
 }
 
 export interface DeskAsk {
@@ -60,7 +62,9 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
   if (missing.length > 0)
     return no(`the agent type ${type.name} wants tools that are not here: ${missing.join(', ')}`)
   const memory =
-    type.memory === null ? null : await openMemory(ports.fs, ports.places, type.memory, type.name)
+    type.memory === null
+      ? null
+      : await openMemory(ports.fs, ports.places, type.memory, type.name, ports.memoryIndex)
   if (memory !== null && !memory.ok) return no(memory.failure.message)
   const made = ask.wantsWorktree
     ? await addWorktree(ports.git, ports.places.root, ports.worktrees, ask.unique)

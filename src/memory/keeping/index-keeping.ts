@@ -10,13 +10,17 @@ import { readBytes, shaOf } from '../files.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen } from '../memory.ts'
 import { alone, fileMode, type Keeper } from './keeper.ts'
+import type { Written } from './records.ts'
 import { keepVersion } from './versions.ts'
 
 const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.json')
 
 /** What the ledger says the index is. */
 export function derivedIndex(keeper: Keeper): Index {
-  const entries = keeper.ledger.standing().filter(({ by }) => isOpen(by.trust))
+  // Everything an agent learns comes from what it read. It is told its own facts again, as data; rules only once accepted.
+  const isListed = ({ by, head }: Written): boolean =>
+    isOpen(by.trust) || (keeper.place.scope === 'agent' && head.type !== 'user' && head.type !== 'feedback')
+  const entries = keeper.ledger.standing().filter(isListed)
   return indexOf(entries, new Date(keeper.clock.now()).toISOString().slice(0, 'yyyy-mm-dd'.length))
 }
 

@@ -10,7 +10,7 @@
 // The project's folder can be moved by the environment or the user's own settings, never by a project (TRUST A8). What
 // this program knows about memories always lies in `home`, whoever may write the memories themselves.
 import { isAbsolute, join, normalize, parse, resolve, sep } from 'node:path'
-import { foldName, safeName } from '../../disk/safe-name.ts'
+import { safeName } from '../../disk/safe-name.ts'
 import type { MemoryPlace } from '../memory.ts'
 
 export interface PlaceSources {
@@ -80,7 +80,7 @@ export type AgentScope = 'user' | 'project' | 'local'
 
 /** The folder of an agent type; null where the type can be no folder. */
 export function agentPlace(
-  sources: Pick<PlaceSources, 'home' | 'slug' | 'projectRoot'>,
+  sources: Pick<PlaceSources, 'home' | 'projectRoot'>,
   type: string,
   scope: AgentScope,
 ): MemoryPlace | null {
@@ -93,12 +93,15 @@ export function agentPlace(
     return null
   const folder = { user: 'agent-memory', project: 'agent-memory', local: 'agent-memory-local' }[scope]
   const above = scope === 'user' ? sources.home : join(sources.projectRoot, '.palimpsest')
-  const state =
-    scope === 'user'
-      ? join(sources.home, 'agent-memory-state')
-      : join(sources.home, 'projects', sources.slug, `${folder}-state`)
-  return { scope: 'agent', root: join(above, folder, name), state: join(state, safeName(foldName(name))) }
+  return agentPlaceAt(sources.home, join(above, folder, name))
 }
+
+/** The place of a folder that agents of one type keep; what is known of it goes by its path. */
+export const agentPlaceAt = (home: string, root: string): MemoryPlace => ({
+  scope: 'agent',
+  root,
+  state: join(home, 'agent-memory-state', safeName(root)),
+})
 
 /** Why a path can be no folder of memories; null when it can. Checked as text, before anything is looked up. */
 export function rootRefusal(path: string, userHome: string): string | null {
