@@ -8,6 +8,8 @@ export const permissionDefaults = {
   readings: 400,
   /** Commands wrapped in commands. */
   nesting: 12,
+  /** Files that a pattern of a command may stand for; with more it is asked about. */
+  globMatches: 300,
   /** Largest git configuration that is looked through, and how many of submodules. */
   gitConfigBytes: 256 * KB,
   gitModules: 50,

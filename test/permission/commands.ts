@@ -177,6 +177,24 @@ export const acting: readonly string[] = [
   'python3 -c "1"',
   'make',
   'cat a | node',
+  // the same, hidden better
+  'cat ~root/.ssh/id_rsa',
+  'cat < ~root/.profile',
+  'ls ~+/..',
+  'cat .en*',
+  'cat .e?v',
+  'cat .[e]nv',
+  'grep --rege=x /etc/passwd',
+  'grep --regexp=x /etc/passwd',
+  'grep --fil=a /etc/passwd',
+  'grep -ie x /etc/passwd',
+  'rg --files /etc',
+  'sed -n --expression=p /etc/passwd',
+  'sed -ne p /etc/passwd',
+  `jq -n 'import "credentials" as $c {search: "/home"}; $c'`,
+  `jq 'include "x" {search: "./"}; .' a`,
+  'cat /etc/pass*',
+  'cat ../out*',
   'python3 < a',
 ]
 
@@ -241,4 +259,8 @@ export const looking: readonly string[] = [
   'jq .name package.json',
   'date +%Y-%m-%d',
   'git -C src log --oneline',
+  'grep -n foo *',
+  'cat src/*.ts',
+  'wc -l *.json src/*',
+  'grep --recursive --line-number foo src',
 ]

@@ -197,6 +197,17 @@ describe('rules for commands', () => {
     configure('')
     configure('[core]\n fsmonitor = touch F', 'modules/m/config')
     expect(await kind()).toBe('ask')
+    configure('', 'modules/m/config')
+    expect(await kind()).toBe('allow')
+    mkdirSync(join(root, 'repo', '.git', 'modules', 'a', 'b'), { recursive: true })
+    configure('[filter "x"]\n clean = touch F', 'modules/a/b/config')
+    expect(await kind()).toBe('ask')
+    rmSync(join(root, 'repo', '.git', 'modules'), { recursive: true })
+    // A configuration that is a link to one elsewhere.
+    writeFileSync(join(root, 'evil-config'), '[core]\n fsmonitor = touch F')
+    rmSync(join(root, 'repo', '.git', 'config'))
+    symlinkSync(join(root, 'evil-config'), join(root, 'repo', '.git', 'config'))
+    expect(await kind()).toBe('ask')
   })
 
   it('[PM8] links lead to where they lead: reading through one that leaves the project is asked about', async () => {
@@ -207,5 +218,15 @@ describe('rules for commands', () => {
     expect(await kindOf('cat in/../../x')).toBe('ask')
     expect(await kindOf('cd out && ls')).toBe('ask')
     expect(await kindOf('cd in && ls')).toBe('ask')
+    // What a pattern stands for counts too.
+    expect(await kindOf('cat in/*')).toBe('allow')
+    for (const command of [
+      'ls o*',
+      'cat o*/passwd',
+      'cat ?ut/passwd',
+      'cat */passwd',
+      'head -1 [n-p]ut/passwd',
+    ])
+      expect([command, await kindOf(command)]).toEqual([command, 'ask'])
   })
 })

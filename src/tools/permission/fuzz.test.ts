@@ -14,7 +14,7 @@ import { analyse } from './shell/analyse.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'pal-fuzz-')))
 mkdirSync(join(root, 'src'))
-for (const name of ['a', 'b', 'f', 'package.json', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
+for (const name of ['.env', 'a', 'b', 'f', 'package.json', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
 afterAll(() => rmSync(root, { recursive: true }))
 const place = { fs: machineFileSystem, root, cwd: root, home: '/nobody' }
 const none = { allow: [], ask: [], deny: [] }
@@ -226,7 +226,7 @@ describe.skipIf(!works)('what is let run, run (needs bubblewrap)', () => {
     const lines = run.stdout.trim().split('\n')
     expect(lines.length).toBe(commands.length)
     const same = lines.at(-1)!.replace(/ \d+$/, '')
-    expect(same).toBe('./a ./b ./f ./package.json ./src ./src/a.ts xxxxx')
+    expect(same).toBe('./.env ./a ./b ./f ./package.json ./src ./src/a.ts xxxxx')
     return lines.flatMap((line, at) => (line.replace(/ \d+$/, '') === same ? [] : [commands[at]!]))
   }
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

@@ -16,6 +16,7 @@ export async function gitActs(fs: FileSystem, folder: string): Promise<string | 
   const common = (await textOf(fs, join(git, 'commondir')))?.trim()
   if (common !== undefined && common !== '') files.push(join(resolve(git, common), 'config'))
   for (const file of files) {
+    if (file === tooMany) return `${git} holds more submodules than are looked at`
     const text = await textOf(fs, file)
     if (text === null) continue
     // A setting may stand behind its section, and a line may go on in the next.
@@ -28,13 +29,25 @@ export async function gitActs(fs: FileSystem, folder: string): Promise<string | 
   return null
 }
 
+/** Of submodules too, whose names may hold slashes: a folder without a configuration is looked into. */
 async function moduleConfigs(fs: FileSystem, git: string): Promise<readonly string[]> {
-  const modules = join(git, 'modules')
-  const names = await attempt('looking', async () => ({ names: await fs.names(modules) }))
-  return names.ok
-    ? names.names.slice(0, defaults.permission.gitModules).map((name) => join(modules, name, 'config'))
-    : []
+  const found: string[] = []
+  const open = [join(git, 'modules')]
+  for (let looked = 0; open.length > 0 && looked < defaults.permission.gitModules; looked++) {
+    const folder = open.shift()!
+    const listed = await attempt('looking', async () => ({ names: await fs.names(folder) }))
+    const names = listed.ok ? listed.names : []
+    if (names.includes('config')) found.push(join(folder, 'config'))
+    open.push(
+      ...(names.includes('config') ? names.filter((name) => name === 'modules') : names).map((name) =>
+        join(folder, name),
+      ),
+    )
+  }
+  // More than are looked at: then nobody knows what they say.
+  return open.length > 0 ? [...found, tooMany] : found
 }
+const tooMany = ''
 
 async function gitFolderOf(fs: FileSystem, from: string): Promise<string | null> {
   for (let folder = from; ; folder = dirname(folder)) {
@@ -49,14 +62,14 @@ async function gitFolderOf(fs: FileSystem, from: string): Promise<string | null>
   }
 }
 
-/** Null when there is none, or none that can be read; a file too long to look through is one that acts. */
+/** Null when there is none. One that cannot be looked through (too long, a link, closed to us) is one that acts. */
 async function textOf(fs: FileSystem, path: string): Promise<string | null> {
   const read = await attempt('reading', async () => {
     const file = await fs.open(path, 'read')
     try {
       const { bytes, kind } = await file.stat()
-      if (kind !== 'file') return { text: null }
-      if (bytes > defaults.permission.gitConfigBytes) return { text: '[include]' }
+      if (kind !== 'file') return { text: unknown }
+      if (bytes > defaults.permission.gitConfigBytes) return { text: unknown }
       const into = new Uint8Array(bytes)
       const count = await file.read(into, 0)
       return { text: new TextDecoder().decode(into.subarray(0, count)) }
@@ -64,5 +77,7 @@ async function textOf(fs: FileSystem, path: string): Promise<string | null> {
       await file.close()
     }
   })
-  return read.ok ? read.text : null
+  if (read.ok) return read.text
+  return read.failure.code === 'not-found' ? null : unknown
 }
+const unknown = '[include]'

@@ -2,7 +2,7 @@
 // is wrapped; allowing needs every step to be named by a rule or to be among those that only look.
 import { isAbsolute, join } from 'node:path'
 import { gitActs } from './git-config.ts'
-import { lookAt, readDoubt, realPlace, type Place } from './place.ts'
+import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
 import type { Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
 import { gitFolder, looksOnly } from './shell/looking.ts'
@@ -91,8 +91,12 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
   if (cwd !== null) return cwd
   const base = folderOf(step, place)
   for (const path of [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]) {
-    const doubt = readDoubt(await lookAt(place, base, path))
-    if (doubt !== null) return doubt
+    const files = await matching(place, base, path)
+    if (files === null) return `${path} stands for more files than are looked at`
+    for (const file of new Set([path, ...files])) {
+      const doubt = readDoubt(await lookAt(place, base, file))
+      if (doubt !== null) return doubt
+    }
   }
   const git = gitFolder(words)
   return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))

@@ -1,7 +1,8 @@
 // Where a path really leads, step by step as the system goes: through every link, and upwards from where a link led.
 import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path'
-import { systemCode, type FileSystem } from '../../disk/fs.ts'
+import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { isMachinePath, isSecretPath, unwritableName } from '../files/protected-names.ts'
 
 export interface Place {
@@ -75,4 +76,63 @@ export function readDoubt({ real, isInside: inside, isOutput, isSecret, isMachin
   if (isMachine && real !== '/dev/null') return `${real} belongs to the machine`
   if (isSecret) return `${real} usually holds keys`
   return inside || isOutput ? null : `${real} lies outside the project`
+}
+
+/**
+ * Every path that a pattern may stand for, and more rather than less: brackets stand for any one character. Null when
+ * there are too many to look at.
+ */
+export async function matching(
+  place: Place,
+  base: string,
+  pattern: string,
+): Promise<readonly string[] | null> {
+  if (!/[*?[]/.test(pattern)) return [pattern]
+  let found = ['']
+  for (const [at, step] of pattern.split('/').entries()) {
+    const isGlob = /[*?[]/.test(step)
+    const next: string[] = []
+    for (const before of found) {
+      if (!isGlob) next.push(at === 0 ? step : `${before}/${step}`)
+      else
+        for (const name of await namesIn(place, base, at === 0 ? '.' : `${before}/`))
+          if (fitsStep(step, name)) next.push(at === 0 ? name : `${before}/${name}`)
+      if (next.length > defaults.permission.globMatches) return null
+    }
+    found = next
+  }
+  return found
+}
+
+async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {
+  const real = await realPlace(place, base, folder)
+  const listed = await attempt('looking', async () => ({ names: await place.fs.names(real) }))
+  return listed.ok ? listed.names : []
+}
+
+/** Pieces between stars, in their order; a question mark or a bracket is any one character. */
+function fitsStep(step: string, name: string): boolean {
+  // A shell without special options passes hidden names over.
+  if (name.startsWith('.') && !step.startsWith('.')) return false
+  const source = step.replace(/\[[^\]]*\]?|[\s\S]/g, (part) =>
+    part === '*' ? '*' : part === '?' || part.startsWith('[') ? '?' : part,
+  )
+  const pieces = source.split(/\*+/)
+  let at = 0
+  for (const [index, piece] of pieces.entries()) {
+    const isLast = index === pieces.length - 1
+    const start = isLast && pieces.length > 1 ? Math.max(at, name.length - piece.length) : at
+    const found = placeOf(piece, name, start, index === 0 || isLast)
+    if (found === -1) return false
+    at = found + piece.length
+  }
+  return pieces.length > 1 || at === name.length
+}
+
+function placeOf(piece: string, name: string, from: number, isFixed: boolean): number {
+  for (let at = from; at + piece.length <= name.length; at++) {
+    if (Array.from(piece).every((char, index) => char === '?' || char === name[at + index])) return at
+    if (isFixed) return -1
+  }
+  return -1
 }

@@ -168,7 +168,9 @@ describe('Bash', () => {
     expect(Object.keys(clean).sort()).toEqual([
       'GIT_CONFIG_COUNT',
       'GIT_CONFIG_KEY_0',
+      'GIT_CONFIG_KEY_1',
       'GIT_CONFIG_VALUE_0',
+      'GIT_CONFIG_VALUE_1',
       'GIT_OPTIONAL_LOCKS',
       'GIT_PAGER',
       'GIT_TERMINAL_PROMPT',

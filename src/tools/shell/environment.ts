@@ -15,11 +15,13 @@ const calm: Environment = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
-  // A look must not write, and a folder that merely looks like a repository is none.
+  // A look must not write or start a program, and a folder that merely looks like a repository is none.
   GIT_OPTIONAL_LOCKS: '0',
-  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_COUNT: '2',
   GIT_CONFIG_KEY_0: 'safe.bareRepository',
   GIT_CONFIG_VALUE_0: 'explicit',
+  GIT_CONFIG_KEY_1: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_1: 'false',
 }
 
 export function commandEnvironment(given: Environment, pass: readonly string[] = []): Record<string, string> {

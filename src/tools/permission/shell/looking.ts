@@ -21,12 +21,27 @@ const noFollowing = (letters: RegExp, long: RegExp) => (words: readonly string[]
   return found === undefined ? null : `${found} follows links to other places`
 }
 
+const grepLong =
+  'regexp= file= after-context= before-context= context= max-count= include= exclude= exclude-dir= extended-regexp ' +
+  'fixed-strings basic-regexp perl-regexp ignore-case no-ignore-case word-regexp line-regexp null-data no-messages ' +
+  'invert-match version help byte-offset line-number line-buffered with-filename no-filename label= only-matching quiet ' +
+  'silent binary-files= text directories= devices= recursive files-without-match files-with-matches count initial-tab ' +
+  'null color? colour? binary'
+const grepNames = new Set(grepLong.split(' ').map((name) => name.replace(/[=?]$/, '')))
+
+/** Nothing of grep acts, but a shortened name could make a file of what is taken for the pattern. */
 const grep: Grammar = {
   anyOption: true,
   shortValue: 'ABCmefDd',
-  long: 'regexp= file= after-context= before-context= context= max-count= include= exclude= exclude-dir=',
+  long: grepLong,
   operands: 'pattern',
-  refuse: noFollowing(/^-[A-Za-z]*R/, /^--deref/),
+  refuse: (words) =>
+    noFollowing(/^-[A-Za-z]*R/, /^--deref/)(words) ??
+    (words.some(
+      (word) => word.startsWith('--') && word !== '--' && !grepNames.has(word.slice(2).split('=')[0]!),
+    )
+      ? 'grep has no such option written in full'
+      : null),
 }
 
 const table: Readonly<Record<string, Grammar>> = {
@@ -108,6 +123,7 @@ const table: Readonly<Record<string, Grammar>> = {
     short: 'rcMSnesaj',
     long: 'raw-output compact-output monochrome-output sort-keys null-input slurp ascii-output exit-status tab',
     operands: 'pattern',
+    refuse: jqRefusal,
   },
   grep,
   egrep: grep,
@@ -142,6 +158,13 @@ const table: Readonly<Record<string, Grammar>> = {
   java: versionOnly,
   gcc: versionOnly,
   make: versionOnly,
+}
+
+/** A program of jq may read further files by itself. */
+function jqRefusal(words: readonly string[]): string | null {
+  return words.some((word) => /\b(?:import|include|modulemeta|get_search_list)\b/.test(word))
+    ? 'the program of jq reads further files'
+    : null
 }
 
 /** `%n` stores into the variable it is given, and its name may hold a command. */

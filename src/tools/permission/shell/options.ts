@@ -35,6 +35,9 @@ export function fits(name: string, args: readonly KnownWord[], grammar: Grammar)
   return scan.end()
 }
 
+/** Options that bring the pattern, or say that there is none: all other words are files then. */
+const patternOptions = new Set(['regexp', 'file', 'files', 'expression', 'type-list'])
+
 class Scan {
   readonly #name: string
   readonly #grammar: Grammar
@@ -90,7 +93,7 @@ class Scan {
     const [, name = '', given] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(value) ?? []
     const kind = this.#long.get(name)
     if (kind === undefined && this.#grammar.anyOption !== true) return this.#unknown(`--${name}`)
-    if (name === 'regexp' || name === 'file') this.#hasPattern = true
+    if (patternOptions.has(name)) this.#hasPattern = true
     if (given !== undefined) {
       if (kind === '') return this.#unknown(value)
       // A pattern is no file, wherever it stands.

@@ -21,6 +21,8 @@ const digit = '0'
 
 export function knownWord(word: Word): MaybeWord {
   const { text, parts } = word
+  // Somebody's home, or the folder before: only our own home is known.
+  if (/^~[^/]/.test(text)) return null
   if (parts === undefined) return { value: word.value, text, isGlob: false, isBare: text === word.value }
   let value = ''
   let isGlob = false
