@@ -83,4 +83,6 @@ export function addRemembering(program: Command, io: Io, ends: Ends): void {
 }
 
 const scoped = (command: Command): Command =>
-  command.addOption(new Option('--scope <scope>', 'only this scope').choices(['user', 'project', 'team']))
+  command.addOption(
+    new Option('--scope <scope>', 'only this scope').choices(['user', 'project', 'team', 'agent']),
+  )

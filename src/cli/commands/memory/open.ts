@@ -1,11 +1,14 @@
 // What the memory commands have in common: the desk of this place, and finding a memory by its name in the scopes.
+import { join } from 'node:path'
 import { attempt, machineFileSystem } from '../../../disk/fs.ts'
-import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import { machineProcesses } from '../../../disk/processes.ts'
+import { openKeeper, type Keeper } from '../../../memory/keeping/keeper.ts'
+import { agentPlaceAt } from '../../../memory/place/place.ts'
 import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
 import { systemClock } from '../../../transcript/ids.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import { complain } from '../../headless.ts'
-import { openWorkplace, uniqueText } from '../../place/workplace.ts'
+import { openWorkplace, uniqueText, type Workplace } from '../../place/workplace.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson } from '../../terminal/safe-text.ts'
 
@@ -41,7 +44,10 @@ export async function withMemories(
   })
   if (desk.why !== null) return complain(io, refuse(exits.failed, desk.why))
   const order = ['project', 'user', 'team', 'agent']
-  const all = [...desk.keepers].sort((a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope))
+  const agents = flags.scope === 'agent' ? await agentKeepers(place) : []
+  const all = [...desk.keepers, ...agents].sort(
+    (a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope),
+  )
   const keepers =
     flags.scope === undefined ? all : all.filter(({ place: { scope } }) => scope === flags.scope)
   if (keepers.length === 0) {
@@ -62,6 +68,26 @@ export async function withMemories(
   }
   const outcome = await work({ io, json: flags.json ?? false, desk, keepers })
   return typeof outcome === 'number' ? outcome : complain(io, outcome)
+}
+
+/** The folders of all agent types that have one. */
+async function agentKeepers({ home, project }: Workplace): Promise<readonly Keeper[]> {
+  const root = join((project.shared ?? project).root, '.palimpsest')
+  const above = [join(home, 'agent-memory'), join(root, 'agent-memory'), join(root, 'agent-memory-local')]
+  const found = await Promise.all(
+    above.map(async (folder) => {
+      const names = await attempt('listing', async () => ({ names: await machineFileSystem.names(folder) }))
+      return names.ok ? names.names.map((name) => join(folder, name)) : []
+    }),
+  )
+  return found.flat().map((folder) =>
+    openKeeper(agentPlaceAt(home, folder), {
+      fs: machineFileSystem,
+      clock: systemClock,
+      unique: uniqueText,
+      processes: machineProcesses,
+    }),
+  )
 }
 
 export interface Found {
