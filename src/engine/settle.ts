@@ -36,10 +36,11 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
 }
 
 async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<TurnFailure | null> {
-  const proposal = layer.decide(core.view(), budgetOf(core, room))
+  const budget = budgetOf(core, room)
+  const proposal = layer.decide(core.view(), budget)
   if (proposal === null) return null
   if (proposal.kind === 'ask')
-    return proposal.when === 'now' ? compacted(core, emit) : collapseNow(core, room, emit)
+    return proposal.when === 'now' ? compacted(core, emit) : collapseNow(core, budget, emit)
   const fact = await factOf(core, layer.name, proposal)
   if (fact === null) {
     // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.

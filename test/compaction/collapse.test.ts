@@ -60,6 +60,10 @@ describe('collapse', () => {
     const edits = await commits()
     const places = edits.map(({ edits: [edit] }) => (edit?.kind === 'summary' ? edit.from : 0))
     expect(edits.length).toBeGreaterThan(2)
+    // What is written again is paid once, with the first.
+    const tails = edits.map(({ price }) => (price as { readonly tailTokens: number }).tailTokens)
+    expect(tails[0]).toBeGreaterThan(10_000)
+    expect(tails.slice(1).every((tail) => tail === 0)).toBe(true)
     expect(places).toEqual(places.toSorted((a, b) => a - b))
     expect(ofType(await facts(), 'boundary')).toEqual([])
     expect(session.view().tokens).toBeLessThan(40_000)

@@ -4,6 +4,9 @@
 import { collapsible } from '../../projection/layers/collapse.ts'
 import { viewRefusal } from '../../projection/refusal.ts'
 import type { Room } from '../../projection/budget.ts'
+import type { Budget } from '../../projection/layer.ts'
+import { priceOf } from '../../projection/layers/pricing.ts'
+import type { View } from '../../projection/view.ts'
 import { partsIn, spanText } from '../../compaction/collapsing/span-text.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { FactOf } from '../../transcript/fact.ts'
@@ -14,7 +17,7 @@ import { writeTexts } from './texts.ts'
 type Stage = FactOf<'collapse-stage'>
 type Staged = Stage['spans'][number]
 
-export async function collapseNow(core: Core, room: Room, emit: Emit): Promise<TurnFailure | null> {
+export async function collapseNow(core: Core, room: Budget, emit: Emit): Promise<TurnFailure | null> {
   const { commitShare } = defaults.collapse
   return core.view().tokens >= commitShare * room.threshold
     ? commit(core, room, emit)
@@ -72,14 +75,14 @@ const sizeOf = (core: Core, span: Staged): number =>
 
 // ---- committing ----
 
-async function commit(core: Core, room: Room, emit: Emit): Promise<TurnFailure | null> {
+async function commit(core: Core, room: Budget, emit: Emit): Promise<TurnFailure | null> {
   // Work may have leapt over the first share, or moved on since: what is staged is looked at again.
   const spans = best(core, room)
   const left: Staged[] = []
   for (const span of spans) {
     if (core.view().tokens <= room.target) left.push(span)
     else {
-      const failure = await commitOne(core, span, room, emit)
+      const failure = await commitOne(core, span, { room, isFirst: span === spans[0], emit })
       if (failure !== null) return failure
     }
   }
@@ -90,19 +93,37 @@ async function commit(core: Core, room: Room, emit: Emit): Promise<TurnFailure |
   return written.ok ? null : written.failure
 }
 
-async function commitOne(core: Core, span: Staged, room: Room, emit: Emit): Promise<TurnFailure | null> {
+/** Estimated tokens behind a span that must be written again; what an earlier edit rewrites anyway costs nothing more. */
+function tailOf(view: View, span: Staged, isFirst: boolean): number {
+  if (!isFirst || (view.changedFrom !== null && view.changedFrom <= span.from)) return 0
+  return [...view.messages].reduce((sum, { from, estimate }) => (from > span.to ? sum + estimate : sum), 0)
+}
+
+interface Committing {
+  readonly room: Budget
+  /** Of those committed together, oldest first. */
+  readonly isFirst: boolean
+  readonly emit: Emit
+}
+
+async function commitOne(
+  core: Core,
+  span: Staged,
+  { room, isFirst, emit }: Committing,
+): Promise<TurnFailure | null> {
   const { text = '' } = span
   const made = (text === '' ? null : spanText(core.fold, span, text)) ?? spanText(core.fold, span, null)
   if (made === null) return null
-  const { tokens } = core.view()
+  const view = core.view()
   const count = partsIn(core.fold, span).length
   const fact: FactOf<'view-edit'> = {
     type: 'view-edit',
     layer: 'collapse',
     asked: 'automatic',
     edits: [made.edit],
-    why: `the view takes ${tokens} of ${room.threshold} tokens, so ${count} early messages are archived`,
+    why: `the view takes ${view.tokens} of ${room.threshold} tokens, so ${count} early messages are archived`,
     tokensFreed: made.tokensFreed,
+    price: priceOf(view, room, 'pressure', made.tokensFreed / view.factor, tailOf(view, span, isFirst)),
   }
   // What somebody pinned, held or edited meanwhile stays; the next span may still do.
   if (viewRefusal(core.fold, fact) !== null) return null

@@ -27,7 +27,8 @@ export function prepareAhead(core: Core, room: Room): void {
 }
 
 function isWanted({ options, parent, latest }: Core): boolean {
-  const hasNotes = options.notes !== undefined && options.notesAsSummary !== false
+  const hasNotes =
+    options.notes !== undefined && options.notesAsSummary !== false && latest.notesTo !== undefined
   const isOpen = (latest.summaryFailures ?? 0) >= defaults.compaction.failures
   return (
     options.summariser !== undefined &&
