@@ -1,9 +1,12 @@
 // Agents as a model starts them, over HTTP: what they are given, what comes back, what it costs.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { defaults } from '../../src/settings/defaults.ts'
 import { factsOf, ofType, turn, words } from '../e2e/desk.ts'
-import { agent, bodiesOf, opened, refusedOf, stage } from './desk.ts'
+import { askPhrase, recentCalls } from '../../src/forks/agents/progress.ts'
+import { agent, bodiesOf, opened, refusedOf, replies, stage, type Part } from './desk.ts'
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1
 
@@ -302,4 +305,85 @@ describe('an agent that nobody waits for', () => {
     expect(await preset.engine.remove(session.id, { withForks: true })).toMatchObject({ ok: true })
     for await (const item of preset.store.read(row!.child)) expect(item.kind).toBe('failed')
   })
+})
+
+describe('an agent with a memory', () => {
+  it('[AG50] keeps it with the tools it has, where nothing else is written, and the next one is given it', async () => {
+    const keeper = {
+      name: 'keeper',
+      description: 'keeps',
+      prompt: 'keep',
+      tools: null,
+      model: null,
+      memory: 'project' as const,
+      instructions: true,
+      limits: { rounds: 10, ms: 60_000, tokens: 1_000_000 },
+      from: 'user' as const,
+    }
+    const parts: Part[] = [
+      { when: 'recall it', answers: ['recalled'] },
+      {
+        when: 'main',
+        answers: replies({
+          'first one': [agent('keep', 'remember it', { type: 'keeper' })],
+          'second one': [agent('recall', 'recall it', { type: 'keeper' })],
+        }),
+      },
+    ]
+    const { preset, simulator, project } = await stage(parts, {
+      agentTypes: [keeper],
+      settings: { model: 'claude-sonnet-4-6' },
+    })
+    const kept = join(project, '.palimpsest', 'agent-memory', 'keeper')
+    const content =
+      '---\nname: seen\ndescription: MEMORY-PROBE of the parser\ntype: project\n---\nIt was seen.\n'
+    const write = (path: string) => call('Write', { file_path: path, content })
+    parts.push({
+      when: 'remember it',
+      answers: [
+        [write(join(kept, 'seen.md')), write(join(project, '.palimpsest', 'settings.json')), write('x.txt')],
+        'kept',
+      ],
+    })
+    const session = await preset.engine.open()
+    await turn(session.send('first one'))
+    const results = ofType(await factsOf(preset.store, session.agents()[0]!.child), 'tool-result')
+    expect(results.map(({ isError }) => isError)).toEqual([false, true, true])
+    await turn(session.send('second one'))
+    expect(bodiesOf(simulator, 'recall it')[0]).toContain('MEMORY-PROBE')
+    expect(await readFile(join(kept, 'seen.md'), 'utf8')).toContain('MEMORY-PROBE')
+    expect(await readdir(join(project, '.palimpsest'))).toEqual(['agent-memory'])
+    await session.close()
+  })
+})
+
+it('[AG51] the phrase of a running agent is asked apart from every talk and paid by its parent', async () => {
+  const { preset, simulator } = await stage([
+    { when: 'slow:100', answers: [[call('Glob', { pattern: 'parser.ts' })], 'done'] },
+    {
+      when: 'main',
+      answers: (request) =>
+        JSON.stringify(request).includes('3 to 5 words')
+          ? 'Looking for parser.ts files'
+          : replies({ begin: [agent('work', 'slow:100', { mode: 'background' })] })(request),
+    },
+  ])
+  const session = await preset.engine.open()
+  await turn(session.send('begin'))
+  const worker = preset.agents.workersOf(session.id)[0]!
+  const seen: string[] = []
+  for await (const event of worker.follow(new AbortController().signal)) {
+    seen.push(event.type)
+    if (event.type !== 'tool-end') continue
+    await askPhrase(worker, 'claude-haiku-4-5', recentCalls(worker))
+    expect(worker.look().phrase).toBe('Looking for parser.ts files')
+  }
+  expect(seen).toContain('turn-end')
+  const [asked] = simulator.log.bySource('progress')
+  expect(asked!.body).toMatchObject({ model: 'claude-haiku-4-5' })
+  expect((asked!.body as { tools?: unknown }).tools).toBeUndefined()
+  expect(ofType(await factsOf(preset.store, session.id), 'fork-end').map(({ purpose }) => purpose)).toContain(
+    'progress',
+  )
+  await session.close()
 })

@@ -65,11 +65,11 @@ export function createBox(folder: string, ports: BoxPorts): Box {
   const { fs } = ports
   const at = (...names: string[]): string => join(folder, ...names)
   const run = ports.unique()
-  const lastOrders = new Map<string, number>()
+  const sent: SentBefore = { ids: null, orders: new Map() }
   const listed = async (name: 'new' | 'cur'): Promise<string[]> =>
     (await fs.names(at(name))).filter((each) => nameOf(each) !== null).toSorted()
   return {
-    post: (message) => post(message, { folder, ports, listed, lastOrders }),
+    post: (message) => post(message, { folder, ports, listed, sent }),
     take: () => take({ folder, ports, listed, run }),
     async acted(names) {
       return attempt(`putting messages of ${folder} away`, async () => {
@@ -90,9 +90,15 @@ interface Inside {
   readonly listed: (name: 'new' | 'cur') => Promise<string[]>
 }
 
+/** What lay in the box when it was first written to, and what was put in since; a reader may have moved it meanwhile. */
+interface SentBefore {
+  ids: Set<string> | null
+  readonly orders: Map<string, number>
+}
+
 async function post(
   message: Message,
-  { folder, ports, listed, lastOrders }: Inside & { readonly lastOrders: Map<string, number> },
+  { folder, ports, listed, sent }: Inside & { readonly sent: SentBefore },
 ): Promise<DiskResult<object>> {
   const { fs } = ports
   const bytes = encodeMessage(message)
@@ -101,21 +107,17 @@ async function post(
     return refused('too-large', `the message has ${bytes.byteLength} bytes; at most ${most} are taken`)
   return attemptValue(`sending to ${folder}`, async () => {
     const waiting = await listed('new')
-    const known = [...waiting, ...(await listed('cur'))].map((name) => nameOf(name)!)
+    const ids = await idsIn(sent, waiting, listed)
     const id = safeName(message.id)
-    if (known.some((name) => name.id === id)) return { ok: true }
+    if (ids.has(id)) return { ok: true }
     if (waiting.length >= defaults.mailbox.waiting)
       return refused(
         'box-full',
         `${waiting.length} messages wait there already; try again when some were read`,
       )
     const sender = safeName(message.from.session)
-    const before = Math.max(
-      lastOrders.get(sender) ?? 0,
-      ...known.filter((name) => name.sender === sender).map((name) => name.order),
-    )
-    const order = Math.max(before + 1, ports.now() * ordersPerMs)
-    lastOrders.set(sender, order)
+    const order = Math.max((sent.orders.get(sender) ?? 0) + 1, ports.now() * ordersPerMs)
+    sent.orders.set(sender, order)
     const temporary = join(folder, 'tmp', ports.unique())
     const file = await fs.open(temporary, 'create', fileMode)
     try {
@@ -127,8 +129,24 @@ async function post(
     const name = `${String(order).padStart(orderDigits, '0')}~${sender}~${id}`
     await fs.rename(temporary, join(folder, 'new', name))
     await syncFolder(fs, join(folder, 'new'))
+    ids.add(id)
     return { ok: true }
   })
+}
+
+async function idsIn(
+  sent: SentBefore,
+  waiting: readonly string[],
+  listed: Inside['listed'],
+): Promise<Set<string>> {
+  if (sent.ids !== null && sent.ids.size <= 2 * defaults.mailbox.kept) return sent.ids
+  sent.ids = new Set()
+  for (const name of [...waiting, ...(await listed('cur'))]) {
+    const { id, sender, order } = nameOf(name)!
+    sent.ids.add(id)
+    sent.orders.set(sender, Math.max(sent.orders.get(sender) ?? 0, order))
+  }
+  return sent.ids
 }
 
 async function take({ folder, ports, listed, run }: Inside & { readonly run: string }): Promise<Taken> {

@@ -51,6 +51,13 @@ const cardShape = z.looseObject({
 export function createDirectory(root: string, ports: DirectoryPorts): Directory {
   const { fs, processes } = ports
   const folderOf = (session: string): string => join(root, safeName(session))
+  // One for each box and process: it remembers what was put in.
+  const boxes = new Map<string, Box>()
+  const boxIn = (session: string): Box => {
+    const box = boxes.get(session) ?? createBox(folderOf(session), ports)
+    boxes.set(session, box)
+    return box
+  }
   return {
     async open({ name, session }) {
       const folder = folderOf(session)
@@ -62,11 +69,12 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
         mode: fileMode,
         unique: ports.unique,
       })
-      return put.ok ? { ok: true, box: createBox(folder, ports) } : put
+      return put.ok ? { ok: true, box: boxIn(session) } : put
     },
     leave: async (session) => void (await removeIfThere(fs, join(folderOf(session), cardName))),
     remove: (session) =>
       attempt(`removing the mailbox of ${session}`, async () => {
+        boxes.delete(session)
         await rm(folderOf(session), { recursive: true, force: true })
         return {}
       }),
@@ -90,7 +98,7 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
         kind: (await fs.stat(join(folder, 'new'))).kind,
       }))
       if (!found.ok) return found
-      return { ok: true, box: createBox(folder, ports) }
+      return { ok: true, box: boxIn(session) }
     },
   }
 }
