@@ -110,7 +110,7 @@ describe('a day at the screen', () => {
     await until(() => simulator.log.requests.length >= 2, 'the second request')
     await until(() => seen.lines().join('\n').includes('shall the work begin?'), 'the question again')
     seen.type('y')
-    await until(() => seen.lines().join('\n').includes('turnip.txt'), 'the question about the file')
+    await until(() => seen.lines().join('\n').includes('it changes'), 'the question about the file')
     seen.type('y')
     await shows(seen, 'planned and begun')
     expect(/ · plan/.test(seen.lines().join('\n'))).toBe(false)

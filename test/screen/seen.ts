@@ -1,7 +1,9 @@
 // What the tests of the screen do: open it, say something, wait until something is shown.
-import { expect } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import { until, type Desk } from '../cli/pal.ts'
-import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
+import { endAll, keys, runInTerminal, type SeenTerminal } from './terminal.ts'
+
+afterEach(endAll)
 
 export function open(at: Desk, words: readonly string[] = [], columns = 100): SeenTerminal {
   return runInTerminal(process.execPath, [at.file, ...words], {

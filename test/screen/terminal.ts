@@ -2,7 +2,6 @@
 // emulator. Nothing of ours is replaced.
 import { spawn, type IPty } from '@lydell/node-pty'
 import xterm from '@xterm/headless'
-import { afterEach } from 'vitest'
 
 export interface SeenTerminal {
   /** Types as a person would: text and keys, as bytes. */
@@ -12,12 +11,26 @@ export interface SeenTerminal {
   /** Everything, what scrolled away included. */
   readonly all: () => string
   readonly title: () => string
+  /** The window as the terminal would paint it. */
+  readonly cells: () => readonly (readonly Cell[])[]
   readonly cursor: () => { readonly x: number; readonly y: number; readonly isAltScreen: boolean }
   /** The bytes as they came. */
   readonly raw: () => string
   readonly ended: Promise<number>
   readonly resize: (columns: number, rows: number) => void
   readonly kill: (signal: string) => void
+}
+
+export interface Cell {
+  readonly text: string
+  /** Columns it takes. */
+  readonly width: number
+  /** Number in the palette, or null for the usual colour. */
+  readonly colour: number | null
+  readonly isBold: boolean
+  readonly isFaint: boolean
+  readonly isItalic: boolean
+  readonly isInverse: boolean
 }
 
 export const keys = {
@@ -34,10 +47,12 @@ export const keys = {
 } as const
 
 const open = new Set<IPty>()
-afterEach(() => {
+
+/** Ends whatever still runs. */
+export function endAll(): void {
   for (const pty of open) pty.kill('SIGKILL')
   open.clear()
-})
+}
 
 export interface TerminalOptions {
   readonly cwd: string
@@ -84,6 +99,22 @@ export function runInTerminal(
     lines: () => Array.from({ length: emulator.rows }, (_, at) => lineAt(from() + at)),
     all: () => Array.from({ length: emulator.buffer.active.length }, (_, at) => lineAt(at)).join('\n'),
     title: () => title,
+    cells: () =>
+      Array.from({ length: emulator.rows }, (_, row) => {
+        const line = emulator.buffer.active.getLine(from() + row)
+        return Array.from({ length: emulator.cols }, (__, column): Cell => {
+          const cell = line?.getCell(column)
+          return {
+            text: cell?.getChars() ?? '',
+            width: cell?.getWidth() ?? 1,
+            colour: cell?.isFgPalette() === true ? cell.getFgColor() : null,
+            isBold: (cell?.isBold() ?? 0) !== 0,
+            isFaint: (cell?.isDim() ?? 0) !== 0,
+            isItalic: (cell?.isItalic() ?? 0) !== 0,
+            isInverse: (cell?.isInverse() ?? 0) !== 0,
+          }
+        })
+      }),
     cursor: () => ({
       x: emulator.buffer.active.cursorX,
       y: emulator.buffer.active.cursorY,
