@@ -21,7 +21,7 @@ import { commandEnvironment } from '../tools/shell/environment.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
 import { memoryGuard } from './memory/guard.ts'
-import { permissionOf, type PermissionSetup } from './permission.ts'
+import { permissionOf, sandboxOf, type PermissionSetup } from './permission.ts'
 
 export interface OfficeSetup extends PermissionSetup {
   readonly home: string
@@ -76,6 +76,8 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
   const standard = standardTools({
     fs,
     grants: own.grants,
+    // A worktree keeps its commits in the repository it came from.
+    sandbox: sandboxOf({ ...setup, project: here }, fs, here === project ? [] : [join(project.root, '.git')]),
     environment,
     unique: () => ids.uuid(),
     roots: [here.root],

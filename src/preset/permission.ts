@@ -37,13 +37,14 @@ export function permissionOf(options: Placed, fs: FileSystem): Permission {
 export function sandboxOf(
   { project, settings, environment, home }: PermissionSetup & { readonly home: string },
   fs: FileSystem,
+  more: readonly string[] = [],
 ): Sandbox {
   return createSandbox({
     fs,
     mode: settings.sandbox ?? 'auto',
     network: settings.sandboxNetwork ?? false,
     root: project.root,
-    writable: settings.sandboxWrite ?? [],
+    writable: [...(settings.sandboxWrite ?? []), ...more],
     home: environment['HOME'],
     hidden: [home],
   })

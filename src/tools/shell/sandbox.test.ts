@@ -109,6 +109,18 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     expect(readdirSync(project).toSorted()).toEqual(['.git', 'here.txt', 'made.txt'])
   })
 
+  it('[PM20] a repository elsewhere can be made writable for a worktree, its hooks and configuration apart', async () => {
+    const git = join(base, 'main', '.git')
+    mkdirSync(join(git, 'hooks'), { recursive: true })
+    writeFileSync(join(git, 'config'), '[core]\n')
+    await run(`echo x > ${git}/object; echo x > ${git}/hooks/pre-commit; echo x >> ${git}/config`, {
+      writable: [git],
+    })
+    expect(readdirSync(git).toSorted()).toEqual(['config', 'hooks', 'object'])
+    expect(readdirSync(join(git, 'hooks'))).toEqual([])
+    expect(readFileSync(join(git, 'config'), 'utf8')).toBe('[core]\n')
+  })
+
   it('[PM21] keys, our own folder and the temporary files of others are not there', async () => {
     writeFileSync(join(tmpdir(), `pal-sandbox-${process.pid}`), 'KEY')
     const { text } = await run(

@@ -9,7 +9,7 @@
 // A read-only settings folder that does not exist yet is covered too, so that none can be planted; the empty folder that
 // this needs is taken away when the last command has ended.
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -64,9 +64,11 @@ const secretFiles = [
   '.docker/config.json',
   '.config/git/credentials',
 ]
-/** In the project, and read-only there. */
-const guardedFolders = ['.git/hooks']
-const guardedFiles = ['.git/config']
+/** What git would run or obey later: read-only, also where the repository itself is the folder that may be written. */
+const guarded = (folder: string): readonly string[] => {
+  const git = basename(folder) === '.git' ? folder : join(folder, '.git')
+  return [join(git, 'hooks'), join(git, 'config')]
+}
 const settingsFolder = '.palimpsest'
 /** Where names are looked up, which a network needs. */
 const nameServices = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager']
@@ -135,10 +137,8 @@ async function wordsFor(options: SandboxOptions, cwd: string): Promise<readonly 
     ...writable.flatMap((folder) => ['--bind-try', folder, folder]),
     ...secret.filter(({ path }) => isInProject(path) && path !== root).flatMap(({ words: hide }) => hide),
   ]
-  for (const name of [...guardedFolders, ...guardedFiles]) {
-    const path = join(root, name)
+  for (const path of writable.flatMap(guarded))
     if (await isThere(fs, path)) words.push('--ro-bind', path, path)
-  }
   const settings = join(root, settingsFolder)
   if (!options.hidden.includes(settings)) {
     if (await isThere(fs, join(settings, '.'))) words.push('--ro-bind', settings, settings)
