@@ -1,87 +1,61 @@
-// The records of the ledger, as schemas: what does not fit them is not believed.
-import * as z from 'zod/mini'
-import { memoryTypes, sourceKinds, trustLevels } from '../memory.ts'
+// The records of the ledger, and what a line must hold to be believed. Checked by hand, since a ledger has very many.
+import { memoryTypes, sourceKinds, trustLevels, type MemoryHead, type Provenance } from '../memory.ts'
 
-const texts = z.readonly(z.array(z.string()))
-const nullable = z.nullable(z.string())
-const provenance = z.object({
-  kind: z.enum(sourceKinds),
-  trust: z.enum(trustLevels),
-  session: nullable,
-  message: nullable,
-  from: texts,
-  at: z.number(),
-})
-const head = z.object({
-  name: z.string(),
-  description: z.string(),
-  type: z.nullable(z.enum(memoryTypes)),
-  triggers: texts,
-  supersedes: texts,
-  expires: nullable,
-})
 /** Who made a record: the model in a turn, a job beside the talk, or the user with a command. */
-const via = z.enum(['session', 'extraction', 'dream', 'user', 'accept', 'revert'])
-
-const written = z.object({
-  at: z.number(),
-  do: z.literal('write'),
-  file: z.string(),
-  sha: z.string(),
-  before: nullable,
-  head,
-  by: provenance,
-  via,
-})
-const removed = z.object({
-  at: z.number(),
-  do: z.literal('remove'),
-  file: z.string(),
-  before: z.string(),
-  by: provenance,
-  via,
-})
-/** A write that waits for the user; without `sha` it asks for the removal of the file. */
-const held = z.object({
-  at: z.number(),
-  do: z.literal('hold'),
-  file: z.string(),
-  sha: nullable,
-  before: nullable,
-  head: z.nullable(head),
-  by: provenance,
-  why: z.string(),
-})
-const settled = z.object({
-  at: z.number(),
-  do: z.literal('settle'),
-  held: z.int(),
-  how: z.enum(['accepted', 'rejected']),
-})
-/** Never to be learnt again: sessions, sources, and fingerprints of sentences. */
-const forgotten = z.object({
-  at: z.number(),
-  do: z.literal('forget'),
-  sessions: texts,
-  sources: texts,
-  prints: texts,
-})
-const place = z.object({ v: z.literal(1), n: z.int() })
-const schema = z.intersection(place, z.discriminatedUnion('do', [written, removed, held, settled, forgotten]))
+export type Via = 'session' | 'extraction' | 'dream' | 'user' | 'accept' | 'revert'
 
 interface Numbered {
+  /** Counts the records; versions are named by it. */
   readonly n: number
 }
-export type Via = z.infer<typeof via>
-export type Written = z.infer<typeof written> & Numbered
-export type Removed = z.infer<typeof removed> & Numbered
-export type Held = z.infer<typeof held> & Numbered
-export type Settled = z.infer<typeof settled> & Numbered
-export type Forgotten = z.infer<typeof forgotten> & Numbered
-export type LedgerRecord = Written | Removed | Held | Settled | Forgotten
-export type NewRecord = z.infer<
-  typeof written | typeof removed | typeof held | typeof settled | typeof forgotten
->
+interface WrittenFact {
+  readonly do: 'write'
+  readonly at: number
+  readonly file: string
+  readonly sha: string
+  readonly before: string | null
+  readonly head: MemoryHead
+  readonly by: Provenance
+  readonly via: Via
+}
+interface RemovedFact {
+  readonly do: 'remove'
+  readonly at: number
+  readonly file: string
+  readonly before: string
+  readonly by: Provenance
+  readonly via: Via
+}
+/** A write that waits for the user; without `sha` it asks for the removal of the file. */
+interface HeldFact {
+  readonly do: 'hold'
+  readonly at: number
+  readonly file: string
+  readonly sha: string | null
+  readonly before: string | null
+  readonly head: MemoryHead | null
+  readonly by: Provenance
+  readonly why: string
+}
+interface SettledFact {
+  readonly do: 'settle'
+  readonly at: number
+  readonly held: number
+  readonly how: 'accepted' | 'rejected'
+}
+/** Never to be learnt again: sessions, sources, and fingerprints of sentences. */
+interface ForgottenFact {
+  readonly do: 'forget'
+  readonly at: number
+  readonly sessions: readonly string[]
+  readonly sources: readonly string[]
+  readonly prints: readonly string[]
+}
+export type Written = WrittenFact & Numbered
+export type Removed = RemovedFact & Numbered
+export type Held = HeldFact & Numbered
+export type LedgerRecord = Written | Removed | Held | (SettledFact & Numbered) | (ForgottenFact & Numbered)
+export type NewRecord = WrittenFact | RemovedFact | HeldFact | SettledFact | ForgottenFact
 
 export const lineOf = (record: LedgerRecord): string => `${JSON.stringify({ v: 1, ...record })}\n`
 
@@ -94,6 +68,64 @@ export function recordIn(line: string): LedgerRecord | null {
     if (error instanceof SyntaxError) return null
     throw error
   }
-  const parsed = schema.safeParse(value)
-  return parsed.success ? parsed.data : null
+  return isObject(value) && value['v'] === 1 && isRecord(value) ? value : null
 }
+
+type Loose = Readonly<Record<string, unknown>>
+const isObject = (value: unknown): value is Loose => typeof value === 'object' && value !== null
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
+const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+const isOneOf = (values: readonly string[], value: unknown): boolean => values.includes(value as string)
+const vias: readonly string[] = ['session', 'extraction', 'dream', 'user', 'accept', 'revert']
+
+function isRecord(value: Loose): value is Loose & LedgerRecord {
+  if (!Number.isSafeInteger(value['n']) || typeof value['at'] !== 'number') return false
+  switch (value['do']) {
+    case 'write':
+      return (
+        isText(value['sha']) &&
+        isTextOrNull(value['before']) &&
+        isHead(value['head']) &&
+        isOfFile(value) &&
+        isVia(value)
+      )
+    case 'remove':
+      return isText(value['before']) && isOfFile(value) && isVia(value)
+    case 'hold':
+      return (
+        isTextOrNull(value['sha']) &&
+        isTextOrNull(value['before']) &&
+        (value['head'] === null || isHead(value['head'])) &&
+        isText(value['why']) &&
+        isOfFile(value)
+      )
+    case 'settle':
+      return Number.isSafeInteger(value['held']) && isOneOf(['accepted', 'rejected'], value['how'])
+    case 'forget':
+      return areTexts(value['sessions']) && areTexts(value['sources']) && areTexts(value['prints'])
+    default:
+      return false
+  }
+}
+
+const isVia = (value: Loose): boolean => isOneOf(vias, value['via'])
+const isOfFile = (value: Loose): boolean => isText(value['file']) && isProvenance(value['by'])
+
+const isProvenance = (by: unknown): boolean =>
+  isObject(by) &&
+  isOneOf(sourceKinds, by['kind']) &&
+  isOneOf(trustLevels, by['trust']) &&
+  isTextOrNull(by['session']) &&
+  isTextOrNull(by['message']) &&
+  areTexts(by['from']) &&
+  typeof by['at'] === 'number'
+
+const isHead = (head: unknown): boolean =>
+  isObject(head) &&
+  isText(head['name']) &&
+  isText(head['description']) &&
+  (head['type'] === null || isOneOf(memoryTypes, head['type'])) &&
+  areTexts(head['triggers']) &&
+  areTexts(head['supersedes']) &&
+  isTextOrNull(head['expires'])
