@@ -33,7 +33,7 @@ import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated, gatedText } from './results.ts'
 import { deliverQueued, prepare, record } from './sending.ts'
-import { undoFacts } from './restoring/take-back.ts'
+import { undoFacts, undoRefusal } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
 
@@ -226,13 +226,8 @@ export class Session {
 
   /** Takes an edit back, if the view then still fits; the range is held until it is released. */
   async undo(target: Seq): Promise<Entry> {
-    const room = this.#core.room()
-    const freed = this.#core.freedBy(target)
-    const after = this.#core.view().tokens + freed
-    if (room.ok && after > room.room.effective) {
-      const message = `without the edit at ${target} the view would take about ${after} tokens, and ${room.room.effective} fit`
-      throw new EngineError({ code: 'no-room', message })
-    }
+    const refusal = undoRefusal(this.#core, target)
+    if (refusal !== null) throw new EngineError(refusal)
     return (await this.#append(undoFacts(this.#core, target)))[0]!
   }
 

@@ -68,7 +68,7 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
   if (!answer.ok && answer.isAborted) return
   const account = answer.ok ? accountOf(answer) : answer
   if (account.ok) core.prepared = { account: account.account, upTo, askedAt }
-  // Counted as any other, so that the breaker opens; it can be asked for again when compaction fires.
+  // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
   else await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
 }
 
