@@ -160,7 +160,7 @@ describe('recall beside a request', () => {
     expect(await recallsOf(stage)).toEqual([])
   })
 
-  it('[RC31] each message of the user is asked for once, and one word not at all', async () => {
+  it('[RC31] each message of the user is asked for once, and one word not at all', { retry: 2 }, async () => {
     const stage = await staged(
       [[call('look', {})], [call('look', {})], 'one', 'two', 'three'],
       [packages, release],
@@ -178,7 +178,7 @@ describe('recall beside a request', () => {
     expect(bodyOf(selectionsOf(stage.scene)[0])).not.toContain('Use pnpm to install')
   })
 
-  it('[RC32] what is recalled stands once, until it has left the view', async () => {
+  it('[RC32] what is recalled stands once, until it has left the view', { retry: 2 }, async () => {
     const stage = await staged(['one', 'two', 'three'], [packages])
     await turn(stage.session.send(question))
     await turn(stage.session.send(`again: ${question}`))

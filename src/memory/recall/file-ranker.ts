@@ -35,7 +35,7 @@ export class FileRanker {
   readonly #lexicon: Lexicon
   readonly #postings = new Postings()
   readonly #slotOf = new Map<string, number>()
-  #held: Held[] = []
+  #held: (Held | null)[] = []
 
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon
@@ -75,9 +75,10 @@ export class FileRanker {
     if (slot === undefined) return
     this.#postings.remove(slot)
     this.#slotOf.delete(id)
+    this.#held[slot] = null
     if (!this.#postings.isSparse) return
     const moved = this.#postings.compacted()
-    const held: Held[] = []
+    const held: (Held | null)[] = []
     for (const [name, old] of this.#slotOf) {
       held[moved[old]!] = this.#held[old]!
       this.#slotOf.set(name, moved[old]!)
@@ -91,8 +92,11 @@ export class FileRanker {
     const asked = askedTerms(this.#lexicon, query, defaults.ranking.subject)
     for (const [term, weight] of asked) this.#score(term, weight, scores)
     const best = new Best<RankedFile>(most)
-    for (const [id, slot] of this.#slotOf) {
-      const { triggers, prior } = this.#held[slot]!
+    // By slot and not by name: most of a large index has nothing in common with the query.
+    for (let slot = 0; slot < scores.length; slot++) {
+      const held = this.#held[slot]
+      if (held === undefined || held === null || (scores[slot] === 0 && held.triggers.length === 0)) continue
+      const { id, triggers, prior } = held
       const isTriggered = triggers.some((words) => words.every((word) => asked.has(word)))
       const score = rounded((scores[slot]! + (isTriggered ? defaults.ranking.trigger : 0)) * prior)
       if (score > 0 && score >= best.least && isWanted(id)) best.offer({ id, score, isTriggered })
