@@ -14,6 +14,8 @@ const all = [
   'compose',
   'corpus-cache',
   'forks',
+  'agents',
+  'mail',
   'turns',
   'layers',
   'compaction',

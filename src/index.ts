@@ -4,6 +4,9 @@ export type { CompactAsk, Compacted } from './engine/compacting/ask.ts'
 export type { Summariser, SummaryAnswer, SummaryAsk } from './compaction/summary.ts'
 export type { EngineOptions } from './engine/options.ts'
 export { EngineError, Session, type Input, type Response } from './engine/session.ts'
+export type { AgentAbout, AgentRow } from './engine/beside/agent-rows.ts'
+export type { Companion, Delivery } from './engine/beside/companion.ts'
+export type { SpawnSpec } from './engine/beside/spawn.ts'
 export type { Apart, ForkOutcome, ForkSpec } from './engine/fork-spec.ts'
 export { noAnswer, noHooks, type HookAnswer, type HookName, type Hooks } from './engine/hooks.ts'
 export type { LiveEvent, TurnFailure } from './engine/live.ts'
@@ -33,6 +36,11 @@ export {
   type Repairer,
   type RepairOptions,
 } from './request/repair.ts'
+export { agentTools, attending, builtInTypes, loadTypes, Office } from './forks/agents/index.ts'
+export type { AgentAsk, AgentType, OfficeOptions } from './forks/agents/index.ts'
+export { createDirectory, type Directory } from './forks/mailbox/directory.ts'
+export type { Message as AgentMessage, MessageKind } from './forks/mailbox/message.ts'
+export type { Carrier } from './forks/mailbox/post-office.ts'
 export { fileStore, inMemoryStore, type FileStoreOptions } from './stores/index.ts'
 export type {
   BlockRef,

@@ -50,12 +50,18 @@ describe('the doors', () => {
     const door = await import('../src/index.ts')
     expect(Object.keys(door).sort()).toEqual([
       'EngineError',
+      'Office',
       'Session',
+      'agentTools',
       'anthropicModel',
       'anthropicRepairer',
+      'attending',
+      'builtInTypes',
+      'createDirectory',
       'createEngine',
       'fileStore',
       'inMemoryStore',
+      'loadTypes',
       'lookUp',
       'modelTable',
       'noAnswer',

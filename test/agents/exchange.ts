@@ -36,12 +36,15 @@ export async function exchange(
   const notices: string[] = []
   const done = new Set<string>()
   const running = new Map<string, ChildProcess>()
+  /** Those that have begun to work: whoever is killed before can do nothing wrong. */
+  const ready = new Set<string>()
   const over = new AbortController()
   const keep = async (self: string, other: string): Promise<void> => {
     while (!over.signal.aborted) {
       const one = child.run(root, self, other, String(count))
       running.set(self, one)
       for await (const line of linesOf(one)) {
+        if (line === 'ready') ready.add(self)
         if (line === 'done') done.add(self)
         if (line.startsWith('notice ')) notices.push(line)
       }
@@ -55,7 +58,10 @@ export async function exchange(
   const killing = (async () => {
     while (done.size < names.length) {
       await new Promise((resolve) => setTimeout(resolve, killEveryMs))
-      if (done.size < names.length && running.get(names[kills % 2]!)?.kill('SIGKILL') === true) kills++
+      const next = [names[kills % 2]!, names[(kills + 1) % 2]!].find((name) => ready.has(name))
+      if (next === undefined || done.size === names.length) continue
+      ready.delete(next)
+      if (running.get(next)?.kill('SIGKILL') === true) kills++
     }
   })()
   try {
