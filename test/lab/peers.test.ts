@@ -1,7 +1,7 @@
 // The rules of other programs and the bounds, each on a session in which what must go is known beforehand.
 import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/lab/measures.ts'
-import { policies, policyNamed } from '../../src/lab/policies/list.ts'
+import { policyNamed } from '../../src/lab/policies/list.ts'
 import type { Policy } from '../../src/lab/policy.ts'
 import type { Recording } from '../../src/lab/recording.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
@@ -16,13 +16,13 @@ const costOf = async (made: Recording, name: string, window: number) =>
 
 describe('bounds', () => {
   it('[LB1] in hindsight everything needed is there, for less than any policy pays that remembers nearly as much', async () => {
-    const made = longWork(60, 60)
-    const bound = await costOf(made, 'hindsight', 60_000)
+    const made = longWork(40, 60)
+    const bound = await costOf(made, 'hindsight', 40_000)
     expect(bound).toMatchObject({ retention: 1, readiness: 1, words: 1 })
-    for (const { name } of policies) {
-      if (name === 'hindsight') continue
-      const { equivalents, retention } = await costOf(made, name, 60_000)
-      if (retention! > 0.9) expect(bound.equivalents, name).toBeLessThan(equivalents)
+    for (const name of ['append-only', 'none', 'pi', 'qwen-code', 'standard']) {
+      const { equivalents, retention } = await costOf(made, name, 40_000)
+      expect(retention, name).toBeGreaterThan(0.9)
+      expect(bound.equivalents, name).toBeLessThan(equivalents)
     }
   })
 
@@ -77,15 +77,6 @@ function pages(count: number, lines: number, pause = 0): Recording {
 }
 
 describe('rules of other programs', () => {
-  it('[LB3] each plays to its end, refused nowhere, and within the window', async () => {
-    const made = longWork(50, 60)
-    for (const { name } of policies) {
-      const { figures, problems } = await play(made, named(name), 50_000)
-      expect(problems, name).toEqual([])
-      expect(figures['1h'].requests, name).toBe(52)
-    }
-  })
-
   it('[LB3] ai-sdk-prune takes a call out as soon as it is not among the last two messages, and keeps what was said', async () => {
     const { edits, figures } = await play(pages(10, 40), named('ai-sdk-prune'))
     // The first answer has nothing before it; at the input that follows no call is among the last two messages.
