@@ -77,6 +77,8 @@ export class Core {
   readonly jobs = new Map<string, Promise<void>>()
   /** A summary made ahead; only memory holds it. */
   prepared: { readonly account: string; readonly upTo: Seq; readonly askedAt: number } | null = null
+  /** Stops the one being made. */
+  preparing: AbortController | null = null
   /** Fires when the session is closed: what runs beside it is stopped. */
   readonly ending = new AbortController()
   /** Of the turn that runs. A fork made in it ends with it. */

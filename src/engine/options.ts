@@ -45,7 +45,7 @@ export interface EngineOptions {
   /** False: notes are kept, but no compaction takes them for its text. */
   readonly notesAsSummary?: boolean | undefined
   /** Whether a model is asked for a summary shortly before it is needed; it is where one can be. */
-  readonly prepare?: boolean | undefined
+  readonly prepare?: boolean | { readonly waitMs: number } | undefined
   /** What a compaction gives back beside its summary. */
   readonly restoration?: RestorationOptions | undefined
   /** Brings memories for what the user says. */

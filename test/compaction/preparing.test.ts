@@ -115,6 +115,18 @@ describe('a summary prepared ahead', () => {
     expect(refusals(scene)).toEqual([])
   })
 
+  it('[RS16] E12: one that hangs is given up, and the text made without it', async () => {
+    const { session, asked, release, facts } = await at(nearly, { prepare: { waitMs: 20 } })
+    await turn(session.send('go on'))
+    const compacting = session.compact()
+    await expect.poll(() => asked.length).toBe(2)
+    expect(asked[0]!.signal.aborted).toBe(true)
+    release()
+    await compacting
+    expect(ofType(await facts(), 'boundary')[0]).toMatchObject({ source: 'model' })
+    expect(ofType(await facts(), 'compaction-failed')).toEqual([])
+  })
+
   it('[RS13] is not asked for where notes or nobody would write it, nor when switched off', async () => {
     const { session, asked } = await at(nearly, { prepare: false })
     await turn(session.send('go on'))

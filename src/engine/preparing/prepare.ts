@@ -20,6 +20,7 @@ export function prepareAhead(core: Core, room: Room): void {
   const parts = answeredParts(core)
   if (parts.length === 0) return
   core.prepared = null
+  core.preparing = new AbortController()
   core.jobs.set(
     job,
     ask(core, room, parts).finally(() => core.jobs.delete(job)),
@@ -63,7 +64,7 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
       aside,
       emit: aside?.tell ?? (() => undefined),
     },
-    turnSignal === null ? ending.signal : AbortSignal.any([turnSignal, ending.signal]),
+    AbortSignal.any([ending.signal, core.preparing!.signal, ...(turnSignal === null ? [] : [turnSignal])]),
   )
   if (!answer.ok && answer.isAborted) return
   const account = answer.ok ? accountOf(answer) : answer
@@ -86,15 +87,18 @@ function isUsable(core: Core): boolean {
   return !isChanged && [...fold.parts()].some((part) => part.to === prepared.upTo)
 }
 
-/** Waits for one that was begun, but not for ever: the text can be had without it. */
+/** Waits for one that was begun, but not for ever: the text can be had without it, and then it is not wanted any more. */
 async function underWay(core: Core, signal: AbortSignal): Promise<void> {
   const running = core.jobs.get(job)
   if (running === undefined || signal.aborted) return
-  const enough = AbortSignal.any([signal, AbortSignal.timeout(defaults.preparation.waitMs)])
+  const { prepare } = core.options
+  const waitMs = typeof prepare === 'object' ? prepare.waitMs : defaults.preparation.waitMs
+  const enough = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
   const waited = new Promise<void>((resolve) =>
     enough.addEventListener('abort', () => resolve(), { once: true }),
   )
   await Promise.race([running, waited])
+  core.preparing?.abort()
 }
 
 /** The plan with the prepared text, once one under way has ended; null where there is none or it does not do. */
