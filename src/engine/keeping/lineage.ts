@@ -1,6 +1,6 @@
 // What a call may have been moved by (law M1): the words the user typed and everything else the model sees, read off the
 // view. What nobody vouches for is data: results of tools, texts given back after a compaction, summaries that may hold
-// either. An agent's task was written by a model, so an agent has no words of the user.
+// either. What an agent or a fork is told was written by a model or by us: only what the user typed before it began counts.
 import type { Lineage, Reading } from '../../memory/trust/lineage.ts'
 import type { Fold } from '../../projection/fold.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
@@ -9,15 +9,17 @@ import type { Part, ViewBlock } from '../../projection/view.ts'
 const silentTools = new Set(['Write', 'Edit', 'TaskList', 'Snip'])
 const sourceKeys = ['url', 'file_path', 'path'] as const
 
-/** Whose view it is: the session, and `main` or what it is for. */
+/** Whose view it is: the session, `main` or what it is for, and what it stands on. */
 export interface Speaker {
   readonly session: string
   readonly source: string
+  readonly links: readonly { readonly from: number }[]
 }
 
 /** Up to the call that is named, or for everything seen so far. */
-export function lineageOf(fold: Fold, { session, source }: Speaker, callId: string | null): Lineage {
+export function lineageOf(fold: Fold, { session, source, links }: Speaker, callId: string | null): Lineage {
   const isMain = source === 'main'
+  const typedBefore = isMain ? Number.POSITIVE_INFINITY : (links.at(-1)?.from ?? 0)
   const inputs = new Map<string, Readonly<Record<string, unknown>>>()
   let message: string | null = null
   let before: Reading[] = isMain ? [] : [{ tool: source, source: null, trust: 'data' }]
@@ -25,7 +27,7 @@ export function lineageOf(fold: Fold, { session, source }: Speaker, callId: stri
   const userWords: string[] = []
   for (const part of fold.parts()) {
     if (part.kind === 'input') {
-      if (isMain) userWords.push(wordsOf(part.blocks))
+      if (part.from < typedBefore) userWords.push(wordsOf(part.blocks))
       before = [...before, ...turn]
       turn = []
     }
@@ -37,7 +39,7 @@ export function lineageOf(fold: Fold, { session, source }: Speaker, callId: stri
     const reading = readingOf(part, inputs)
     if (reading !== null) turn.push(reading)
   }
-  return { session, message, userWords, turn, before }
+  return { session, isMain, message, userWords, turn, before }
 }
 
 function readingOf(

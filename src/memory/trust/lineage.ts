@@ -15,6 +15,8 @@ export interface Reading {
 
 export interface Lineage {
   readonly session: string
+  /** Of the talk itself: there the user is at hand to be asked. */
+  readonly isMain: boolean
   /** The entry whose call writes. */
   readonly message: string | null
   /** What the user typed, as far as the model sees it. */
@@ -46,7 +48,7 @@ export function derive(lineage: Lineage, text: string, now: number): Derived {
     from: [...new Set(from)],
     at: now,
   }
-  return { by, asks: lineage.turn.some(isData) }
+  return { by, asks: lineage.isMain && lineage.turn.some(isData) }
 }
 
 function speaker(data: readonly Reading[], isUsers: boolean): readonly [SourceKind, Trust] {

@@ -7,6 +7,7 @@ import { isSupported } from './support.ts'
 const data = (tool: string, source: string | null = null): Reading => ({ tool, source, trust: 'data' })
 const lineage = (over: Partial<Lineage> = {}): Lineage => ({
   session: 's',
+  isMain: true,
   message: 'm',
   userWords: [],
   turn: [],
@@ -42,6 +43,13 @@ describe('who is speaking', () => {
       by: { kind: 'web', trust: 'data' },
     })
     expect(derive(lineage({ userWords, turn }), pnpm, 7)).toMatchObject({ asks: true, by: { trust: 'user' } })
+  })
+
+  it('[ME60] nobody is asked for work beside the talk', () => {
+    expect(derive(lineage({ isMain: false, turn: [data('Read')] }), pnpm, 7)).toMatchObject({
+      asks: false,
+      by: { trust: 'data' },
+    })
   })
 
   it('[ME61] takes no sentence, address, path, command or number for the user’s that was not typed (K7, K9)', () => {

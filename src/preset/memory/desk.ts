@@ -155,16 +155,19 @@ const touching = new Set(['Read', 'Edit', 'Write'])
 
 /** A folder's own instructions come when a file in it is touched, once until the next compaction (SPEC 10.1). */
 function nestedHooks(hooks: Hooks, options: ReminderOptions, begunMs: number): Hooks {
-  const told = new Set<string>()
+  const toldTo = new Map<string, Set<string>>()
   return {
     async fire(name, payload, signal) {
-      if (name === 'PostCompact' || (name === 'SessionStart' && payload['source'] !== 'compact')) told.clear()
+      const session = String(payload['session'])
+      if (name === 'PostCompact' || name === 'SessionStart') toldTo.delete(session)
       const answer = await hooks.fire(name, payload, signal)
       if (name !== 'PostToolUse' || !touching.has(String(payload['tool']))) return answer
       const input = payload['input'] as Readonly<Record<string, unknown>> | undefined
       const path = pathIn(input ?? {}, options.sources.cwd, options.sources.userHome)
       if (path === null || !options.sources.trusted || !isInside(options.sources.root, path)) return answer
       const folder = dirname(path)
+      const told = toldTo.get(session) ?? new Set<string>()
+      toldTo.set(session, told)
       if (told.has(folder)) return answer
       const sources = sourcesOf(options, await readPins(options), begunMs)
       const loaded = await loadNested(sources, folder, told)

@@ -85,6 +85,7 @@ async function write(
 /** Somebody who cannot say what was read is taken to have read anything. */
 const unknown: Lineage = {
   session: 'unknown',
+  isMain: true,
   message: null,
   userWords: [],
   turn: [{ tool: 'unknown', source: null, trust: 'data' }],

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { loadSettings } from '../../src/settings/load.ts'
+
+const loaded = async (project: object, user: object = {}) =>
+  await loadSettings({
+    files: {
+      read: (path) =>
+        Promise.resolve({
+          ok: true,
+          text: JSON.stringify(
+            path.startsWith('/home')
+              ? user
+              : path.endsWith('settings.json') && path.startsWith('/work')
+                ? project
+                : {},
+          ),
+        }),
+      exists: () => Promise.resolve(true),
+    },
+    home: '/home/u/.palimpsest',
+    project: '/work/app',
+    trusted: true,
+    environment: {},
+    flags: {},
+  })
+
+describe('the settings of memory', () => {
+  it('[ME55] let a project switch memory off and review on, and nothing else (A8)', async () => {
+    expect((await loaded({ memory: false })).settings.memory).toBe(false)
+    expect((await loaded({ memory: true }, { memory: false })).settings.memory).toBe(false)
+    expect((await loaded({ memoryReview: true })).settings.memoryReview).toBe(true)
+    expect((await loaded({ memoryReview: false }, { memoryReview: true })).settings.memoryReview).toBe(true)
+    const moved = await loaded({ memoryDirectory: '/evil/memory' }, { memoryDirectory: '/home/u/notes' })
+    expect(moved.settings.memoryDirectory).toBe('/home/u/notes')
+    expect(moved.problems).toHaveLength(1)
+  })
+})
