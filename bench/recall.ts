@@ -133,6 +133,14 @@ function padded(docs: readonly Doc[], size: number): readonly Doc[] {
   return all
 }
 
+interface Measured {
+  readonly file: string
+  readonly use: Use
+  readonly documents: number
+  readonly queries: number
+  readonly rankers: readonly (Quality & { readonly name: string; readonly sizes: readonly Timing[] })[]
+}
+
 interface Timing {
   readonly documents: number
   readonly indexMs: number
@@ -160,12 +168,13 @@ function timings({ docs, queries }: Collection, use: Use, make: (typeof rankers)
   })
 }
 
+const isJson = words.includes('--json')
 const report = files.map((file) => {
   const collections = readSets(file)
   const use =
     forcedUse ?? (collections.some(({ docs }) => docs.some((doc) => doc.session)) ? 'turns' : 'files')
   const largest = collections.toSorted((a, b) => b.docs.length - a.docs.length)[0]!
-  return {
+  const measured: Measured = {
     file: basename(file),
     use,
     documents: collections.reduce((sum, { docs }) => sum + docs.length, 0),
@@ -176,12 +185,13 @@ const report = files.map((file) => {
       sizes: words.includes('--no-times') ? [] : timings(largest, use, make),
     })),
   }
+  if (!isJson) print(measured)
+  return measured
 })
 
-if (words.includes('--json')) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
-else for (const one of report) print(one)
+if (isJson) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 
-function print({ file, use, documents, queries, rankers: rows }: (typeof report)[number]): void {
+function print({ file, use, documents, queries, rankers: rows }: Measured): void {
   process.stdout.write(`\n${file}: ${documents} documents as ${use}, ${queries} queries\n`)
   process.stdout.write(
     `${'ranker'.padEnd(20)} ${ks.map((k) => `R@${k}`.padStart(6)).join('')}   p50 / p95 ms\n`,
