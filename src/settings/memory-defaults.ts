@@ -50,8 +50,9 @@ export const memoryDefaults = {
   includeDepth: 5,
   includeFiles: 50,
   includeBytes: 40_000,
-  /** A folder with more names is not looked through before the first request. */
+  /** A folder with more names, or a larger ledger, is not looked through before the first request. */
   checkedAtStart: 300,
+  checkedLedgerBytes: 1 * MB,
   /** Rules files of one folder. */
   rulesFiles: 100,
 } as const

@@ -22,6 +22,7 @@ import {
 import { reminderOf } from '../../memory/instructions/reminder.ts'
 import { loadIndex } from '../../memory/keeping/index-keeping.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
+import { ledgerFile } from '../../memory/keeping/ledger.ts'
 import { indexName } from '../../memory/memory.ts'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -113,7 +114,9 @@ async function indexesOf({ fs, keepers }: ReminderOptions): Promise<Loaded> {
 async function strangers(fs: FileSystem, keeper: Keeper): Promise<readonly string[]> {
   const { root } = keeper.place
   const names = await attempt('looking', async () => ({ names: await fs.names(root) }))
-  if (!names.ok || names.names.length > defaults.memory.checkedAtStart) return []
+  const ledger = await attempt('looking', () => fs.stat(ledgerFile(keeper.place.state)))
+  const isLarge = ledger.ok && ledger.bytes > defaults.memory.checkedLedgerBytes
+  if (!names.ok || isLarge || names.names.length > defaults.memory.checkedAtStart) return []
   const listed = await listMemories(fs, keeper.place, { ledger: keeper.ledger })
   if (!listed.ok) return [`the memories in ${root} cannot be looked through: ${listed.failure.message}`]
   const held = listed.memories.filter(({ standing }) => standing === 'held').map(({ file }) => file)
