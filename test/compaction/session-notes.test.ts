@@ -164,6 +164,30 @@ describe('notes of a session', () => {
     },
   )
 
+  it('[SN16] a fork that edits a file of the project which the session has read is refused', async () => {
+    const cwd = await folder()
+    const file = join(cwd, 'a.txt')
+    await writeFile(file, 'a good word\n')
+    const wanted = { file_path: file, old_string: 'good', new_string: 'bad' }
+    let asked = 0
+    const desk = await opened(
+      {
+        answer: ({ request }) => {
+          if (jobOf(request) === 'notes') return { content: [call('Edit', wanted)], stop_reason: 'tool_use' }
+          return ++asked === 1
+            ? { content: [call('Read', { file_path: file })], stop_reason: 'tool_use' }
+            : { content: [text(about(11_000, 'a finding'))], stop_reason: 'end_turn' }
+        },
+      },
+      { cwd },
+    )
+    await turn(desk.session.send('read the file'))
+    const forks = async () => ofType(await factsOf(desk.store, desk.session.id), 'fork-end')
+    await until(async () => (await forks()).length === 1)
+    expect(await readFile(file, 'utf8')).toBe('a good word\n')
+    expect(await notesFacts(desk)).toEqual([])
+  })
+
   it('[SN17] follow a template and a prompt of the user’s own, filled in one pass', async () => {
     const desk = await opened(ruleModel())
     await mkdir(desk.config, { recursive: true })
