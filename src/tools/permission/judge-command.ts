@@ -2,10 +2,10 @@
 // is wrapped; allowing needs every step to be named by a rule or to be among those that only look.
 import { isAbsolute, join } from 'node:path'
 import { gitActs } from './git-config.ts'
-import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
+import { keysIn, lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
 import type { Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
-import { gitFolder, looksOnly } from './shell/looking.ts'
+import { gitFolder, looksOnly, readsThrough } from './shell/looking.ts'
 import type { KnownWord } from './shell/word.ts'
 import { allowed, asked, denied, type Verdict } from './verdict.ts'
 
@@ -97,6 +97,12 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
       const doubt = readDoubt(await lookAt(place, base, file))
       if (doubt !== null) return doubt
     }
+  }
+  for (const folder of readsThrough(words)
+    ? [...fit.paths, '.'].slice(0, Math.max(1, fit.paths.length))
+    : []) {
+    const key = await keysIn(place, base, folder)
+    if (key !== null) return `it reads all of ${folder}, also ${key}, which usually holds keys`
   }
   const git = gitFolder(words)
   return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))

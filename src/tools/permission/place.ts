@@ -79,8 +79,7 @@ export function readDoubt({ real, isInside: inside, isOutput, isSecret, isMachin
 }
 
 /**
- * Every path that a pattern may stand for, and more rather than less: brackets stand for any one character. Null when
- * there are too many to look at.
+ * Every path that a pattern may stand for, and more rather than less. Null when there are too many to look at.
  */
 export async function matching(
   place: Place,
@@ -104,19 +103,23 @@ export async function matching(
   return found
 }
 
+/** A file in a folder that usually holds keys, for those who read the folder through; null when there is none. */
+export async function keysIn(place: Place, base: string, folder: string): Promise<string | null> {
+  return (await namesIn(place, base, folder)).find((name) => isSecretPath(name)) ?? null
+}
+
 async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {
   const real = await realPlace(place, base, folder)
   const listed = await attempt('looking', async () => ({ names: await place.fs.names(real) }))
   return listed.ok ? listed.names : []
 }
 
-/** Pieces between stars, in their order; a question mark or a bracket is any one character. */
+/** Pieces between stars, in their order; a question mark is any one character. */
 function fitsStep(step: string, name: string): boolean {
   // A shell without special options passes hidden names over.
   if (name.startsWith('.') && !step.startsWith('.')) return false
-  const source = step.replace(/\[[^\]]*\]?|[\s\S]/g, (part) =>
-    part === '*' ? '*' : part === '?' || part.startsWith('[') ? '?' : part,
-  )
+  // What a bracket holds, and where it ends, has its own rules: from there on anything may stand.
+  const source = step.replace(/\[[\s\S]*$/, '*')
   const pieces = source.split(/\*+/)
   let at = 0
   for (const [index, piece] of pieces.entries()) {

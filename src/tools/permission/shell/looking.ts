@@ -219,3 +219,11 @@ export function gitFolder(words: readonly KnownWord[]): string | null {
   const at = words.findIndex((word) => word.value === '-C')
   return at === -1 ? '.' : (words[at + 1]?.value ?? '.')
 }
+
+/** Whether a command reads through whole folders, hidden files included. */
+export function readsThrough(words: readonly KnownWord[]): boolean {
+  const [name, ...args] = words.map(({ value }) => value.replace(/^\/(?:usr\/)?bin\//, ''))
+  if (/^[ef]?grep$/.test(name ?? ''))
+    return args.some((arg) => /^-[A-Za-z]*r|^--recursive$|^--directories=|^-[A-Za-z]*d/.test(arg))
+  return name === 'rg' && args.some((arg) => /^-[A-Za-z]*u|^--hidden$|^--no-ignore$|^-[A-Za-z]*\.$/.test(arg))
+}
