@@ -1,0 +1,123 @@
+// What is let run unasked shows nothing that must be asked about: readers times ways to name a file, judged, and those
+// let through run by a real shell behind bubblewrap, in a folder with keys in it and links that lead out of it.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { machineFileSystem } from '../../disk/fs.ts'
+import { judgeCommand } from './judge-command.ts'
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'pal-leaks-')))
+const root = join(base, 'project')
+const home = join(base, 'home')
+for (const folder of [join(root, 'src'), join(home, '.ssh')]) mkdirSync(folder, { recursive: true })
+for (const name of ['a', 'b', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
+for (const path of [join(root, '.env'), join(base, 'outside'), join(home, '.ssh', 'id_rsa')])
+  writeFileSync(path, 'KEYWORD\n')
+symlinkSync('../outside', join(root, 'link'))
+symlinkSync('..', join(root, 'up'))
+afterAll(() => rmSync(base, { recursive: true }))
+
+const readers = [
+  'cat',
+  'cat --',
+  'cat <',
+  'head -5',
+  'grep K',
+  'grep -e K',
+  'grep -r K',
+  'sed -n p',
+  'sed -n --expression=p',
+  'cut -c1-',
+  'sort',
+  'uniq',
+  'diff a',
+  'rg K',
+  'jq -R .',
+  'paste a',
+  'cd .. && cat',
+  'cd up && cat',
+  'cd src && cat',
+  'tr a b <',
+]
+const named = [
+  'a',
+  '.',
+  '.env',
+  '../outside',
+  'link',
+  'l*',
+  '?ink',
+  'li[n]k',
+  '[[:alpha:]]ink',
+  '[!a]ink',
+  'up/outside',
+  'u*/outside',
+  '*/outside',
+  '.e*',
+  '.[e]nv',
+  '~/.ssh/id_rsa',
+  '~/.s*/*',
+  '..//outside',
+  'src/../../outside',
+  '"link"',
+  'li\\nk',
+  "$'link'",
+  '{a,link}',
+  '$PWD/link',
+  '~+/link',
+  '*',
+  './*',
+  '.*',
+  'up',
+  'a link',
+  '"$(echo link)"',
+  '@(link)',
+  '../o*',
+]
+
+const wall = [
+  '--ro-bind',
+  '/',
+  '/',
+  '--dev',
+  '/dev',
+  '--proc',
+  '/proc',
+  '--unshare-net',
+  '--unshare-pid',
+  '--die-with-parent',
+]
+const works = spawnSync('bwrap', [...wall, 'true']).status === 0
+if (!works) console.warn('bubblewrap does not work here: what is allowed is not tried on a real shell')
+const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+describe.skipIf(!works)('what is let run (needs bubblewrap)', () => {
+  it('[PM30] shows no file that holds keys and none from outside the project, however it is named', async () => {
+    const place = { fs: machineFileSystem, root, cwd: root, home }
+    const through: string[] = []
+    for (const reader of readers)
+      for (const name of named)
+        if (
+          (await judgeCommand(`${reader} ${name}`, { allow: [], ask: [], deny: [] }, place)).kind === 'allow'
+        )
+          through.push(`${reader} ${name}`)
+    const shows = (commands: readonly string[]) => {
+      const lines = commands.map(
+        (command, at) =>
+          `timeout 5 bash -c ${quote(command)} < /dev/null 2> /dev/null | grep -aq KEYWORD && echo ${at}`,
+      )
+      const run = spawnSync('bwrap', [...wall, '--chdir', root, 'bash', '-s'], {
+        input: lines.join('\n'),
+        encoding: 'utf8',
+        env: { PATH: process.env['PATH'], HOME: home },
+      })
+      return run.stdout.split('\n').flatMap((line) => (line === '' ? [] : [commands[Number(line)]]))
+    }
+    expect(through.length).toBeGreaterThan(30)
+    expect(shows(through)).toEqual([])
+    // The shell would have shown them.
+    expect(shows(['cat link', 'cat ls', 'grep -r K'])).toEqual(['cat link', 'grep -r K'])
+  }, 60_000)
+})
