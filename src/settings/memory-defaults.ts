@@ -34,6 +34,8 @@ export const memoryDefaults = {
   lockWaitMs: 30 * second,
   lockPollMs: 5,
   lockMaxPollMs: 40,
+  /** How often giving the lock back is tried. */
+  releaseTries: 3,
   /** Memories that only tools vouch for, at most. */
   fencedFiles: 500,
   /** A sentence shorter than this is too common to be known again. */

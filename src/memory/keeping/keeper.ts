@@ -3,7 +3,7 @@
 // whatever happens.
 import { join } from 'node:path'
 import { attempt, makeFolders, type DiskFailure, type DiskResult, type FileSystem } from '../../disk/fs.ts'
-import { releaseLock, takeLock, type LockOptions } from '../../disk/lock.ts'
+import { releaseLock, takeLock, type Lock, type LockOptions } from '../../disk/lock.ts'
 import type { Processes } from '../../disk/processes.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Clock } from '../../transcript/ids.ts'
@@ -70,7 +70,7 @@ async function locked<T extends object>(
         const fresh = await keeper.ledger.refresh()
         return fresh.ok ? await work() : fresh
       } finally {
-        await releaseLock(taken.lock, options)
+        await giveBack(taken.lock, options)
       }
     }
     const isBusy = taken.why === 'held' || taken.failure.code === 'busy'
@@ -78,6 +78,12 @@ async function locked<T extends object>(
     if (keeper.clock.now() > end) return { ok: false, failure: busy(keeper.place.root) }
     await (keeper.wait ?? byTimer)(pause)
   }
+}
+
+/** A lock that stays behind would keep everybody out for as long as this process lives. */
+async function giveBack(lock: Lock, options: LockOptions): Promise<void> {
+  for (let left: number = defaults.memory.releaseTries; left > 0; left--)
+    if ((await releaseLock(lock, options)).ok) return
 }
 
 const byTimer = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

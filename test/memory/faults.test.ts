@@ -1,0 +1,65 @@
+// Every call to the disk fails once, in turn, while a memory is written (TRUST 1b): what is there afterwards is the old
+// or the new memory, known to the ledger, and the failure was said.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
+import { isTemporaryName } from '../../src/disk/replace.ts'
+import { listMemories } from '../../src/memory/files.ts'
+import { applyWrite } from '../../src/memory/keeping/apply.ts'
+import { loadIndex } from '../../src/memory/keeping/index-keeping.ts'
+import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
+import { folder } from './folder.ts'
+import { from, keeperIn, memoryText, unsynced } from './scene.ts'
+
+/** Fails the nth call that changes something; says whether there was one. */
+function failing(n: number): { readonly fs: FileSystem; readonly failed: () => boolean } {
+  let count = 0
+  const fs = hookedFileSystem(machineFileSystem, {
+    before: (call) => {
+      if (!looking.has(call.name) && ++count === n) throw systemError('ENOSPC')
+    },
+  })
+  return { fs, failed: () => count >= n }
+}
+/** Calls that change nothing fail elsewhere. */
+const looking = new Set(['read', 'stat', 'fstat', 'realPath', 'names'])
+
+it(
+  '[ME19] a write that fails at any call leaves the old memory or the new one, known, and is said',
+  { timeout: 120_000 },
+  async () => {
+    const base = await folder()
+    const [old, next] = [memoryText('a', { body: 'old' }), memoryText('a renamed', { body: 'new' })]
+    const change = (text: string) => [{ file: 'a.md', text }]
+    let reached = true
+    let saidSo = 0
+    for (let n = 1; reached; n += 1) {
+      const own = join(base, String(n))
+      const before = keeperIn(own, { fs: unsynced })
+      expect(await applyWrite(before, change(old), from(), { via: 'session' })).toMatchObject({ ok: true })
+      const { fs, failed } = failing(n)
+      const keeper = keeperIn(own, { fs, wait: () => Promise.resolve() })
+      const done = await applyWrite(keeper, change(next), from(), { via: 'session' })
+      reached = failed()
+      const isSaid = !done.ok || done.applied[0]!.kind === 'refused'
+      if (isSaid) saidSo++
+      const text = await readFile(join(keeper.place.root, 'a.md'), 'utf8')
+      expect([old, next], `call ${n}`).toContain(text)
+      if (!isSaid) expect(text, `call ${n}`).toBe(next)
+      const after = keeperIn(own, { fs: unsynced })
+      const listed = await listMemories(after.fs, after.place)
+      expect(listed, `call ${n}`).toMatchObject({ ok: true, memories: [{ file: 'a.md', standing: 'open' }] })
+      expect(await loadIndex(after), `call ${n}`).toMatchObject({
+        ok: true,
+        text: expect.stringContaining('(a.md)') as string,
+      })
+      expect((await readdir(keeper.place.root)).filter(isTemporaryName), `call ${n}`).toEqual([])
+      const again = await applyWrite(after, change(memoryText('a', { body: 'later' })), from(), {
+        via: 'session',
+      })
+      expect(again, `call ${n}`).toMatchObject({ ok: true, applied: [{ kind: 'written' }] })
+    }
+    expect(saidSo).toBeGreaterThan(10)
+  },
+)
