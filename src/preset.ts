@@ -192,6 +192,8 @@ export function createPreset(options: PresetOptions): Preset {
     models,
     window: settings.window,
     threshold: settings.threshold,
+    thrift: thriftOf(settings),
+    pressureClearing: settings.pressureClearing,
     maxOutputTokens: settings.maxOutputTokens,
     thinking: thinkingOf(settings),
     effort: settings.effort,
@@ -216,6 +218,11 @@ function layersOf(
   return standardLayers({ policyOf: policiesOf(tools), ...switches })
 }
 
+/** A place of the dial by its name. */
+function thriftOf({ thrift }: Settings): number | undefined {
+  return typeof thrift === 'string' ? defaults.dial.names[thrift] : thrift
+}
+
 /** The switches as the settings name them. */
 const switchesOf = (settings: Settings): LayerOptions => ({
   automaticRemoval: settings.automaticRemoval,
@@ -227,6 +234,9 @@ const switchesOf = (settings: Settings): LayerOptions => ({
   native: settings.nativeClearing,
   collapse: settings.collapse,
   autocompact: settings.autocompact,
+  pressure: settings.pressureClearing,
+  thrift: thriftOf(settings),
+  asksModel: settings.modelSummary !== false,
   keep: settings.keepResults,
   digestChars: settings.digestChars,
 })

@@ -1,13 +1,14 @@
 // One draft of a compaction: the edits for a given cut, with the size the view would have. The same scene and shape
 // give the same draft; a ladder tries several and takes the first that is small enough.
 import { redact } from '../disk/redact.ts'
-import type { Edit, Range, SummaryEdit } from '../transcript/fact.ts'
+import type { Edit, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { rangePart } from '../projection/folding/render.ts'
 import { userWords } from '../projection/refusal.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
+import { excerptsOf } from './choosing/excerpts.ts'
 import { sectionsOf } from './extract.ts'
 import { keepWords, type Keeping, type WordCaps } from './keeping.ts'
 import { joined, readSpan, shownText } from './reading.ts'
@@ -31,6 +32,8 @@ export interface Shape {
   readonly stubs: readonly Stub[]
   readonly textTokens: number
   readonly ledgerTokens: number
+  /** Lines of what goes that stay word for word. */
+  readonly excerptTokens: number
   readonly caps: WordCaps
   readonly account: string | null
   /** Who wrote the account. */
@@ -46,6 +49,7 @@ interface Segment {
   readonly all: Sections
   readonly fitted: Sections
   readonly keeping: Keeping
+  readonly excerpts: readonly Kept[]
   readonly edit: SummaryEdit
   readonly part: Part
 }
@@ -100,8 +104,26 @@ function segment(
   const all = account === null ? readOnce(scene, start, end).sections : noSections
   const fitted = fitSections(all, tokens, { factor, focus: shape.focus })
   const keeping = keepWords(userWords(fold, range), (place) => fold.units.find(place), shape.caps)
-  const rest = { start, end, range, all, fitted, keeping }
+  const excerpts = excerptsFor(scene, shape, { start, end }, keeping, isLast)
+  const rest = { start, end, range, all, fitted, keeping, excerpts }
   return { ...rest, ...withText(scene, shape, rest, account, isLast) }
+}
+
+/** Of several spans the last has all that may stay: what is newest is needed most. */
+function excerptsFor(
+  scene: Scene,
+  { excerptTokens }: Shape,
+  span: { readonly start: number; readonly end: number },
+  { keep }: Keeping,
+  isLast: boolean,
+): readonly Kept[] {
+  if (!isLast || excerptTokens <= 0) return []
+  const whole = keep.filter(({ head }) => head === undefined)
+  const words = whole.flatMap(({ at }) => {
+    const part = scene.fold.units.find(at.seq)
+    return part === undefined ? [] : [shownText(part)]
+  })
+  return excerptsOf(scene, span, excerptTokens, words)
 }
 
 function readOnce({ parts, known }: Scene, start: number, end: number) {
@@ -119,7 +141,7 @@ type Unwritten = Omit<Segment, 'edit' | 'part'>
 function withText(
   scene: Scene,
   { isAutomatic, by = 'model' }: Shape,
-  { range, start, end, all, fitted, keeping }: Unwritten,
+  { range, start, end, all, fitted, keeping, excerpts }: Unwritten,
   account: string | null,
   isLast: boolean,
 ): Pick<Segment, 'edit' | 'part'> {
@@ -140,7 +162,7 @@ function withText(
     ...range,
     text,
     ref: `${range.from}-${range.to}`,
-    keep: keeping.keep,
+    keep: [...keeping.keep, ...excerpts].sort((a, b) => a.at.seq - b.at.seq),
   }
   // As the fold will show it, once the edit has the next place.
   const place = seq(fold.numbers.upTo + 1)

@@ -147,7 +147,8 @@ function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOp
   return unique(lines)
 }
 
-export const isTaskCall = (call: Pick<Call, 'name'>): boolean => /^(?:TaskList|TodoWrite|update_plan)$/.test(call.name)
+export const isTaskCall = (call: Pick<Call, 'name'>): boolean =>
+  /^(?:TaskList|TodoWrite|update_plan)$/.test(call.name)
 
 export function tasksOf(calls: readonly Call[]): string[] {
   const last = calls.findLast((call) => isTaskCall(call) && call.outcome !== null && !call.outcome.isError)

@@ -22,9 +22,10 @@ export interface Keeping {
   readonly pointed: number
 }
 
-export const wordCaps = (factor: number): WordCaps => ({
-  messageTokens: defaults.view.userWordsMessageTokens,
-  totalTokens: defaults.view.userWordsTotalTokens,
+/** Law U1 says what must be kept; there may be more room. */
+export const wordCaps = (factor: number, more = 0): WordCaps => ({
+  messageTokens: defaults.view.userWordsMessageTokens + more,
+  totalTokens: defaults.view.userWordsTotalTokens + more,
   factor,
 })
 

@@ -2,7 +2,7 @@
 // enough before it (SPEC 7.2); with a summary of everything, only what awaits an answer (SPEC 8.4).
 import type { Seq } from '../transcript/ids.ts'
 import { defaults } from '../settings/defaults.ts'
-import { weightOf, type Scene } from './scene.ts'
+import { cutBefore, stubsOf, weightOf, type Scene, type Stub } from './scene.ts'
 
 export const unanswered = ({ pendingFrom }: Scene): number => pendingFrom
 
@@ -23,6 +23,34 @@ export function keptAfter({ parts, pendingFrom, factor }: Scene, coversTo: Seq):
     start--
   }
   return start
+}
+
+/**
+ * The newest messages that fit: where they begin, and what of them becomes a stub. Only a result that alone is too large
+ * does: what is older than what fits may still be kept in lines.
+ */
+export function newestOf(
+  scene: Scene,
+  most: number,
+): { readonly start: number; readonly stubs: readonly Stub[] } {
+  const { parts, cuts, factor, pendingFrom } = scene
+  const pending = cutBefore(scene, pendingFrom)
+  let found: { start: number; stubs: readonly Stub[] } = { start: pending, stubs: [] }
+  const stubs: Stub[] = []
+  let tokens = 0
+  for (let index = pending - 1; index >= 0; index--) {
+    const part = parts[index]!
+    let cost = factor * weightOf(part)
+    if (tokens + cost > most && found.start === pending) {
+      const small = stubsOf(scene, part)
+      stubs.push(...small)
+      cost -= factor * small.reduce((sum, { freed }) => sum + freed, 0)
+    }
+    tokens += cost
+    if (tokens > most) break
+    if (cuts[index]!) found = { start: index, stubs: [...stubs] }
+  }
+  return found
 }
 
 const speaks = ({ blocks }: Scene['parts'][number]): boolean => blocks.some((block) => block.type === 'text')

@@ -5,14 +5,16 @@
 import type { Edit, Range } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Room } from '../projection/budget.ts'
+import { allowanceOf, pointOf, type Thrift } from '../projection/dial.ts'
 import type { Fold } from '../projection/fold.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Audit } from './audit.ts'
 import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape } from './drafting.ts'
 import { wordCaps } from './keeping.ts'
+import { newestOf } from './kept.ts'
 import type { Writer } from './summary.ts'
-import { cutBefore, sceneOf, sizeWith, stubsOf, wasSent, weightOf, type Scene, type Stub } from './scene.ts'
+import { cutBefore, sceneOf, sizeWith, stubsOf, wasSent, type Scene, type Stub } from './scene.ts'
 
 export interface PlanOptions {
   readonly trigger: 'auto' | 'manual' | 'reactive'
@@ -25,6 +27,10 @@ export interface PlanOptions {
   /** How many times more the provider counted than we did. */
   readonly scale?: number | undefined
   readonly mayTouchHeld?: boolean | undefined
+  /** Where the dial stands: how much stays. */
+  readonly thrift?: Thrift | undefined
+  /** Large results the model has seen become stubs first; where that is enough, no text is needed. */
+  readonly clears?: boolean | undefined
 }
 
 export type Step = 'clear' | 'keep' | 'keep-less' | 'keep-input' | 'all' | 'trim'
@@ -58,7 +64,7 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
   const scene = sceneOf(fold, room, options)
   if (!isWorthTrying(scene, options))
     return refused('nothing-new', scene, 'nothing was said since the last compaction')
-  const cleared = options.trigger === 'manual' ? null : clearing(scene)
+  const cleared = options.clears === true && options.trigger !== 'manual' ? clearing(scene) : null
   if (cleared !== null) return { ok: true, plan: cleared }
   const found =
     options.from === undefined && options.upTo === undefined ? climb(scene, options) : atPivot(scene, options)
@@ -200,7 +206,7 @@ function trimming(scene: Scene, options: PlanOptions, limit: number): Found | nu
   for (let total = Math.min(totalTokens, scene.room.room); ; total /= 2) {
     const words = total < 1 ? 0 : total
     const caps = { ...bare.caps, totalTokens: words, messageTokens: Math.min(messageTokens, words) }
-    const made = draft(scene, { ...bare, caps, textTokens: 0, ledgerTokens: 0 })
+    const made = draft(scene, { ...bare, caps, textTokens: 0, ledgerTokens: 0, excerptTokens: 0 })
     if (made === null) return null
     if (made.tokens <= limit) return { step: 'trim', draft: made }
     if (words === 0) return null
@@ -242,48 +248,24 @@ function pivotOf(
 
 function shapeOf(scene: Scene, options: PlanOptions, rung: Rung): Shape {
   const { room, parts, factor } = scene
-  const { textShare, textTokens } = defaults.compaction
-  const kept = rung.kept === null ? { start: parts.length, stubs: [] } : keptOf(scene, rung.kept)
+  const allowance = allowanceOf(pointOf(options.thrift), room.room)
+  const kept =
+    rung.kept === null
+      ? { start: parts.length, stubs: [] }
+      : newestOf(scene, rung.kept * allowance.tailTokens)
+  const excerptTokens = rung.text * allowance.excerptTokens
   return {
     start: 0,
     end: kept.start,
     stubs: kept.stubs,
-    textTokens: rung.text * Math.min(textTokens, textShare * room.room),
+    textTokens: rung.text * allowance.textTokens,
     ledgerTokens: rung.text * ledgerTokens(scene),
-    caps: wordCaps(factor),
+    excerptTokens,
+    caps: wordCaps(factor, defaults.dial.wordsShare * excerptTokens),
     account: null,
     focus: focusOf(options.instructions),
     isAutomatic: options.trigger !== 'manual',
   }
-}
-
-/** The newest messages that stay as they are (SPEC 7.2); a large result among them may become a stub. */
-function keptOf(scene: Scene, share: number): { readonly start: number; readonly stubs: readonly Stub[] } {
-  const { parts, cuts, factor, room, pendingFrom } = scene
-  const { keptShare, keptTokens, keptLeastTokens, keptLeastMessages } = defaults.compaction
-  const most = share * Math.min(keptTokens, keptShare * room.room)
-  const least = Math.min(keptLeastTokens, most / 2)
-  const pending = cutBefore(scene, pendingFrom)
-  let found: { start: number; stubs: readonly Stub[] } = { start: pending, stubs: [] }
-  const stubs: Stub[] = []
-  let tokens = 0
-  let messages = 0
-  for (let index = pending - 1; index >= 0; index--) {
-    const part = parts[index]!
-    let cost = factor * weightOf(part)
-    if (tokens + cost > most) {
-      const small = stubsOf(scene, part)
-      stubs.push(...small)
-      cost -= factor * small.reduce((sum, { freed }) => sum + freed, 0)
-    }
-    tokens += cost
-    if (tokens > most) break
-    if (part.blocks.some((block) => block.type === 'text')) messages++
-    if (!cuts[index]) continue
-    found = { start: index, stubs: [...stubs] }
-    if (tokens >= least && messages >= keptLeastMessages) break
-  }
-  return found
 }
 
 const focusOf = (instructions: string | undefined): readonly string[] =>

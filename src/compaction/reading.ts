@@ -4,6 +4,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Part, ToolResultBlock } from '../projection/view.ts'
+import { stringsIn } from '../projection/folding/block-words.ts'
 import { endsOf } from './words.ts'
 
 export interface Outcome {
@@ -143,11 +144,3 @@ export function shownText(part: Part): string {
 }
 
 const plain = (block: UserBlock): string => (block.type === 'text' ? block.text : `[${block.type}]`)
-
-/** The texts in the input of a call, without the escapes that JSON would put into them. */
-export function stringsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value === 'number') return [String(value)]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(stringsIn)
-}

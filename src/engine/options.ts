@@ -112,7 +112,17 @@ export function ready(options: EngineOptions): Ready {
 
 function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Layer[] {
   if (options.automaticRemoval === false) return []
-  return options.layers ?? standardLayers({ policyOf: policiesOf(tools), native: options.nativeClearing })
+  const { layers, nativeClearing, pressureClearing, thrift, summariser } = options
+  return (
+    layers ??
+    standardLayers({
+      policyOf: policiesOf(tools),
+      native: nativeClearing,
+      pressure: pressureClearing,
+      thrift,
+      asksModel: summariser !== undefined,
+    })
+  )
 }
 
 /** What the tools say of their own results, as layers ask for it. */

@@ -13,7 +13,7 @@ export {
 } from './recording.ts'
 export { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
 export { policyFrom, type Policy } from './policy.ts'
-export { policies, policyNamed } from './policies/list.ts'
+export { dial, policies, policyNamed } from './policies/list.ts'
 export {
   prepareReplay,
   replay,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { policies, policyNamed } from './policies/list.ts'
+import { defaults } from '../settings/defaults.ts'
+import { dial, policies, policyNamed } from './policies/list.ts'
 import { policyFrom } from './policy.ts'
 
 describe('policies', () => {
@@ -7,6 +8,14 @@ describe('policies', () => {
     expect(new Set(policies.map(({ name }) => name)).size).toBe(policies.length)
     for (const policy of policies) expect(policyNamed(policy.name)).toBe(policy)
     expect(policyNamed('nonesuch')).toBeUndefined()
+  })
+
+  it('[DI5] of the dial stand at every measured place, and the default is one of them', () => {
+    expect(dial.map(({ standard }) => standard?.thrift)).toEqual(defaults.dial.points.map(({ at }) => at))
+    expect(dial.length).toBeGreaterThanOrEqual(6)
+    for (const policy of dial) expect(policyNamed(policy.name)).toBe(policy)
+    expect(dial.some(({ standard }) => standard?.thrift === defaults.dial.thrift)).toBe(true)
+    expect(policyNamed('standard')?.standard).toEqual({})
   })
 
   it('[J9] come from a file with what it says and defaults for the rest', () => {

@@ -99,6 +99,7 @@ const point = z.strictObject({
   tailTokens: size,
   excerptTokens: size,
   textTokens: size,
+  filesTokens: size,
 })
 const shape = z.strictObject({
   name: z.string(),

@@ -5,6 +5,7 @@ import { restoringDefaults } from './restoring-defaults.ts'
 import { memoryDefaults } from './memory-defaults.ts'
 import { agentDefaults } from './agent-defaults.ts'
 import { recallDefaults } from './recall-defaults.ts'
+import { dialDefaults } from './dial-defaults.ts'
 import { forkDefaults } from './fork-defaults.ts'
 import { permissionDefaults } from './permission-defaults.ts'
 import { surfaceDefaults } from './surface-defaults.ts'
@@ -287,6 +288,7 @@ export const defaults = {
   tools: toolDefaults,
   permission: permissionDefaults,
   ...restoringDefaults,
+  ...dialDefaults,
   ...forkDefaults,
   ...surfaceDefaults,
 } as const

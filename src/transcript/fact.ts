@@ -36,12 +36,14 @@ export interface DropEdit extends Range {
 }
 /**
  * A block shown verbatim after a summary; with head and tail only that many characters of each end. With none of
- * either it is not shown: the summary's own text says where it is.
+ * either it is not shown: the summary's own text says where it is. With `lines` only those, each pair from the first to
+ * before the second, counted from 0.
  */
 export interface Kept {
   readonly at: BlockRef
   readonly head?: number | undefined
   readonly tail?: number | undefined
+  readonly lines?: readonly (readonly [from: number, to: number])[] | undefined
 }
 /** A text stands for a span; kept blocks and pins are rendered after it, fenced and verbatim. */
 export interface SummaryEdit extends Range {

@@ -6,7 +6,12 @@ import type { FactType } from './fact.ts'
 
 const place = z.number().check(z.int(), z.nonnegative())
 const blockRef = z.looseObject({ seq: place, block: z.optional(place) })
-const kept = z.looseObject({ at: blockRef, head: z.optional(place), tail: z.optional(place) })
+const kept = z.looseObject({
+  at: blockRef,
+  head: z.optional(place),
+  tail: z.optional(place),
+  lines: z.optional(z.array(z.tuple([place, place]))),
+})
 const count = z.number()
 const text = z.string()
 

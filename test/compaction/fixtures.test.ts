@@ -249,7 +249,7 @@ describe('what it means', () => {
       sent,
     ]
     const stubbed = (last: string) =>
-      must(plan(foldOf(...facts(last)), room(60_000), auto)).edits.flatMap((edit) =>
+      must(plan(foldOf(...facts(last)), room(60_000), { ...auto, clears: true })).edits.flatMap((edit) =>
         edit.kind === 'stub' ? [Number(edit.at.seq)] : [],
       )
     expect(stubbed('something else')).toContain(3)

@@ -103,6 +103,7 @@ describe('the switches', () => {
     expect(await namesOf({ autocompact: false })).toEqual(['microcompact'])
     expect(await namesOf({ microcompact: false })).toEqual(['autocompact'])
     expect(await namesOf({ microcompact: false, autocompact: false })).toEqual([])
+    expect(await namesOf({ pressureClearing: true })).toEqual(['microcompact'])
   })
 
   it('[G27] a session keeps the tools it began with, and they run', async () => {

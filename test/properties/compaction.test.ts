@@ -26,6 +26,8 @@ const rooms = fc.record({
   window: fc.integer({ min: 3000, max: 40_000 }),
   maxOutput: fc.integer({ min: 1, max: 200_000 }),
 })
+/** Any place of the dial, with and without clearing first. */
+const dials = fc.record({ thrift: fc.double({ min: 0, max: 1, noNaN: true }), clears: fc.boolean() })
 
 function foldOf(entries: readonly Entry[]): Fold {
   const fold = new Fold()
@@ -75,11 +77,11 @@ describe('compaction', () => {
   it('[L2] ends below the target, or below the threshold where what must be kept exceeds it', () => {
     let compacted = 0
     fc.assert(
-      fc.property(sessions, rooms, (entries, clues) => {
+      fc.property(sessions, rooms, dials, (entries, clues, dial) => {
         const fold = foldOf(entries)
         const room = roomFor(fold, clues)
         if (fold.view().tokens < room.threshold) return
-        const outcome = plan(fold, room, forced)
+        const outcome = plan(fold, room, { ...forced, ...dial })
         if (!outcome.ok) {
           expect(outcome.message).toMatch(/\d+ tokens/)
           expect(pinnedTokens(fold)).toBeGreaterThan(0.2 * room.room)

@@ -72,6 +72,8 @@ const options = fc.record({
   digestChars: fc.constantFrom(0, 40, 240),
   messageChars: fc.constantFrom(500, 5000, 200_000),
   native: fc.boolean(),
+  pressure: fc.boolean(),
+  thrift: fc.double({ min: 0, max: 1, noNaN: true }),
 })
 
 function budgetFor(drawn: Drawn, entries: readonly Entry[]): Budget {

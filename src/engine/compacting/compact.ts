@@ -99,6 +99,8 @@ function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {
     from,
     upTo,
     instructions,
+    thrift: core.options.thrift,
+    clears: core.options.pressureClearing,
     scale: scaleOf(core, ask, room),
     mayTouchHeld: trigger === 'manual',
   }

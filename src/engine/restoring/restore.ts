@@ -4,6 +4,7 @@
 import type { Plan } from '../../compaction/ladder.ts'
 import { headWithin, sharesOf } from '../../compaction/restoring/shares.ts'
 import type { Room } from '../../projection/budget.ts'
+import { pointOf } from '../../projection/dial.ts'
 import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
@@ -48,8 +49,10 @@ export async function restoration(
     factor,
   )
   const visible = visibleFiles(made.partsKept, made.edits, cwd)
+  // The dial says what files may take where nobody else does.
+  const filesTokens = options.filesTokens ?? pointOf(core.options.thrift).filesTokens
   const files = await restoreFiles({
-    options,
+    options: { ...options, filesTokens },
     source: options.source ?? readThrough(core),
     scene,
     cwd,

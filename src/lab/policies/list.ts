@@ -1,4 +1,5 @@
 // Every policy that has a name, in the order of the table: what bounds the picture, other programs, ours.
+import { defaults } from '../../settings/defaults.ts'
 import { fallback, plain, type Policy } from '../policy.ts'
 import { peers } from './peers.ts'
 import type { TrimRule } from './trim-rounds.ts'
@@ -55,7 +56,7 @@ const ours: readonly Policy[] = [
     ...plain,
     name: 'clear-old',
     about: 'our clearing of old results by time, economy and pressure, alone',
-    standard: { budget: false, autocompact: false },
+    standard: { budget: false, autocompact: false, pressure: true },
     trim: fallback,
   },
   {
@@ -69,10 +70,18 @@ const ours: readonly Policy[] = [
   },
 ]
 
+/** Our layers at each measured place of the dial. */
+export const dial: readonly Policy[] = defaults.dial.points.map(({ at }) => ({
+  ...ours.find(({ name }) => name === 'standard')!,
+  name: `dial-${at}`,
+  about: `our layers with the dial at ${at}: 0 keeps as much as fits, 1 spends as little as is sensible`,
+  standard: { thrift: at },
+}))
+
 export const policies: readonly Policy[] = [...bounds, ...peers, ...ours]
 
 export const policyNamed = (name: string): Policy | undefined =>
-  policies.find((policy) => policy.name === name)
+  [...policies, ...dial].find((policy) => policy.name === name)
 
 /** What a policy is in the picture; one from a file is its user's own. */
 export function kindOf({ name }: Policy): 'bound' | 'peer' | 'ours' {

@@ -11,6 +11,7 @@ import {
   type LiveStub,
   type Pin,
 } from './live-edits.ts'
+import { blockWords } from './block-words.ts'
 import { wellFormed, withBlocks } from './part.ts'
 import { estimateBlock, estimateBlocks } from '../tokens.ts'
 import type { Part, ViewBlock } from '../view.ts'
@@ -128,6 +129,10 @@ function keptBlocks(part: Part, keep: Kept): ViewBlock[] {
   for (const [index, block] of part.blocks.entries()) {
     const source = part.source[index]!
     if (keep.at.block !== undefined && keep.at.block !== source) continue
+    if (keep.lines !== undefined) {
+      blocks.push({ type: 'text', text: fence(part, source, linesOf(block, keep.lines)) })
+      continue
+    }
     const inner: readonly ViewBlock[] =
       block.type === 'tool_result' && 'is_error' in block ? block.content : [block]
     for (const shown of inner) {
@@ -139,10 +144,18 @@ function keptBlocks(part: Part, keep: Kept): ViewBlock[] {
   return blocks
 }
 
+const fenced = (part: Part, block: number, text: string, keep: Kept): string =>
+  fence(part, block, ends(text, keep, `${part.from}.${block}`))
+
 // The fence carries the place, so that kept text cannot close it by quoting a bare tag.
-function fenced(part: Part, block: number, text: string, keep: Kept): string {
+function fence(part: Part, block: number, text: string): string {
   const id = `${part.from}.${block}`
-  return `<kept id="${id}" from="${speaker(part)}">\n${ends(text, keep, id)}\n</kept id="${id}">`
+  return `<kept id="${id}" from="${speaker(part)}">\n${text}\n</kept id="${id}">`
+}
+
+function linesOf(block: ViewBlock, ranges: NonNullable<Kept['lines']>): string {
+  const lines = blockWords(block).split('\n')
+  return wellFormed(ranges.map(([from, to]) => lines.slice(from, to).join('\n')).join('\n[…]\n'))
 }
 
 function ends(text: string, keep: Kept, id: string): string {

@@ -1,17 +1,73 @@
-// Autocompact: the last layer. At the threshold it asks for a summary of everything in sight; who carries that out
-// decides how much of the newest stays. What earlier layers freed has been counted by then.
-import type { Layer } from '../layer.ts'
+// Autocompact: the last layer. It asks for a summary of everything in sight; who carries that out decides how much of
+// the newest stays. What earlier layers freed has been counted by then. The threshold is the last moment (SPEC 1.5); the
+// economy may choose an earlier one, as far as the dial lets it.
+//
+// When that is: carrying what a boundary would put away is paid at every request, the boundary itself once. Whoever
+// waits until both have cost the same is near the best for any growth, and never pays much more than twice the least.
+import { defaults } from '../../settings/defaults.ts'
+import { allowanceOf, type DialPoint } from '../dial.ts'
+import type { Budget, Layer } from '../layer.ts'
+import type { View } from '../view.ts'
+import { plainRates } from './pricing.ts'
 
 export const autocompactName = 'autocompact'
 
-export function autocompact(): Layer {
+/** Without a point it speaks at the threshold alone. */
+export function autocompact(point: DialPoint | null = null, asksModel = false): Layer {
   return {
     name: autocompactName,
     decide: (view, budget) => {
       const first = view.messages.at(0)
       const last = view.messages.last()
-      if (first === undefined || last === undefined || view.tokens < budget.threshold) return null
+      if (first === undefined || last === undefined) return null
+      const isTime =
+        view.tokens >= budget.threshold || (point !== null && isEarly(view, budget, point, asksModel))
+      if (!isTime) return null
       return { kind: 'ask', span: { from: first.from, to: last.to }, want: 'summary', when: 'now' }
     },
   }
+}
+
+/** Whether a boundary now is cheaper than going on. */
+function isEarly(view: View, budget: Budget, point: DialPoint, asksModel: boolean): boolean {
+  const { rates, room, isWarm } = budget
+  const { read, write, output } = rates ?? plainRates
+  const { tailTokens, excerptTokens, textTokens } = allowanceOf(point, room)
+  const after = tailTokens + excerptTokens + textTokens
+  const excess = view.tokens - view.factor * view.fixedEstimate - after
+  // Cheaper than the pass over the messages, and true of most requests.
+  if (excess < point.leastTokens) return false
+  const { sizes, grown } = sinceBoundary(view)
+  if (grown < point.leastTokens) return false
+  // On a cold cache everything is written again in any case.
+  if (!isWarm) return excess >= point.coldTokens
+  const carried = sizes.reduce((sum, size) => sum + read * Math.max(0, size - after), 0)
+  const asked = asksModel ? read * view.tokens + output * defaults.dial.summaryTokens : 0
+  return carried >= point.carry * (Math.max(0, write - read) * after + asked)
+}
+
+interface Since {
+  /** What the conversation took at each request since the last boundary. */
+  readonly sizes: readonly number[]
+  /** What has come since. */
+  readonly grown: number
+}
+
+/** Read from the view itself, so that it is the same after a resume: an answer stands for the request it answers. */
+function sinceBoundary(view: View): Since {
+  const answers: { readonly at: number; readonly size: number }[] = []
+  let boundary = -1
+  let size = 0
+  let before = 0
+  for (const message of view.messages) {
+    for (const part of message.parts) {
+      if (part.kind === 'edit' && part.edit !== null && part.by === autocompactName && part.edit > boundary)
+        boundary = part.edit
+      if (part.kind === 'answer') answers.push({ at: part.from, size: view.factor * size })
+      size += part.estimate - part.clearedEstimate
+      if (part.from <= boundary) before = size
+    }
+  }
+  const sizes = answers.filter(({ at }) => at > boundary).map((answer) => answer.size)
+  return { sizes, grown: view.factor * (size - before) }
 }

@@ -1,5 +1,6 @@
 // The standard layers in their order (SPEC 0): budget, snip, microcompact, collapse, autocompact.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
+import { pointOf, type Thrift } from '../dial.ts'
 import type { Layer } from '../layer.ts'
 import { autocompact } from './autocompact.ts'
 import { collapse } from './collapse.ts'
@@ -17,15 +18,21 @@ export interface LayerOptions extends MicrocompactOptions {
   /** Early spans are archived before the room ends; off unless set. */
   readonly collapse?: boolean | undefined
   readonly autocompact?: boolean | undefined
+  /** Where the dial stands: from 0, keep as much as fits, to 1, spend as little as is sensible. */
+  readonly thrift?: Thrift | undefined
+  /** A model writes the texts, so a boundary costs a call too. */
+  readonly asksModel?: boolean | undefined
 }
 
 export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   if (options.automaticRemoval === false) return []
   const layers: Layer[] = []
   if (options.budget !== false) layers.push(toolResultBudget(options))
-  if (options.microcompact !== false) layers.push(microcompact(options))
+  // Where nothing else makes room at the threshold, clearing must.
+  const pressure = options.pressure ?? options.autocompact === false
+  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure }))
   if (options.collapse === true) layers.push(collapse())
-  if (options.autocompact !== false) layers.push(autocompact())
+  if (options.autocompact !== false) layers.push(autocompact(pointOf(options.thrift), options.asksModel))
   return layers
 }
 

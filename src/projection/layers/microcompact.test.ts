@@ -8,7 +8,7 @@ import { microcompact } from './microcompact.ts'
 import type { ClearingPrice } from './pricing.ts'
 import { plainMarker } from './stub-text.ts'
 
-const layer = microcompact()
+const layer = microcompact({ pressure: true })
 const cacheEdits = { cacheEdits: true, contextEditing: false, bindsPrefix: false }
 const priceOf = (proposal: Proposal | null): ClearingPrice =>
   (proposal?.kind === 'edit' ? proposal.price : undefined) as ClearingPrice

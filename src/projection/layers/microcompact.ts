@@ -14,6 +14,8 @@ import type { PolicyOf } from './tool-policy.ts'
 export interface MicrocompactOptions {
   readonly policyOf?: PolicyOf | undefined
   readonly timeBased?: boolean | undefined
+  /** At the threshold old results go before a text stands for anything; off unless set. */
+  readonly pressure?: boolean | undefined
   readonly cached?: boolean | undefined
   /** The server clears by itself; then cached clearing and the economy leave it to that. */
   readonly native?: boolean | undefined
@@ -25,6 +27,7 @@ export interface MicrocompactOptions {
 interface Settings {
   readonly policyOf: PolicyOf | undefined
   readonly timeBased: boolean
+  readonly pressure: boolean
   readonly cached: boolean
   readonly native: boolean
   readonly keep: number
@@ -46,6 +49,7 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
   const settings: Settings = {
     policyOf: options.policyOf,
     timeBased: options.timeBased ?? true,
+    pressure: options.pressure ?? false,
     cached: options.cached ?? true,
     native: options.native ?? false,
     keep: Math.max(1, options.keep ?? clearing.keep),
@@ -85,11 +89,11 @@ function decide(view: View, budget: Budget, survey: Survey, settings: Settings):
   return { kind: 'edit', edits, why: whys.join('; '), tokensFreed: price.freedTokens, price }
 }
 
-/** Who clears, and what. The order is that of SPEC 4.4; pressure is heard whichever way was taken. */
+/** Who clears, and what. The order is that of SPEC 4.4; pressure, where it is on, is heard whichever way was taken. */
 function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
   const nominated = nominate(survey, settings)
   if (settings.timeBased && isIdle(survey, budget, settings))
-    return underPressure(view, budget, survey, {
+    return relieved(view, budget, survey, settings, {
       kind: 'time',
       chosen: nominated,
       why: `nothing was said for more than ${Math.round(settings.idleMs / minute)} minutes, so the cache is cold`,
@@ -98,17 +102,22 @@ function choose(view: View, budget: Budget, survey: Survey, settings: Settings):
   if (canDelete(budget, settings)) {
     const active = survey.candidates.length
     if (pressed || active >= defaults.clearing.cachedTrigger)
-      return underPressure(view, budget, survey, {
+      return relieved(view, budget, survey, settings, {
         kind: 'cached',
         chosen: nominated,
         why: `${active} results are active; the server deletes all but the newest ${settings.keep} from its cache`,
       })
     return nothing
   }
-  if (pressed) return underPressure(view, budget, survey, pressure(view, budget, nominated))
+  if (pressed && settings.pressure)
+    return relieved(view, budget, survey, settings, pressure(view, budget, nominated))
   if (settings.native && budget.capabilities.contextEditing) return nothing
-  return economy(view, budget, survey, nominated)
+  return economy(view, budget, survey, nominated, settings.pressure)
 }
+
+/** A choice with what pressure adds to it, where it may. */
+const relieved = (view: View, budget: Budget, survey: Survey, settings: Settings, choice: Choice): Choice =>
+  settings.pressure ? underPressure(view, budget, survey, choice) : choice
 
 const nothing: Choice = { kind: 'economy', chosen: [], why: '' }
 const minute = 60_000
@@ -177,12 +186,18 @@ const isOversized = ({ block }: Candidate): boolean =>
   block.content.reduce((sum, inner) => sum + (inner.type === 'text' ? inner.text.length : 0), 0) >
   defaults.results.maxChars
 
-function economy(view: View, budget: Budget, survey: Survey, nominated: readonly Candidate[]): Choice {
+function economy(
+  view: View,
+  budget: Budget,
+  survey: Survey,
+  nominated: readonly Candidate[],
+  mayTakeAll: boolean,
+): Choice {
   // On models that bind reasoning to its prefix an edit in the middle of a turn would cost the turn its reasoning.
   if (budget.capabilities.bindsPrefix && !survey.isTurnStart) return nothing
   const { earlyShare, stubTokens } = defaults.clearing
   const level = budget.target + earlyShare * (budget.threshold - budget.target)
-  const isEarly = view.tokens <= level
+  const isEarly = !mayTakeAll || view.tokens <= level
   const allowed = isEarly ? nominated.filter((candidate) => candidate.isSuperseded) : nominated
   const chosen = worthClearing(view, budget, allowed, stubTokens)
   const what = isEarly ? 'newer work supersedes them' : 'they are old'

@@ -16,7 +16,7 @@ export interface ClearingPrice extends ReductionPrice {
 }
 
 /** Where no price is known, the ratios that hold nearly everywhere. */
-const plainRates = { read: 0.1, write: 1.25 }
+export const plainRates = { read: 0.1, write: 1.25, output: 5 }
 
 /** Estimated tokens that clearing gives back, before the stub is written. */
 export const freedBy = (candidate: Candidate, stubTokens: number): number => shownBy(candidate) - stubTokens

@@ -1,0 +1,134 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { roomOf, type Room } from '../../projection/budget.ts'
+import { Fold } from '../../projection/fold.ts'
+import { blockWords } from '../../projection/folding/block-words.ts'
+import { viewRefusal } from '../../projection/refusal.ts'
+import { answered, call, Pen, result, said, start } from '../../testing/builders.ts'
+import type { Fact, Kept, SummaryEdit } from '../../transcript/fact.ts'
+import { shownText } from '../reading.ts'
+import { plan } from '../ladder.ts'
+import { sceneOf } from '../scene.ts'
+import { excerptsOf } from './excerpts.ts'
+
+const file = (name: string, lines: number): string =>
+  Array.from({ length: lines }, (_, at) => `  const ${name}Value${at} = compute_${name}(${at * 1000})`).join(
+    '\n',
+  )
+
+let count = 0
+const read = (path: string, text: string): Fact[] => {
+  const id = `call${(count += 1)}`
+  return [answered([call(id, 'Read', { file_path: path })], { id: `m_${id}` }), result(id, text)]
+}
+const edit = (path: string): Fact[] => {
+  const id = `call${(count += 1)}`
+  const input = { file_path: path, old_string: 'a', new_string: 'b' }
+  return [answered([call(id, 'Edit', input)], { id: `m_${id}` }), result(id, 'done')]
+}
+
+function foldOf(...facts: readonly Fact[]): { readonly fold: Fold; readonly pen: Pen } {
+  const [fold, pen] = [new Fold(), new Pen()]
+  for (const fact of [start(), ...facts]) fold.push(pen.write(fact))
+  return { fold, pen }
+}
+
+const room = (window: number): Room => {
+  const outcome = roomOf({ window, maxOutput: 8000, fixed: 100 })
+  if (!outcome.ok) throw new Error(outcome.why)
+  return outcome.room
+}
+
+const wordsOf = (fold: Fold, { at, lines = [] }: Kept): string => {
+  const part = fold.units.find(at.seq)!
+  const all = blockWords(part.blocks[part.source.indexOf(at.block!)]!).split('\n')
+  return lines.map(([from, to]) => all.slice(from, to).join('\n')).join('\n')
+}
+
+describe('excerpts', () => {
+  const facts = [
+    said('build it'),
+    ...read('src/idle.ts', file('idle', 120)),
+    ...read('src/busy.ts', file('busy', 120)),
+    ...edit('src/busy.ts'),
+    ...edit('src/busy.ts'),
+    ...read('src/other.ts', file('other', 4)),
+  ]
+
+  it('[DI3] keep lines of a file that calls work on before those of one they do not', () => {
+    const { fold } = foldOf(...facts)
+    const scene = sceneOf(fold, room(60_000), {})
+    const end = scene.parts.length - 2
+    const kept = excerptsOf(scene, { start: 0, end }, 2000, [])
+    const words = kept.map((keep) => wordsOf(fold, keep)).join('\n')
+    expect(words).toContain('busyValue10 ')
+    expect(words).not.toContain('idleValue10 ')
+    const all = excerptsOf(scene, { start: 0, end }, 50_000, []).map((keep) => wordsOf(fold, keep))
+    expect(all.join('\n')).toContain('idleValue119 ')
+  })
+
+  it('[DI3] leave out what is in sight anyway', () => {
+    const { fold } = foldOf(...facts, ...read('src/busy.ts', file('busy', 120)))
+    const scene = sceneOf(fold, room(60_000), {})
+    const kept = excerptsOf(scene, { start: 0, end: scene.parts.length - 2 }, 50_000, [])
+    const words = kept.map((keep) => wordsOf(fold, keep)).join('\n')
+    expect(words).not.toContain('busyValue10 ')
+    expect(words).toContain('idleValue10 ')
+  })
+
+  it('[DI3] fit their tokens and name lines inside the span, in order', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 6000 }), fc.integer({ min: 0, max: 12 }), (tokens, drawn) => {
+        const { fold } = foldOf(...facts)
+        const scene = sceneOf(fold, room(60_000), {})
+        const end = Math.min(drawn, scene.parts.length)
+        const kept = excerptsOf(scene, { start: 0, end }, tokens, [])
+        const last = scene.parts[end - 1]?.to ?? -1
+        let used = 0
+        for (const [index, keep] of kept.entries()) {
+          expect(keep.at.seq).toBeLessThanOrEqual(last)
+          if (index > 0) expect(keep.at.seq).toBeGreaterThanOrEqual(kept[index - 1]!.at.seq)
+          for (const [from, to] of keep.lines!) expect(from).toBeLessThan(to)
+          used += wordsOf(fold, keep).length
+        }
+        expect(used).toBeLessThanOrEqual(5 * tokens)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('[DI4] stand in the view word for word beside the summary, and may stay at the next boundary too', () => {
+    const { fold, pen } = foldOf(...facts, said('go on'))
+    const compacted = (): SummaryEdit => {
+      const made = plan(fold, room(40_000), { trigger: 'manual' })
+      if (!made.ok) throw new Error(made.message)
+      const fact: Fact = {
+        type: 'view-edit',
+        layer: 'autocompact',
+        asked: 'user',
+        edits: made.plan.edits,
+        why: 'a test',
+        tokensFreed: 0,
+      }
+      expect(viewRefusal(fold, fact)).toBeNull()
+      fold.push(pen.write(fact))
+      return made.plan.edits.find((one) => one.kind === 'summary')!
+    }
+    const first = compacted()
+    expect(first.keep.some(({ lines }) => lines !== undefined)).toBe(true)
+    expect(shown(fold)).toContain(file('busy', 40).split('\n').slice(3, 30).join('\n'))
+    const id = `call${(count += 1)}`
+    for (const fact of [
+      answered([call(id, 'Bash', { command: 'wc -l src/busy.ts' })], { id: `m_${id}` }),
+      result(id, file('noise', 700)),
+      answered('done', { id: 'last' }),
+      said('more'),
+    ])
+      fold.push(pen.write(fact))
+    const second = compacted()
+    expect(second.from).toBe(first.from)
+    expect(shown(fold)).toContain('busyValue10 ')
+  })
+})
+
+const shown = (fold: Fold): string => [...fold.parts()].map(shownText).join('\n')

@@ -1,0 +1,225 @@
+// Excerpts: lines of older blocks that stay word for word beside a summary, because later work is likely to need them.
+// Blocks are cut into pieces of neighbouring lines. A piece is worth more the more its file is worked on, the newer it
+// is and the more names it holds that calls have used; what is in sight anyway is worth nothing. The best for their size
+// are taken as long as they fit. Deterministic, and no model is asked.
+import type { Kept } from '../../transcript/fact.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { blockWords } from '../../projection/folding/block-words.ts'
+import { estimateText } from '../../projection/tokens.ts'
+import type { Part, ViewBlock } from '../../projection/view.ts'
+import type { Scene } from '../scene.ts'
+import { usageIn, type Usage } from './using.ts'
+import { namesIn } from '../words.ts'
+
+interface Piece extends Place {
+  readonly from: number
+  /** Without the numbers that tools put before them. */
+  readonly lines: readonly string[]
+  readonly tokens: number
+  readonly age: number
+}
+
+/** What stays of the parts from `start` to before `end`, in the order of their places. `shown` stays in any case. */
+export function excerptsOf(
+  scene: Scene,
+  { start, end }: { readonly start: number; readonly end: number },
+  tokens: number,
+  shown: readonly string[],
+): readonly Kept[] {
+  if (tokens <= 0) return []
+  const calls = callsIn(scene, start, end)
+  const usage = usageIn(
+    scene.parts,
+    [...calls.values()].map(({ block }) => block),
+  )
+  const sight = new Sight()
+  for (const part of scene.parts.slice(end)) for (const block of part.blocks) sight.add(linesIn(block))
+  for (const text of shown) sight.add(text.split('\n'))
+  const pieces = scene.parts.slice(start, end).flatMap((part) => piecesOf(scene, part, usage))
+  return keptOf(chosenFrom(pieces, tokens, usage, sight), calls)
+}
+
+/** A block of an entry. */
+interface Place {
+  readonly part: Part
+  readonly block: ViewBlock
+  /** Its index in the entry. */
+  readonly source: number
+}
+
+/** The calls of a span by their ids, those that an earlier boundary kept included. */
+function callsIn(scene: Scene, start: number, end: number): ReadonlyMap<string, Place> {
+  const calls = new Map<string, Place>()
+  const note = (place: Place): void => {
+    if (place.block.type === 'tool_use') calls.set(place.block.id, place)
+  }
+  for (const part of scene.parts.slice(start, end)) {
+    if (part.kind === 'edit') for (const { place } of keptIn(scene, part)) note(place)
+    else
+      for (const [index, block] of part.blocks.entries()) note({ part, block, source: part.source[index]! })
+  }
+  return calls
+}
+
+/** What an earlier boundary kept in lines. */
+function keptIn(
+  { fold }: Scene,
+  { from }: Part,
+): readonly { readonly place: Place; readonly lines: NonNullable<Kept['lines']> }[] {
+  const top = fold.edits.topAt(from)
+  if (top?.edit.kind !== 'summary') return []
+  return top.edit.keep.flatMap(({ at, lines }) => {
+    const part = lines === undefined ? undefined : fold.units.find(at.seq)
+    const index = part?.source.indexOf(at.block ?? 0) ?? -1
+    if (part === undefined || index < 0) return []
+    return [{ place: { part, block: part.blocks[index]!, source: at.block ?? 0 }, lines: lines! }]
+  })
+}
+
+/** The lines that can be seen, and the names in them. */
+class Sight {
+  readonly #lines = new Set<string>()
+  readonly #names = new Set<string>()
+
+  add(lines: readonly string[]): void {
+    for (const line of lines) {
+      this.#lines.add(line.trim())
+      for (const name of namesIn(line.slice(0, defaults.excerpts.lineChars))) this.#names.add(name)
+    }
+  }
+
+  hasLine(line: string): boolean {
+    return this.#lines.has(line)
+  }
+
+  hasName(name: string): boolean {
+    return this.#names.has(name)
+  }
+}
+
+const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
+const linesIn = (block: ViewBlock): string[] =>
+  blockWords(block)
+    .split('\n')
+    .map((line) => line.replace(numbered, ''))
+
+function piecesOf(scene: Scene, part: Part, usage: Usage): readonly Piece[] {
+  if (part.kind === 'input') return []
+  if (part.kind === 'edit')
+    return keptIn(scene, part).flatMap(({ place, lines }) =>
+      piecesIn(scene, place, lines, defaults.excerpts.keptAge),
+    )
+  // What a stub left is not what the entry holds, and a made-up result holds nothing.
+  if (part.by !== null || part.source[0] === -1) return []
+  return part.blocks.flatMap((block, index) =>
+    piecesIn(scene, { part, block, source: part.source[index]! }, null, usage.age(part)),
+  )
+}
+
+function piecesIn(
+  { factor }: Scene,
+  place: Place,
+  ranges: Kept['lines'] | null,
+  age: number,
+): readonly Piece[] {
+  const { pieceLines } = defaults.excerpts
+  const raw = blockWords(place.block).split('\n')
+  const bare = linesIn(place.block)
+  const pieces: Piece[] = []
+  for (const [first, end] of ranges ?? [[0, raw.length] as const]) {
+    for (let from = first; from < end; from += pieceLines) {
+      const to = Math.min(end, from + pieceLines)
+      const tokens = factor * estimateText(raw.slice(from, to).join('\n'))
+      if (tokens > 0) pieces.push({ ...place, from, lines: bare.slice(from, to), tokens, age })
+    }
+  }
+  return pieces
+}
+
+/** What a piece adds to what is in sight, in tokens of a file at work. */
+function worthOf({ block, lines, age }: Piece, usage: Usage, sight: Sight): number {
+  const { newness, fading, otherWeight, nameTokens, mostUses, unusedName, lineChars } = defaults.excerpts
+  const each =
+    (Math.log1p(usage.work(block)) + newness * Math.exp(-age / fading)) *
+    (usage.showsFile(block) ? 1 : otherWeight)
+  const own = new Set<string>()
+  const texts: string[] = []
+  let names = 0
+  for (const line of lines) {
+    const trimmed = line.trim()
+    if (trimmed === '' || sight.hasLine(trimmed)) continue
+    texts.push(line)
+    for (const name of namesIn(line.slice(0, lineChars))) {
+      if (own.has(name) || sight.hasName(name)) continue
+      own.add(name)
+      names += Math.min(mostUses, usage.use(name)) + unusedName
+    }
+  }
+  return each * estimateText(texts.join('\n')) + nameTokens * names
+}
+
+/** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */
+function chosenFrom(pieces: readonly Piece[], tokens: number, usage: Usage, sight: Sight): readonly Piece[] {
+  const { fenceTokens, leastWorth } = defaults.excerpts
+  const weigh = (piece: Piece): number => worthOf(piece, usage, sight) / (piece.tokens + fenceTokens)
+  const queue = pieces
+    .map((piece) => ({ piece, worth: weigh(piece) }))
+    .sort((a, b) => a.worth - b.worth || a.piece.part.from - b.piece.part.from || b.piece.from - a.piece.from)
+  const chosen: Piece[] = []
+  let left = tokens
+  for (let next = queue.pop(); next !== undefined && next.worth > leastWorth; next = queue.pop()) {
+    const { piece } = next
+    const cost = piece.tokens + fenceTokens
+    if (cost > left) continue
+    const worth = weigh(piece)
+    if (worth < (queue.at(-1)?.worth ?? 0)) {
+      insert(queue, { piece, worth })
+      continue
+    }
+    chosen.push(piece)
+    left -= cost
+    sight.add(piece.lines)
+  }
+  return chosen
+}
+
+interface Weighed {
+  readonly piece: Piece
+  readonly worth: number
+}
+
+function insert(queue: Weighed[], one: Weighed): void {
+  let low = 0
+  let high = queue.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (queue[middle]!.worth < one.worth) low = middle + 1
+    else high = middle
+  }
+  queue.splice(low, 0, one)
+}
+
+/** Pieces of one block as one, neighbours joined, and before a result the call that says what it is. */
+function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): readonly Kept[] {
+  const blocks = new Map<string, { readonly at: Required<Kept['at']>; readonly lines: [number, number][] }>()
+  const linesFor = ({ part, source }: Place): [number, number][] => {
+    const key = `${part.from}.${source}`
+    const own = blocks.get(key) ?? { at: { seq: part.from, block: source }, lines: [] }
+    blocks.set(key, own)
+    return own.lines
+  }
+  for (const piece of pieces.toSorted((a, b) => a.from - b.from)) {
+    const lines = linesFor(piece)
+    const last = lines.at(-1)
+    const to = piece.from + piece.lines.length
+    if (last?.[1] === piece.from) last[1] = to
+    else lines.push([piece.from, to])
+  }
+  for (const { block } of pieces) {
+    const call = block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
+    if (call === undefined) continue
+    const lines = linesFor(call)
+    if (lines.length === 0) lines.push([0, defaults.excerpts.callLines])
+  }
+  return [...blocks.values()].sort((a, b) => a.at.seq - b.at.seq || a.at.block - b.at.block)
+}

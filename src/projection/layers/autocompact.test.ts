@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { budget, lines, Scribe } from '../../../test/layers/scene.ts'
+import type { DialPoint } from '../dial.ts'
+import type { Budget } from '../layer.ts'
+import { autocompact } from './autocompact.ts'
+
+const point: DialPoint = {
+  carry: 2,
+  coldTokens: 30_000,
+  leastTokens: 4000,
+  tailTokens: 3000,
+  excerptTokens: 3000,
+  textTokens: 1000,
+  filesTokens: 0,
+}
+
+/** Rounds until the layer speaks; null when it does not within so many. */
+function roundsUntil(layer: ReturnType<typeof autocompact>, by: Partial<Budget>, most = 200): number | null {
+  const scribe = new Scribe()
+  scribe.say()
+  for (let round = 1; round <= most; round++) {
+    scribe.rounds(1, { output: lines(120) })
+    if (layer.decide(scribe.view(), budget({ threshold: 1_000_000, ...by })) !== null) return round
+  }
+  return null
+}
+
+describe('autocompact', () => {
+  it('[DI2] comes before the threshold once carrying has cost so many times the rewrite', () => {
+    const once = roundsUntil(autocompact({ ...point, carry: 1 }), {})!
+    const often = roundsUntil(autocompact({ ...point, carry: 8 }), {})!
+    expect(once).toBeGreaterThan(1)
+    expect(often).toBeGreaterThan(once * 1.5)
+    expect(roundsUntil(autocompact({ ...point, carry: Infinity }), {}, 60)).toBeNull()
+    expect(roundsUntil(autocompact(), {}, 60)).toBeNull()
+  })
+
+  it('[DI2] waits longer where writing costs more, and where a model writes the text', () => {
+    const rates = budget().rates!
+    const usual = roundsUntil(autocompact(point), {})!
+    const dear = roundsUntil(autocompact(point), { rates: { ...rates, write: 2 * rates.write } })!
+    const asked = roundsUntil(autocompact(point, true), {})!
+    expect(dear).toBeGreaterThan(usual)
+    expect(asked).toBeGreaterThan(usual)
+  })
+
+  it('[DI2] on a cold cache asks for enough to put away, whatever was carried', () => {
+    const cold = { isWarm: false }
+    const few = roundsUntil(autocompact({ ...point, carry: Infinity, coldTokens: 8000 }), cold)!
+    const many = roundsUntil(autocompact({ ...point, carry: Infinity, coldTokens: 40_000 }), cold)!
+    expect(few).toBeGreaterThan(1)
+    expect(many).toBeGreaterThan(few * 2)
+  })
+
+  it('[DI2] is silent right after a boundary until enough has come, however much must stay', () => {
+    const layer = autocompact({ ...point, coldTokens: 0, leastTokens: 6000 })
+    const scribe = new Scribe()
+    const first = scribe.say()
+    scribe.rounds(60, { output: lines(120) })
+    const { upTo } = scribe.view()
+    scribe.write({
+      type: 'view-edit',
+      layer: layer.name,
+      asked: 'automatic',
+      edits: [
+        {
+          kind: 'summary',
+          from: first,
+          to: upTo,
+          text: lines(3000),
+          ref: 'x',
+          keep: [{ at: { seq: first, block: 0 } }],
+        },
+      ],
+      why: 'a test',
+      tokensFreed: 0,
+    })
+    const by = budget({ threshold: 1_000_000, isWarm: false })
+    expect(scribe.view().tokens).toBeGreaterThan(15_000)
+    expect(layer.decide(scribe.view(), by)).toBeNull()
+    scribe.say('on')
+    scribe.rounds(1, { output: lines(120) })
+    expect(layer.decide(scribe.view(), by)).toBeNull()
+    scribe.rounds(8, { output: lines(120) })
+    expect(layer.decide(scribe.view(), by)).not.toBeNull()
+  })
+
+  it('[DI2] at the threshold it speaks whatever the dial says', () => {
+    const scribe = new Scribe()
+    scribe.say('only this')
+    const { tokens } = scribe.view()
+    const layer = autocompact({ ...point, carry: Infinity })
+    expect(layer.decide(scribe.view(), budget({ threshold: tokens }))).toMatchObject({
+      kind: 'ask',
+      when: 'now',
+    })
+    expect(layer.decide(scribe.view(), budget({ threshold: tokens + 1 }))).toBeNull()
+  })
+})

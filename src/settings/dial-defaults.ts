@@ -1,0 +1,116 @@
+// The numbers of the dial between thrift and fidelity; part of `defaults`. Chosen on the two thirds of the recorded
+// sessions that are not held out (`npm run bench -- dial` shows all of them).
+
+export const dialDefaults = {
+  dial: {
+    /** Where it stands unless somebody turns it: 0 keeps as much as fits, 1 spends as little as is sensible. */
+    thrift: 0.4,
+    /** Places that have a name. */
+    names: { fidelity: 0, balanced: 0.4, thrift: 1 },
+    /** What is measured; between two of them it is in between. */
+    points: [
+      {
+        at: 0,
+        carry: 30,
+        coldTokens: 80_000,
+        leastTokens: 30_000,
+        tailTokens: 29_000,
+        excerptTokens: 26_000,
+        textTokens: 6000,
+        filesTokens: 25_000,
+      },
+      {
+        at: 0.2,
+        carry: 14,
+        coldTokens: 60_000,
+        leastTokens: 25_000,
+        tailTokens: 27_000,
+        excerptTokens: 24_000,
+        textTokens: 5000,
+        filesTokens: 25_000,
+      },
+      {
+        at: 0.4,
+        carry: 8,
+        coldTokens: 40_000,
+        leastTokens: 20_000,
+        tailTokens: 25_000,
+        excerptTokens: 22_000,
+        textTokens: 4000,
+        filesTokens: 18_000,
+      },
+      {
+        at: 0.6,
+        carry: 5,
+        coldTokens: 35_000,
+        leastTokens: 18_000,
+        tailTokens: 18_000,
+        excerptTokens: 15_000,
+        textTokens: 3500,
+        filesTokens: 10_000,
+      },
+      {
+        at: 0.8,
+        carry: 3,
+        coldTokens: 30_000,
+        leastTokens: 15_000,
+        tailTokens: 12_000,
+        excerptTokens: 10_000,
+        textTokens: 3000,
+        filesTokens: 0,
+      },
+      {
+        at: 0.9,
+        carry: 2,
+        coldTokens: 25_000,
+        leastTokens: 15_000,
+        tailTokens: 10_000,
+        excerptTokens: 7000,
+        textTokens: 3000,
+        filesTokens: 0,
+      },
+      {
+        at: 1,
+        carry: 1.2,
+        coldTokens: 20_000,
+        leastTokens: 12_000,
+        tailTokens: 7000,
+        excerptTokens: 5000,
+        textTokens: 2500,
+        filesTokens: 0,
+      },
+    ],
+    /** What a summary by a model is taken to put out, where the price of a boundary is weighed. */
+    summaryTokens: 3000,
+    /** What excerpts may take of the room. */
+    excerptShare: 0.18,
+    /** Share of the excerpts' tokens by which the caps on the user's words are raised. */
+    wordsShare: 0.5,
+  },
+  excerpts: {
+    /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */
+    pieceLines: 40,
+    /** Longest line that is looked through for names. */
+    lineChars: 400,
+    /** Answers after which a use counts a third as much. */
+    fading: 40,
+    /** What a call that changes a file counts, against one that reads it. */
+    changeWeight: 3,
+    /** How new a piece is, against how much its file is worked on. */
+    newness: 0.5,
+    /** What words of results, calls and answers count, against what shows a file. */
+    otherWeight: 0.3,
+    /** A name that calls have used, in tokens of a worked-on file; the most that one counts; and one that none has used. */
+    nameTokens: 20,
+    mostUses: 2,
+    unusedName: 0.02,
+    /** Answers since a piece that an earlier boundary kept was new. */
+    keptAge: 40,
+    /** Lines of a call that stand before what is kept of its result. */
+    callLines: 3,
+    /** What the fences around a piece and its call take. */
+    fenceTokens: 30,
+    /** Worth less than this for each token, a piece is left out even where there is room. */
+    leastWorth: 0.02,
+  },
+} as const
