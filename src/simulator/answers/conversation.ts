@@ -91,7 +91,11 @@ function readCall(
 }
 
 /** Short ids that an engine may append to a user's message are not words of the user. */
-const withoutTag = (value: string): string => value.replace(/\s*\[id:[\w-]+\]\s*$/u, '')
+function withoutTag(value: string): string {
+  // Looked for from its end: a pattern that may begin with blanks would try every blank of a long text.
+  const at = value.lastIndexOf('[id:')
+  return at >= 0 && /^\[id:[\w-]+\]\s*$/u.test(value.slice(at)) ? value.slice(0, at).trimEnd() : value
+}
 
 /** Wrapped whole in one element, as reminders and attachments are; a task script is the user's own. */
 function isWrapped(value: string): boolean {
