@@ -11,6 +11,14 @@ export type { Apart, ForkOutcome, ForkSpec } from './engine/fork-spec.ts'
 export { noAnswer, noHooks, type HookAnswer, type HookName, type Hooks } from './engine/hooks.ts'
 export type { LiveEvent, TurnFailure } from './engine/live.ts'
 export type { Caps, Spent } from './engine/limits/spend.ts'
+export type {
+  FileSource,
+  ReadNow,
+  RestorationOptions,
+  Restorer,
+  RestoreScene,
+} from './engine/restoring/restorer.ts'
+export { standingAttachment } from './engine/restoring/standing.ts'
 export { anthropicModel } from './model/anthropic.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
 export {

@@ -74,6 +74,7 @@ describe('the doors', () => {
       'scriptedMessage',
       'scriptedModel',
       'silentOverflow',
+      'standingAttachment',
       'windowOf',
     ])
   })
