@@ -50,7 +50,8 @@ function runs(
   return made.filter(({ cell: { text: words, isInverse } }) => words.trim() !== '' || isInverse)
 }
 
-function painted(seen: SeenTerminal): string {
+/** `hidden`: the folder of this run, which stands for the user's home. */
+function painted(seen: SeenTerminal, hidden: string): string {
   const rows = seen.cells()
   const lines = rows.flatMap((row, y) =>
     runs(row).map(({ at, cell: one, columns }) => {
@@ -58,7 +59,11 @@ function painted(seen: SeenTerminal): string {
       const block = one.isInverse
         ? `<rect x="${x.toFixed(1)}" y="${top}" width="${(columns * cell.width).toFixed(1)}" height="${cell.height}" fill="${ink}"/>`
         : ''
-      return `${block}<text x="${x.toFixed(1)}" y="${top + 13}" textLength="${(columns * cell.width).toFixed(1)}" xml:space="preserve">${run(one)}</text>`
+      // What is shortened afterwards must not be stretched over the room it had.
+      const isWhole = !one.text.includes(hidden)
+      const length = isWhole ? ` textLength="${(columns * cell.width).toFixed(1)}"` : ''
+      const shown = { ...one, text: one.text.replaceAll(hidden, '~') }
+      return `${block}<text x="${x.toFixed(1)}" y="${top + 13}"${length} xml:space="preserve">${run(shown)}</text>`
     }),
   )
   const [width, height] = [size.columns * cell.width + 24, size.rows * cell.height + 24]
@@ -106,6 +111,11 @@ try {
     join(project, 'total.js'),
     'export function total(list) {\n  let sum = 0\n  for (let i = 0; i < list.length - 1; i++) sum += list[i]\n  return sum\n}\n',
   )
+  await writeFile(
+    join(project, 'total.test.js'),
+    "import assert from 'node:assert'\nimport test from 'node:test'\nimport { total } from './total.js'\ntest('adds', () => assert.equal(total([1, 2]), 3))\n",
+  )
+  await writeFile(join(project, 'package.json'), '{"type": "module"}\n')
   const bundler = (await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)) as {
     bundle: (folder: string) => Promise<void>
   }
@@ -125,7 +135,7 @@ try {
   const keep = async (name: string, seen: SeenTerminal): Promise<void> => {
     const target = resolve(root, 'docs', 'screens', `${name}.svg`)
     await mkdir(resolve(target, '..'), { recursive: true })
-    await writeFile(target, painted(seen).replaceAll(folder, '~'))
+    await writeFile(target, painted(seen, folder))
     process.stdout.write(`docs/screens/${name}.svg\n`)
   }
   const seen = open([])
@@ -150,7 +160,7 @@ try {
   await say('/compact')
   await shows('became')
   await say('/context')
-  await shows('tool')
+  await until(() => /messages|results/.test(seen.lines().join('\n')), 'the context')
   await keep('compaction', seen)
   await say('/rewind')
   await shows('Back to before which message?')

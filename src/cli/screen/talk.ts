@@ -189,7 +189,9 @@ class ScreenTalk implements Scene {
     const unkept = await keepInput(this.#past, words)
     if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
     const isCommand = words.startsWith('/') && !words.startsWith('//')
-    if (this.#running !== null) return this.#whileBusy(words, isCommand)
+    if (this.#running !== null && this.#talk.isBusy) return this.#whileBusy(words, isCommand)
+    // A command that is still at work is waited for.
+    while (this.#running !== null) await this.#running
     this.#running = this.#take(words, isCommand).finally(() => {
       this.#running = null
     })
