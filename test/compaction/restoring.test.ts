@@ -242,14 +242,16 @@ describe('the table of read files', () => {
   })
 })
 
+const bareOf = async (session: Session): Promise<string> =>
+  JSON.stringify((await session.request()).messages, (key, value: unknown) =>
+    key === 'cache_control' ? undefined : value,
+  )
+
 it('[RS7] undo takes away what was given back with the summary: the request is the one before, byte for byte', async () => {
   const here = await place({ 'a.ts': file('a', 60) }, [read('a.ts'), talk])
   await turn(here.session.send('look'))
   await here.session.say('more')
-  const bare = async () =>
-    JSON.stringify((await here.session.request()).messages, (key, value: unknown) =>
-      key === 'cache_control' ? undefined : value,
-    )
+  const bare = () => bareOf(here.session)
   const before = await bare()
   const size = here.session.view().tokens
   const done = await here.session.compact()
@@ -258,4 +260,31 @@ it('[RS7] undo takes away what was given back with the summary: the request is t
   await here.session.undo(done.seq!)
   expect(await bare()).toBe(before)
   expect(here.session.view().tokens).toBe(size)
+})
+
+it('[RS7] of two compactions one upon the other each is undone by itself, the last one first, also after a resume', async () => {
+  const here = await place({ 'a.ts': file('a', 60), 'b.ts': file('b', 60) }, [
+    read('a.ts'),
+    talk,
+    read('b.ts'),
+    tale(3000),
+  ])
+  await turn(here.session.send('look'))
+  await here.session.say('more')
+  const first = await bareOf(here.session)
+  const one = await here.session.compact()
+  await turn(here.session.goOn())
+  await here.session.say('and more')
+  const second = await bareOf(here.session)
+  const two = await here.session.compact()
+  expect(two.restored.length).toBeGreaterThan(0)
+  await here.session.close()
+  const again = await createEngine({ ...here.options, layers: [] }).open(here.session.id)
+  await again.undo(two.seq!)
+  expect(await bareOf(again)).toBe(second)
+  await again.undo(one.seq!)
+  const whole = await bareOf(again)
+  expect(whole.startsWith(first.slice(0, -3))).toBe(true)
+  expect(whole).not.toContain('restored-file')
+  await again.close()
 })
