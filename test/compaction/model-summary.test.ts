@@ -171,7 +171,7 @@ describe('an estimate that is far off', () => {
     const round = async (n: number, counted: number): Promise<void> => {
       await session.say(`wish ${n}`)
       await session.request()
-      await session.receive({ ...long(n, counted), content: [{ type: 'text', text: 'well' }] })
+      await session.receive({ ...long(n, counted), content: [text('well')] })
     }
     await round(1, session.view().tokens)
     await round(2, Math.floor(session.view().tokens / 3))
