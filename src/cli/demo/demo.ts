@@ -44,7 +44,14 @@ async function play(io: Io, folder: string): Promise<Exit> {
   const preset = createPreset({
     project: found.project,
     home: join(folder, 'home'),
-    settings: { model, window: windowTokens, maxOutputTokens, allow: ['Edit', 'Write', 'Bash'] },
+    // A small window, so that what makes room has to: memory would take a good part of it.
+    settings: {
+      model,
+      window: windowTokens,
+      maxOutputTokens,
+      allow: ['Edit', 'Write', 'Bash'],
+      memory: false,
+    },
     environment: io.environment,
     model: embedded.access,
     layers: { messageChars, keep },
