@@ -5,13 +5,12 @@ import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { commandHooks } from './engine/hook-commands.ts'
 import type { Emit } from './engine/live.ts'
-import { policiesOf } from './engine/options.ts'
 import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
 import { modelTable, type ModelTable } from './model/models.ts'
-import type { WireThinking } from './model/wire.ts'
 import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
 import { officeOf } from './preset/agents.ts'
+import { choicesOf, layersOf, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { jobsOf } from './preset/jobs.ts'
 import { asMeant, noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
@@ -19,8 +18,6 @@ import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './pre
 import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
 import { recallingDesk } from './preset/memory/recalling.ts'
 import type { Project } from './preset/project.ts'
-import type { Layer } from './projection/layer.ts'
-import { standardLayers, type LayerOptions } from './projection/layers/index.ts'
 import { createSections } from './request/sections.ts'
 import { defaults } from './settings/defaults.ts'
 import type { Settings } from './settings/schema.ts'
@@ -47,8 +44,7 @@ export interface PresetOptions extends PermissionSetup {
   readonly listen?: Emit | undefined
   /** Replaces the system prompt whole. */
   readonly system?: string | undefined
-  /** Switches of the standard layers, or layers of the caller's own. */
-  readonly layers?: LayerOptions | readonly Layer[] | undefined
+  readonly layers?: GivenLayers
   /** Whether the user trusts the project's folder: then its instructions and the team's memories count. */
   readonly trusted?: boolean | undefined
   /** Types of agents; left out, those that are built in. */
@@ -95,113 +91,14 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 }
 
 export function createPreset(options: PresetOptions): Preset {
-  const { project, settings, environment, fs = machineFileSystem, clock = systemClock } = options
-  const ids = options.ids ?? systemIds(clock)
-  const modelId = modelOf(settings)
-  const models = tableOf(settings)
-  const store = options.store ?? projectStore(options)
-  const sessions = sessionsFolder(options.home, project)
-  const permission = permissionOf({ ...options, sessions }, fs)
-  const memory = memoryDesk({ ...options, fs, clock, unique: () => ids.uuid() })
-  const recalling = recallingDesk({ desk: memory, store, settings, models, modelId, fs, clock })
-  const standard = standardTools({
-    fs,
-    grants: permission.grants,
-    sandbox: sandboxOf(options, fs),
-    environment,
-    unique: () => ids.uuid(),
-    roots: [project.root],
-    readRoots: [...memory.readRoots, sessions],
-    home: environment['HOME'],
-  })
-  const switches = { ...switchesOf(settings), ...givenSwitches(options.layers) }
-  const snips = switches.snip !== false && switches.automaticRemoval !== false
-  const office = officeOf({
-    ...options,
-    fs,
-    clock,
-    ids,
-    models,
-    modelId,
-    permission,
-    types: options.agentTypes,
-    tools: () => tools,
-  })
-  const others = settings.agents === false ? [] : agentTools(office)
-  const extensions = options.extensions ?? noExtensions
-  const tools: readonly Tool[] = [
-    ...memory.tools(standard.tools),
-    planning(options.askUser, () => permission),
-    ...recalling.tools,
-    ...others,
-    ...(snips ? [snipTool()] : []),
-    ...extensions.tools,
-  ]
-  const sections = createSections(
-    [
-      ...sectionDefinitions({
-        cwd: project.cwd,
-        isGit: project.isGit,
-        platform: options.platform ?? process.platform,
-        modelId,
-        now: clock.now(),
-        guidance: guidanceOf(options),
-        memory: memory.guidance,
-      }),
-      ...extensions.sections,
-    ],
-    { ownPrompt: options.system },
-  )
+  const parts = partsOf(options)
+  const { office, standard, store, tools, modelId, models, permission, memory } = parts
   const bare = createEngine({
-    store,
-    modelId,
-    model: modelIn(options),
-    listen: options.listen,
-    system: sections.render(),
-    tools,
-    companion: office.companion,
-    formerTools: snips ? [] : [snipTool()],
-    layers: layersOf(options.layers, switches, tools),
-    automaticRemoval: switches.automaticRemoval,
-    nativeClearing: switches.native,
-    hooks: memory.hooks(
-      commandHooks(settings.hooks ?? {}, {
-        cwd: project.cwd,
-        environment: commandEnvironment(environment),
-      }),
-    ),
-    ...jobsOf({
-      ...options,
-      sessions: options.store === undefined ? sessions : null,
-      hasModel: options.model !== undefined,
-      compactsByItself: switches.autocompact !== false && switches.automaticRemoval !== false,
-      fs,
-      unique: () => ids.uuid(),
-    }),
-    mayRun: asMeant(extensions, memory.mayRun(permission)),
-    reminder: memory.reminder,
-    recall: recalling.recall,
-    restoration: {
-      files: settings.restoreFiles === undefined ? undefined : settings.restoreFiles > 0,
-      fileCount: settings.restoreFiles,
-      fileTokens: settings.restoreFileTokens,
-      restorers: extensions.restorers,
-    },
-    caps: { dollars: settings.maxCost, tokens: settings.maxTokens },
-    cwd: project.cwd,
-    models,
-    window: settings.window,
-    threshold: settings.threshold,
-    thrift: thriftOf(settings),
-    pressureClearing: settings.pressureClearing,
-    maxOutputTokens: settings.maxOutputTokens,
-    thinking: thinkingOf(settings),
-    effort: settings.effort,
-    cacheLifetime: settings.cacheLifetime === 'off' ? null : settings.cacheLifetime,
-    clock,
-    ids,
+    ...choicesOf(options.settings),
+    ...portsOf(options, parts),
+    system: promptOf(options, parts),
   })
-  const engine = settings.agents === false ? bare : attending(bare, office)
+  const engine = options.settings.agents === false ? bare : attending(bare, office)
   const close = async (): Promise<void> => {
     await office.close()
     await standard.close()
@@ -209,42 +106,110 @@ export function createPreset(options: PresetOptions): Preset {
   return { engine, store, tools, modelId, models, permission, agents: office, memory, close }
 }
 
-function layersOf(
-  given: PresetOptions['layers'],
-  switches: LayerOptions,
-  tools: readonly Tool[],
-): readonly Layer[] {
-  if (given !== undefined && isList(given)) return given
-  return standardLayers({ policyOf: policiesOf(tools), ...switches })
+/** What the engine is made of, each made once and handed on. */
+function partsOf(options: PresetOptions) {
+  const { project, settings, environment, fs = machineFileSystem, clock = systemClock } = options
+  const ids = options.ids ?? systemIds(clock)
+  const unique = (): string => ids.uuid()
+  const modelId = modelOf(settings)
+  const models = tableOf(settings)
+  const store = options.store ?? projectStore(options)
+  const sessions = sessionsFolder(options.home, project)
+  const permission = permissionOf({ ...options, sessions }, fs)
+  const memory = memoryDesk({ ...options, fs, clock, unique })
+  const recalling = recallingDesk({ desk: memory, store, settings, models, modelId, fs, clock })
+  const standard = standardTools({
+    fs,
+    grants: permission.grants,
+    sandbox: sandboxOf(options, fs),
+    environment,
+    unique,
+    roots: [project.root],
+    readRoots: [...memory.readRoots, sessions],
+    home: environment['HOME'],
+  })
+  const switches = switchesOf(settings, options.layers)
+  const snips = switches.snip !== false && switches.automaticRemoval !== false
+  const given = { fs, clock, ids, models, modelId, permission }
+  const office = officeOf({ ...options, ...given, types: options.agentTypes, tools: () => tools })
+  const extensions = options.extensions ?? noExtensions
+  const tools: readonly Tool[] = [
+    ...memory.tools(standard.tools),
+    planning(options.askUser, () => permission),
+    ...recalling.tools,
+    ...(settings.agents === false ? [] : agentTools(office)),
+    ...(snips ? [snipTool()] : []),
+    ...extensions.tools,
+  ]
+  return {
+    ...given,
+    unique,
+    store,
+    sessions,
+    memory,
+    recalling,
+    standard,
+    switches,
+    snips,
+    office,
+    extensions,
+    tools,
+  }
+}
+type Parts = ReturnType<typeof partsOf>
+
+function promptOf(options: PresetOptions, { modelId, clock, memory, extensions }: Parts) {
+  const { project } = options
+  const own = sectionDefinitions({
+    cwd: project.cwd,
+    isGit: project.isGit,
+    platform: options.platform ?? process.platform,
+    modelId,
+    now: clock.now(),
+    guidance: guidanceOf(options),
+    memory: memory.guidance,
+  })
+  return createSections([...own, ...extensions.sections], { ownPrompt: options.system }).render()
 }
 
-/** A place of the dial by its name. */
-function thriftOf({ thrift }: Settings): number | undefined {
-  return typeof thrift === 'string' ? defaults.dial.names[thrift] : thrift
+/** Everything that does something, and everything it works on. */
+function portsOf(options: PresetOptions, parts: Parts) {
+  const { project, settings, environment } = options
+  const { switches, snips, tools, memory, extensions } = parts
+  const hooks = commandHooks(settings.hooks ?? {}, {
+    cwd: project.cwd,
+    environment: commandEnvironment(environment),
+  })
+  return {
+    store: parts.store,
+    modelId: parts.modelId,
+    models: parts.models,
+    model: modelIn(options),
+    clock: parts.clock,
+    ids: parts.ids,
+    cwd: project.cwd,
+    listen: options.listen,
+    tools,
+    companion: parts.office.companion,
+    formerTools: snips ? [] : [snipTool()],
+    layers: layersOf(options.layers, switches, tools),
+    automaticRemoval: switches.automaticRemoval,
+    nativeClearing: switches.native,
+    hooks: memory.hooks(hooks),
+    ...jobsOf({
+      ...options,
+      sessions: options.store === undefined ? parts.sessions : null,
+      hasModel: options.model !== undefined,
+      compactsByItself: switches.autocompact !== false && switches.automaticRemoval !== false,
+      fs: parts.fs,
+      unique: parts.unique,
+    }),
+    mayRun: asMeant(extensions, memory.mayRun(parts.permission)),
+    reminder: memory.reminder,
+    recall: parts.recalling.recall,
+    restoration: { ...restorationOf(settings), restorers: extensions.restorers },
+  }
 }
-
-/** The switches as the settings name them. */
-const switchesOf = (settings: Settings): LayerOptions => ({
-  automaticRemoval: settings.automaticRemoval,
-  budget: settings.budget,
-  snip: settings.snip,
-  microcompact: settings.microcompact,
-  timeBased: settings.timeClearing,
-  cached: settings.cachedClearing,
-  native: settings.nativeClearing,
-  collapse: settings.collapse,
-  autocompact: settings.autocompact,
-  pressure: settings.pressureClearing,
-  thrift: thriftOf(settings),
-  asksModel: settings.modelSummary !== false,
-  keep: settings.keepResults,
-  digestChars: settings.digestChars,
-})
-
-/** Layers of the caller's own bring their switches with them. */
-const givenSwitches = (given: PresetOptions['layers']): LayerOptions =>
-  given === undefined || isList(given) ? {} : given
-const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] => Array.isArray(given)
 
 function modelIn(options: PresetOptions): Model | undefined {
   const { model } = options
@@ -262,11 +227,4 @@ function reached(access: Access, options: PresetOptions): Model {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
   })
-}
-
-export function thinkingOf(settings: Settings): WireThinking | undefined {
-  const { thinking } = settings
-  if (thinking === undefined) return undefined
-  if (typeof thinking === 'number') return { type: 'enabled', budget_tokens: thinking }
-  return { type: thinking === 'off' ? 'disabled' : 'adaptive' }
 }

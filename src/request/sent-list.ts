@@ -1,7 +1,7 @@
 // The list of messages as it is sent, made from a view. Most of a list is the same as in the request before, so it is
 // compared by identity first and only what is new is looked at.
 import type { Range } from '../transcript/fact.ts'
-import { holds } from '../projection/ranges.ts'
+import { holds } from './ranges.ts'
 import type { Message, Part, View } from '../projection/view.ts'
 import { createSerializer, goOn, ownMessage, type SentMessage, type SerializerOptions } from './serialize.ts'
 

@@ -1,5 +1,6 @@
 // `pal context`: what a session's context holds, from the last request really sent.
-import { tableOf, thinkingOf } from '../../preset.ts'
+import { tableOf } from '../../preset.ts'
+import { thinkingOf } from '../../preset/choices.ts'
 import { modelOf } from '../../preset.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'

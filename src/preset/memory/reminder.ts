@@ -2,7 +2,7 @@
 // compaction. What is read is bounded however many memories there are; a folder with many is looked through for changes
 // from outside only after the first request is on its way.
 import { join } from 'node:path'
-import { attempt, makeFolders, readAt, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import type { LoadedReminder, ReminderSource } from '../../engine/opening/reminder-source.ts'
 import { listMemories } from '../../memory/files.ts'
@@ -24,6 +24,7 @@ import { loadIndex } from '../../memory/keeping/index-keeping.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { ledgerFile } from '../../memory/keeping/ledger.ts'
 import { indexName } from '../../memory/memory.ts'
+import { readSmall } from '../../memory/small-file.ts'
 import { defaults } from '../../settings/defaults.ts'
 
 export interface ReminderOptions {
@@ -134,18 +135,8 @@ export async function readPins({
   fs,
   pinsFile,
 }: Pick<ReminderOptions, 'fs' | 'pinsFile'>): Promise<PinnedFiles> {
-  const read = await attempt('reading', async () => {
-    const file = await fs.open(pinsFile, 'read')
-    try {
-      const { bytes } = await file.stat()
-      return {
-        text: (await readAt(file, 0, Math.min(bytes, defaults.memory.instructionBytes))).toString('utf8'),
-      }
-    } finally {
-      await file.close()
-    }
-  })
-  return read.ok ? pinnedIn(read.text) : noPins
+  const read = await readSmall(fs, pinsFile, defaults.memory.instructionBytes)
+  return read.ok ? pinnedIn(read.bytes.toString('utf8')) : noPins
 }
 
 async function keepPins(

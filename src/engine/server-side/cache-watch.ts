@@ -1,11 +1,11 @@
 // Holds what the provider read from its cache against what it should have read (SPEC 9.5). A fall that nobody
 // announced is written down with its causes, and said. Watching never ends a turn: what goes wrong with it is a notice.
-import type { ModelMessage } from '../model/model.ts'
-import { describeCause } from '../request/break-report.ts'
-import type { CacheBreak } from '../request/fingerprint.ts'
-import type { Core } from './core.ts'
-import type { Emit } from './live.ts'
-import { tokenRates } from './limits/spend.ts'
+import type { ModelMessage } from '../../model/model.ts'
+import { describeCause } from '../../request/break-report.ts'
+import type { CacheBreak } from '../../request/fingerprint.ts'
+import type { Core } from '../core.ts'
+import type { Emit } from '../live.ts'
+import { tokenRates } from '../limits/spend.ts'
 
 /** Called once for each answer, with what it says about its own request. */
 export async function readCache(core: Core, message: ModelMessage, emit: Emit): Promise<void> {
