@@ -6,6 +6,7 @@ import { memoryDefaults } from './memory-defaults.ts'
 import { agentDefaults } from './agent-defaults.ts'
 import { recallDefaults } from './recall-defaults.ts'
 import { dialDefaults } from './dial-defaults.ts'
+import { dreamDefaults } from './dream-defaults.ts'
 import { forkDefaults } from './fork-defaults.ts'
 import { permissionDefaults } from './permission-defaults.ts'
 import { surfaceDefaults } from './surface-defaults.ts'
@@ -267,7 +268,7 @@ export const defaults = {
     /** Own sessions: the largest file that is read, how many of the newest, and how long playing them may take. */
     ownMaxBytes: 64 * MB,
     ownLimit: 30,
-    ownMs: 100 * second,
+    ownMs: 75 * second,
     /** Sessions that are made up: their sizes, how long a person pauses, and which files are edited. */
     sample: {
       sessions: [
@@ -289,6 +290,7 @@ export const defaults = {
   permission: permissionDefaults,
   ...restoringDefaults,
   ...dialDefaults,
+  ...dreamDefaults,
   ...forkDefaults,
   ...surfaceDefaults,
 } as const

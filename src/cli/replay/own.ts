@@ -102,7 +102,7 @@ function textOf(bill: readonly BillLine[]): string {
     costText(line.paid),
     costText(line.paid === null ? line.allWhole : line.whole),
     costText(line.paid === null ? line.allOurs : line.ours),
-    line.paid === null || line.ours === null ? '' : change(line.paid, line.ours),
+    change(line.whole ?? line.allWhole, line.ours ?? line.allOurs),
   ])
   const losses = bill.flatMap(({ program, losses: own }) =>
     own.map(({ cause, times, tokens }) => [program, cause, String(times), whole(tokens)]),
@@ -113,9 +113,10 @@ function textOf(bill: readonly BillLine[]): string {
       ({ program, counted, sessions }) =>
         `${program}: ${counted} of ${sessions} sessions have counts; only those are compared.\n`,
     )
-  return `${table([{ title: 'program' }, right('sessions'), right('requests'), right('paid'), right('everything sent'), right('ours'), right('')], rows)}
-Millions of input-token equivalents and dollars, both at the prices of the model that is simulated. Paid is by the
-provider's counts without answers; the others are replays under the lifetime the client used, a few per cent beside them.
+  return `${table([{ title: 'program' }, right('sessions'), right('requests'), right('paid'), right('everything sent'), right('ours'), right('ours to everything')], rows)}
+Millions of input-token equivalents and dollars, both at the prices of the model that is simulated, answers apart.
+Paid is by the provider's counts. The others are replays under the lifetime the client used, by our own counter, which
+is up to a third lower where the tokenizer is a denser one: so the two replays are compared with each other.
 ${partly.join('')}${losses.length === 0 ? '' : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses)}`}`
 }
 
@@ -123,7 +124,7 @@ const million = 1_000_000
 const costText = (cost: Cost | null): string =>
   cost === null ? '–' : `${(cost.equivalents / million).toFixed(2)} (${dollars(cost.dollars)})`
 
-function change(paid: Cost, ours: Cost): string {
-  const share = paid.equivalents === 0 ? 0 : ours.equivalents / paid.equivalents - 1
+function change(whole: Cost, ours: Cost): string {
+  const share = whole.equivalents === 0 ? 0 : ours.equivalents / whole.equivalents - 1
   return `${share <= 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(0)} %`
 }
