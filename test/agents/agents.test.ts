@@ -1,5 +1,5 @@
 // Agents as a model starts them, over HTTP: what they are given, what comes back, what it costs.
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
@@ -305,6 +305,32 @@ describe('an agent that nobody waits for', () => {
     expect(await preset.engine.remove(session.id, { withForks: true })).toMatchObject({ ok: true })
     for await (const item of preset.store.read(row!.child)) expect(item.kind).toBe('failed')
   })
+})
+
+it('[AG19] an agent that outgrows its window compacts its own view and nobody else’s', async () => {
+  const parts: Part[] = [
+    { when: 'main', answers: replies({ 'read it': [agent('reader', 'read much')] }) },
+    {
+      when: 'read much',
+      answers: [
+        ...Array.from({ length: 9 }, (_, at) => [call('Read', { file_path: `big-${at}.txt` })]),
+        'READ-ALL',
+      ],
+    },
+  ]
+  const { preset, project, simulator } = await stage(parts, {
+    settings: { model: 'claude-sonnet-4-6', window: 30_000, maxOutputTokens: 2000, microcompact: false },
+  })
+  for (let at = 0; at < 9; at++) await writeFile(join(project, `big-${at}.txt`), words(3000, `word${at}\n`))
+  const session = await preset.engine.open()
+  expect((await turn(session.send('read it'))).outcome).toBe('done')
+  const [row] = session.agents()
+  expect(ofType(await factsOf(preset.store, row!.child), 'boundary').length).toBeGreaterThan(0)
+  const own = await factsOf(preset.store, session.id)
+  expect([...ofType(own, 'boundary'), ...ofType(own, 'view-edit')]).toEqual([])
+  expect(ofType(own, 'fork-end').at(-1)?.text).toBe('READ-ALL')
+  expect(refusedOf(simulator)).toEqual([])
+  await session.close()
 })
 
 describe('an agent with a memory', () => {

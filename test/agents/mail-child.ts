@@ -1,9 +1,10 @@
 // One of two processes that write to each other: `mail-child ROOT SELF OTHER COUNT`. It is a session on disk that sends
 // COUNT messages and takes what comes by the engine's own delivery. Killed at any moment and started again it goes on.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
+import { replaceFile } from '../../src/disk/replace.ts'
 import { deliverBeside } from '../../src/engine/beside/deliver.ts'
 import { Core } from '../../src/engine/core.ts'
 import { resume } from '../../src/engine/opening/resume.ts'
@@ -46,12 +47,11 @@ async function open(): Promise<Core> {
   return resumed.ok ? new Core({ ...parts, ...resumed }) : fail(resumed.failure.message)
 }
 
-/** How many came before this process was started: what was delivered is known from the transcript alone. */
-async function receivedBefore(): Promise<number> {
-  let received = 0
-  for await (const item of store.read(session))
-    if (item.kind === 'entry' && 'fact' in item.entry && item.entry.fact.type === 'attachment') received++
-  return received
+/** What was sent is written whole or not at all: a sender that forgets it would send what nobody remembers any more. */
+async function keepSent(sent: number): Promise<void> {
+  const bytes = new TextEncoder().encode(String(sent))
+  const kept = await replaceFile(machineFileSystem, journal, bytes, { mode: 0o600, unique: ports.unique })
+  if (!kept.ok) fail(kept.failure.message)
 }
 
 await mkdir(root, { recursive: true })
@@ -59,7 +59,8 @@ const opened = await directory.open({ name: self, session: self })
 if (!opened.ok) fail(opened.failure.message)
 else inbox.box = opened.box
 const core = await open()
-let received = await receivedBefore()
+// What was delivered before is known from the transcript alone.
+let received = [...core.fold.parts()].length
 let sent = Number(await readFile(journal, 'utf8').catch(() => '0')) || 0
 process.stdout.write('ready\n')
 
@@ -80,7 +81,7 @@ for (;;) {
     if (!posted.ok) fail(posted.failure.message)
     sent++
   }
-  await writeFile(journal, String(sent))
+  if (sent < count || !isTold) await keepSent(sent)
   const before = core.transcript.tail.next
   const notices: string[] = []
   const failure = await deliverBeside(core, (event) => {

@@ -104,4 +104,35 @@ describe('pal and its agents', () => {
     expect(await git(at.project, 'log', '--format=%s', '-1')).toContain('maker')
     expect(await git(at.project, 'branch', '--format=%(refname:short)')).toBe('main')
   })
+
+  it('[AG23] killed while an agent works in a worktree, the next start ends the agent, keeps its changes and clears the folder', async () => {
+    const { at } = await scene([
+      {
+        when: 'half done',
+        answers: [
+          [call('Write', { file_path: 'half.txt', content: 'half\n' })],
+          [call('Bash', { command: 'sleep 60' })],
+        ],
+      },
+      { when: 'main', answers: replies({ 'make it': [agent('half', 'half done', { worktree: true })] }) },
+    ])
+    await repository(at.project, { 'a.txt': 'a' })
+    const { child, ended } = await at.start(['-p', '--allow', 'Write,Bash', 'make it'])
+    const worktrees = async (): Promise<string[]> => (await git(at.project, 'worktree', 'list')).split('\n')
+    const changed = async (): Promise<boolean> => {
+      const path = (await worktrees())[1]?.split(' ')[0]
+      return path !== undefined && (await git(path, 'status', '--porcelain')).includes('half.txt')
+    }
+    while (!(await changed())) await new Promise((resolve) => setTimeout(resolve, 50))
+    child.kill('SIGKILL')
+    await ended
+    expect((await at.pal(['-p', '--continue', 'and now?'])).code).toBe(0)
+    expect(await worktrees()).toHaveLength(1)
+    const listed = JSON.parse((await at.pal(['agents', '--json'])).out) as {
+      agents: { state: string; worktree: { branch: string } }[]
+    }
+    expect(listed.agents).toMatchObject([{ state: 'aborted' }])
+    const { branch } = listed.agents[0]!.worktree
+    expect(await git(at.project, 'show', `${branch}:half.txt`)).toBe('half')
+  })
 })

@@ -14,6 +14,7 @@ import { forkAgent } from './fork-agent.ts'
 import { companionOf, Inbox } from './inbox.ts'
 import { startProgress } from './progress.ts'
 import type { AgentType } from './types.ts'
+import { sweepWorktree } from './worktree.ts'
 import { runTurnOf, tellTask, Worker, type Finished, type Look } from './worker.ts'
 
 export interface OfficeOptions extends DeskPorts {
@@ -69,7 +70,21 @@ export class Office {
     const inbox = new Inbox()
     this.#attended.set(session.id, { session, name, inbox, opening: this.#openBox(session.id, name, inbox) })
     session.ending.addEventListener('abort', () => this.#track(this.#leave(session.id)), { once: true })
+    this.#track(this.#sweep(session))
     return session
+  }
+
+  /** Worktrees that agents of an earlier process have left. */
+  async #sweep(session: Session): Promise<void> {
+    const { git, places, listen } = this.options
+    for (const { worktree, state, label } of session.agents()) {
+      if (worktree === undefined || state === 'running') continue
+      const swept = await sweepWorktree(git, places.root, worktree, label)
+      if (swept === null) continue
+      const left = swept.why ?? `its changes to ${swept.files.length} files are on ${worktree.branch}`
+      const message = `the worktree of agent "${label}" was cleared away: ${left}`
+      listen?.({ type: 'notice', code: 'worktree-cleared', message })
+    }
   }
 
   attended(session: string): Session | null {

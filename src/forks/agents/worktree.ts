@@ -64,6 +64,19 @@ export async function endWorktree(
   return { files, why: gone.ok ? null : gone.why }
 }
 
+/** What a process that died has left: its changes are kept on the branch, and the folder goes. Null: nothing was there. */
+export async function sweepWorktree(
+  git: Git,
+  repository: string,
+  worktree: Worktree,
+  label: string,
+): Promise<Ended | null> {
+  const listed = await git(repository, 'worktree', 'list', '--porcelain')
+  if (!listed.ok || !listed.out.split('\n').includes(`worktree ${worktree.path}`)) return null
+  const base = await git(repository, 'merge-base', 'HEAD', worktree.branch)
+  return base.ok ? endWorktree(git, repository, worktree, base.out, label) : { files: [], why: base.why }
+}
+
 async function commit(git: Git, path: string, label: string): Promise<GitAnswer> {
   return git(path, ...(await author(git, path)), 'commit', '--no-verify', '--quiet', '-m', label)
 }
