@@ -118,7 +118,8 @@ describe('the reminder', () => {
         return machineFileSystem.open(path, how, mode)
       },
       stat: (path) => {
-        opened.push(path)
+        // How large the ledger is may be asked; what is in it not.
+        if (!path.endsWith('ledger.jsonl')) opened.push(path)
         return machineFileSystem.stat(path)
       },
     }

@@ -9,6 +9,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen } from '../memory.ts'
+import { readSmall } from '../small-file.ts'
 import { alone, fileMode, type Keeper } from './keeper.ts'
 import type { Written } from './records.ts'
 import { keepVersion } from './versions.ts'
@@ -93,17 +94,10 @@ async function readBounded(keeper: Keeper): Promise<DiskResult<{ bytes: Buffer }
 }
 
 async function knownShas(keeper: Keeper): Promise<readonly string[]> {
-  const read = await attempt('reading what is known of the index', async () => {
-    const file = await keeper.fs.open(knownFile(keeper), 'read')
-    try {
-      return { text: (await readAt(file, 0, defaults.store.maxLockBytes)).toString('utf8') }
-    } finally {
-      await file.close()
-    }
-  })
+  const read = await readSmall(keeper.fs, knownFile(keeper), defaults.store.maxLockBytes)
   if (!read.ok) return []
   try {
-    const { known } = JSON.parse(read.text) as { readonly known?: unknown }
+    const { known } = JSON.parse(read.bytes.toString('utf8')) as { readonly known?: unknown }
     return Array.isArray(known) ? known.filter((one) => typeof one === 'string') : []
   } catch (error) {
     if (error instanceof SyntaxError) return []

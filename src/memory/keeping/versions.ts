@@ -1,10 +1,11 @@
 // The texts of all versions, by their hash: `versions/<sha256>` beside the ledger. Written once, never changed; what is
 // read back is compared with its name, so a version that was tampered with is no version.
 import { join } from 'node:path'
-import { attempt, makeFolders, readAt, type DiskResult } from '../../disk/fs.ts'
+import { attempt, makeFolders, type DiskResult } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
+import { readSmall } from '../small-file.ts'
 import type { Keeper } from './keeper.ts'
 
 const folderOf = ({ place }: Keeper): string => join(place.state, 'versions')
@@ -26,15 +27,7 @@ export async function keepVersion(keeper: Keeper, text: string): Promise<DiskRes
 }
 
 export async function readVersion(keeper: Keeper, sha: string): Promise<DiskResult<{ text: string }>> {
-  const read = await attempt(`reading the version ${sha}`, async () => {
-    const file = await keeper.fs.open(versionFile(keeper, sha), 'read')
-    try {
-      const { bytes } = await file.stat()
-      return { bytes: await readAt(file, 0, Math.min(bytes, defaults.memory.fileBytes + 1)) }
-    } finally {
-      await file.close()
-    }
-  })
+  const read = await readSmall(keeper.fs, versionFile(keeper, sha), defaults.memory.fileBytes + 1)
   if (!read.ok) return read
   return shaOf(read.bytes) === sha
     ? { ok: true, text: read.bytes.toString('utf8') }

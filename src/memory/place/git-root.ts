@@ -2,7 +2,8 @@
 // repository is; that is believed only if the repository names this very worktree too, since anybody can write a file
 // that points at somebody else's repository, and would read its memories.
 import { basename, dirname, join, resolve } from 'node:path'
-import { attempt, readAt, type FileSystem } from '../../disk/fs.ts'
+import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { readSmall } from '../small-file.ts'
 
 /** Longest of the small files git keeps such paths in. */
 const pathFileBytes = 4096
@@ -30,14 +31,6 @@ async function realOf(fs: FileSystem, path: string): Promise<string | null> {
 }
 
 async function smallText(fs: FileSystem, path: string): Promise<string | null> {
-  const read = await attempt('reading', async () => {
-    const file = await fs.open(path, 'read')
-    try {
-      const { kind } = await file.stat()
-      return { text: kind === 'file' ? (await readAt(file, 0, pathFileBytes)).toString('utf8') : null }
-    } finally {
-      await file.close()
-    }
-  })
-  return read.ok ? read.text : null
+  const read = await readSmall(fs, path, pathFileBytes)
+  return read.ok ? read.bytes.toString('utf8') : null
 }

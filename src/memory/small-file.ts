@@ -1,0 +1,19 @@
+// A small file of our own or of git's, read whole up to a bound. What is no plain file is refused.
+import { attempt, readAt, type DiskResult, type FileSystem } from '../disk/fs.ts'
+
+export async function readSmall(
+  fs: FileSystem,
+  path: string,
+  maxBytes: number,
+): Promise<DiskResult<{ bytes: Buffer }>> {
+  return await attempt(`reading ${path}`, async () => {
+    const file = await fs.open(path, 'read')
+    try {
+      const { bytes, kind } = await file.stat()
+      if (kind !== 'file') throw Object.assign(new Error(`${path} is no plain file`), { code: 'EISDIR' })
+      return { bytes: await readAt(file, 0, Math.min(bytes, maxBytes)) }
+    } finally {
+      await file.close()
+    }
+  })
+}
