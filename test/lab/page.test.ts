@@ -87,6 +87,9 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
     expect(await page.locator('#window polygon').count()).toBe(6)
     expect(await page.locator('#window .change').count()).toBeGreaterThan(0)
     expect(await page.locator('#window .break').count()).toBeGreaterThan(0)
+    await page.locator('select[aria-label="session"]').selectOption('0')
+    const paid = page.locator('#session tr', { hasText: 'as recorded' })
+    expect((await paid.textContent()) ?? '').toMatch(/as recorded\d+\.\d\d\d+\.\d\d\$/)
     expect(said).toEqual([])
   }, 60_000)
 

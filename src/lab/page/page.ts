@@ -21,7 +21,7 @@ export function pageOf(report: Report, policies: readonly PolicyNote[]): string 
     policies,
     all: (report.groups[0]?.rows ?? []).map(rowOf),
     recorded: report.groups.flatMap(({ name, recorded, rows }) =>
-      recorded === null ? [] : [{ name, cost: recorded.shares.equivalents, rows: rows.map(rowOf) }],
+      recorded === null ? [] : [{ name, paid: paidOf(recorded), rows: rows.map(rowOf) }],
     ),
     sessions: report.sessions.map(sessionOf),
     problems: report.problems,
@@ -53,11 +53,17 @@ const embedded = (value: unknown): string =>
     .replaceAll('\u2028', '\\u2028')
     .replaceAll('\u2029', '\\u2029')
 
+const paidOf = ({ figures, shares }: NonNullable<SessionRow['recorded']>) => ({
+  cost: shares.equivalents,
+  dollars: figures.dollars,
+  hits: shares.hitRate,
+})
+
 const sessionOf = ({ name, client, isHeldOut, recorded, losses, rows, timelines }: SessionRow) => ({
   name,
   client,
   isHeldOut,
-  recorded: recorded === null ? null : recorded.shares.equivalents,
+  recorded: recorded === null ? null : paidOf(recorded),
   losses,
   rows: rows.map(rowOf),
   timelines: Object.fromEntries(

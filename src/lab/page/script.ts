@@ -99,7 +99,7 @@ function tableOf(rows, recorded) {
   const head = make('tr', {}, make('th', {}, 'policy'), ...columns.map(([title]) => make('th', {}, title)))
   const body = make('tbody')
   if (recorded !== null && recorded !== undefined)
-    body.append(make('tr', {}, make('td', {}, 'as recorded'), make('td', {}, millions(recorded)), make('td', {}, millions(recorded)), ...columns.slice(2).map(() => make('td', {}, '–'))))
+    body.append(make('tr', {}, ...['as recorded', millions(recorded.cost), millions(recorded.cost), dollars(recorded.dollars), dollars(recorded.dollars), percent(recorded.hits)].map((cell) => make('td', {}, cell)), ...columns.slice(5).map(() => make('td', {}, '–'))))
   for (const row of rows) {
     const line = make('tr', { 'data-policy': row.policy }, make('td', { class: kinds.get(row.policy) || 'peer' }, row.policy), ...columns.map(([, cell]) => make('td', {}, cell(row))))
     line.addEventListener('mouseenter', () => tell(row))
@@ -117,7 +117,7 @@ tableAll.append(tableOf(data.all, null))
 tell(null)
 drawPicture()
 for (const group of data.recorded) {
-  page.append(make('h2', {}, 'What ' + group.name + ' paid'), make('p', {}, 'As recorded, by the counts of the provider, beside the replays of the same sessions.'), make('div', { class: 'scroll' }, tableOf(group.rows, group.cost)))
+  page.append(make('h2', {}, 'What ' + group.name + ' paid'), make('p', {}, 'As recorded, by the counts of the provider, beside the replays of the same sessions.'), make('div', { class: 'scroll' }, tableOf(group.rows, group.paid)))
 }
 `
 
