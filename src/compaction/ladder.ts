@@ -12,7 +12,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Audit } from './audit.ts'
 import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape } from './drafting.ts'
 import { wordCaps } from './keeping.ts'
-import { newestOf } from './kept.ts'
+import { bareCut, newestOf } from './kept.ts'
 import type { Writer } from './summary.ts'
 import { cutBefore, sceneOf, sizeWith, stubsOf, wasSent, type Scene, type Stub } from './scene.ts'
 
@@ -85,11 +85,26 @@ export function rewritten(
   fold: Fold,
   room: Room,
   options: PlanOptions,
+  made: Plan,
+  given: Given,
+): PlanOutcome {
+  const whole = rewrittenWith(fold, room, options, made, given)
+  if (whole.ok || made.shape === null || made.shape.excerptTokens === 0) return whole
+  // A long text leaves no room for excerpts beside it.
+  const bare = { ...made.shape, excerptTokens: 0 }
+  const without = rewrittenWith(fold, room, options, { ...made, shape: bare }, given)
+  return without.ok ? without : whole
+}
+
+function rewrittenWith(
+  fold: Fold,
+  room: Room,
+  options: PlanOptions,
   { shape, steps, tokensAfter }: Plan,
   { account, by, keptFrom }: Given,
 ): PlanOutcome {
   const scene = sceneOf(fold, room, options)
-  const cut = keptFrom === undefined ? {} : { end: cutBefore(scene, keptFrom(scene)), stubs: [] }
+  const cut = keptFrom === undefined || shape === null ? {} : bareCut(scene, shape.caps, keptFrom(scene))
   const made = shape === null ? null : draft(scene, { ...shape, ...cut, account, by })
   if (made === null) return nothingToGo(scene)
   // Notes keep all that came after them, so they may end above the target; with a gap, or it would begin again at once.
