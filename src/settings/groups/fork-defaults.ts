@@ -1,5 +1,5 @@
 // The numbers of jobs that run on a session's prefix; part of `defaults`.
-import { second } from './units.ts'
+import { second } from '../units.ts'
 
 export const forkDefaults = {
   summary: {
