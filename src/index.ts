@@ -44,7 +44,7 @@ export {
   type Repairer,
   type RepairOptions,
 } from './request/repair.ts'
-export { agentTools, attending, builtInTypes, loadTypes, Office } from './forks/agents/index.ts'
+export { agentTools, attending, builtInTypes, Office } from './forks/agents/index.ts'
 export type { AgentAsk, AgentType, OfficeOptions } from './forks/agents/index.ts'
 export { createDirectory, type Directory } from './forks/mailbox/directory.ts'
 export type { Message as AgentMessage, MessageKind } from './forks/mailbox/message.ts'

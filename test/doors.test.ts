@@ -61,7 +61,6 @@ describe('the doors', () => {
       'createEngine',
       'fileStore',
       'inMemoryStore',
-      'loadTypes',
       'lookUp',
       'modelTable',
       'noAnswer',

@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { parseDocument, visit, type Document } from 'yaml'
 import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
-import { textIn } from '../../forks/agents/types.ts'
+import { textIn } from '../../forks/agents/text-in.ts'
 import { defaults } from '../../settings/defaults.ts'
 
 export interface Page {

@@ -2,7 +2,8 @@
 import { machineFileSystem } from '../../disk/fs.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
-import { loadTypes, type LoadedTypes, type Office } from '../../forks/agents/index.ts'
+import type { Office } from '../../forks/agents/index.ts'
+import { loadTypes, type LoadedTypes } from '../../forks/agents/type-files.ts'
 import type { Workplace } from './workplace.ts'
 
 /** A project's own types count where it is trusted. */

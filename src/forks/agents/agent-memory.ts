@@ -7,7 +7,8 @@
 import { join } from 'node:path'
 import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { textIn, type MemoryScope } from './types.ts'
+import { textIn } from './text-in.ts'
+import type { MemoryScope } from './types.ts'
 
 export interface MemoryPlaces {
   readonly home: string

@@ -5,9 +5,9 @@ import type { FileSystem } from '../../disk/fs.ts'
 import type { StandardTools } from '../../tools/index.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { openMemory, type IndexAt, type MemoryPlaces } from './agent-memory.ts'
-import type { Git } from './git.ts'
+import type { Git } from './worktrees/git.ts'
 import { agentSections } from './words.ts'
-import { addWorktree, endWorktree, type Worktree } from './worktree.ts'
+import { addWorktree, endWorktree, type Worktree } from './worktrees/worktree.ts'
 import type { AgentType } from './types.ts'
 
 /** A set of tools for another folder, with the permission that goes with it. */

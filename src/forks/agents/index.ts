@@ -9,10 +9,10 @@ import { sendMessageTool } from './tools/send-message.ts'
 export { Office, type OfficeOptions } from './office.ts'
 export type { AgentAsk } from './ask.ts'
 export type { Look, Worker } from './worker.ts'
-export { builtInTypes, loadTypes, type AgentType, type LoadedTypes } from './types.ts'
+export { builtInTypes, type AgentType } from './types.ts'
 export { cheapestModel } from './progress.ts'
-export { gitIn, type Git } from './git.ts'
-export { mergeBranch } from './worktree.ts'
+export { gitIn, type Git } from './worktrees/git.ts'
+export { mergeBranch } from './worktrees/worktree.ts'
 
 export const agentTools = (office: Office): readonly Tool[] => [
   agentTool(office),

@@ -14,7 +14,7 @@ import { forkAgent } from './fork-agent.ts'
 import { companionOf, Inbox } from './inbox.ts'
 import { startProgress } from './progress.ts'
 import type { AgentType } from './types.ts'
-import { sweepWorktree } from './worktree.ts'
+import { sweepWorktree } from './worktrees/worktree.ts'
 import { runTurnOf, tellTask, Worker, type Finished, type Look } from './worker.ts'
 
 export interface OfficeOptions extends DeskPorts {

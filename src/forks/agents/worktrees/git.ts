@@ -1,7 +1,7 @@
 // Git, asked as a program with plain arguments: no shell, no question, no pager. The repository may be anybody's, so what
 // its folder holds is not run: no hooks and no program that watches files (TRUST A7).
 import { spawn } from 'node:child_process'
-import { defaults } from '../../settings/defaults.ts'
+import { defaults } from '../../../settings/defaults.ts'
 
 export interface GitAnswer {
   readonly ok: boolean
