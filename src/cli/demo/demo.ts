@@ -44,13 +44,18 @@ async function play(io: Io, folder: string): Promise<Exit> {
   const preset = createPreset({
     project: found.project,
     home: join(folder, 'home'),
-    // A small window, so that what makes room has to: memory would take a good part of it.
+    // A small window, so that what makes room has to; what would take a good part of it is left out. The dial stands
+    // at fidelity and pressure clears results, so that each layer is seen at work and not only the last.
     settings: {
       model,
       window: windowTokens,
       maxOutputTokens,
       allow: ['Edit', 'Write', 'Bash'],
       memory: false,
+      agents: false,
+      notes: false,
+      thrift: 'fidelity',
+      pressureClearing: true,
     },
     environment: io.environment,
     model: embedded.access,
