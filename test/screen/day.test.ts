@@ -95,7 +95,7 @@ describe('a day at the screen', () => {
       [call('Plan', { plan })],
       [call('Write', { file_path: 'turnip.txt', content: '3 cm' })],
       'planned and begun',
-      `${'long words '.repeat(4000)}`,
+      'long words '.repeat(4000),
       'after',
     ])
     const at = await desk({ ...access, PALIMPSEST_NOTES: 'off', PALIMPSEST_MODEL_SUMMARY: 'off' })
