@@ -48,6 +48,34 @@ describe('a turn on the screen', () => {
   })
 })
 
+describe('a provider that cannot be reached', () => {
+  it('[TE13] is waited for with a countdown, and escape ends the wait', async () => {
+    const busy = {
+      kind: 'status',
+      status: 529,
+      type: 'overloaded_error',
+      message: 'Overloaded',
+      retryAfterSeconds: 20,
+    } as const
+    const { access, simulator } = await server(['at last'], {
+      faults: [{ at: ({ number }) => number <= 1, fault: busy }],
+    })
+    const at = await desk(access)
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, 'are you there?')
+    await shows(seen, /attempt \d+ in \d+ s/)
+    const first = /in (\d+) s/.exec(seen.all())?.[1]
+    await until(() => /in (\d+) s/.exec(seen.all())?.[1] !== first, 'the countdown')
+    seen.type(keys.escape)
+    await shows(seen, 'stopped')
+    expect(simulator.log.requests.length).toBe(1)
+    await say(seen, 'again')
+    await shows(seen, 'at last')
+    await leave(seen)
+  })
+})
+
 describe('going back on the screen', () => {
   it('[TE3] rewinds to a message picked from a list and gives the files back', async () => {
     const { access } = await server([

@@ -1,6 +1,7 @@
 // Which text stands for a span: the user's own, the notes, a model's, or the extracted one that is always there.
 import { keptAfter, unanswered } from '../../compaction/kept.ts'
 import { rewritten, type Plan, type PlanOptions } from '../../compaction/ladder.ts'
+import { compactionWishes } from '../../compaction/own-wishes.ts'
 import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -84,10 +85,18 @@ function summaryAsk(
     span,
     parts: isWhole(ask) ? all.slice(0, answered) : extracted.partsGone,
     variant: isWhole(ask) ? 'full' : ask.from === undefined ? 'up-to' : 'from',
-    instructions: ask.instructions ?? null,
+    instructions: wishesOf(ask, core),
     hookInstructions,
     maxTokens: room.reserve,
   }
+}
+
+/** The user's of the moment first, then those of the instruction files. */
+function wishesOf({ instructions }: CompactAsk, core: Core): string | null {
+  const wishes = [instructions, compactionWishes(core.view().reminder)].filter(
+    (text) => text !== undefined && text !== null,
+  )
+  return wishes.length === 0 ? null : wishes.join('\n\n')
 }
 
 /** A failing summary replaces nothing: it is written down, said, and the extracted text stands. */
