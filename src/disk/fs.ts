@@ -49,6 +49,8 @@ export interface OpenFile {
   sync(): Promise<void>
   stat(): Promise<FileStat>
   chmod(mode: number): Promise<void>
+  /** Sets when it was last changed. */
+  setModified(ms: number): Promise<void>
   /** Where the system says this file is now, or null when it cannot say. */
   realPath(): Promise<string | null>
   close(): Promise<void>
@@ -115,6 +117,7 @@ function openFile(handle: node.FileHandle): OpenFile {
     sync: () => handle.sync(),
     stat: async () => statOf(await handle.stat({ bigint: true })),
     chmod: (mode) => handle.chmod(mode),
+    setModified: (ms) => handle.utimes(new Date(ms), new Date(ms)),
     realPath: () => pathOfHandle(handle.fd),
     close: () => handle.close(),
   }

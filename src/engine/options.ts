@@ -12,7 +12,7 @@ import type { ToolUseBlock } from '../transcript/content.ts'
 import type { FactOf, Section } from '../transcript/fact.ts'
 import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
-import type { NoteKeeper, SessionSummariser } from './aside/aside.ts'
+import type { NoteKeeper, SessionSummariser, TurnWatcher } from './aside/aside.ts'
 import type { Companion } from './beside/companion.ts'
 import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
@@ -44,6 +44,8 @@ export interface EngineOptions {
   readonly notes?: NoteKeeper | undefined
   /** False: notes are kept, but no compaction takes them for its text. */
   readonly notesAsSummary?: boolean | undefined
+  /** Looks at each finished turn for what should outlive the session. */
+  readonly afterTurn?: TurnWatcher | undefined
   /** Whether a model is asked for a summary shortly before it is needed; it is where one can be. */
   readonly prepare?: boolean | { readonly waitMs: number } | undefined
   /** What a compaction gives back beside its summary. */

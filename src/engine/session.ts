@@ -308,6 +308,8 @@ export class Session {
 
   async #close(): Promise<void> {
     await this.#turn
+    const { aside, payer, options } = this.#core
+    if (aside !== null && payer === null) await options.afterTurn?.closing(aside)
     this.#core.ending.abort()
     await Promise.allSettled([...this.#core.forks.values(), ...this.#core.jobs.values()])
     const unsaved = await this.#core.saveReadFiles()

@@ -39,7 +39,13 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
     signal,
   )
   for (const message of stopped.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  if (ended.outcome === 'done' && closed.ok) watched(core)
   emit({ type: 'turn-end', outcome: closed.ok ? ended.outcome : 'failed', failure })
+}
+
+/** Forks and agents are not watched: what they learn comes to the one that started them. */
+function watched({ aside, payer, options }: Core): void {
+  if (aside !== null && payer === null) options.afterTurn?.ended(aside)
 }
 
 async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {

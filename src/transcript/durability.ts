@@ -25,6 +25,7 @@ export function durabilityOf(fact: Fact): Durability {
     case 'request-sent':
     case 'view-edit':
     case 'notes-update':
+    case 'memories-extracted':
     case 'collapse-stage':
     case 'pin':
     case 'undo':

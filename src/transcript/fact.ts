@@ -172,6 +172,14 @@ export type Fact =
     }
   | ({ readonly type: 'view-edit' } & Editing)
   | { readonly type: 'notes-update'; readonly blob: string; readonly coversTo: Seq; readonly tokens: number }
+  /** The talk up to here was looked through for what should outlive it; the memories written for it. */
+  | {
+      readonly type: 'memories-extracted'
+      readonly coversTo: Seq
+      readonly files: readonly string[]
+      /** The model had written memories itself in this span, so nobody was asked. */
+      readonly skipped?: boolean | undefined
+    }
   | ({
       readonly type: 'boundary'
       readonly trigger: 'auto' | 'manual' | 'reactive'

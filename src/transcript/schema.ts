@@ -118,6 +118,7 @@ const shapes = {
   },
   'view-edit': editing,
   'notes-update': { blob: text, coversTo: place, tokens: count },
+  'memories-extracted': { coversTo: place, files: z.array(text), skipped: z.optional(z.boolean()) },
   boundary: {
     ...editing,
     trigger: z.enum(['auto', 'manual', 'reactive']),

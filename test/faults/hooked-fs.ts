@@ -35,6 +35,7 @@ export function hookedFileSystem(fs: FileSystem, hooks: Hooks): FileSystem {
     sync: async () => (await call('sync', path), await inner.sync()),
     stat: async () => (await call('fstat', path), await inner.stat()),
     chmod: async (mode) => (await call('chmod', path), await inner.chmod(mode)),
+    setModified: async (ms) => (await call('setModified', path), await inner.setModified(ms)),
     realPath: async () => (await call('realPath', path), await inner.realPath()),
     close: async () => (hooks.open?.(-1), await inner.close()),
   })

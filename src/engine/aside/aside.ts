@@ -59,3 +59,11 @@ export interface ReadNotes {
   /** The last entry they speak of. */
   readonly coversTo: Seq
 }
+
+/** Works on what finished turns leave behind: memories. Never throws. */
+export interface TurnWatcher {
+  /** After each turn of the main thread that has ended well. Returns at once; what it starts runs beside the talk. */
+  ended(aside: Aside): void
+  /** The session is about to be closed: ends when what runs has ended, or was waited for long enough. */
+  closing(aside: Aside): Promise<void>
+}

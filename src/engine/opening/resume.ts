@@ -28,6 +28,8 @@ export interface Latest {
   readonly summaryFailures?: number | undefined
   /** The last entry the session notes speak of. */
   readonly notesTo?: Seq | undefined
+  /** The last entry that was looked through for memories. */
+  readonly memoriesTo?: Seq | undefined
   /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
   readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
   /** Spans staged to be archived. */
@@ -96,6 +98,7 @@ export const withoutBeside = (latest: Latest): Latest => ({
   ...latest,
   beside: undefined,
   notesTo: undefined,
+  memoriesTo: undefined,
 })
 
 function noteOf(latest: Latest, entry: Entry): Latest {
@@ -114,6 +117,7 @@ function noteOf(latest: Latest, entry: Entry): Latest {
       ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
     }
   if (fact.type === 'notes-update') return { ...latest, notesTo: fact.coversTo }
+  if (fact.type === 'memories-extracted') return { ...latest, memoriesTo: fact.coversTo }
   // Notes of what was taken back speak of things that are no longer so.
   if (fact.type === 'rewind' && (latest.notesTo ?? -1) > fact.to) return { ...latest, notesTo: undefined }
   if (fact.type === 'collapse-stage') return { ...latest, collapse: fact }

@@ -68,7 +68,7 @@ export function savedWords(at: number, now: number): string {
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** One line a memory, as the selector sees it. */
-export function manifestLine({ name, memory }: Shelved): string {
+export function manifestLine({ name, memory }: Pick<Shelved, 'name' | 'memory'>): string {
   const type = memory.type === null ? '' : `[${memory.type}] `
   return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${unclosing(descriptionOf(memory))}`
 }

@@ -27,8 +27,7 @@ export function isSupported(text: string, userWords: readonly string[]): boolean
   const { head, body, front } = readMemoryText(text)
   const said = front === null ? text : [head.description, body].join('\n')
   const sentences = said.split(/(?<=[.!?。！？])\s+|\n+/u).filter((sentence) => sentence.trim() !== '')
-  const exactly = [...said.toLowerCase().matchAll(exact)].map(([found]) => found.replaceAll('`', '').trim())
-  if (!exactly.every((one) => typed.includes(one.replace(/[.,;:]$/, '')))) return false
+  if (!exactIn(said).every((one) => typed.includes(one))) return false
   let telling = 0
   for (const sentence of sentences) {
     const words = tellingWords(sentence)
@@ -38,6 +37,15 @@ export function isSupported(text: string, userWords: readonly string[]): boolean
   }
   return telling > 0
 }
+
+/** The addresses, paths, commands and numbers in a text. */
+export const exactIn = (text: string): readonly string[] =>
+  [...text.toLowerCase().matchAll(exact)].map(([found]) =>
+    found
+      .replaceAll('`', '')
+      .trim()
+      .replace(/[.,;:]$/, ''),
+  )
 
 /** Words that tell something, by their beginnings, so that "installing" meets "install". */
 function tellingWords(text: string): readonly string[] {

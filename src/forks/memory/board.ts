@@ -1,0 +1,129 @@
+// What goes on beside the talk for memories, for people to look at and to stop (SPEC 12.7). Kept in memory only; what was
+// written is in the ledger, and what it cost in the transcript.
+import type { LiveEvent } from '../../engine/live.ts'
+import { defaults } from '../../settings/defaults.ts'
+
+export type JobKind = 'extraction' | 'dream'
+export type JobState = 'running' | 'completed' | 'failed' | 'killed'
+
+export interface JobLook {
+  readonly id: string
+  readonly kind: JobKind
+  readonly session: string
+  readonly since: number
+  readonly state: JobState
+  /** `updating` from its first write on. */
+  readonly phase: 'starting' | 'updating'
+  /** What it said, the newest turns. */
+  readonly turns: readonly string[]
+  readonly tools: Readonly<Record<string, number>>
+  /** Calls that were refused or failed, and why. */
+  readonly refused: readonly string[]
+  readonly files: readonly string[]
+  /** What came of it. */
+  readonly told: readonly string[]
+  readonly tokens: number
+}
+
+export class MemoryJob {
+  readonly id: string
+  readonly kind: JobKind
+  readonly session: string
+  readonly since: number
+  readonly #stop = new AbortController()
+  readonly #turns: string[] = []
+  readonly #tools = new Map<string, number>()
+  readonly #refused: string[] = []
+  readonly #files = new Set<string>()
+  #said = ''
+  #state: JobState = 'running'
+  #told: readonly string[] = []
+  #tokens = 0
+
+  constructor(id: string, kind: JobKind, session: string, since: number) {
+    this.id = id
+    this.kind = kind
+    this.session = session
+    this.since = since
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal
+  }
+  get isRunning(): boolean {
+    return this.#state === 'running'
+  }
+
+  stop(): void {
+    this.#stop.abort()
+  }
+
+  hear(event: LiveEvent): void {
+    const { turns, turnChars } = defaults.memoryJobs
+    if (event.type === 'text-delta') this.#said += event.text
+    if (event.type === 'tool-start') this.#tools.set(event.name, (this.#tools.get(event.name) ?? 0) + 1)
+    if (event.type === 'tool-end' && event.isError) this.#refused.push(`${event.name}: ${event.text}`)
+    if (event.type !== 'answer-end') return
+    const { input, cacheRead, cacheWrite, output } = event.usage
+    this.#tokens += input + cacheRead + cacheWrite + output
+    this.#turns.push(this.#said.trim().slice(0, turnChars).toWellFormed())
+    this.#said = ''
+    if (this.#turns.length > turns) this.#turns.shift()
+  }
+
+  wrote(file: string): void {
+    this.#files.add(file)
+  }
+
+  end(state: Exclude<JobState, 'running'>, told: readonly string[]): void {
+    this.#state = state
+    this.#told = told
+  }
+
+  look(): JobLook {
+    const { id, kind, session, since } = this
+    return {
+      id,
+      kind,
+      session,
+      since,
+      state: this.#state,
+      phase: this.#files.size === 0 ? 'starting' : 'updating',
+      turns: [...this.#turns],
+      tools: Object.fromEntries(this.#tools),
+      refused: [...this.#refused],
+      files: [...this.#files],
+      told: this.#told,
+      tokens: this.#tokens,
+    }
+  }
+}
+
+export class JobBoard {
+  readonly #jobs: MemoryJob[] = []
+  #count = 0
+
+  start(kind: JobKind, session: string, now: number): MemoryJob {
+    const job = new MemoryJob(`${kind}-${++this.#count}`, kind, session, now)
+    this.#jobs.push(job)
+    const ended = this.#jobs.filter((one) => !one.isRunning)
+    if (ended.length > defaults.memoryJobs.ended) this.#jobs.splice(this.#jobs.indexOf(ended[0]!), 1)
+    return job
+  }
+
+  /** Newest last. */
+  looks(): readonly JobLook[] {
+    return this.#jobs.map((job) => job.look())
+  }
+
+  get running(): number {
+    return this.#jobs.filter((job) => job.isRunning).length
+  }
+
+  /** Whether there was one to stop. */
+  stop(id: string): boolean {
+    const job = this.#jobs.find((one) => one.id === id && one.isRunning)
+    job?.stop()
+    return job !== undefined
+  }
+}

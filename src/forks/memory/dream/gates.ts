@@ -1,0 +1,64 @@
+// Whether it is time to consolidate (SPEC 12.4): asked after every turn, so the cheapest question comes first, and the
+// sessions are looked through at most every few minutes. The lock is the last gate and is taken by who goes through.
+import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import { isKnown } from '../../../transcript/fact.ts'
+import type { SessionId } from '../../../transcript/ids.ts'
+import type { Failure, Store } from '../../../transcript/store.ts'
+import { lastConsolidation } from './lock.ts'
+
+export interface GateClues {
+  readonly isOn: boolean
+  readonly keeper: Keeper
+  readonly store: Store
+  /** When the sessions were last looked through, by this process. */
+  readonly scans: { last: number | null }
+}
+
+export type Gate = 'off' | 'too-soon' | 'scanned' | 'few-sessions' | 'open'
+
+export async function gateOf({
+  isOn,
+  keeper,
+  store,
+  scans,
+}: GateClues): Promise<{ readonly gate: Gate; readonly failure: Failure | null }> {
+  const closed = (gate: Gate, failure: Failure | null = null) => ({ gate, failure })
+  if (!isOn) return closed('off')
+  const now = keeper.clock.now()
+  const last = await lastConsolidation(keeper)
+  if (!last.ok) return closed('too-soon', last.failure)
+  if (now - last.at < defaults.dream.everyMs) return closed('too-soon')
+  if (scans.last !== null && now - scans.last < defaults.dream.scanMs) return closed('scanned')
+  scans.last = now
+  const touched = await touchedSince(store, last.at, defaults.dream.sessions)
+  if (!touched.ok) return closed('few-sessions', touched.failure)
+  return touched.count < defaults.dream.sessions ? closed('few-sessions') : closed('open')
+}
+
+/** Talks that were worked in since, counted up to so many. Forks and agents lie in the same store and do not count. */
+export async function touchedSince(
+  store: Store,
+  since: number,
+  enough: number,
+): Promise<
+  { readonly ok: true; readonly count: number } | { readonly ok: false; readonly failure: Failure }
+> {
+  let count = 0
+  for await (const item of store.list()) {
+    if (!item.ok) return item
+    if (item.modifiedAt <= since) break
+    if (await isTalk(store, item.session)) count++
+    if (count >= enough) break
+  }
+  return { ok: true, count }
+}
+
+async function isTalk(store: Store, session: SessionId): Promise<boolean> {
+  for await (const item of store.read(session)) {
+    if (item.kind === 'failed') return false
+    if (item.kind === 'damage' || !isKnown(item.entry)) continue
+    return item.entry.fact.type === 'session-start' && item.entry.fact.purpose === 'main'
+  }
+  return false
+}

@@ -1,0 +1,157 @@
+// From proposals to a change set. Pure. What code can do better than a model it does itself: days become dates, pointers
+// that lead nowhere are mended. Then the set is looked at as a whole: every retired memory has somebody that stands in
+// its place, and no more is lost at once than the limit. Law: settled again on its own result, nothing is left to do.
+import type { WantedChange } from '../../../memory/sets/apply-set.ts'
+import { readMemoryText } from '../../../memory/format/frontmatter.ts'
+import type { Provenance } from '../../../memory/memory.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import { linesOf, plain } from '../words.ts'
+import { heirIn, heirRefusal, proposalRefusal, provenanceOf, type Staged } from './check.ts'
+import { sentencesOf, type World } from './world.ts'
+
+export type Settled =
+  | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly told: readonly string[] }
+  | { readonly ok: false; readonly why: string }
+
+export function settled(world: World, proposals: Staged, now: number): Settled {
+  const refused: string[] = []
+  const staged = accepted(world, proposals, refused)
+  const heirs = new Map<string, string>()
+  for (const [file, text] of staged) {
+    const heir = heirIn(text)
+    if (heir !== null) heirs.set(file, heir)
+  }
+  const changes: WantedChange[] = []
+  const told: string[] = []
+  const files = new Set([...world.memories.keys(), ...staged.keys()])
+  for (const file of files) {
+    const known = world.memories.get(file)
+    const heir = heirs.get(file)
+    if (heir !== undefined && known !== undefined) {
+      changes.push({ file, text: null, expected: known.sha, by: goneBy(known.by, heir, now) })
+      told.push(`retired ${file}: ${heir} stands in its place`)
+      continue
+    }
+    const proposed = staged.get(file) ?? known?.text ?? ''
+    const text = mended(world, file, proposed, heirs, files, told)
+    if (text === known?.text) continue
+    if (proposed !== known?.text) told.push(known === undefined ? `made ${file}` : `changed ${file}`)
+    const isMoved = proposed !== known?.text
+    const by = isMoved || known === undefined ? provenanceOf(world, file, proposed, now) : known.by
+    changes.push({ file, text, expected: known?.sha ?? null, by })
+  }
+  const why = lossRefusal(world, changes)
+  if (why !== null) return { ok: false, why }
+  return { ok: true, changes, told: [...told, ...refused.map((one) => `left out: ${one}`)] }
+}
+
+/** The proposals that hold together; what one that fell out carried falls out too, until nothing changes any more. */
+function accepted(world: World, proposals: Staged, refused: string[]): Staged {
+  let staged = new Map(proposals)
+  for (let before = -1; before !== staged.size;) {
+    before = staged.size
+    const next = new Map(staged)
+    for (const [file, text] of staged) {
+      const heir = heirIn(text)
+      const why =
+        heir === null ? proposalRefusal(world, staged, file, text) : heirRefusal(world, staged, file, heir)
+      if (why === null) continue
+      next.delete(file)
+      refused.push(`${file}: ${why}`)
+    }
+    staged = next
+  }
+  return staged
+}
+
+const goneBy = ({ trust }: Provenance, heir: string, now: number): Provenance => ({
+  kind: 'model',
+  trust,
+  session: null,
+  message: null,
+  from: [heir],
+  at: now,
+})
+
+/** Days for dates, and pointers to what stands. */
+function mended(
+  world: World,
+  file: string,
+  text: string,
+  heirs: ReadonlyMap<string, string>,
+  files: ReadonlySet<string>,
+  told: string[],
+): string {
+  const { head, body } = readMemoryText(text)
+  const start = text.slice(0, text.length - body.length)
+  const isRule = head.type === 'feedback' || head.type === 'user'
+  const lines = body.split('\n').map((line) => {
+    const pointed = pointing(line, file, heirs, files)
+    if (pointed !== line) told.push(`mended a pointer in ${file}`)
+    const dated = isRule ? undefined : world.dated.get(line.trim())
+    if (dated === undefined) return pointed
+    told.push(`dated a line of ${file}: ${dated}`)
+    return pointing(
+      line.replace(line.trim(), () => dated),
+      file,
+      heirs,
+      files,
+    )
+  })
+  return start + lines.join('\n')
+}
+
+/** A pointer to a retired memory leads to its heir; one that leads nowhere keeps its words. */
+function pointing(
+  line: string,
+  file: string,
+  heirs: ReadonlyMap<string, string>,
+  files: ReadonlySet<string>,
+): string {
+  return line.replace(
+    /\[([^\]\n]*)\]\(([^)\s:#]+\.md)\)/gu,
+    (whole: string, words: string, target: string) => {
+      const heir = lastHeir(target, heirs)
+      if (heir === file) return words
+      if (heir !== target) return `[${words}](${heir})`
+      return files.has(target) || target.includes('/') ? whole : words
+    },
+  )
+}
+
+function lastHeir(file: string, heirs: ReadonlyMap<string, string>): string {
+  let now = file
+  for (let steps = heirs.size; steps > 0; steps--) now = heirs.get(now) ?? now
+  return now
+}
+
+function lossRefusal(world: World, changes: readonly WantedChange[]): string | null {
+  const after = new Set<string>()
+  const changed = new Map(changes.map((change) => [change.file, change.text]))
+  const dated = new Map([...world.dated].map(([line, day]) => [plain(line), plain(day)]))
+  let total = 0
+  for (const [file, { text }] of world.memories) {
+    const now = changed.has(file) ? changed.get(file)! : text
+    total += linesOf(text).facts.length
+    for (const sentence of now === null ? [] : sentencesOf(now)) after.add(sentence)
+  }
+  for (const { file, text } of changes)
+    if (text !== null && !world.memories.has(file)) for (const one of sentencesOf(text)) after.add(one)
+  let lost = 0
+  for (const { text } of world.memories.values())
+    for (const line of linesOf(text).facts) {
+      const now = dated.get(plain(line)) ?? null
+      const isThere = (one: string): boolean => after.has(one)
+      const isKept =
+        now === null
+          ? lineSentences(line).every(isThere)
+          : after.has(now) || lineSentences(now).every(isThere)
+      if (!isKept) lost++
+    }
+  const most = Math.max(defaults.dream.lossLines, Math.floor(defaults.dream.lossShare * total))
+  return lost > most
+    ? `${lost} of ${total} lines would be lost, more than ${most} at once; nothing was changed`
+    : null
+}
+
+const lineSentences = (line: string): readonly string[] => sentencesOf(`---\n---\n${line}`)

@@ -1,0 +1,110 @@
+// What a consolidation starts from: the memories as they are, each line with where it stands, and the diary. What is held
+// is not part of it: it may be neither used nor changed.
+import { join } from 'node:path'
+import { attempt, type DiskResult } from '../../../disk/fs.ts'
+import { filesBelow, listMemories, readBytes, readMemory } from '../../../memory/files.ts'
+import { absoluteDates, hasRelativeDate } from '../../../memory/format/dates.ts'
+import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import { readVersion } from '../../../memory/keeping/versions.ts'
+import { diaryFolder, type Memory, type Provenance } from '../../../memory/memory.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import { linesOf, plain } from '../words.ts'
+
+export interface Known {
+  readonly file: string
+  readonly text: string
+  readonly sha: string
+  readonly memory: Memory
+  readonly by: Provenance
+  /** When these bytes were written. */
+  readonly at: number
+}
+
+export interface World {
+  readonly memories: ReadonlyMap<string, Known>
+  /** Which files say a sentence, by its words; pages of the diary too. */
+  readonly said: ReadonlyMap<string, ReadonlySet<string>>
+  /** Memories and pages as they are, by file. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Lines with a relative date, as they stand, and the same with its day. */
+  readonly dated: ReadonlyMap<string, string>
+}
+
+export async function readWorld(keeper: Keeper): Promise<DiskResult<{ world: World }>> {
+  const { fs, place, ledger } = keeper
+  const listed = await listMemories(fs, place, { most: defaults.dream.files, ledger })
+  if (!listed.ok) return listed
+  const memories = new Map<string, Known>()
+  const said = new Map<string, Set<string>>()
+  const texts = new Map<string, string>()
+  const dated = new Map<string, string>()
+  for (const { file, standing } of listed.memories) {
+    if (standing === 'held') continue
+    const read = await readMemory(fs, place, file, ledger)
+    if (!read.ok) continue
+    const { memory, text } = read
+    const record = ledger.known(file, memory.sha256)
+    if (record === null) continue
+    memories.set(file, { file, text, sha: memory.sha256, memory, by: record.by, at: record.at })
+    texts.set(file, text)
+    note(said, file, text)
+    await date(keeper, file, text, dated)
+  }
+  for (const [file, text] of await diaryOf(keeper)) {
+    texts.set(file, text)
+    note(said, file, text)
+  }
+  return { ok: true, world: { memories, said, texts, dated } }
+}
+
+/** The sentences of a text: moving one is free, changing one is not. */
+export const sentencesOf = (text: string): readonly string[] => {
+  const { facts, struck } = linesOf(text)
+  return [...facts, ...struck].flatMap(sentencesIn)
+}
+
+export const sentencesIn = (line: string): readonly string[] =>
+  line
+    .split(/(?<=[.!?。！？])\s+/u)
+    .map(plain)
+    .filter((sentence) => sentence !== '')
+
+function note(said: Map<string, Set<string>>, file: string, text: string): void {
+  for (const sentence of [...sentencesOf(text), ...linesOf(text).headings.flatMap(sentencesIn)]) {
+    const files = said.get(sentence) ?? new Set()
+    said.set(sentence, files.add(file))
+  }
+}
+
+/** A line means the day on which it was first written, however often its file was written again. */
+async function date(keeper: Keeper, file: string, text: string, dated: Map<string, string>): Promise<void> {
+  const lines = linesOf(text).facts.filter(hasRelativeDate)
+  if (lines.length === 0) return
+  const first = new Map<string, number>()
+  for (const version of keeper.ledger.versionsOf(file).slice(-defaults.dream.versionsRead)) {
+    if (version.do !== 'write') continue
+    const read = await readVersion(keeper, version.sha)
+    if (!read.ok) continue
+    for (const line of linesOf(read.text).facts) if (!first.has(line)) first.set(line, version.at)
+  }
+  for (const line of lines) {
+    const at = first.get(line)
+    if (at !== undefined) dated.set(line, absoluteDates(line, at).text)
+  }
+}
+
+async function diaryOf(keeper: Keeper): Promise<readonly (readonly [string, string])[]> {
+  const { fs, place } = keeper
+  const walked = await attempt('looking at the diary', () => filesBelow(fs, join(place.root, diaryFolder)))
+  if (!walked.ok) return []
+  const pages = walked.files
+    .map(({ file }) => `${diaryFolder}/${file}`)
+    .sort()
+    .slice(-defaults.dream.diaryPages)
+  const texts: (readonly [string, string])[] = []
+  for (const page of pages) {
+    const read = await readBytes(fs, place.root, page)
+    if (read.ok) texts.push([page, read.bytes.toString('utf8')])
+  }
+  return texts
+}

@@ -1,0 +1,163 @@
+// The guard of an extraction's writes. Where a text came from is told by the span it was made from, never by the text:
+// the user's own words stay the user's, what tools had a part in is data. Rules come from the user's words alone; names,
+// addresses and numbers that nobody said are refused; what is remembered already is not saved a second time.
+import { relative, sep } from 'node:path'
+import type { FileSystem } from '../../../disk/fs.ts'
+import { isInside } from '../../../disk/under-root.ts'
+import { readBytes, readMemory, shaOf } from '../../../memory/files.ts'
+import { absoluteDates } from '../../../memory/format/dates.ts'
+import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
+import { applyWrite } from '../../../memory/keeping/apply.ts'
+import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import { diaryFolder, indexName, type Provenance } from '../../../memory/memory.ts'
+import { derive } from '../../../memory/trust/lineage.ts'
+import { othersOf } from '../../../memory/trust/own-readings.ts'
+import { exactIn } from '../../../memory/trust/support.ts'
+import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
+import type { ToolEnv } from '../../../tools/tool.ts'
+import { linesOf, plain } from '../words.ts'
+import type { Span } from './span.ts'
+
+export interface WritingOptions {
+  readonly fs: FileSystem
+  readonly keepers: readonly Keeper[]
+  readonly span: Span
+  /** The session whose talk it is. */
+  readonly session: string
+  /** What the fork is for: its own words are no reading. */
+  readonly purpose: string
+  /** Told of each memory that was written, or held until the user has looked. */
+  readonly wrote: (path: string, isHeld: boolean) => void
+}
+
+interface Target {
+  readonly keeper: Keeper
+  readonly file: string
+}
+type Change = Parameters<FileGuard['write']>[0]
+
+export function extractionGuard(options: WritingOptions): FileGuard {
+  const targetOf = (path: string): Target | null => {
+    const keeper = options.keepers.find(({ place }) => path !== place.root && isInside(place.root, path))
+    return keeper === undefined
+      ? null
+      : { keeper, file: relative(keeper.place.root, path).split(sep).join('/') }
+  }
+  return {
+    covers: (path) => targetOf(path) !== null,
+    async read(path) {
+      const { keeper, file } = targetOf(path)!
+      const read = await readBytes(options.fs, keeper.place.root, file)
+      if (read.ok)
+        return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256: shaOf(read.bytes) } }
+      return read.failure.code === 'not-found'
+        ? { ok: true, file: null }
+        : { ok: false, why: read.failure.message }
+    },
+    write: (change, env) => write(options, targetOf(change.path)!, change, env),
+  }
+}
+
+async function write(
+  options: WritingOptions,
+  { keeper, file }: Target,
+  change: Change,
+  env: ToolEnv,
+): Promise<GuardedWrite> {
+  if (file === indexName)
+    return {
+      ok: true,
+      path: change.path,
+      file: null,
+      said: `${indexName} is made from the memories themselves.`,
+    }
+  if (file.startsWith(`${diaryFolder}/`)) return no('Diaries are not written here.')
+  const { by, text } = await originOf(options, change.text, env)
+  const why = await refusalOf(options, { keeper, file }, text, by)
+  if (why !== null) return no(why)
+  const done = await applyWrite(keeper, [{ file, text, expected: change.expected }], by, {
+    via: 'extraction',
+  })
+  if (!done.ok) return no(`${file} was not saved: ${done.failure.message}`)
+  const { kind, why: reason } = done.applied[0]!
+  if (kind === 'refused') return no(reason)
+  if (kind !== 'unchanged') options.wrote(change.path, kind === 'held')
+  const now = await readBytes(keeper.fs, keeper.place.root, file)
+  return {
+    ok: true,
+    path: change.path,
+    file: now.ok ? { sha256: shaOf(now.bytes), mtimeMs: now.stat.modifiedMs, bytes: now.bytes.length } : null,
+    said: kind === 'held' ? `${file} waits until the user has looked at it.` : `Saved ${file}.`,
+  }
+}
+
+/** Whose words it is, and the text with its days as dates. A day that follows from the user's words is theirs too. */
+async function originOf(
+  { fs, keepers, span, session, purpose }: WritingOptions,
+  wanted: string,
+  env: ToolEnv,
+): Promise<{ readonly by: Provenance; readonly text: string }> {
+  const lineage = env.lineage?.()
+  const readings = lineage === undefined ? [unknown] : [...lineage.before, ...lineage.turn]
+  const before = await othersOf(
+    fs,
+    keepers,
+    readings.filter(({ tool }) => tool !== purpose),
+  )
+  const said = { session, isMain: false, message: span.message, userWords: span.userWords, turn: [], before }
+  const { by } = derive(said, withoutDates(wanted, span), env.now())
+  return { by, text: dated(wanted, span.at) }
+}
+const unknown = { tool: 'unknown', source: null, trust: 'data' } as const
+
+/** Dates that the user's own words come to. */
+function withoutDates(text: string, { userWords, at }: Span): string {
+  const { dates } = absoluteDates(userWords.join('\n'), at)
+  return dates.reduce((rest, date) => rest.replaceAll(date, ' '), text)
+}
+
+/** How to work is a rule for every day; facts have a day of their own. */
+function dated(text: string, at: number): string {
+  const { head, body, front } = readMemoryText(text)
+  if (front === null || head.type === 'feedback' || head.type === 'user') return text
+  const kept = text.slice(0, text.length - body.length)
+  const description = absoluteDates(head.description, at).text
+  const front2 = description === head.description ? kept : withFields(kept, { description })
+  return front2 + absoluteDates(body, at).text
+}
+
+async function refusalOf(
+  { span, fs }: WritingOptions,
+  { keeper, file }: Target,
+  text: string,
+  by: Provenance,
+): Promise<string | null> {
+  const { head, body } = readMemoryText(text)
+  if ((head.type === 'user' || head.type === 'feedback') && by.trust !== 'user')
+    return `Rules and preferences come only from the user's own words, and these are not. Leave it out.`
+  const fresh = await keeper.ledger.refresh()
+  if (!fresh.ok) return fresh.failure.message
+  const old = await readMemory(fs, keeper.place, file, keeper.ledger)
+  const said = `${span.said}\n${old.ok ? old.text : ''}`.toLowerCase()
+  const invented = exactIn(withoutDates(`${head.description}\n${body}`, span)).find(
+    (one) => !said.includes(one),
+  )
+  if (invented !== undefined)
+    return `Nobody said ${JSON.stringify(invented)} in these messages. Write names, addresses and numbers only as they were said.`
+  const known = old.ok ? null : await savedIn(keeper, fs, text)
+  return known === null ? null : `${known} says that already. Change that file where something is new.`
+}
+
+/** The memory that holds every line of a text, or null. */
+async function savedIn(keeper: Keeper, fs: FileSystem, text: string): Promise<string | null> {
+  const lines = linesOf(text).facts.map(plain)
+  for (const { file } of keeper.ledger.standing()) {
+    const read = await readMemory(fs, keeper.place, file, keeper.ledger)
+    if (!read.ok || read.memory.standing === 'held') continue
+    const there = new Set(linesOf(read.text).facts.map(plain))
+    if (lines.length > 0 && lines.every((line) => there.has(line))) return file
+  }
+  return null
+}
+
+const no = (why: string): GuardedWrite => ({ ok: false, why })

@@ -1,0 +1,27 @@
+// What jobs on memories are made of.
+import type { FileSystem } from '../../disk/fs.ts'
+import type { Keeper } from '../../memory/keeping/keeper.ts'
+import { isInside } from '../../disk/under-root.ts'
+import { pathIn } from '../../tools/files/guard.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { MayRun } from './limits.ts'
+
+export interface MemoryJobOptions {
+  readonly fs: FileSystem
+  /** The folders that may be written to, the project's first. A team's is not among them. */
+  readonly keepers: readonly Keeper[]
+  /** The tools of the session; their list is sent as it is. */
+  readonly tools: () => readonly Tool[]
+  /** Asked before anything is looked at; asks nobody. */
+  readonly mayRun: MayRun
+  readonly cwd: string
+  readonly userHome: string | undefined
+}
+
+/** Whether a call names a path in a folder of memories. */
+export const isOurs =
+  ({ keepers, cwd, userHome }: MemoryJobOptions) =>
+  (input: Readonly<Record<string, unknown>>): boolean => {
+    const path = pathIn(input, cwd, userHome)
+    return path !== null && keepers.some(({ place }) => path !== place.root && isInside(place.root, path))
+  }

@@ -1,0 +1,199 @@
+// What happens with memories when a turn has ended (SPEC 12.1, 12.4, 14.1): what was said is extracted, then it is asked
+// whether it is time to consolidate. All of it runs beside the talk; nothing waits for it but the end of the session,
+// and that not for long. What goes wrong is said and ends nothing.
+import { basename } from 'node:path'
+import type { Aside, TurnWatcher } from '../../engine/aside/aside.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Store } from '../../transcript/store.ts'
+import type { JobBoard, MemoryJob } from './board.ts'
+import { dream, type Dreamt } from './dream/dream.ts'
+import { gateOf } from './dream/gates.ts'
+import { extract } from './extraction/extract.ts'
+import { spanSince } from './extraction/span.ts'
+import { isOurs, type MemoryJobOptions } from './options.ts'
+
+export interface WatcherOptions extends MemoryJobOptions {
+  readonly board: JobBoard
+  readonly store: Store
+  readonly extracts: boolean
+  readonly dreams: boolean
+  /** Turns between two extractions. */
+  readonly every?: number | undefined
+}
+
+/** Of one session. */
+interface State {
+  turns: number
+  failures: number
+  /** The extraction that runs, and whether a turn has ended since it began. */
+  extracting: { readonly work: Promise<void>; job: MemoryJob | null } | null
+  isWanted: boolean
+  dreaming: { readonly work: Promise<void>; readonly job: MemoryJob } | null
+}
+
+export function memoryWatcher(options: WatcherOptions): TurnWatcher {
+  const states = new Map<string, State>()
+  const scans = { last: null as number | null }
+  const stateOf = (session: string): State => {
+    const state = states.get(session) ?? {
+      turns: 0,
+      failures: 0,
+      extracting: null,
+      isWanted: false,
+      dreaming: null,
+    }
+    states.set(session, state)
+    return state
+  }
+  return {
+    ended(aside) {
+      if (!aside.hasModel || options.keepers.length === 0) return
+      const state = stateOf(aside.session)
+      state.turns++
+      if (state.extracting !== null) {
+        state.isWanted = true
+        return
+      }
+      const work = afterTurn(options, aside, state, scans)
+        // A port that throws is at fault, but the talk must not end by it, and it must be heard of (law E1).
+        .catch((error: unknown) => tell(aside, 'fault', `memories: ${String(error)}`))
+        .finally(() => {
+          state.extracting = null
+        })
+      state.extracting = { work, job: null }
+    },
+    async closing(aside) {
+      const state = states.get(aside.session)
+      if (state === undefined) return
+      states.delete(aside.session)
+      if (state.extracting !== null) {
+        if (state.extracting.job !== null) tell(aside, 'memory-wait', 'saving memories before leaving')
+        if (!(await inTime(state.extracting.work, defaults.extraction.exitMs))) {
+          state.extracting?.job?.stop()
+          await state.extracting?.work
+        }
+      }
+      state.dreaming?.job.stop()
+      await state.dreaming?.work
+    },
+  }
+}
+
+async function afterTurn(
+  options: WatcherOptions,
+  aside: Aside,
+  state: State,
+  scans: { last: number | null },
+): Promise<void> {
+  const every = options.every ?? defaults.extraction.every
+  let isDue = options.extracts && state.turns % every === 0
+  while (isDue && state.failures < defaults.extraction.failures && !aside.ending.aborted) {
+    state.isWanted = false
+    await extractOnce(options, aside, state)
+    // Only the newest request was kept, and it is served whatever the count says.
+    isDue = state.isWanted
+  }
+  await dreamIfDue(options, aside, state, scans)
+}
+
+async function extractOnce(options: WatcherOptions, aside: Aside, state: State): Promise<void> {
+  const span = spanSince(aside.fold, aside.latest().memoriesTo, isOurs(options))
+  if (span.messages === 0) return
+  const { coversTo } = span
+  if (span.hasWritten) {
+    await note(aside, { type: 'memories-extracted', coversTo, files: [], skipped: true })
+    return
+  }
+  const job = options.board.start('extraction', aside.session, aside.now())
+  if (state.extracting !== null) state.extracting.job = job
+  const done = await extract(options, aside, span, job)
+  if (!done.ok) {
+    job.end(done.isAborted ? 'killed' : 'failed', [done.why])
+    if (done.isAborted) return
+    state.failures++
+    if (state.failures === defaults.extraction.failures)
+      tell(
+        aside,
+        'extraction-off',
+        `memories could not be extracted ${state.failures} times in a row (${done.why}); none are until the session is opened again`,
+      )
+    return
+  }
+  state.failures = 0
+  const saved = done.saved.map((path) => basename(path))
+  job.end('completed', saved.length === 0 ? ['nothing lasting was said'] : [`saved ${saved.join(', ')}`])
+  await note(aside, { type: 'memories-extracted', coversTo, files: done.saved })
+  if (saved.length > 0) tell(aside, 'memory-saved', `remembered: ${saved.join(', ')} (pal memory shows them)`)
+  if (done.held.length > 0)
+    tell(aside, 'memory-held', `${done.held.length} memories wait for you: pal memory review`)
+}
+
+async function dreamIfDue(
+  options: WatcherOptions,
+  aside: Aside,
+  state: State,
+  scans: { last: number | null },
+): Promise<void> {
+  const keeper = options.keepers.find(({ place }) => place.scope === 'project')
+  if (keeper === undefined || state.dreaming !== null || aside.ending.aborted) return
+  const { gate, failure } = await gateOf({ isOn: options.dreams, keeper, store: options.store, scans })
+  if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
+  if (gate !== 'open' || aside.ending.aborted) return
+  const job = options.board.start('dream', aside.session, aside.now())
+  aside.tell({ type: 'working', source: 'memory consolidation', forMs: 0 })
+  const work = dream(options, keeper, aside, job, { isDry: false, isAsked: false })
+    .then((dreamt) => ended(aside, job, dreamt))
+    .catch((error: unknown) => {
+      job.end('failed', [String(error)])
+      tell(aside, 'fault', `memory consolidation: ${String(error)}`)
+    })
+    .finally(() => {
+      state.dreaming = null
+    })
+  state.dreaming = { work, job }
+}
+
+function ended(aside: Aside, job: MemoryJob, dreamt: Dreamt): void {
+  switch (dreamt.kind) {
+    case 'taken':
+      // Somebody else does it: that is no news.
+      return job.end('completed', ['another process does it'])
+    case 'failed':
+      job.end('failed', [dreamt.why])
+      return tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
+    case 'killed':
+      return job.end('killed', [dreamt.why])
+    default: {
+      job.end('completed', dreamt.told.length === 0 ? ['everything was in order'] : dreamt.told)
+      if (dreamt.kind !== 'changed') return
+      const gone = dreamt.changes.filter(({ text }) => text === null).length
+      const { tokens } = job.look()
+      tell(
+        aside,
+        'dream-done',
+        `memory consolidation: ${dreamt.read} read, ${dreamt.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo takes it back`,
+      )
+    }
+  }
+}
+
+async function note(aside: Aside, fact: Parameters<Aside['append']>[0][number]): Promise<void> {
+  const written = await aside.append([fact])
+  if (!written.ok && !aside.ending.aborted) tell(aside, written.failure.code, written.failure.message)
+}
+
+const tell = (aside: Aside, code: string, message: string): void =>
+  aside.tell({ type: 'notice', code, message })
+
+/** Whether it ended within a time. */
+async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms)
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,182 @@
+// Making a change set, finishing one that was broken off, and taking one back. What is new is written before anything is
+// removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
+// changed: what somebody else wrote meanwhile stays.
+import type { DiskFailure, DiskResult } from '../../disk/fs.ts'
+import { readBytes, shaOf } from '../files.ts'
+import { put } from '../keeping/apply.ts'
+import { keepIndex } from '../keeping/index-keeping.ts'
+import { judge } from '../keeping/judge.ts'
+import { alone, type Keeper } from '../keeping/keeper.ts'
+import type { Removed, Via, Written } from '../keeping/records.ts'
+import { keepVersion, readVersion } from '../keeping/versions.ts'
+import type { Provenance } from '../memory.ts'
+import { commit, doneSets, finished, pending, type ChangeSet, type SetChange } from './journal.ts'
+
+export interface WantedChange {
+  readonly file: string
+  /** The whole new text; null removes the file. */
+  readonly text: string | null
+  /** The hash of what it was made from, null for none. */
+  readonly expected: string | null
+  readonly by: Provenance
+}
+
+export interface WantedSet {
+  readonly id: string
+  readonly via: Via
+  readonly told: readonly string[]
+  readonly changes: readonly WantedChange[]
+  /** Writes wait for the user here. Left out, as the folder is kept; false when the user asks for exactly this. */
+  readonly review?: boolean | undefined
+}
+
+type Made = DiskResult<{ set: ChangeSet; dropped: readonly string[] }>
+
+/** All of it or nothing: one change that may not be made, or was overtaken, refuses the set. */
+export async function applySet(keeper: Keeper, wanted: WantedSet): Promise<Made> {
+  return await alone(keeper, async () => {
+    const before = await finishPending(keeper)
+    if (!before.ok) return before
+    const changes: SetChange[] = []
+    for (const change of wanted.changes) {
+      const ready = await prepared(keeper, change, wanted.review ?? keeper.review === true)
+      if (!ready.ok) return ready
+      changes.push(ready.change)
+    }
+    const { id, via, told } = wanted
+    return await make(keeper, { id, at: keeper.clock.now(), via, undoes: null, told, changes })
+  })
+}
+
+/** Finishes a set that a process left half made. Cheap where there is none. */
+export async function finishSet(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
+  const waits = await pending(keeper)
+  if (!waits.ok || waits.set === null) return waits
+  return await alone(keeper, () => finishPending(keeper))
+}
+
+/** Takes a set back, the newest that stands when none is named, if nobody has changed its files since. */
+export async function undoSet(keeper: Keeper, via: Via, id: string, named?: string): Promise<Made> {
+  return await alone(keeper, async () => {
+    const before = await finishPending(keeper)
+    if (!before.ok) return before
+    const done = await doneSets(keeper)
+    if (!done.ok) return done
+    const undone = new Set(done.sets.flatMap(({ undoes }) => (undoes === null ? [] : [undoes])))
+    const target = done.sets.findLast(
+      (set) => set.via === via && !undone.has(set.id) && (named === undefined || set.id === named),
+    )
+    if (target === undefined) return failed('not-found', 'there is nothing left to take back')
+    const changes: SetChange[] = []
+    for (const { file, before: old, after, head, by } of target.changes) {
+      const now = await shaNow(keeper, file)
+      if (!now.ok) return now
+      if (now.sha !== after)
+        return failed(
+          'changed',
+          `${file} was changed since, so this cannot be taken back whole; pal memory revert brings single memories back`,
+        )
+      const known = old === null ? null : keeper.ledger.known(file, old)
+      if (old !== null && known === null) return failed('not-found', `the version of ${file} is gone`)
+      changes.push({ file, before: after, after: old, head: known?.head ?? head, by: known?.by ?? by })
+    }
+    const told = [`took back ${target.id}`]
+    return await make(keeper, {
+      id,
+      at: keeper.clock.now(),
+      via: 'revert',
+      undoes: target.id,
+      told,
+      changes,
+    })
+  })
+}
+
+async function make(keeper: Keeper, set: ChangeSet): Promise<Made> {
+  const committed = await commit(keeper, set)
+  if (!committed.ok) return committed
+  return await complete(keeper, set)
+}
+
+async function finishPending(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
+  const waits = await pending(keeper)
+  if (!waits.ok || waits.set === null) return waits
+  const done = await complete(keeper, waits.set)
+  return done.ok ? { ok: true, set: waits.set } : done
+}
+
+/** Judged like every write, and its text kept as a version. */
+async function prepared(
+  keeper: Keeper,
+  { file, text, expected, by }: WantedChange,
+  review: boolean,
+): Promise<DiskResult<{ change: SetChange }>> {
+  const { ledger } = keeper
+  const verdict = judge({ file, text, expected }, by, ledger, { review, salt: ledger.salt, approved: false })
+  if (verdict.kind === 'refuse') return failed(verdict.code, `${file}: ${verdict.why}`)
+  if (verdict.kind === 'hold') return failed('held', `${file}: ${verdict.why}`)
+  const now = await shaNow(keeper, file)
+  if (!now.ok) return now
+  if (now.sha !== expected) return failed('changed', `${file} changed since it was read`)
+  if (now.sha !== null && ledger.known(file, now.sha) === null)
+    return failed('held', `${file} was changed from outside and is held until the user accepts it`)
+  const kept =
+    verdict.text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, verdict.text)
+  if (!kept.ok) return kept
+  const { head } = verdict
+  return { ok: true, change: { file, before: expected, after: kept.sha, head, by: verdict.by } }
+}
+
+/** Does what of a set is not done yet; doing it twice changes nothing. */
+async function complete(keeper: Keeper, set: ChangeSet): Promise<Made> {
+  const ordered = [
+    ...set.changes.filter(({ after }) => after !== null),
+    ...set.changes.filter(({ after }) => after === null),
+  ]
+  for (const change of ordered) {
+    const done = await carryOut(keeper, set, change)
+    if (!done.ok) return done
+  }
+  const index = await keepIndex(keeper)
+  if (!index.ok) return index
+  const closed = await finished(keeper, set)
+  return closed.ok ? { ok: true, set, dropped: index.dropped } : closed
+}
+
+async function carryOut(keeper: Keeper, set: ChangeSet, change: SetChange): Promise<DiskResult<object>> {
+  const { file, before, after } = change
+  const read = await readBytes(keeper.fs, keeper.place.root, file)
+  if (!read.ok && read.failure.code !== 'not-found') return read
+  const now = read.ok ? shaOf(read.bytes) : null
+  if (now !== before && now !== after) return { ok: true }
+  if (!isNoted(keeper.ledger.versionsOf(file).at(-1), set, change)) {
+    const noted = await keeper.ledger.append(recordOf(set, change), keeper.unique)
+    if (!noted.ok) return noted
+  }
+  if (now === after) return { ok: true }
+  const text = after === null ? { ok: true as const, text: null } : await readVersion(keeper, after)
+  return text.ok ? await put(keeper, file, text.text, read.ok ? read.stat.mark : null) : text
+}
+
+const isNoted = (last: Written | Removed | undefined, set: ChangeSet, { after }: SetChange): boolean =>
+  last !== undefined &&
+  last.at === set.at &&
+  last.via === set.via &&
+  (last.do === 'write' ? last.sha === after : after === null)
+
+function recordOf({ at, via }: ChangeSet, { file, before, after, head, by }: SetChange) {
+  if (after === null) return { do: 'remove' as const, at, file, before: before ?? '', by, via }
+  return { do: 'write' as const, at, file, sha: after, before, head: head ?? noHead, by, via }
+}
+const noHead = { name: '', description: '', type: null, triggers: [], supersedes: [], expires: null }
+
+async function shaNow(keeper: Keeper, file: string): Promise<DiskResult<{ sha: string | null }>> {
+  const read = await readBytes(keeper.fs, keeper.place.root, file)
+  if (read.ok) return { ok: true, sha: shaOf(read.bytes) }
+  return read.failure.code === 'not-found' ? { ok: true, sha: null } : read
+}
+
+const failed = (code: string, message: string): { readonly ok: false; readonly failure: DiskFailure } => ({
+  ok: false,
+  failure: { code, message },
+})
