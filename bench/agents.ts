@@ -2,7 +2,7 @@
 // The default engine on disk over HTTP against the simulator, several waves of agents in the background. Counted: memory
 // after each wave with everything collected, descriptors before and after, and that every report came once.
 import { spawn } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readlink, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem } from '../src/disk/fs.ts'
@@ -74,8 +74,13 @@ async function measure(): Promise<void> {
     }
   }
   const heapMB = (): number => process.memoryUsage().heapUsed / 1024 / 1024
-  const descriptors = async (): Promise<number> =>
-    process.platform === 'linux' ? (await readdir('/proc/self/fd')).length : 0
+  // Sockets apart: connections to the server are kept for the next request, more or fewer of them.
+  const descriptors = async (): Promise<number> => {
+    if (process.platform !== 'linux') return 0
+    const open = await readdir('/proc/self/fd')
+    const targets = await Promise.all(open.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => null)))
+    return targets.filter((target) => target !== null && !target.startsWith('socket:')).length
+  }
 
   async function wave(count: number): Promise<void> {
     for (let at = 0; at < count; at += atOnce) {
