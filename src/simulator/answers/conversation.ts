@@ -100,8 +100,12 @@ function withoutTag(value: string): string {
 /** Wrapped whole in one element, as reminders and attachments are; a task script is the user's own. */
 function isWrapped(value: string): boolean {
   const match = /^\s*<([a-z][\w-]*)[^>]*>[\s\S]*<\/\1>\s*$/iu.exec(value)
-  return match !== null && match[1]?.toLowerCase() !== 'task'
+  return (match !== null && match[1]?.toLowerCase() !== 'task') || isQuoted(value)
 }
+
+/** An element that says whose words it holds, and they are not the user's. */
+const isQuoted = (value: string): boolean =>
+  /^\s*<([a-z][\w-]*)\s[^>]*\bfrom="(?!user")[^"]*"[^>]*>[\s\S]*<\/\1\b[^>]*>\s*$/iu.test(value)
 
 const continuation = { headChars: 600, leastChars: 240 }
 
