@@ -2,9 +2,10 @@
 // Goal: under a millisecond (SPEC 0), disk writes apart. Before every decision a round is added, as in a session.
 // Baseline in the same run: one plain walk over every block of the view, which is the least a layer does that keeps
 // nothing. Where a layer fires, writing the stubs of all it clears is in the figure.
+import { pointOf } from '../src/projection/dial.ts'
 import { Fold } from '../src/projection/fold.ts'
 import type { Budget, Layer } from '../src/projection/layer.ts'
-import { microcompact, toolResultBudget } from '../src/projection/layers/index.ts'
+import { autocompact, microcompact, toolResultBudget } from '../src/projection/layers/index.ts'
 import { createTags, snip } from '../src/projection/layers/snip.ts'
 import type { View } from '../src/projection/view.ts'
 import { answered, call, Pen, result, said, start } from '../src/testing/builders.ts'
@@ -62,7 +63,8 @@ const budget = (over: Partial<Budget> = {}): Budget => ({
 })
 
 const cached = { cacheEdits: true, contextEditing: false, bindsPrefix: false }
-const clearing = microcompact()
+const clearing = microcompact({ pressure: true })
+const compacting = autocompact(pointOf())
 const plain = microcompact({ digestChars: 0 })
 const results = toolResultBudget()
 const strict = toolResultBudget({
@@ -93,6 +95,7 @@ const cases: readonly (readonly [name: string, run: (session: Session) => unknow
   ['microcompact, cached deletion', deciding(clearing, { capabilities: cached }), true],
   ['microcompact, after an hour, plain marker', deciding(plain, cold, 2 * HOUR), true],
   ['microcompact, after an hour, with digests', deciding(clearing, cold, 2 * HOUR), true],
+  ['autocompact, weighed by the dial', deciding(compacting), true],
   ['microcompact, pressure to the target', deciding(clearing, { threshold: 900_000, target: 400_000 }), true],
 ]
 

@@ -90,8 +90,8 @@ export function rewritten(
 ): PlanOutcome {
   const whole = rewrittenWith(fold, room, options, made, given)
   if (whole.ok || made.shape === null || made.shape.excerptTokens === 0) return whole
-  // A long text leaves no room for excerpts beside it.
-  const bare = { ...made.shape, excerptTokens: 0 }
+  // A long text leaves no room for excerpts beside it, and for the user's words only what they must have.
+  const bare = { ...made.shape, excerptTokens: 0, caps: wordCaps(made.shape.caps.factor) }
   const without = rewrittenWith(fold, room, options, { ...made, shape: bare }, given)
   return without.ok ? without : whole
 }

@@ -262,6 +262,7 @@ describe('settling', () => {
     const big = toolOf('Bash', (input) => lines(400, `line of run ${String(input['n'])}`))
     const play = await clearing([...rounds(...named('a', 30)), 'end'], {
       engine: { tools: [big], window: 40_000 },
+      layers: { pressure: true },
     })
     const events = await play.say('work')
     expect(events.at(-1)).toMatchObject({ outcome: 'done' })
@@ -285,7 +286,7 @@ describe('settling', () => {
     await wide.say('look')
     expect(wide.session.view().tokens).toBeGreaterThan(131_072)
     await wide.session.close()
-    const layers = standardLayers()
+    const layers = standardLayers({ pressure: true })
     const engine = { store, layers, modelId, model: wide.scene.model, window: 131_072, clock: wide.clock }
     const narrow = await createEngine(engine).open(wide.session.id)
     const { outcome } = await turn(narrow.send('go on'))

@@ -112,7 +112,9 @@ function piecesOf(scene: Scene, part: Part, usage: Usage): readonly Piece[] {
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
   if (part.by !== null || part.source[0] === -1) return []
   return part.blocks.flatMap((block, index) =>
-    piecesIn(scene, { part, block, source: part.source[index]! }, null, usage.age(part)),
+    usage.isTold(block)
+      ? []
+      : piecesIn(scene, { part, block, source: part.source[index]! }, null, usage.age(part)),
   )
 }
 

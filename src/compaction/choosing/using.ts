@@ -12,6 +12,8 @@ export interface Usage {
   work(block: ViewBlock): number
   /** The block shows the text of a file: what an edit will have to quote. */
   showsFile(block: ViewBlock): boolean
+  /** The block shows a file that comes with the instructions anyway. */
+  isTold(block: ViewBlock): boolean
   /** Answers that came after a part. */
   age(part: Part): number
 }
@@ -52,9 +54,13 @@ export function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): 
     use: (name) => names.get(name) ?? 0,
     work: (block) => Math.max(0, ...(callOf(block)?.files ?? []).map((file) => files.get(file) ?? 0)),
     showsFile: (block) => (isCall(block) ? changes(block) : callOf(block)?.shows === true),
+    isTold: (block) =>
+      callOf(block)?.files.some((file) => told.has(file.slice(file.lastIndexOf('/') + 1))) === true,
     age: (part) => ages.get(part) ?? 0,
   }
 }
+
+const told: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
 
 const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
 

@@ -29,7 +29,7 @@ export function autocompact(point: DialPoint | null = null, asksModel = false): 
 }
 
 /** Whether a boundary now is cheaper than going on. */
-function isEarly(view: View, budget: Budget, point: DialPoint, asksModel: boolean): boolean {
+export function isEarly(view: View, budget: Budget, point: DialPoint, asksModel = false): boolean {
   const { rates, room, isWarm } = budget
   const { read, write, output } = rates ?? plainRates
   const { tailTokens, excerptTokens, textTokens } = allowanceOf(point, room)
@@ -40,7 +40,7 @@ function isEarly(view: View, budget: Budget, point: DialPoint, asksModel: boolea
   const { sizes, grown } = sinceBoundary(view)
   if (grown < point.leastTokens) return false
   // On a cold cache everything is written again in any case.
-  if (!isWarm) return excess >= point.coldTokens
+  if (!isWarm) return excess * write >= point.coldTokens * read * defaults.dial.coldWrite
   const carried = sizes.reduce((sum, size) => sum + read * Math.max(0, size - after), 0)
   const asked = asksModel ? read * view.tokens + output * defaults.dial.summaryTokens : 0
   return carried >= point.carry * (Math.max(0, write - read) * after + asked)

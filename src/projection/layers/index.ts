@@ -1,8 +1,9 @@
 // The standard layers in their order (SPEC 0): budget, snip, microcompact, collapse, autocompact.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
 import { pointOf, type Thrift } from '../dial.ts'
-import type { Layer } from '../layer.ts'
-import { autocompact } from './autocompact.ts'
+import type { Budget, Layer } from '../layer.ts'
+import type { View } from '../view.ts'
+import { autocompact, isEarly } from './autocompact.ts'
 import { collapse } from './collapse.ts'
 import { microcompact, type MicrocompactOptions } from './microcompact.ts'
 import { toolResultBudget } from './tool-result-budget.ts'
@@ -30,9 +31,12 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   if (options.budget !== false) layers.push(toolResultBudget(options))
   // Where nothing else makes room at the threshold, clearing must.
   const pressure = options.pressure ?? options.autocompact === false
-  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure }))
+  const point = pointOf(options.thrift)
+  const yields = (view: View, budget: Budget): boolean =>
+    options.autocompact !== false && isEarly(view, budget, point, options.asksModel)
+  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, yields }))
   if (options.collapse === true) layers.push(collapse())
-  if (options.autocompact !== false) layers.push(autocompact(pointOf(options.thrift), options.asksModel))
+  if (options.autocompact !== false) layers.push(autocompact(point, options.asksModel))
   return layers
 }
 

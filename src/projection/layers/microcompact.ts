@@ -16,6 +16,8 @@ export interface MicrocompactOptions {
   readonly timeBased?: boolean | undefined
   /** At the threshold old results go before a text stands for anything; off unless set. */
   readonly pressure?: boolean | undefined
+  /** A boundary is about to come: it chooses better what stays, and needs the words for that. */
+  readonly yields?: ((view: View, budget: Budget) => boolean) | undefined
   readonly cached?: boolean | undefined
   /** The server clears by itself; then cached clearing and the economy leave it to that. */
   readonly native?: boolean | undefined
@@ -28,6 +30,7 @@ interface Settings {
   readonly policyOf: PolicyOf | undefined
   readonly timeBased: boolean
   readonly pressure: boolean
+  readonly yields: (view: View, budget: Budget) => boolean
   readonly cached: boolean
   readonly native: boolean
   readonly keep: number
@@ -50,6 +53,7 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
     policyOf: options.policyOf,
     timeBased: options.timeBased ?? true,
     pressure: options.pressure ?? false,
+    yields: options.yields ?? (() => false),
     cached: options.cached ?? true,
     native: options.native ?? false,
     keep: Math.max(1, options.keep ?? clearing.keep),
@@ -92,6 +96,7 @@ function decide(view: View, budget: Budget, survey: Survey, settings: Settings):
 /** Who clears, and what. The order is that of SPEC 4.4; pressure, where it is on, is heard whichever way was taken. */
 function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
   const nominated = nominate(survey, settings)
+  if (!budget.isWarm && settings.yields(view, budget)) return nothing
   if (settings.timeBased && isIdle(survey, budget, settings))
     return relieved(view, budget, survey, settings, {
       kind: 'time',
