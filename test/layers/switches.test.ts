@@ -1,10 +1,10 @@
 // Threshold and switches, from the settings through the preset to what is sent.
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createEngine, modelTable, type EngineOptions, type Store } from '../../src/index.ts'
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import type { Settings } from '../../src/settings/schema.ts'
-import { createPreset } from '../../src/preset.ts'
+import { createPreset, type Preset } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { call } from '../../src/simulator/index.ts'
@@ -14,7 +14,7 @@ import { factsOf, folder, modelId, ofType, simulated, turn, words, type Scene } 
 async function presetIn(path: string, scene: Scene, settings: Settings, store?: Store) {
   const found = await projectOf(machineFileSystem, path)
   if (!found.ok) throw new Error(found.failure.message)
-  return createPreset({
+  const preset = createPreset({
     project: found.project,
     home: join(path, 'home'),
     settings: { model: modelId, ...settings },
@@ -22,7 +22,15 @@ async function presetIn(path: string, scene: Scene, settings: Settings, store?: 
     model: scene.model,
     store,
   })
+  open.push(preset)
+  return preset
 }
+
+// Before their folders are removed.
+const open: Preset[] = []
+afterEach(async () => {
+  for (const preset of open.splice(0)) await preset.close()
+})
 
 describe('the threshold', () => {
   /** Layers that have spoken about a session of some 60,000 tokens, when it goes on at once. */

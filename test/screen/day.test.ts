@@ -24,7 +24,7 @@ describe('a day at the screen', () => {
       ],
       { faults: [{ at: ({ number }) => number === 4, fault: slow }] },
     )
-    const at = await desk({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_NOTES: 'off' })
+    const at = await desk({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
     await writeFile(join(at.project, 'app.ts'), 'export const n = "one"\n')
     const seen = open(at)
     await shows(seen, '/help')

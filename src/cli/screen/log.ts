@@ -52,7 +52,8 @@ export class Log {
         )
         break
       case 'compaction':
-        this.notice(compactionLine(event))
+        // One that was asked for is told by whoever asked.
+        if (event.trigger !== 'manual') this.notice(compactionLine(event))
         break
       case 'retry-wait':
         this.#count(event.attempt, event.waitMs, event.failure.message)
