@@ -16,6 +16,7 @@ import { asMeant, noExtensions, planning, type Extensions } from './preset/exten
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
+import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
 import { recallingDesk } from './preset/memory/recalling.ts'
 import type { Project } from './preset/project.ts'
 import { createSections } from './request/sections.ts'
@@ -42,6 +43,8 @@ export interface PresetOptions extends PermissionSetup {
   readonly model: Model | Access | undefined
   /** Hears what is said outside of a turn. */
   readonly listen?: Emit | undefined
+  /** A person sits before it: then what was said is looked through for memories where no setting says otherwise. */
+  readonly interactive?: boolean | undefined
   /** Replaces the system prompt whole. */
   readonly system?: string | undefined
   readonly layers?: GivenLayers
@@ -68,6 +71,8 @@ export interface Preset {
   readonly permission: Permission
   readonly agents: Office
   readonly memory: MemoryDesk
+  /** What is done for memories beside the talk. */
+  readonly memoryJobs: MemoryJobs
   /** Stops what the tools left running. */
   close(): Promise<void>
 }
@@ -92,7 +97,7 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 
 export function createPreset(options: PresetOptions): Preset {
   const parts = partsOf(options)
-  const { office, standard, store, tools, modelId, models, permission, memory } = parts
+  const { office, standard, store, tools, modelId, models, permission, memory, memoryJobs } = parts
   const bare = createEngine({
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
@@ -103,7 +108,7 @@ export function createPreset(options: PresetOptions): Preset {
     await office.close()
     await standard.close()
   }
-  return { engine, store, tools, modelId, models, permission, agents: office, memory, close }
+  return { engine, store, tools, modelId, models, permission, agents: office, memory, memoryJobs, close }
 }
 
 /** What the engine is made of, each made once and handed on. */
@@ -141,12 +146,14 @@ function partsOf(options: PresetOptions) {
     ...(snips ? [snipTool()] : []),
     ...extensions.tools,
   ]
+  const memoryJobs = memoryJobsOf({ ...options, fs, sessions, store, desk: memory, tools: () => tools })
   return {
     ...given,
     unique,
     store,
     sessions,
     memory,
+    memoryJobs,
     recalling,
     standard,
     switches,
@@ -207,6 +214,7 @@ function portsOf(options: PresetOptions, parts: Parts) {
     mayRun: asMeant(extensions, memory.mayRun(parts.permission)),
     reminder: memory.reminder,
     recall: parts.recalling.recall,
+    afterTurn: options.model === undefined ? undefined : parts.memoryJobs.watcher,
     restoration: { ...restorationOf(settings), restorers: extensions.restorers },
   }
 }

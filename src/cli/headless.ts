@@ -42,7 +42,7 @@ export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
 export async function withPreset(
   io: Io,
   options: TalkOptions,
-  more: Pick<PresetOptions, 'listen' | 'askUser'>,
+  more: Pick<PresetOptions, 'listen' | 'askUser' | 'interactive' | 'store'>,
   work: (place: Workplace, preset: Preset, loaded: Loaded) => Promise<Exit>,
 ): Promise<Exit> {
   const place = await openWorkplace(io, options)

@@ -96,6 +96,9 @@ export const schema = z.object({
   recall: z.boolean(),
   recallModel: z.string().check(z.minLength(1)),
   diary: z.boolean(),
+  extraction: z.boolean(),
+  extractionEvery: count,
+  dream: z.boolean(),
   memoryDirectory: z.string().check(z.minLength(1)),
   sync: z.enum(['full', 'batch', 'none']),
   baseUrl: address,
@@ -239,6 +242,13 @@ export const keys: Readonly<Record<Key, About>> = {
     variable: 'PALIMPSEST_RECALL_MODEL',
   },
   diary: onOff('PALIMPSEST_DIARY'),
+  extraction: { ...onOff('PALIMPSEST_EXTRACTION'), fromProject: [false] },
+  extractionEvery: {
+    expected: 'a whole number of turns above 0',
+    scope: 'any',
+    variable: 'PALIMPSEST_EXTRACTION_EVERY',
+  },
+  dream: { ...onOff('PALIMPSEST_DREAM'), fromProject: [false] },
   memoryDirectory: {
     expected: 'an absolute path, or one that begins with ~/',
     scope: 'user',

@@ -20,7 +20,7 @@ import { createAsking, type Asking } from './asking.ts'
 export function talk(io: Io, options: TalkOptions): Promise<Exit> {
   const listen = (event: LiveEvent): void => showNotice(io, event)
   const asking = createAsking(io)
-  const more = io.inIsTerminal ? { listen, askUser: asking.ask } : { listen }
+  const more = io.inIsTerminal ? { listen, askUser: asking.ask, interactive: true } : { listen }
   return withPreset(io, options, more, (place, preset, loaded) =>
     new Talk(place, preset, loaded, options, asking).run(),
   )

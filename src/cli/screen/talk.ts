@@ -37,7 +37,7 @@ export function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Pr
   const listen = (event: LiveEvent): void => screen.talk?.hear(event)
   const askUser: AskUser = (question, signal) =>
     screen.talk === null ? Promise.resolve({ kind: 'no' }) : screen.talk.asked(question, signal)
-  return withPreset(io, options, { listen, askUser }, (place, preset, loaded) => {
+  return withPreset(io, options, { listen, askUser, interactive: true }, (place, preset, loaded) => {
     screen.talk = new ScreenTalk(place, preset, loaded, options)
     return screen.talk.run(chooses)
   })
@@ -107,6 +107,7 @@ class ScreenTalk implements Scene {
 
   hear(event: LiveEvent): void {
     this.#log.hear(event)
+    this.#screen.setStatus({ background: this.preset.memoryJobs.board.running })
     // A plan that was agreed to ends its mode.
     if (event.type === 'tool-end' || event.type === 'turn-end')
       this.#screen.setStatus({ mode: this.preset.permission.mode() })

@@ -4,6 +4,7 @@ import type { Session } from '../../engine/session.ts'
 import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
 import { agentTable, typeTable } from '../commands/agents.ts'
+import { memoryJobTable, stopMemoryJob } from './memory-jobs.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { looking, type Scene } from './scene.ts'
@@ -24,11 +25,14 @@ export async function agentsCommand(scene: Scene, rest: string): Promise<Exit> {
   })
 }
 
-/** What is under way: agents that have not ended or were not handed on, and what waits in the mailbox. */
-export async function tasksCommand(scene: Scene): Promise<Exit> {
+/** What is under way: agents that have not ended or were not handed on, jobs on memories, and what waits in the mailbox. */
+export async function tasksCommand(scene: Scene, rest: string): Promise<Exit> {
+  const [, id] = /^stop\s+(\S+)$/u.exec(rest) ?? []
+  if (id !== undefined) return stopMemoryJob(scene, id)
   return looking(scene, async (session) => {
     const open = session.agents().filter((row) => !row.collected)
     scene.place.io.out(agentTable(open, phrasesOf(scene, session)))
+    scene.place.io.out(memoryJobTable(scene.preset.memoryJobs.board.looks()))
     if (await scene.preset.agents.hasMail(session.id)) scene.place.io.out('messages wait for the next turn\n')
     return exits.done
   })

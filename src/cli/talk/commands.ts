@@ -84,7 +84,11 @@ const commands: Readonly<Record<string, Command>> = {
     about: 'the agents of this session, and what to do with them',
     run: agentsCommand,
   },
-  tasks: { usage: '/tasks', about: 'what is under way beside the talk', run: tasksCommand },
+  tasks: {
+    usage: '/tasks [stop ID]',
+    about: 'what is under way beside the talk; or stop a job on memories',
+    run: tasksCommand,
+  },
   permissions: {
     usage: '/permissions [MODE]',
     about: 'the rules and the mode in force; with a word, another mode',

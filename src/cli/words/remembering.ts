@@ -1,8 +1,9 @@
-// The words of `pal memory`.
+// The words of `pal memory` and `pal dream`.
 import { Option, type Command } from 'commander'
 import type { Io } from '../terminal/io.ts'
 import { looking, wholeNumber, type Ends } from './argument.ts'
 import type { MemoryFlags } from '../commands/memory/open.ts'
+import type { DreamFlags } from '../commands/dream.ts'
 import type { ForgetFlags } from '../commands/memory/forget.ts'
 
 export function addRemembering(program: Command, io: Io, ends: Ends): void {
@@ -80,6 +81,12 @@ export function addRemembering(program: Command, io: Io, ends: Ends): void {
         ends(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
       )
   }
+  scoped(looking(program, 'dream', 'put the memories in order across sessions: join, date, retire'))
+    .option('--dry-run', 'show what would change, and change nothing')
+    .option('--undo', 'take the last one back, whole')
+    .action((flags: DreamFlags) =>
+      ends(async () => (await import('../commands/dream.ts')).runDream(io, flags)),
+    )
 }
 
 const scoped = (command: Command): Command =>

@@ -142,7 +142,7 @@ async function dreamIfDue(
   const job = options.board.start('dream', aside.session, aside.now())
   aside.tell({ type: 'working', source: 'memory consolidation', forMs: 0 })
   const work = dream(options, keeper, aside, job, { isDry: false, isAsked: false })
-    .then((dreamt) => ended(aside, job, dreamt))
+    .then((dreamt) => report(aside, job, dreamt))
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
       tell(aside, 'fault', `memory consolidation: ${String(error)}`)
@@ -153,28 +153,17 @@ async function dreamIfDue(
   state.dreaming = { work, job }
 }
 
-function ended(aside: Aside, job: MemoryJob, dreamt: Dreamt): void {
-  switch (dreamt.kind) {
-    case 'taken':
-      // Somebody else does it: that is no news.
-      return job.end('completed', ['another process does it'])
-    case 'failed':
-      job.end('failed', [dreamt.why])
-      return tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
-    case 'killed':
-      return job.end('killed', [dreamt.why])
-    default: {
-      job.end('completed', dreamt.told.length === 0 ? ['everything was in order'] : dreamt.told)
-      if (dreamt.kind !== 'changed') return
-      const gone = dreamt.changes.filter(({ text }) => text === null).length
-      const { tokens } = job.look()
-      tell(
-        aside,
-        'dream-done',
-        `memory consolidation: ${dreamt.read} read, ${dreamt.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo takes it back`,
-      )
-    }
-  }
+/** What another process does, or a person has stopped, is no news. */
+function report(aside: Aside, job: MemoryJob, dreamt: Dreamt): void {
+  if (dreamt.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
+  if (dreamt.kind !== 'changed') return
+  const gone = dreamt.changes.filter(({ text }) => text === null).length
+  const { tokens } = job.look()
+  tell(
+    aside,
+    'dream-done',
+    `memory consolidation: ${dreamt.read} read, ${dreamt.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo takes it back`,
+  )
 }
 
 async function note(aside: Aside, fact: Parameters<Aside['append']>[0][number]): Promise<void> {

@@ -1,6 +1,6 @@
 // Lines and words of memories, compared without what is easily written otherwise. Pure.
 import { readMemoryText } from '../../memory/format/frontmatter.ts'
-import { defaults } from '../../settings/defaults.ts'
+import { tellingWords } from '../../memory/trust/support.ts'
 
 /** Words alone: marks, case, blanks and where links lead do not count. */
 export const plain = (line: string): string =>
@@ -38,13 +38,7 @@ export function linesOf(text: string): Lines {
 }
 
 /** Words that carry meaning, by their beginnings. */
-export const telling = (text: string): ReadonlySet<string> =>
-  new Set(
-    plain(text)
-      .split(' ')
-      .filter((word) => word.length >= defaults.memory.supportWordChars || /[^\p{Script=Latin}]/u.test(word))
-      .map((word) => word.slice(0, defaults.memory.supportStemChars)),
-  )
+export const telling = (text: string): ReadonlySet<string> => new Set(tellingWords(plain(text)))
 
 /** The share of the first text's telling words that the second has; 1 where there are none to have. */
 export function sharedWords(text: string, other: string): number {

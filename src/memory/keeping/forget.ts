@@ -71,7 +71,10 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<DiskResu
 function isMeant(what: ForgetWhat, record: LedgerRecord): boolean {
   if (record.do === 'settle' || record.do === 'forget') return false
   if ('file' in what) return record.file === what.file
-  return 'session' in what ? record.by.session === what.session : cameFrom(what.source, record.by)
+  // What was joined from several sessions names the others among its sources.
+  if ('session' in what)
+    return record.by.session === what.session || record.by.from.includes(`session:${what.session}`)
+  return cameFrom(what.source, record.by)
 }
 
 /** Words of the user's own are not the source's, even when it had been read. */

@@ -48,7 +48,7 @@ export const exactIn = (text: string): readonly string[] =>
   )
 
 /** Words that tell something, by their beginnings, so that "installing" meets "install". */
-function tellingWords(text: string): readonly string[] {
+export function tellingWords(text: string): readonly string[] {
   return [...segmenter.segment(text.toLowerCase())]
     .filter(({ segment, isWordLike }) => isWordLike === true && isTelling(segment) && !frame.has(segment))
     .map(({ segment }) => segment.slice(0, defaults.memory.supportStemChars))

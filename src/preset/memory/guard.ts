@@ -4,12 +4,13 @@
 import { relative, sep } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
-import { readBytes, readMemory, shaOf } from '../../memory/files.ts'
+import { readBytes, shaOf } from '../../memory/files.ts'
 import { applyWrite, type Applied } from '../../memory/keeping/apply.ts'
 import { appendDiary } from '../../memory/keeping/diary.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { diaryFolder, indexName } from '../../memory/memory.ts'
-import { derive, type Lineage, type Reading } from '../../memory/trust/lineage.ts'
+import { derive, type Lineage } from '../../memory/trust/lineage.ts'
+import { othersOf } from '../../memory/trust/own-readings.ts'
 import type { FileGuard, GuardedWrite } from '../../tools/files/guard.ts'
 import type { AskUser } from '../../tools/permission/index.ts'
 import type { ToolEnv } from '../../tools/tool.ts'
@@ -65,7 +66,13 @@ async function write(
       ? written(keeper, file, change.path, 'Written down.')
       : { ok: false, why: kept.failure.message }
   }
-  const lineage = await refined(options, env.lineage?.() ?? unknown)
+  const { fs, keepers } = options
+  const whole = env.lineage?.() ?? unknown
+  const lineage = {
+    ...whole,
+    turn: await othersOf(fs, keepers, whole.turn),
+    before: await othersOf(fs, keepers, whole.before),
+  }
   const { by, asks } = derive(lineage, change.text, env.now())
   const approved = asks && options.askUser !== undefined
   if (approved) {
@@ -98,24 +105,6 @@ const unneeded = (path: string): GuardedWrite => ({
   file: null,
   said: `Nothing was written: ${indexName} is made from the memories themselves. Its line for a memory follows from the name and description in that file.`,
 })
-
-/** Memories that may be shown unasked are no strangers' words when they are read. */
-async function refined(options: GuardOptions, lineage: Lineage): Promise<Lineage> {
-  const isOwn = async ({ tool, source }: Reading): Promise<boolean> => {
-    if (tool !== 'Read' || source === null) return false
-    const keeper = options.keepers.find(({ place }) => isInside(place.root, source))
-    if (keeper === undefined || !(await keeper.ledger.refresh()).ok) return false
-    const file = relative(keeper.place.root, source).split(sep).join('/')
-    if (file === indexName) return true
-    const read = await readMemory(options.fs, keeper.place, file, keeper.ledger)
-    return read.ok && read.memory.standing === 'open'
-  }
-  const others = async (readings: readonly Reading[]): Promise<readonly Reading[]> => {
-    const own = await Promise.all(readings.map(isOwn))
-    return readings.filter((_, at) => !own[at])
-  }
-  return { ...lineage, turn: await others(lineage.turn), before: await others(lineage.before) }
-}
 
 async function asked(
   askUser: AskUser,

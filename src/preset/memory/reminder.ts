@@ -24,6 +24,7 @@ import { loadIndex } from '../../memory/keeping/index-keeping.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { ledgerFile } from '../../memory/keeping/ledger.ts'
 import { indexName } from '../../memory/memory.ts'
+import { finishSet } from '../../memory/sets/apply-set.ts'
 import { readSmall } from '../../memory/small-file.ts'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -90,6 +91,9 @@ async function indexesOf({ fs, keepers }: ReminderOptions): Promise<Loaded> {
   const problems: string[] = []
   for (const keeper of keepers) {
     const { root } = keeper.place
+    // A process that died while it put memories in order has left the rest to whoever comes next.
+    const whole = await finishSet(keeper)
+    if (!whole.ok) problems.push(`the memories in ${root}: ${whole.failure.message}`)
     const index = await loadIndex(keeper)
     if (!index.ok) {
       problems.push(`the memories in ${root} cannot be read: ${index.failure.message}`)

@@ -4,6 +4,7 @@ import { attempt, machineFileSystem } from '../../../disk/fs.ts'
 import { machineProcesses } from '../../../disk/processes.ts'
 import { openKeeper, type Keeper } from '../../../memory/keeping/keeper.ts'
 import { agentPlaceAt } from '../../../memory/place/place.ts'
+import { finishSet } from '../../../memory/sets/apply-set.ts'
 import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
 import { systemClock } from '../../../transcript/ids.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
@@ -59,7 +60,7 @@ export async function withMemories(
     return complain(io, refuse(exits.usage, why))
   }
   for (const keeper of keepers) {
-    const read = await keeper.ledger.refresh()
+    const read = await finishSet(keeper).then((whole) => (whole.ok ? keeper.ledger.refresh() : whole))
     if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
     if (keeper.ledger.damaged > 0)
       io.err(

@@ -19,6 +19,9 @@ import { readWorld, type World } from './world.ts'
 
 export const dreamPurpose = 'dream'
 
+/** Who runs the fork: a session, or what stands for it beside the talk. */
+export type Forking = Pick<Aside, 'fork' | 'ending'>
+
 export interface DreamHow {
   /** Only says what it would do. */
   readonly isDry: boolean
@@ -43,7 +46,26 @@ export type Dreamt =
 export async function dream(
   options: MemoryJobOptions,
   keeper: Keeper,
-  aside: Aside,
+  aside: Forking,
+  job: MemoryJob,
+  how: DreamHow,
+): Promise<Dreamt> {
+  const dreamt = await locked(options, keeper, aside, job, how)
+  const state = dreamt.kind === 'failed' || dreamt.kind === 'killed' ? dreamt.kind : 'completed'
+  job.end(state, toldOf(dreamt))
+  return dreamt
+}
+
+function toldOf(dreamt: Dreamt): readonly string[] {
+  if (dreamt.kind === 'taken') return ['another process does it']
+  if ('why' in dreamt) return [dreamt.why]
+  return dreamt.told.length === 0 ? ['everything was in order'] : dreamt.told
+}
+
+async function locked(
+  options: MemoryJobOptions,
+  keeper: Keeper,
+  aside: Forking,
   job: MemoryJob,
   how: DreamHow,
 ): Promise<Dreamt> {
@@ -71,7 +93,7 @@ async function givenBack(keeper: Keeper, lock: DreamLock, dreamt: Dreamt): Promi
 async function under(
   options: MemoryJobOptions,
   keeper: Keeper,
-  aside: Aside,
+  aside: Forking,
   job: MemoryJob,
   how: DreamHow,
 ): Promise<Dreamt> {
@@ -105,7 +127,7 @@ async function proposals(
   options: MemoryJobOptions,
   keeper: Keeper,
   world: World,
-  aside: Aside,
+  aside: Forking,
   job: MemoryJob,
 ): Promise<{ readonly staged: ReadonlyMap<string, string> } | Extract<Dreamt, { why: string }>> {
   const staging = stagingFor(keeper, world, (file) => job.wrote(file))

@@ -1,0 +1,85 @@
+// `pal dream`: memories put in order across sessions, now; shown first, or taken back whole.
+import { createTwoFilesPatch } from 'diff'
+import { dream, type Dreamt } from '../../forks/memory/index.ts'
+import { textOf } from '../../memory/keeping/revert.ts'
+import type { Keeper } from '../../memory/keeping/keeper.ts'
+import { undoSet } from '../../memory/sets/apply-set.ts'
+import { inMemoryStore } from '../../stores/index.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain, withPreset } from '../headless.ts'
+import { uniqueText } from '../place/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
+import { show, withMemories, type MemoryFlags } from './memory/open.ts'
+
+export interface DreamFlags extends MemoryFlags {
+  readonly dryRun?: boolean | undefined
+  readonly undo?: boolean | undefined
+}
+
+export function runDream(io: Io, flags: DreamFlags): Promise<Exit> {
+  const scope = flags.scope ?? 'project'
+  return flags.undo === true ? undo(io, { ...flags, scope }) : now(io, flags, scope)
+}
+
+function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
+  const { cwd } = flags
+  const talk = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd }
+  // Nobody goes on from it, so nothing of it lies among the sessions.
+  return withPreset(io, talk, { store: inMemoryStore() }, async (_, { engine, memoryJobs }) => {
+    const keeper = memoryJobs.options.keepers.find(({ place }) => place.scope === scope)
+    if (keeper === undefined)
+      return complain(io, refuse(exits.usage, `there are no memories of scope ${scope} here`))
+    const session = await engine.open()
+    const job = memoryJobs.board.start('dream', session.id, Date.now())
+    const stopListening = io.onInterrupt(() => job.stop())
+    try {
+      const isDry = flags.dryRun === true
+      const dreamt = await dream(memoryJobs.options, keeper, session, job, { isDry, isAsked: true })
+      return await report(io, keeper, dreamt, flags.json === true)
+    } finally {
+      stopListening()
+      await session.close()
+    }
+  })
+}
+
+async function report(io: Io, keeper: Keeper, dreamt: Dreamt, json: boolean): Promise<Exit> {
+  if (dreamt.kind === 'taken')
+    return complain(io, refuse(exits.failed, 'another process puts these memories in order right now'))
+  if ('why' in dreamt)
+    return complain(io, refuse(dreamt.kind === 'killed' ? exits.interrupted : exits.failed, dreamt.why))
+  const { kind, set, told, dropped, read, changes } = dreamt
+  const files = changes.map(({ file, text, by }) => ({ file, removed: text === null, trust: by.trust }))
+  if (json) {
+    io.out(`${safeJson({ kind, set, read, changes: files, told, dropped }, 2)}\n`)
+    return exits.done
+  }
+  for (const line of told) io.out(`${safeLine(line)}\n`)
+  if (kind === 'shown') {
+    for (const change of changes) io.out(safeText(await patchOf(keeper, change), { reveal: true }))
+    io.out('nothing was written; pal dream does it\n')
+  } else if (kind === 'nothing') io.out(`${read} memories are in order; nothing was changed\n`)
+  else io.out(`${changes.length} memories were changed; pal dream --undo takes all of it back\n`)
+  if (dropped.length > 0) io.out(`${dropped.length} memories have no room in the index\n`)
+  return exits.done
+}
+
+async function patchOf(
+  keeper: Keeper,
+  { file, text }: { file: string; text: string | null },
+): Promise<string> {
+  const current = keeper.ledger.current(file)
+  const before = current === null ? null : await textOf(keeper, current)
+  return createTwoFilesPatch(file, file, before?.ok === true ? (before.text ?? '') : '', text ?? '')
+}
+
+const undo = (io: Io, flags: MemoryFlags): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const undone = await undoSet(room.keepers[0]!, 'dream', uniqueText())
+    if (!undone.ok) return refuse(exits.failed, undone.failure.message)
+    const files = undone.set.changes.map(({ file }) => file)
+    return show(room, { undone: undone.set.undoes, files }, () =>
+      safeLine(`taken back: ${files.join(', ')} are as they were before`).concat('\n'),
+    )
+  })

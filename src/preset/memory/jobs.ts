@@ -1,0 +1,58 @@
+// Jobs on memories for one engine: who watches the turns, and what is under way. They look where the user's rules let
+// them without asking anybody, and write in the user's and the project's folder alone: a team's is everybody's.
+import type { FileSystem } from '../../disk/fs.ts'
+import type { TurnWatcher } from '../../engine/aside/aside.ts'
+import { JobBoard, memoryWatcher, type MemoryJobOptions } from '../../forks/memory/index.ts'
+import { remoteVariable } from '../../memory/place/place.ts'
+import type { Tool } from '../../tools/tool.ts'
+import type { Store } from '../../transcript/store.ts'
+import { permissionOf, type Placed } from '../permission.ts'
+import type { MemoryDesk } from './desk.ts'
+
+export interface MemoryJobClues extends Placed {
+  readonly fs: FileSystem
+  readonly desk: MemoryDesk
+  readonly store: Store
+  readonly tools: () => readonly Tool[]
+  /** A person sits before it: then both are on where no setting says otherwise. */
+  readonly interactive?: boolean | undefined
+}
+
+export interface MemoryJobs {
+  readonly board: JobBoard
+  readonly options: MemoryJobOptions
+  /** Left out where nothing is to be watched for. */
+  readonly watcher: TurnWatcher | undefined
+}
+
+export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
+  const { fs, desk, settings, environment, project, store, tools } = clues
+  const board = new JobBoard()
+  const order = ['project', 'user']
+  const keepers = desk.keepers
+    .filter(({ place }) => order.includes(place.scope))
+    .toSorted((a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope))
+  const quiet = permissionOf(
+    { ...clues, askUser: undefined, settings: { ...settings, permissionMode: 'dontAsk' } },
+    fs,
+  )
+  const options: MemoryJobOptions = {
+    fs,
+    keepers,
+    tools,
+    mayRun: desk.mayRun(quiet),
+    cwd: project.cwd,
+    userHome: environment['HOME'],
+  }
+  const isRemote = (environment[remoteVariable] ?? '') !== ''
+  const extracts = (settings.extraction ?? clues.interactive === true) && !isRemote
+  const dreams = (settings.dream ?? clues.interactive === true) && !isRemote
+  const isWatched = keepers.length > 0 && (extracts || dreams)
+  return {
+    board,
+    options,
+    watcher: isWatched
+      ? memoryWatcher({ ...options, board, store, extracts, dreams, every: settings.extractionEvery })
+      : undefined,
+  }
+}
