@@ -60,6 +60,16 @@ export const dialDefaults = {
         filesTokens: 0,
       },
       {
+        at: 0.7,
+        carry: 3.5,
+        coldTokens: 47_500,
+        leastTokens: 16_500,
+        tailTokens: 15_000,
+        excerptTokens: 12_000,
+        textTokens: 2000,
+        filesTokens: 0,
+      },
+      {
         at: 0.8,
         carry: 3,
         coldTokens: 45_000,
