@@ -100,6 +100,7 @@ const point = z.strictObject({
   excerptTokens: size,
   textTokens: size,
   filesTokens: size,
+  clearsIdle: size,
 })
 const shape = z.strictObject({
   name: z.string(),

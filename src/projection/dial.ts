@@ -22,6 +22,8 @@ export interface DialPoint {
   readonly textTokens: number
   /** Files that are read again afterwards, all together. */
   readonly filesTokens: number
+  /** 1: after an hour without an answer old results are cleared; below that they are left to the boundary. */
+  readonly clearsIdle: number
 }
 
 /** What a boundary may leave in place, as far as the room allows. */
@@ -55,6 +57,7 @@ function pointAt(thrift: number): DialPoint {
     excerptTokens: between((point) => point.excerptTokens),
     textTokens: between((point) => point.textTokens),
     filesTokens: between((point) => point.filesTokens),
+    clearsIdle: between((point) => point.clearsIdle),
   }
 }
 

@@ -18,6 +18,7 @@ export const dialDefaults = {
         excerptTokens: 26_000,
         textTokens: 5000,
         filesTokens: 25_000,
+        clearsIdle: 0,
       },
       {
         at: 0.2,
@@ -28,6 +29,7 @@ export const dialDefaults = {
         excerptTokens: 25_000,
         textTokens: 4000,
         filesTokens: 25_000,
+        clearsIdle: 0,
       },
       {
         at: 0.4,
@@ -38,6 +40,7 @@ export const dialDefaults = {
         excerptTokens: 23_000,
         textTokens: 2000,
         filesTokens: 12_000,
+        clearsIdle: 1,
       },
       {
         at: 0.5,
@@ -48,6 +51,7 @@ export const dialDefaults = {
         excerptTokens: 18_000,
         textTokens: 2000,
         filesTokens: 6000,
+        clearsIdle: 1,
       },
       {
         at: 0.6,
@@ -58,6 +62,7 @@ export const dialDefaults = {
         excerptTokens: 13_000,
         textTokens: 2000,
         filesTokens: 0,
+        clearsIdle: 1,
       },
       {
         at: 0.7,
@@ -68,6 +73,7 @@ export const dialDefaults = {
         excerptTokens: 12_000,
         textTokens: 2000,
         filesTokens: 0,
+        clearsIdle: 1,
       },
       {
         at: 0.8,
@@ -78,6 +84,7 @@ export const dialDefaults = {
         excerptTokens: 11_000,
         textTokens: 2000,
         filesTokens: 0,
+        clearsIdle: 1,
       },
       {
         at: 1,
@@ -88,6 +95,7 @@ export const dialDefaults = {
         excerptTokens: 5000,
         textTokens: 1500,
         filesTokens: 0,
+        clearsIdle: 1,
       },
     ],
     /** What writing costs against reading where `coldTokens` are meant; where it costs more, fewer are enough. */

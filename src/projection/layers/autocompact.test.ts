@@ -12,6 +12,7 @@ const point: DialPoint = {
   excerptTokens: 3000,
   textTokens: 1000,
   filesTokens: 0,
+  clearsIdle: 1,
 }
 
 /** Rounds until the layer speaks; null when it does not within so many. */

@@ -32,9 +32,10 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   // Where nothing else makes room at the threshold, clearing must.
   const pressure = options.pressure ?? options.autocompact === false
   const point = pointOf(options.thrift)
+  const timeBased = options.timeBased ?? (point.clearsIdle >= 1 || options.autocompact === false)
   const yields = (view: View, budget: Budget): boolean =>
     options.autocompact !== false && isEarly(view, budget, point, options.asksModel)
-  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, yields }))
+  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, yields, timeBased }))
   if (options.collapse === true) layers.push(collapse())
   if (options.autocompact !== false) layers.push(autocompact(point, options.asksModel))
   return layers
