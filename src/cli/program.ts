@@ -8,7 +8,7 @@ import { addChanging, addGoingBack, addImport, addKeeping } from './words/changi
 import { addLooking } from './words/looking.ts'
 import { addPlaying } from './words/playing.ts'
 import { addPrompt, promptCommand } from './words/prompt.ts'
-import { addRemembering } from './words/remembering.ts'
+import { addDreaming, addRemembering } from './words/remembering.ts'
 import { addReplay } from './words/replaying.ts'
 
 export async function runProgram(io: Io, words: readonly string[], version: string): Promise<Exit> {
@@ -22,6 +22,7 @@ export async function runProgram(io: Io, words: readonly string[], version: stri
   addImport(program, io, ends)
   addKeeping(program, io, ends)
   addRemembering(program, io, ends)
+  addDreaming(program, io, ends)
   addPlaying(program, io, ends)
   addReplay(program, io, ends)
   const first = words[0] ?? ''

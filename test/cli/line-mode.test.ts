@@ -108,13 +108,16 @@ describe('pal alone, from a pipe', () => {
 
 const hasScript = spawnSync('script', ['--version']).status === 0
 
+/** What works beside the talk would take answers that the script means for it. */
+const alone = { PALIMPSEST_EXTRACTION: 'off', PALIMPSEST_DREAM: 'off' }
+
 describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)', () => {
   it('[G31] what is typed while a turn runs is queued and reaches the model in that turn', async () => {
     const { access, simulator } = await server([
       [call('Bash', { command: 'echo > here.txt; while [ ! -e go.txt ]; do sleep 0.1; done' })],
       'did both',
     ])
-    const at = await desk(access)
+    const at = await desk({ ...access, ...alone })
     const running = await at.start(['--lines', '--allow', 'Bash'], { isOpen: true, inTerminal: true })
     const seen = shown(running)
     await until(() => seen().includes('> '), 'the prompt')
@@ -132,7 +135,7 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
 
   it('[G31] Ctrl-C stops the turn, a line goes on, and Ctrl-C at rest leaves', async () => {
     const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })], 'went on'])
-    const at = await desk(access)
+    const at = await desk({ ...access, ...alone })
     const running = await at.start(['--lines', '--allow', 'Bash'], { isOpen: true, inTerminal: true })
     const seen = shown(running)
     await until(() => seen().includes('> '), 'the prompt')
@@ -157,7 +160,7 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
       write('two.txt'),
       'third',
     ])
-    const at = await desk(access)
+    const at = await desk({ ...access, ...alone })
     const running = await at.start(['--lines'], { isOpen: true, inTerminal: true })
     const seen = shown(running)
     const said = (words: string) => running.child.stdin?.write(`${words}\n`)

@@ -81,6 +81,9 @@ export function addRemembering(program: Command, io: Io, ends: Ends): void {
         ends(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
       )
   }
+}
+
+export function addDreaming(program: Command, io: Io, ends: Ends): void {
   scoped(looking(program, 'dream', 'put the memories in order across sessions: join, date, retire'))
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--undo', 'take the last one back, whole')

@@ -1,7 +1,9 @@
 // Making a change set, finishing one that was broken off, and taking one back. What is new is written before anything is
 // removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
 // changed: what somebody else wrote meanwhile stays.
-import type { DiskFailure, DiskResult } from '../../disk/fs.ts'
+import { dirname, join } from 'node:path'
+import { attempt, systemCode, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
+import { isTemporaryName, removeIfThere } from '../../disk/replace.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { put } from '../keeping/apply.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
@@ -101,8 +103,26 @@ async function make(keeper: Keeper, set: ChangeSet): Promise<Made> {
 async function finishPending(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
   const waits = await pending(keeper)
   if (!waits.ok || waits.set === null) return waits
+  const cleared = await clearLeftovers(keeper, waits.set)
+  if (!cleared.ok) return cleared
   const done = await complete(keeper, waits.set)
   return done.ok ? { ok: true, set: waits.set } : done
+}
+
+/** Who died between giving a new file its name and taking its first one away has left a file with two names. */
+async function clearLeftovers({ fs, place }: Keeper, { changes }: ChangeSet): Promise<DiskResult<object>> {
+  const folders = new Set(changes.map(({ file }) => dirname(join(place.root, file))))
+  return await attempt('clearing up', async () => {
+    for (const folder of folders)
+      for (const name of await fs.names(folder).catch(noneIfGone))
+        if (isTemporaryName(name)) await removeIfThere(fs, join(folder, name))
+    return {}
+  })
+}
+
+function noneIfGone(error: unknown): readonly string[] {
+  if (systemCode(error) === 'ENOENT') return []
+  throw error
 }
 
 /** Judged like every write, and its text kept as a version. */
