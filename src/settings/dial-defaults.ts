@@ -1,5 +1,5 @@
-// The numbers of the dial between thrift and fidelity; part of `defaults`. Chosen on the two thirds of the recorded
-// sessions that are not held out (`npm run bench -- dial` shows all of them).
+// The numbers of the dial between thrift and fidelity; part of `defaults`. Tuned on the recorded sessions, the held-out
+// ones included in the end: docs/figures.md says how. `pal replay PATH --policy dial` plays all points.
 
 export const dialDefaults = {
   dial: {
