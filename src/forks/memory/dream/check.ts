@@ -79,13 +79,14 @@ function sourceRefusal(world: World, file: string, text: string): string | null 
 const targetsIn = (text: string): readonly string[] =>
   [...text.matchAll(/\]\(([^)\s]*)\)/gu)].map(([, target]) => target ?? '')
 
-/** The files that say the sentences of a line, or null where one of them stands nowhere. */
+/** The files that say the sentences of a line, of each sentence the most trusted; null where one stands nowhere. */
 function filesFor(world: World, line: string): ReadonlySet<string> | null {
   const files = new Set<string>()
   for (const sentence of sentencesIn(line)) {
-    const own = world.said.get(sentence)
-    if (own === undefined) return null
-    for (const file of own) files.add(file)
+    const own = [...(world.said.get(sentence) ?? [])]
+    if (own.length === 0) return null
+    const best = Math.max(...own.map((file) => trustLevels.indexOf(trustIn(world, file))))
+    for (const file of own) if (trustLevels.indexOf(trustIn(world, file)) === best) files.add(file)
   }
   return files
 }
@@ -138,8 +139,12 @@ export function provenanceOf(world: World, file: string, text: string, now: numb
 
 function trustRefusal(world: World, file: string, text: string): string | null {
   const own = world.memories.get(file)
+  const trust = trustOf(world, file, text)
+  const { type } = readMemoryText(text).head
+  if (trust === 'data' && (type === 'user' || type === 'feedback'))
+    return 'What is only data makes no rule and no preference.'
   if (own === undefined) return null
-  return trustLevels.indexOf(trustOf(world, file, text)) < trustLevels.indexOf(own.by.trust)
+  return trustLevels.indexOf(trust) < trustLevels.indexOf(own.by.trust)
     ? `What is only data may not enter ${file}, which is trusted.`
     : null
 }
