@@ -25,8 +25,9 @@ export interface WatcherOptions extends MemoryJobOptions {
 interface State {
   turns: number
   failures: number
-  /** The extraction that runs, and whether a turn has ended since it began. */
-  extracting: { readonly work: Promise<void>; job: MemoryJob | null } | null
+  /** What runs after a turn, the extraction of it, and whether a turn has ended since it began. */
+  working: Promise<void> | null
+  extracting: MemoryJob | null
   isWanted: boolean
   dreaming: { readonly work: Promise<void>; readonly job: MemoryJob } | null
 }
@@ -38,6 +39,7 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
     const state = states.get(session) ?? {
       turns: 0,
       failures: 0,
+      working: null,
       extracting: null,
       isWanted: false,
       dreaming: null,
@@ -50,27 +52,26 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
       if (!aside.hasModel || options.keepers.length === 0) return
       const state = stateOf(aside.session)
       state.turns++
-      if (state.extracting !== null) {
+      if (state.working !== null) {
         state.isWanted = true
         return
       }
-      const work = afterTurn(options, aside, state, scans)
+      state.working = afterTurn(options, aside, state, scans)
         // A port that throws is at fault, but the talk must not end by it, and it must be heard of (law E1).
         .catch((error: unknown) => tell(aside, 'fault', `memories: ${String(error)}`))
         .finally(() => {
-          state.extracting = null
+          state.working = null
         })
-      state.extracting = { work, job: null }
     },
     async closing(aside) {
       const state = states.get(aside.session)
       if (state === undefined) return
       states.delete(aside.session)
-      if (state.extracting !== null) {
-        if (state.extracting.job !== null) tell(aside, 'memory-wait', 'saving memories before leaving')
-        if (!(await inTime(state.extracting.work, defaults.extraction.exitMs))) {
-          state.extracting?.job?.stop()
-          await state.extracting?.work
+      if (state.working !== null) {
+        if (state.extracting !== null) tell(aside, 'memory-wait', 'saving memories before leaving')
+        if (!(await inTime(state.working, defaults.extraction.exitMs))) {
+          state.extracting?.stop()
+          await state.working
         }
       }
       state.dreaming?.job.stop()
@@ -105,8 +106,9 @@ async function extractOnce(options: WatcherOptions, aside: Aside, state: State):
     return
   }
   const job = options.board.start('extraction', aside.session, aside.now())
-  if (state.extracting !== null) state.extracting.job = job
+  state.extracting = job
   const done = await extract(options, aside, span, job)
+  state.extracting = null
   if (!done.ok) {
     job.end(done.isAborted ? 'killed' : 'failed', [done.why])
     if (done.isAborted) return

@@ -1,4 +1,5 @@
-// Memories that may be shown unasked are no strangers' words when they are read.
+// Memories that may be shown unasked are no strangers' words when they are read, nor are our own answers to a write that
+// was refused.
 import { relative, sep } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
 import type { FileSystem } from '../../disk/fs.ts'
@@ -22,11 +23,13 @@ async function isOwn(
   keepers: readonly Keeper[],
   { tool, source }: Reading,
 ): Promise<boolean> {
-  if (tool !== 'Read' || source === null) return false
+  if (!tools.has(tool) || source === null) return false
   const keeper = keepers.find(({ place }) => isInside(place.root, source))
   if (keeper === undefined || !(await keeper.ledger.refresh()).ok) return false
   const file = relative(keeper.place.root, source).split(sep).join('/')
   if (file === indexName) return true
   const read = await readMemory(fs, keeper.place, file, keeper.ledger)
-  return read.ok && read.memory.standing === 'open'
+  return read.ok ? read.memory.standing === 'open' : tool !== 'Read'
 }
+
+const tools: ReadonlySet<string> = new Set(['Read', 'Write', 'Edit'])
