@@ -43,30 +43,49 @@ export function keptAfter({ parts, pendingFrom, factor }: Scene, coversTo: Seq):
 
 /**
  * The newest messages that fit: where they begin, and what of them becomes a stub. Only a result that alone is too large
- * does: what is older than what fits may still be kept in lines.
+ * does: what is older than what fits may still be kept in lines. What the model has not seen yet stays before all else,
+ * as long as it takes no more than `unseenMost`: put away unseen, it would have been done in vain.
  */
 export function newestOf(
   scene: Scene,
   most: number,
+  unseenMost: number,
 ): { readonly start: number; readonly stubs: readonly Stub[] } {
-  const { parts, cuts, factor, pendingFrom } = scene
-  const pending = cutBefore(scene, pendingFrom)
-  let found: { start: number; stubs: readonly Stub[] } = { start: pending, stubs: [] }
+  const { parts, cuts, factor } = scene
+  const pending = cutBefore(scene, scene.pendingFrom)
+  const unseen = unseenFrom(scene, pending, unseenMost)
+  const room = Math.max(most, unseen.tokens)
+  let found: { start: number; stubs: readonly Stub[] } = { start: unseen.start, stubs: [] }
   const stubs: Stub[] = []
-  let tokens = 0
-  for (let index = pending - 1; index >= 0; index--) {
+  let { tokens } = unseen
+  for (let index = unseen.start - 1; index >= 0; index--) {
     const part = parts[index]!
     let cost = factor * weightOf(part)
-    if (tokens + cost > most && found.start === pending) {
+    if (tokens + cost > room && found.start === pending) {
       const small = stubsOf(scene, part)
       stubs.push(...small)
       cost -= factor * small.reduce((sum, { freed }) => sum + freed, 0)
     }
     tokens += cost
-    if (tokens > most) break
+    if (tokens > room) break
     if (cuts[index]!) found = { start: index, stubs: [...stubs] }
   }
   return found
+}
+
+/** Where the round begins whose results no answer has followed yet, if it may stay; else where the pending input does. */
+function unseenFrom(
+  scene: Scene,
+  pending: number,
+  most: number,
+): { readonly start: number; readonly tokens: number } {
+  const { parts, factor } = scene
+  const answered = parts.findLastIndex((part) => part.kind === 'answer')
+  const first = parts.findIndex((part, index) => index > answered && part.kind === 'result')
+  if (first < 0 || first >= pending) return { start: pending, tokens: 0 }
+  const start = cutBefore(scene, first)
+  const tokens = parts.slice(start, pending).reduce((sum, part) => sum + factor * weightOf(part), 0)
+  return tokens <= most ? { start, tokens } : { start: pending, tokens: 0 }
 }
 
 const speaks = ({ blocks }: Scene['parts'][number]): boolean => blocks.some((block) => block.type === 'text')

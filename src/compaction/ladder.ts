@@ -267,7 +267,7 @@ function shapeOf(scene: Scene, options: PlanOptions, rung: Rung): Shape {
   const kept =
     rung.kept === null
       ? { start: parts.length, stubs: [] }
-      : newestOf(scene, rung.kept * allowance.tailTokens)
+      : newestOf(scene, rung.kept * allowance.tailTokens, allowance.tailTokens)
   const excerptTokens = rung.text * allowance.excerptTokens
   return {
     start: 0,

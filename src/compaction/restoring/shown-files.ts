@@ -33,3 +33,23 @@ export function shownFiles(kept: readonly Part[], edits: readonly Edit[]): Reado
   }
   return paths
 }
+
+/** Paths of files that are put away but of whose reads some lines stay word for word beside the summary. */
+export function excerptedFiles(gone: readonly Part[], edits: readonly Edit[]): ReadonlySet<string> {
+  const kept = new Set<Seq>(
+    edits.flatMap((edit) => (edit.kind === 'summary' ? edit.keep.map(({ at }) => at.seq) : [])),
+  )
+  const reads = new Map<string, string>()
+  const paths = new Set<string>()
+  for (const part of gone)
+    for (const block of part.blocks) {
+      if (block.type === 'tool_use' && 'name' in block && deedOf(block) === 'read') {
+        const path = fileOf(block)
+        if (path !== null) reads.set(block.id, path)
+      }
+      if (block.type !== 'tool_result' || !('is_error' in block) || !kept.has(part.from)) continue
+      const path = reads.get(block.tool_use_id)
+      if (path !== undefined && !block.is_error) paths.add(path)
+    }
+  return paths
+}

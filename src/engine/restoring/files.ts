@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import { headWithin, sharesOf } from '../../compaction/restoring/shares.ts'
 import { outlineOf } from '../../compaction/restoring/outline.ts'
-import { fileKind, shownFiles } from '../../compaction/restoring/shown-files.ts'
+import { excerptedFiles, fileKind, shownFiles } from '../../compaction/restoring/shown-files.ts'
 import type { Part } from '../../projection/view.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -45,6 +45,13 @@ export const visibleFiles = (
   edits: readonly Edit[],
   cwd: string,
 ): ReadonlySet<string> => new Set([...shownFiles(kept, edits)].map((path) => resolve(cwd, path)))
+
+/** Paths of files of which the summary keeps lines: not all of them is in sight, but what is can be changed. */
+export const partlyVisibleFiles = (
+  gone: readonly Part[],
+  edits: readonly Edit[],
+  cwd: string,
+): ReadonlySet<string> => new Set([...excerptedFiles(gone, edits)].map((path) => resolve(cwd, path)))
 
 export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
   const { options, source, scene } = ask

@@ -12,7 +12,7 @@ import type { Entry, FactOf } from '../../transcript/fact.ts'
 import { agentsRestorer } from '../beside/deliver.ts'
 import type { Core } from '../core.ts'
 import { attachmentRef } from './shown.ts'
-import { restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
+import { partlyVisibleFiles, restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
 import { readThrough } from './read-through.ts'
 import type { Restorer, RestoreScene } from './restorer.ts'
 import { builtIn } from './standing.ts'
@@ -22,7 +22,7 @@ export interface Restoration {
   readonly tokens: number
   /** For each fact the file it shows. */
   readonly files: readonly (RestoredFile | null)[]
-  /** Files that the messages that stay still show. */
+  /** Files that the messages that stay still show, whole or in lines. */
   readonly visible: ReadonlySet<string>
 }
 
@@ -62,7 +62,8 @@ export async function restoration(
   })
   const facts = [...standing, ...files.facts]
   const shown = [...standing.map(() => null), ...files.files]
-  return { facts, tokens: costOf(facts, factor), files: shown, visible }
+  const partly = partlyVisibleFiles(made.partsGone, made.edits, cwd)
+  return { facts, tokens: costOf(facts, factor), files: shown, visible: new Set([...visible, ...partly]) }
 }
 
 /** After the append: the table holds what is in sight or was read again, for the model has lost sight of the others. */
