@@ -14,12 +14,12 @@ function planned(rounds: number, last: number) {
   const [fold, pen] = [new Fold(), new Pen()]
   const facts = [
     start(),
-    said(`look through all parts. ${'Mind every one of them. '.repeat(300)}`),
+    said(`look through all parts. ${'Mind every one of them. '.repeat(700)}`),
     ...Array.from({ length: rounds }, (_, at) => round(at, 1800)).flat(),
     ...round(rounds, last),
   ]
   for (const fact of facts) fold.push(pen.write(fact))
-  const outcome = roomOf({ window: 16_000, maxOutput: 4000, fixed: 1500 })
+  const outcome = roomOf({ window: 16_000, maxOutput: 4000, fixed: 3000 })
   if (!outcome.ok) throw new Error(outcome.why)
   const made = plan(fold, outcome.room, { trigger: 'auto' })
   if (!made.ok) throw new Error(made.message)
