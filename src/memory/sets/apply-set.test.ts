@@ -123,7 +123,7 @@ describe('change sets', () => {
     '[DR4] that fail or die at any call leave before or after, never a mixture, once they are opened again',
     { timeout: 120_000 },
     async () => {
-      const looking = new Set(['read', 'stat', 'fstat', 'realPath', 'names'])
+      const looking = new Set(['open-read', 'openFolder', 'read', 'stat', 'fstat', 'realPath', 'names'])
       const seen = { before: 0, after: 0 }
       for (const isDeath of [false, true]) {
         let reached = true
