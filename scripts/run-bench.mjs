@@ -27,6 +27,7 @@ const all = [
   'peers',
   'recall',
   'recall-start',
+  'drift',
 ]
 const names = all.filter((name) => existsSync(join(root, 'bench', `${name}.ts`)))
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
