@@ -127,6 +127,7 @@ try {
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'none',
     PALIMPSEST_NOTES: 'off',
+    PALIMPSEST_EXTRACTION: 'off',
     PALIMPSEST_MODEL_SUMMARY: 'off',
     PALIMPSEST_WINDOW: '200000',
   }
@@ -159,9 +160,11 @@ try {
   await shows('Step 400')
   await say('/compact')
   await shows('became')
+  await until(() => !seen.lines().join('\n').includes('esc stops'), 'the end')
+  await keep('compaction', seen)
   await say('/context')
   await until(() => /messages|results/.test(seen.lines().join('\n')), 'the context')
-  await keep('compaction', seen)
+  await keep('context', seen)
   await say('/rewind')
   await shows('Back to before which message?')
   await keep('rewind', seen)
