@@ -38,7 +38,7 @@ const shares: readonly (readonly [SectionName, number])[] = [
   ['lookups', 0.02],
 ]
 
-export const noSections: Sections = {
+const emptySections = (): Record<SectionName, string[]> => ({
   earlier: [],
   outcomes: [],
   steps: [],
@@ -49,7 +49,9 @@ export const noSections: Sections = {
   open: [],
   standing: [],
   named: [],
-}
+})
+
+export const noSections: Sections = emptySections()
 
 /** What separates the thing a line is about from what is said of it: the newest line about a thing counts. */
 export const about = ' — '
@@ -59,18 +61,7 @@ export const isTask = (line: string): boolean => /^\[[ >x~]\] /u.test(line)
 
 /** Reads a text that was rendered here. Null when it has none of our headings. */
 export function parseSections(text: string): Sections | null {
-  const found: Record<SectionName, string[]> = {
-    earlier: [],
-    outcomes: [],
-    steps: [],
-    files: [],
-    commands: [],
-    lookups: [],
-    errors: [],
-    open: [],
-    standing: [],
-    named: [],
-  }
+  const found = emptySections()
   let lines: string[] | null = null
   let isOurs = false
   for (const line of text.split('\n')) {
