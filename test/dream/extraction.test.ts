@@ -113,6 +113,10 @@ describe('an extraction', () => {
       from: ['Read', expect.any(String)],
     })
     expect(at.keeper.ledger.held()).toEqual([])
+    // Dormant: whoever speaks of it later is not told of it unasked.
+    const before = at.scene.simulator.log.requests.length
+    await at.talk('When do we call the deploy hook after answering?')
+    expect(JSON.stringify(at.scene.simulator.log.requests[before]?.body)).not.toContain('deploy hook at once')
   })
 
   it('[DR12] K6, K9: secrets are taken out, and what nobody said is refused', async () => {

@@ -62,7 +62,7 @@ async function standing(base: string): Promise<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const { file } of listed.memories) found[file] = await readFile(join(keeper.place.root, file), 'utf8')
   const index = await readFile(join(keeper.place.root, 'MEMORY.md'), 'utf8')
-  expect([...index.matchAll(/\(([^)]+\.md)\)/gu)].map(([, file]) => file).toSorted()).toEqual(
+  expect([...index.matchAll(/\(([^)]+\.md)\)/gu)].map(([, file]) => file ?? '').toSorted()).toEqual(
     Object.keys(found).toSorted(),
   )
   return found
