@@ -231,6 +231,31 @@ describe('when', () => {
     expect(JSON.stringify(last?.messages.at(-1))).toContain('Look at the last 2 messages')
   })
 
+  it('[DR13] who does not want to wait leaves at once, and the next session looks again', async () => {
+    const at = await desk(waiting('extract', () => new Promise((resolve) => setTimeout(resolve, 8000))))
+    const session = await at.open()
+    await turn(session.send('Remember that we use the blue server.'))
+    const begun = Date.now()
+    const closing = session.close()
+    at.preset.memoryJobs.board.stopAll()
+    await closing
+    expect(Date.now() - begun).toBeLessThan(4000)
+    expect(extractions(at).map(({ state }) => state)).toEqual(['killed'])
+    expect(ofType(await factsOf(at.preset.store, session.id), 'memories-extracted')).toEqual([])
+  })
+
+  it('[DR13] a branch does not look again at what was looked at before it', async () => {
+    const at = await desk()
+    const session = await at.talk('Remember that we use the blue server.')
+    const branch = await at.preset.engine.branch(session.id)
+    later(() => branch.close())
+    await turn(branch.send('Hello.'))
+    await branch.close()
+    expect(JSON.stringify(at.asked('extract').at(-1)?.messages.at(-1))).toContain(
+      'Look at the last 2 messages',
+    )
+  })
+
   it('[DR14] a look that fails leaves the cursor, and after three in a row there is none, which is said once', async () => {
     const at = await desk(
       serving('extract', () => Array.from({ length: 50 }, () => [call('Read', { file_path: 'x' })])),

@@ -184,6 +184,8 @@ class Talk implements Scene {
       return
     }
     if (this.#running !== null) this.#io.exitNow(exits.interrupted)
+    // Who wants to leave twice does not want to wait for memories.
+    if (this.#isLeft) this.preset.memoryJobs.board.stopAll()
     this.#worst = exits.interrupted
     this.leave()
   }

@@ -56,6 +56,7 @@ class ScreenTalk implements Scene {
   #leave: () => void = () => undefined
   #running: Promise<void> | null = null
   #warnedAt = -Infinity
+  #isLeft = false
 
   constructor(place: Workplace, preset: Preset, loaded: Loaded, options: TalkOptions) {
     this.preset = preset
@@ -127,6 +128,9 @@ class ScreenTalk implements Scene {
   }
 
   leave(): void {
+    // Who wants to leave twice does not want to wait for memories.
+    if (this.#isLeft) this.preset.memoryJobs.board.stopAll()
+    this.#isLeft = true
     this.#leave()
   }
 
@@ -249,6 +253,7 @@ class ScreenTalk implements Scene {
 
   #interrupt(): void {
     if (this.#talk.interrupt()) return
+    if (this.#isLeft) return this.leave()
     const now = Date.now()
     if (now - this.#warnedAt < defaults.screen.leaveMs) return this.leave()
     this.#warnedAt = now

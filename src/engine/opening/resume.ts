@@ -98,7 +98,6 @@ export const withoutBeside = (latest: Latest): Latest => ({
   ...latest,
   beside: undefined,
   notesTo: undefined,
-  memoriesTo: undefined,
 })
 
 function noteOf(latest: Latest, entry: Entry): Latest {

@@ -120,6 +120,10 @@ export class JobBoard {
     return this.#jobs.filter((job) => job.isRunning).length
   }
 
+  stopAll(): void {
+    for (const job of this.#jobs) if (job.isRunning) job.stop()
+  }
+
   /** Whether there was one to stop. */
   stop(id: string): boolean {
     const job = this.#jobs.find((one) => one.id === id && one.isRunning)

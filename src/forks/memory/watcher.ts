@@ -68,7 +68,8 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
       if (state === undefined) return
       states.delete(aside.session)
       if (state.working !== null) {
-        if (state.extracting !== null) tell(aside, 'memory-wait', 'saving memories before leaving')
+        if (state.extracting !== null)
+          tell(aside, 'memory-wait', 'saving memories before leaving; Ctrl-C leaves without')
         if (!(await inTime(state.working, defaults.extraction.exitMs))) {
           state.extracting?.stop()
           await state.working
