@@ -2,7 +2,14 @@
 // does not write anything new. So every sentence and every field names its source by being there word for word, and what
 // goes must be said by something newer that stays (law M1: the result is trusted no more than its weakest part).
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
-import { diaryFolder, trustLevels, weakest, type Provenance, type Trust } from '../../../memory/memory.ts'
+import {
+  diaryFolder,
+  trustLevels,
+  weakest,
+  type MemoryType,
+  type Provenance,
+  type Trust,
+} from '../../../memory/memory.ts'
 import { exactIn } from '../../../memory/trust/support.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { linesOf, plain, sharedWords, telling } from '../words.ts'
@@ -153,31 +160,31 @@ function trustRefusal(world: World, file: string, text: string): string | null {
 
 function headRefusal(world: World, file: string, text: string): string | null {
   const { head } = readMemoryText(text)
-  const sources = [...sourcesOf(world, file, text)].flatMap((one) => world.memories.get(one) ?? [])
+  const names = sourcesOf(world, file, text)
+  const sources = [...names].flatMap((one) => world.memories.get(one) ?? [])
   const own = world.memories.get(file)?.memory
   const heads = [...(own === undefined ? [] : [own]), ...sources.map(({ memory }) => memory)]
   const has = (isSo: (one: (typeof heads)[number]) => boolean): boolean => heads.some(isSo)
   const slug = file.replace(/^.*\//u, '').replace(/\.md$/u, '')
   if (!has((one) => one.name === head.name) && plain(head.name) !== plain(slug))
     return 'The name must be one that a memory it is made of has, or that of its file.'
-  const names = new Set(sources.map((one) => one.file))
   const isSaid = sentencesIn(head.description).every((sentence) =>
     [...(world.said.get(sentence) ?? [])].some((one) => names.has(one)),
   )
   if (!has((one) => one.description === head.description) && !isSaid)
     return 'The description must be one that a memory it is made of has, or a line of it.'
-  if (own === undefined ? !has((one) => one.type === head.type) : own.type !== head.type)
+  // Of the diary nobody knows who said what, so what comes from it alone is a fact.
+  const isType = (type: MemoryType | null): boolean =>
+    heads.length === 0 ? type !== 'user' && type !== 'feedback' : has((one) => one.type === type)
+  if (own === undefined ? !isType(head.type) : own.type !== head.type)
     return 'The type stays that of the memories it is made of.'
-  if (own === undefined ? !has((one) => one.expires === head.expires) : own.expires !== head.expires)
-    return 'The day of expiry stays as it is.'
-  const words = telling(sources.map((one) => one.text).join('\n'))
+  const isDay = own === undefined && heads.length > 0 ? has((one) => one.expires === head.expires) : false
+  if (!isDay && head.expires !== (own?.expires ?? null)) return 'The day of expiry stays as it is.'
+  const texts = [...names].map((one) => world.texts.get(one) ?? '')
+  const words = telling(texts.join('\n'))
   if ([...telling(head.triggers.join(' '))].some((word) => !words.has(word)))
     return 'Triggers are words of the memories it is made of.'
-  const odd = oddLine(
-    text,
-    sources.map((one) => one.text),
-    words,
-  )
+  const odd = oddLine(text, texts, words)
   if (odd !== null) return `${JSON.stringify(odd)} stands in no memory it is made of.`
   const claimed = head.supersedes.find((one) => own?.supersedes.includes(one) !== true)
   return claimed === undefined

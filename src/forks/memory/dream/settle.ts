@@ -2,12 +2,12 @@
 // that lead nowhere are mended. Then the set is looked at as a whole: every retired memory has somebody that stands in
 // its place, and no more is lost at once than the limit. Law: settled again on its own result, nothing is left to do.
 import type { WantedChange } from '../../../memory/sets/apply-set.ts'
-import { readMemoryText } from '../../../memory/format/frontmatter.ts'
+import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
 import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { linesOf, plain } from '../words.ts'
 import { heirIn, heirRefusal, proposalRefusal, provenanceOf, type Staged } from './check.ts'
-import { sentencesOf, type World } from './world.ts'
+import { datedLine, sentencesOf, type World } from './world.ts'
 
 export type Settled =
   | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly told: readonly string[] }
@@ -24,6 +24,7 @@ export function settled(world: World, proposals: Staged, now: number): Settled {
   const changes: WantedChange[] = []
   const told: string[] = []
   const files = new Set([...world.memories.keys(), ...staged.keys()])
+  const there = new Set([...world.there, ...files])
   for (const file of files) {
     const known = world.memories.get(file)
     const heir = heirs.get(file)
@@ -33,7 +34,7 @@ export function settled(world: World, proposals: Staged, now: number): Settled {
       continue
     }
     const proposed = staged.get(file) ?? known?.text ?? ''
-    const text = mended(world, file, proposed, heirs, files, told)
+    const text = mended(world, file, proposed, heirs, there, told)
     if (text === known?.text) continue
     if (proposed !== known?.text) told.push(known === undefined ? `made ${file}` : `changed ${file}`)
     const isMoved = proposed !== known?.text
@@ -88,17 +89,13 @@ function mended(
   const lines = body.split('\n').map((line) => {
     const pointed = pointing(line, file, heirs, files)
     if (pointed !== line) told.push(`mended a pointer in ${file}`)
-    const dated = isRule ? undefined : world.dated.get(line.trim())
-    if (dated === undefined) return pointed
-    told.push(`dated a line of ${file}: ${dated}`)
-    return pointing(
-      line.replace(line.trim(), () => dated),
-      file,
-      heirs,
-      files,
-    )
+    const dated = isRule ? null : datedLine(world, file, line)
+    if (dated === null) return pointed
+    told.push(`dated a line of ${file}: ${dated.trim()}`)
+    return pointing(dated, file, heirs, files)
   })
-  return start + lines.join('\n')
+  const description = isRule ? null : datedLine(world, file, head.description)
+  return (description === null ? start : withFields(start, { description })) + lines.join('\n')
 }
 
 /** A pointer to a retired memory leads to its heir; one that leads nowhere keeps its words. */
@@ -112,9 +109,8 @@ function pointing(
     /\[([^\]\n]*)\]\(([^)\s:#]+\.md)\)/gu,
     (whole: string, words: string, target: string) => {
       const heir = lastHeir(target, heirs)
-      if (heir === file) return words
-      if (heir !== target) return `[${words}](${heir})`
-      return files.has(target) || target.includes('/') ? whole : words
+      if (heir === target) return files.has(target) || target.includes('/') ? whole : words
+      return heir === file ? words : `[${words}](${heir})`
     },
   )
 }
@@ -128,7 +124,6 @@ function lastHeir(file: string, heirs: ReadonlyMap<string, string>): string {
 function lossRefusal(world: World, changes: readonly WantedChange[]): string | null {
   const after = new Set<string>()
   const changed = new Map(changes.map((change) => [change.file, change.text]))
-  const dated = new Map([...world.dated].map(([line, day]) => [plain(line), plain(day)]))
   let total = 0
   for (const [file, { text }] of world.memories) {
     const now = changed.has(file) ? changed.get(file)! : text
@@ -138,9 +133,10 @@ function lossRefusal(world: World, changes: readonly WantedChange[]): string | n
   for (const { file, text } of changes)
     if (text !== null && !world.memories.has(file)) for (const one of sentencesOf(text)) after.add(one)
   let lost = 0
-  for (const { text } of world.memories.values())
+  for (const [file, { text }] of world.memories)
     for (const line of linesOf(text).facts) {
-      const now = dated.get(plain(line)) ?? null
+      const dated = datedLine(world, file, line)
+      const now = dated === null ? null : plain(dated)
       const isThere = (one: string): boolean => after.has(one)
       const isKept =
         now === null

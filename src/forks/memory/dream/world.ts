@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { attempt, type DiskResult } from '../../../disk/fs.ts'
 import { filesBelow, listMemories, readBytes, readMemory } from '../../../memory/files.ts'
 import { absoluteDates, hasRelativeDate } from '../../../memory/format/dates.ts'
+import { readMemoryText } from '../../../memory/format/frontmatter.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { readVersion } from '../../../memory/keeping/versions.ts'
 import { diaryFolder, type Memory, type Provenance } from '../../../memory/memory.ts'
@@ -26,8 +27,10 @@ export interface World {
   readonly said: ReadonlyMap<string, ReadonlySet<string>>
   /** Memories and pages as they are, by file. */
   readonly texts: ReadonlyMap<string, string>
-  /** Lines with a relative date, as they stand, and the same with its day. */
-  readonly dated: ReadonlyMap<string, string>
+  /** Every file there is, looked at or not. */
+  readonly there: ReadonlySet<string>
+  /** Lines with a relative date and the moment from which it counts: by file and words, and by the words alone. */
+  readonly dated: ReadonlyMap<string, number>
 }
 
 export async function readWorld(keeper: Keeper): Promise<DiskResult<{ world: World }>> {
@@ -37,7 +40,7 @@ export async function readWorld(keeper: Keeper): Promise<DiskResult<{ world: Wor
   const memories = new Map<string, Known>()
   const said = new Map<string, Set<string>>()
   const texts = new Map<string, string>()
-  const dated = new Map<string, string>()
+  const dated = new Map<string, number>()
   for (const { file, standing } of listed.memories) {
     if (standing === 'held') continue
     const read = await readMemory(fs, place, file, ledger)
@@ -53,8 +56,14 @@ export async function readWorld(keeper: Keeper): Promise<DiskResult<{ world: Wor
   for (const [file, text] of await diaryOf(keeper)) {
     texts.set(file, text)
     note(said, file, text)
+    const day = Date.parse(`${/\d{4}-\d{2}-\d{2}/u.exec(file)?.[0] ?? ''}T12:00:00Z`)
+    if (Number.isNaN(day)) continue
+    for (const line of linesOf(text).facts.filter(hasRelativeDate)) setMoment(dated, file, plain(line), day)
   }
-  return { ok: true, world: { memories, said, texts, dated } }
+  const walked = await attempt('looking at the folder', () => filesBelow(fs, place.root))
+  if (!walked.ok) return walked
+  const there = new Set(walked.files.map(({ file }) => file))
+  return { ok: true, world: { memories, said, texts, there, dated } }
 }
 
 /** The sentences of a text: moving one is free, changing one is not. */
@@ -76,21 +85,43 @@ function note(said: Map<string, Set<string>>, file: string, text: string): void 
   }
 }
 
-/** A line means the day on which it was first written, however often its file was written again. */
-async function date(keeper: Keeper, file: string, text: string, dated: Map<string, string>): Promise<void> {
-  const lines = linesOf(text).facts.filter(hasRelativeDate)
+/** A line or description means the day on which it was first written, however often its file was written again. */
+async function date(keeper: Keeper, file: string, text: string, dated: Map<string, number>): Promise<void> {
+  const lines = datable(text).filter(hasRelativeDate).map(plain)
   if (lines.length === 0) return
   const first = new Map<string, number>()
   for (const version of keeper.ledger.versionsOf(file).slice(-defaults.dream.versionsRead)) {
     if (version.do !== 'write') continue
     const read = await readVersion(keeper, version.sha)
     if (!read.ok) continue
-    for (const line of linesOf(read.text).facts) if (!first.has(line)) first.set(line, version.at)
+    for (const line of datable(read.text).map(plain)) if (!first.has(line)) first.set(line, version.at)
   }
   for (const line of lines) {
     const at = first.get(line)
-    if (at !== undefined) dated.set(line, absoluteDates(line, at).text)
+    if (at !== undefined) setMoment(dated, file, line, at)
   }
+}
+
+const datable = (text: string): readonly string[] => [
+  readMemoryText(text).head.description,
+  ...linesOf(text).facts,
+]
+
+const anyFile = ''
+const momentKey = (file: string, line: string): string => `${file}\n${line}`
+
+/** A line that was moved counts from where it stood; the earliest place where there are several. */
+function setMoment(dated: Map<string, number>, file: string, line: string, at: number): void {
+  dated.set(momentKey(file, line), at)
+  const any = momentKey(anyFile, line)
+  dated.set(any, Math.min(at, dated.get(any) ?? at))
+}
+
+/** A line of a file with its day, or null where it has none to be put in. */
+export function datedLine({ dated }: World, file: string, line: string): string | null {
+  const words = plain(line)
+  const at = dated.get(momentKey(file, words)) ?? dated.get(momentKey(anyFile, words))
+  return at === undefined ? null : absoluteDates(line, at).text
 }
 
 async function diaryOf(keeper: Keeper): Promise<readonly (readonly [string, string])[]> {
