@@ -219,8 +219,8 @@ const thousands = (tokens: number | null): string => (tokens === null ? none : (
 const dollars = (value: number | null): string => (value === null ? none : value.toFixed(2))
 const percent = (share: number | null): string => (share === null ? none : (share * 100).toFixed(1))
 
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = titles.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
+export function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]!.length)))
   const line = (row: readonly string[]): string =>
     row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join('  ')
   return rows.map((row) => `${line(row)}\n`).join('')

@@ -119,7 +119,7 @@ export const defaults = {
     /** What a stub is taken to need before it is written. */
     stubTokens: 120,
     /** Under a warm cache a reduction must save this many times what the rewrite costs, and at least so many tokens. */
-    margin: 3,
+    margin: 10,
     minFreedTokens: 4000,
     /** From where between target and threshold on the economy may clear what nothing supersedes; 1 leaves it to pressure. */
     earlyShare: 0.5,

@@ -1,7 +1,7 @@
 // What the words of `pal replay` choose: recordings and policies.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { policies, policyFrom, dial, policyNamed, type Policy, type Source } from '../../lab/index.ts'
+import { layers, policies, policyFrom, dial, policyNamed, type Policy, type Source } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
 
@@ -32,6 +32,7 @@ export async function policiesIn(words: string): Promise<readonly Policy[] | Ref
 async function policiesFor(word: string): Promise<readonly Policy[] | Refusal> {
   if (word === 'all') return policies
   if (word === 'dial') return dial
+  if (word === 'layers') return layers
   const named = policyNamed(word)
   if (named !== undefined) return [named]
   const names = policies.map(({ name }) => name).join(', ')

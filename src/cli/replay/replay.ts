@@ -1,6 +1,8 @@
 // `pal replay`: recorded sessions under other policies: what would have been sent, cached, paid and lost.
 import { availableParallelism } from 'node:os'
 import {
+  comparedText,
+  comparedWith,
   kindOf,
   playAll,
   reportText,
@@ -31,6 +33,8 @@ export interface ReplayArguments extends OwnFlags {
   /** Where the page is written. */
   readonly report?: string | undefined
   readonly json?: boolean | undefined
+  /** A policy that the others are compared with, session by session. */
+  readonly against?: string | undefined
   /** Processes that share the work. */
   readonly jobs?: number | undefined
   /** For the command itself: it plays what it is told on standard input. */
@@ -60,7 +64,10 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   const played = await play(sources, options, flags, io)
   if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)
-  io.out(flags.json === true ? `${JSON.stringify(report, null, 2)}\n` : reportText(report))
+  const { against } = flags
+  const compared = against === undefined ? undefined : comparedWith(report, against)
+  if (flags.json === true) io.out(`${JSON.stringify({ ...report, compared }, null, 2)}\n`)
+  else io.out(reportText(report) + (compared === undefined ? '' : comparedText(compared, against!)))
   const refused = await writePage(flags.report, report, options)
   if (refused !== null) return complain(io, refused)
   return played.outcomes.some(({ kind }) => kind === 'played') ? exits.done : exits.failed
@@ -80,6 +87,8 @@ async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusa
     )
   const chosen = await policiesIn(flags.policy ?? usual)
   if ('exit' in chosen) return chosen
+  if (flags.against !== undefined && !chosen.some(({ name }) => name === flags.against))
+    return refuse(exits.usage, `--against ${flags.against} is none of the policies that are played`)
   const window = flags.window ?? defaults.counting.unknownWindowTokens
   const timelines = flags.report === undefined ? [] : chosen.filter(isPictured).map(({ name }) => name)
   return { policies: chosen, window, model, timelines }

@@ -70,18 +70,32 @@ const ours: readonly Policy[] = [
   },
 ]
 
+const standardPolicy = ours.find(({ name }) => name === 'standard')!
+
 /** Our layers at each measured place of the dial. */
 export const dial: readonly Policy[] = defaults.dial.points.map(({ at }) => ({
-  ...ours.find(({ name }) => name === 'standard')!,
+  ...standardPolicy,
   name: `dial-${at}`,
   about: `our layers with the dial at ${at}: 0 keeps as much as fits, 1 spends as little as is sensible`,
   standard: { thrift: at },
 }))
 
+/** What each of the layers that call no model is worth: none, each alone, and all of them, under the same boundaries. */
+export const layers: readonly Policy[] = [
+  ...(
+    [
+      ['layers-off', 'boundaries alone', { budget: false, microcompact: false }, false],
+      ['budget-alone', 'boundaries and the tool-result budget', { microcompact: false }, true],
+      ['microcompact-alone', 'boundaries and microcompact', { budget: false }, false],
+    ] as const
+  ).map(([name, about, standard, spill]) => ({ ...standardPolicy, name, about, standard, spill })),
+  standardPolicy,
+]
+
 export const policies: readonly Policy[] = [...bounds, ...peers, ...ours]
 
 export const policyNamed = (name: string): Policy | undefined =>
-  [...policies, ...dial].find((policy) => policy.name === name)
+  [...policies, ...dial, ...layers].find((policy) => policy.name === name)
 
 /** What a policy is in the picture; one from a file is its user's own. */
 export function kindOf({ name }: Policy): 'bound' | 'peer' | 'ours' {

@@ -318,10 +318,10 @@ describe('the economy', () => {
   it('[Z18] clears under a warm cache when what it saves outweighs the rewrite, and writes down both', () => {
     const scribe = long()
     // What goes is not written again, so the rewrite costs the kept results and not all that lies behind.
-    const proposal = layer.decide(scribe.view(), roomFor(scribe, { expectedRequests: 15 }))
+    const proposal = layer.decide(scribe.view(), roomFor(scribe, { expectedRequests: 60 }))
     expect(stubbed(proposal).length).toBe(15)
     const price = priceOf(proposal)
-    expect(price).toMatchObject({ kind: 'economy', isWarm: true, expectedRequests: 15, isWorth: true })
+    expect(price).toMatchObject({ kind: 'economy', isWarm: true, expectedRequests: 60, isWorth: true })
     expect(price.saves).toBeGreaterThan(defaults.clearing.margin * price.costs)
     expect(price.net).toBeCloseTo(price.saves - price.costs, 12)
   })
