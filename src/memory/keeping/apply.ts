@@ -10,6 +10,7 @@ import type { MemoryHead, Provenance } from '../memory.ts'
 import { judge, type Change, type Verdict } from './judge.ts'
 import { keepIndex } from './index-keeping.ts'
 import { alone, fileMode, folderMode, type Keeper } from './keeper.ts'
+import { clearLeftovers } from './leftovers.ts'
 import type { Via } from './records.ts'
 import { keepVersion } from './versions.ts'
 
@@ -115,7 +116,12 @@ async function readNow(
   keeper: Keeper,
   file: string,
 ): Promise<DiskResult<{ sha: string | null; mark: string | null }>> {
-  const read = await readBytes(keeper.fs, keeper.place.root, file)
+  const look = () => readBytes(keeper.fs, keeper.place.root, file)
+  let read = await look()
+  if (!read.ok && read.failure.code === 'hardlink') {
+    const cleared = await clearLeftovers(keeper, new Set([dirname(file)]))
+    read = cleared.ok ? await look() : cleared
+  }
   if (read.ok) return { ok: true, sha: shaOf(read.bytes), mark: read.stat.mark }
   return read.failure.code === 'not-found' ? { ok: true, sha: null, mark: null } : read
 }

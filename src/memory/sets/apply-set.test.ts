@@ -1,5 +1,5 @@
 // Change sets on a real disk: whole or not at all, at every call that changes something, and taken back whole.
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { link, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hookedFileSystem, systemError } from '../../../test/faults/hooked-fs.ts'
@@ -81,6 +81,21 @@ describe('change sets', () => {
       ok: false,
       failure: { code: 'not-found' },
     })
+  })
+
+  it('[DR4] a file that a dead process left with two names is written again', async () => {
+    const base = await folder()
+    const keeper = await filled(base)
+    const { root } = keeper.place
+    await link(join(root, 'a.md'), join(root, '.pal-dead.tmp'))
+    const text = memoryText('a', { body: 'The first, later.' })
+    const done = await applyWrite(keeper, [{ file: 'a.md', text }], from(), { via: 'session' })
+    expect(done).toMatchObject({ ok: true, applied: [{ kind: 'written' }] })
+    expect(await readdir(root)).not.toContain('.pal-dead.tmp')
+    // A second name of somebody else's is still refused.
+    await link(join(root, 'a.md'), join(root, 'b.md.other'))
+    const again = await applyWrite(keeper, [{ file: 'a.md', text: texts.a }], from(), { via: 'session' })
+    expect(again).toMatchObject({ ok: true, applied: [{ kind: 'refused', code: 'hardlink' }] })
   })
 
   it('[DR3] are refused whole when one change may not be made or was overtaken', async () => {

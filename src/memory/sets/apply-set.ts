@@ -1,14 +1,14 @@
 // Making a change set, finishing one that was broken off, and taking one back. What is new is written before anything is
 // removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
 // changed: what somebody else wrote meanwhile stays.
-import { dirname, join } from 'node:path'
-import { attempt, systemCode, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
-import { isTemporaryName, removeIfThere } from '../../disk/replace.ts'
+import { dirname } from 'node:path'
+import type { DiskFailure, DiskResult } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { put } from '../keeping/apply.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
 import { judge } from '../keeping/judge.ts'
 import { alone, type Keeper } from '../keeping/keeper.ts'
+import { clearLeftovers } from '../keeping/leftovers.ts'
 import type { Removed, Via, Written } from '../keeping/records.ts'
 import { keepVersion, readVersion } from '../keeping/versions.ts'
 import type { Provenance } from '../memory.ts'
@@ -103,26 +103,11 @@ async function make(keeper: Keeper, set: ChangeSet): Promise<Made> {
 async function finishPending(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
   const waits = await pending(keeper)
   if (!waits.ok || waits.set === null) return waits
-  const cleared = await clearLeftovers(keeper, waits.set)
+  const folders = new Set(waits.set.changes.map(({ file }) => dirname(file)))
+  const cleared = await clearLeftovers(keeper, folders)
   if (!cleared.ok) return cleared
   const done = await complete(keeper, waits.set)
   return done.ok ? { ok: true, set: waits.set } : done
-}
-
-/** Who died between giving a new file its name and taking its first one away has left a file with two names. */
-async function clearLeftovers({ fs, place }: Keeper, { changes }: ChangeSet): Promise<DiskResult<object>> {
-  const folders = new Set(changes.map(({ file }) => dirname(join(place.root, file))))
-  return await attempt('clearing up', async () => {
-    for (const folder of folders)
-      for (const name of await fs.names(folder).catch(noneIfGone))
-        if (isTemporaryName(name)) await removeIfThere(fs, join(folder, name))
-    return {}
-  })
-}
-
-function noneIfGone(error: unknown): readonly string[] {
-  if (systemCode(error) === 'ENOENT') return []
-  throw error
 }
 
 /** Judged like every write, and its text kept as a version. */
