@@ -108,10 +108,12 @@ async function extractOnce(options: WatcherOptions, aside: Aside, state: State):
   }
   const job = options.board.start('extraction', aside.session, aside.now())
   state.extracting = job
+  sign(aside, job)
   const done = await extract(options, aside, span, job)
   state.extracting = null
   if (!done.ok) {
     job.end(done.isAborted ? 'killed' : 'failed', [done.why])
+    sign(aside, job)
     if (done.isAborted) return
     state.failures++
     if (state.failures === defaults.extraction.failures)
@@ -125,6 +127,7 @@ async function extractOnce(options: WatcherOptions, aside: Aside, state: State):
   state.failures = 0
   const saved = done.saved.map((path) => basename(path))
   job.end('completed', saved.length === 0 ? ['nothing lasting was said'] : [`saved ${saved.join(', ')}`])
+  sign(aside, job)
   await note(aside, { type: 'memories-extracted', coversTo, files: done.saved })
   if (saved.length > 0) tell(aside, 'memory-saved', `remembered: ${saved.join(', ')} (pal memory shows them)`)
   if (done.held.length > 0)
@@ -143,9 +146,12 @@ async function dreamIfDue(
   if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
   if (gate !== 'open' || aside.ending.aborted) return
   const job = options.board.start('dream', aside.session, aside.now())
-  aside.tell({ type: 'working', source: 'memory consolidation', forMs: 0 })
+  sign(aside, job)
   const work = dream(options, keeper, aside, job, { isDry: false, isAsked: false })
-    .then((dreamt) => report(aside, job, dreamt))
+    .then((dreamt) => {
+      sign(aside, job)
+      report(aside, job, dreamt)
+    })
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
       tell(aside, 'fault', `memory consolidation: ${String(error)}`)
@@ -173,6 +179,11 @@ async function note(aside: Aside, fact: Parameters<Aside['append']>[0][number]):
   const written = await aside.append([fact])
   if (!written.ok && !aside.ending.aborted) tell(aside, written.failure.code, written.failure.message)
 }
+
+/** A sign of life, so that whoever counts what is under way looks again. */
+const sign = (aside: Aside, { kind, since }: MemoryJob): void =>
+  aside.tell({ type: 'working', source: names[kind], forMs: aside.now() - since })
+const names = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
 
 const tell = (aside: Aside, code: string, message: string): void =>
   aside.tell({ type: 'notice', code, message })
