@@ -45,7 +45,7 @@ describe('what a job on memories may call', () => {
     expect(refusal('Write', { file_path: '/memory/a.md' })).toBeNull()
     expect(refusal('Edit', { file_path: '/memory/a.md' })).toBeNull()
     for (const [name, input] of [
-      ['Write', { file_path: '/work/a.md' }],
+      ['Write', { file_path: '/project/a.md' }],
       ['Edit', {}],
       ['Agent', { prompt: 'x' }],
       ['SendMessage', {}],

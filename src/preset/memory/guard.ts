@@ -1,9 +1,8 @@
 // The guard of the memory folders: what the model writes there with the ordinary tools is judged, given its origin,
 // kept as a version and put into the index (SPEC 10.7, 15.4). A turn that has read what nobody vouches for asks the user
 // first, where there is one.
-import { relative, sep } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
-import { isInside } from '../../disk/under-root.ts'
+import { folderGuard, type Target, type WantedWrite } from '../../forks/memory/folder-guard.ts'
 import { readBytes, shaOf } from '../../memory/files.ts'
 import { applyWrite, type Applied } from '../../memory/keeping/apply.ts'
 import { appendDiary } from '../../memory/keeping/diary.ts'
@@ -22,38 +21,13 @@ export interface GuardOptions {
   readonly diary: boolean
 }
 
-interface Target {
-  readonly keeper: Keeper
-  readonly file: string
-}
-type Change = Parameters<FileGuard['write']>[0]
-
-export function memoryGuard(options: GuardOptions): FileGuard {
-  const targetOf = (path: string): Target | null => {
-    const keeper = options.keepers.find(({ place }) => path !== place.root && isInside(place.root, path))
-    return keeper === undefined
-      ? null
-      : { keeper, file: relative(keeper.place.root, path).split(sep).join('/') }
-  }
-  return {
-    covers: (path) => targetOf(path) !== null,
-    async read(path) {
-      const { keeper, file } = targetOf(path)!
-      const read = await readBytes(options.fs, keeper.place.root, file)
-      if (!read.ok)
-        return read.failure.code === 'not-found'
-          ? { ok: true, file: null }
-          : { ok: false, why: read.failure.message }
-      return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256: shaOf(read.bytes) } }
-    },
-    write: (change, env, signal) => write(options, targetOf(change.path)!, change, env, signal),
-  }
-}
+export const memoryGuard = (options: GuardOptions): FileGuard =>
+  folderGuard(options, (target, change, env, signal) => write(options, target, change, env, signal))
 
 async function write(
   options: GuardOptions,
   { keeper, file }: Target,
-  change: Change,
+  change: WantedWrite,
   env: ToolEnv,
   signal: AbortSignal,
 ): Promise<GuardedWrite> {
@@ -108,7 +82,7 @@ const unneeded = (path: string): GuardedWrite => ({
 
 async function asked(
   askUser: AskUser,
-  change: Change,
+  change: WantedWrite,
   from: readonly string[],
   env: ToolEnv,
   signal: AbortSignal,

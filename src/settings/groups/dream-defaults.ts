@@ -15,6 +15,8 @@ export const dreamDefaults = {
     failures: 3,
     /** Memories named to it, the newest. */
     manifestFiles: 200,
+    /** Memories compared with a new one, so that nothing is saved twice; the newest. */
+    comparedFiles: 1000,
   },
   dream: {
     /** Time since the last one, and since the last look at the sessions. */

@@ -1,9 +1,7 @@
 // The guard of an extraction's writes. Where a text came from is told by the span it was made from, never by the text:
 // the user's own words stay the user's, what tools had a part in is data. Rules come from the user's words alone; names,
 // addresses and numbers that nobody said are refused; what is remembered already is not saved a second time.
-import { relative, sep } from 'node:path'
 import type { FileSystem } from '../../../disk/fs.ts'
-import { isInside } from '../../../disk/under-root.ts'
 import { readBytes, readMemory, shaOf } from '../../../memory/files.ts'
 import { absoluteDates } from '../../../memory/format/dates.ts'
 import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
@@ -13,8 +11,10 @@ import { diaryFolder, indexName, type Provenance } from '../../../memory/memory.
 import { derive } from '../../../memory/trust/lineage.ts'
 import { othersOf } from '../../../memory/trust/own-readings.ts'
 import { exactIn } from '../../../memory/trust/support.ts'
+import { defaults } from '../../../settings/defaults.ts'
 import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
 import type { ToolEnv } from '../../../tools/tool.ts'
+import { folderGuard, type Target, type WantedWrite } from '../folder-guard.ts'
 import { linesOf, plain } from '../words.ts'
 import type { Span } from './span.ts'
 
@@ -30,38 +30,13 @@ export interface WritingOptions {
   readonly wrote: (path: string, isHeld: boolean) => void
 }
 
-interface Target {
-  readonly keeper: Keeper
-  readonly file: string
-}
-type Change = Parameters<FileGuard['write']>[0]
-
-export function extractionGuard(options: WritingOptions): FileGuard {
-  const targetOf = (path: string): Target | null => {
-    const keeper = options.keepers.find(({ place }) => path !== place.root && isInside(place.root, path))
-    return keeper === undefined
-      ? null
-      : { keeper, file: relative(keeper.place.root, path).split(sep).join('/') }
-  }
-  return {
-    covers: (path) => targetOf(path) !== null,
-    async read(path) {
-      const { keeper, file } = targetOf(path)!
-      const read = await readBytes(options.fs, keeper.place.root, file)
-      if (read.ok)
-        return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256: shaOf(read.bytes) } }
-      return read.failure.code === 'not-found'
-        ? { ok: true, file: null }
-        : { ok: false, why: read.failure.message }
-    },
-    write: (change, env) => write(options, targetOf(change.path)!, change, env),
-  }
-}
+export const extractionGuard = (options: WritingOptions): FileGuard =>
+  folderGuard(options, (target, change, env) => write(options, target, change, env))
 
 async function write(
   options: WritingOptions,
   { keeper, file }: Target,
-  change: Change,
+  change: WantedWrite,
   env: ToolEnv,
 ): Promise<GuardedWrite> {
   if (file === indexName)
@@ -151,7 +126,8 @@ async function refusalOf(
 /** The memory that holds every line of a text, or null. */
 async function savedIn(keeper: Keeper, fs: FileSystem, text: string): Promise<string | null> {
   const lines = linesOf(text).facts.map(plain)
-  for (const { file } of keeper.ledger.standing()) {
+  const newest = [...keeper.ledger.standing()].sort((a, b) => b.at - a.at)
+  for (const { file } of newest.slice(0, defaults.extraction.comparedFiles)) {
     const read = await readMemory(fs, keeper.place, file, keeper.ledger)
     if (!read.ok || read.memory.standing === 'held') continue
     const there = new Set(linesOf(read.text).facts.map(plain))
