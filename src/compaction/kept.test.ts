@@ -1,39 +1,54 @@
-import { expect, it } from 'vitest'
-import { roomOf } from '../projection/budget.ts'
+import { describe, expect, it } from 'vitest'
+import { roomOf, type Room } from '../projection/budget.ts'
 import { Fold } from '../projection/fold.ts'
-import { answered, call, Pen, result, said, start } from '../testing/builders.ts'
-import type { Fact } from '../transcript/fact.ts'
-import { plan } from './ladder.ts'
+import { answered, Pen, said, start } from '../testing/builders.ts'
+import { seq } from '../transcript/ids.ts'
+import { keptAfter, unanswered } from './kept.ts'
+import { sceneOf } from './scene.ts'
 
-const round = (at: number, chars: number): Fact[] => [
-  answered([call(`call${at}`, 'Read', { file_path: `part${at}.txt` })], { id: `m${at}` }),
-  result(`call${at}`, `part${at} says: ${'many things '.repeat(chars / 12)}`),
-]
-
-function planned(rounds: number, last: number) {
-  const [fold, pen] = [new Fold(), new Pen()]
-  const facts = [
-    start(),
-    said(`look through all parts. ${'Mind every one of them. '.repeat(700)}`),
-    ...Array.from({ length: rounds }, (_, at) => round(at, 1800)).flat(),
-    ...round(rounds, last),
-  ]
-  for (const fact of facts) fold.push(pen.write(fact))
-  const outcome = roomOf({ window: 16_000, maxOutput: 4000, fixed: 3000 })
-  if (!outcome.ok) throw new Error(outcome.why)
-  const made = plan(fold, outcome.room, { trigger: 'auto' })
-  if (!made.ok) throw new Error(made.message)
-  return { fold, plan: made.plan, target: outcome.room.target }
+function scene(sizes: readonly number[]) {
+  const fold = new Fold()
+  const pen = new Pen()
+  fold.push(pen.write(start()))
+  for (const [index, tokens] of sizes.entries()) {
+    const text = 'one more word about it. '.repeat(tokens / 6)
+    fold.push(pen.write(index % 2 === 0 ? said(text) : answered(text, { id: `m${index}` })))
+  }
+  const outcome = roomOf({ window: 200_000, maxOutput: 32_000, fixed: 0 })
+  return sceneOf(fold, (outcome as { readonly room: Room }).room, {})
 }
+const tokensFrom = ({ parts, factor }: ReturnType<typeof scene>, start: number): number =>
+  parts.slice(start).reduce((sum, part) => sum + factor * part.estimate, 0)
 
-it('[DI6] a result that no answer has followed yet stays at a boundary while it fits beside the text', () => {
-  const { fold, plan: made, target } = planned(18, 1800)
-  const newest = [...fold.parts()].at(-1)!
-  expect(made.partsKept.map((part) => part.from)).toContain(newest.from)
-  expect(made.tokensAfter).toBeLessThanOrEqual(target)
-})
+describe('what stays beside notes', () => {
+  it('[SN27] is everything after the cursor, however much', () => {
+    const all = scene(Array.from({ length: 40 }, () => 3000))
+    const covers = all.parts[3]!.to
+    expect(keptAfter(all, covers)).toBe(4)
+  })
 
-it('[DI6] one that is too large does not stand in the way of the target', () => {
-  const { plan: made, target } = planned(4, 60_000)
-  expect(made.tokensAfter).toBeLessThanOrEqual(target)
+  it('[SN27] is extended until there are 10,000 tokens and five messages', () => {
+    const many = scene(Array.from({ length: 40 }, () => 1500))
+    const start = keptAfter(many, many.parts.at(-1)!.to)
+    expect(tokensFrom(many, start)).toBeGreaterThanOrEqual(10_000)
+    expect(tokensFrom(many, start + 1)).toBeLessThan(10_000)
+    const large = scene(Array.from({ length: 10 }, () => 9000))
+    expect(keptAfter(large, large.parts.at(-1)!.to)).toBe(5)
+  })
+
+  it('[SN27] stops once 40,000 tokens are reached, the message that crosses included', () => {
+    const huge = scene(Array.from({ length: 10 }, () => 30_000))
+    expect(keptAfter(huge, huge.parts.at(-1)!.to)).toBe(8)
+  })
+
+  it('[SN27] begins at the nearest surviving message where the last one noted is gone', () => {
+    const all = scene(Array.from({ length: 40 }, () => 3000))
+    expect(keptAfter(all, seq(0))).toBe(0)
+  })
+
+  it('[SN3] beside a summary of everything is only what awaits an answer', () => {
+    const open = scene([100, 100, 100])
+    expect(unanswered(open)).toBe(2)
+    expect(unanswered(scene([100, 100]))).toBe(2)
+  })
 })
