@@ -4,7 +4,8 @@
 /** What each of these sizes gets of so much room. */
 export function sharesOf(wanted: readonly number[], room: number): readonly number[] {
   const whole = wanted.reduce((sum, tokens) => sum + tokens, 0)
-  const share = whole <= room ? 1 : Math.max(0, room) / whole
+  const left = Math.max(0, room)
+  const share = whole <= left ? 1 : left / whole
   return wanted.map((tokens) => Math.floor(tokens * share))
 }
 

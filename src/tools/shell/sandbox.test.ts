@@ -23,10 +23,10 @@ import { bashTool } from './bash.ts'
 import { createJobs } from './jobs.ts'
 import { createSandbox, type SandboxOptions } from './sandbox.ts'
 
-// Not below the temporary folder: the wall gives commands another one.
-const base = realpathSync(
-  mkdtempSync(join(import.meta.dirname, '..', '..', '..', 'node_modules', '.sandbox-')),
-)
+// Not below the temporary folder, where the repository may lie: the wall gives commands another one.
+const packages = realpathSync(join(import.meta.dirname, '..', '..', '..', 'node_modules'))
+const isBelowTemporary = packages.startsWith(`${realpathSync(tmpdir())}/`)
+const base = realpathSync(mkdtempSync(join(isBelowTemporary ? homedir() : packages, '.sandbox-')))
 const [project, home, state] = ['project', 'home', 'home/.palimpsest'].map((name) => join(base, name)) as [
   string,
   string,
