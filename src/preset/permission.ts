@@ -4,7 +4,7 @@ import type { GivenRule } from '../settings/rule-list.ts'
 import { ruleLists } from '../settings/rule-list.ts'
 import type { Settings } from '../settings/schema.ts'
 import { createSandbox, type Sandbox } from '../tools/shell/sandbox.ts'
-import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/index.ts'
+import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/permission.ts'
 import type { Project } from './project.ts'
 
 export interface PermissionSetup extends Pick<PermissionOptions, 'askUser' | 'keep'> {

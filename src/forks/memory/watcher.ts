@@ -6,9 +6,7 @@ import type { Aside, TurnWatcher } from '../../engine/aside/aside.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { JobBoard, MemoryJob } from './board.ts'
-import { dream, type Dreamt } from './dream/dream.ts'
-import { gateOf } from './dream/gates.ts'
-import { extract } from './extraction/extract.ts'
+import type { Dreamt } from './dream/dream.ts'
 import { spanSince } from './extraction/span.ts'
 import { isOurs, type MemoryJobOptions } from './options.ts'
 
@@ -109,6 +107,8 @@ async function extractOnce(options: WatcherOptions, aside: Aside, state: State):
   const job = options.board.start('extraction', aside.session, aside.now())
   state.extracting = job
   sign(aside, job)
+  // What only follows a turn is loaded then, and not before the first request.
+  const { extract } = await import('./extraction/extract.ts')
   const done = await extract(options, aside, span, job)
   state.extracting = null
   if (!done.ok) {
@@ -142,6 +142,7 @@ async function dreamIfDue(
 ): Promise<void> {
   const keeper = options.keepers.find(({ place }) => place.scope === 'project')
   if (keeper === undefined || state.dreaming !== null || aside.ending.aborted) return
+  const [{ gateOf }, { dream }] = await Promise.all([import('./dream/gates.ts'), import('./dream/dream.ts')])
   const { gate, failure } = await gateOf({ isOn: options.dreams, keeper, store: options.store, scans })
   if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
   if (gate !== 'open' || aside.ending.aborted) return

@@ -2,7 +2,9 @@
 // them without asking anybody, and write in the user's and the project's folder alone: a team's is everybody's.
 import type { FileSystem } from '../../disk/fs.ts'
 import type { TurnWatcher } from '../../engine/aside/aside.ts'
-import { JobBoard, memoryWatcher, type MemoryJobOptions } from '../../forks/memory/index.ts'
+import { JobBoard } from '../../forks/memory/board.ts'
+import type { MemoryJobOptions } from '../../forks/memory/options.ts'
+import { memoryWatcher } from '../../forks/memory/watcher.ts'
 import { remoteVariable } from '../../memory/place/place.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Store } from '../../transcript/store.ts'

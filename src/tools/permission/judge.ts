@@ -1,7 +1,6 @@
 // Decides about calls: by rules, by mode, and by what the call is. Law: deny beats ask beats allow, whoever wrote them;
 // a mode never lifts a rule that denies, and only `bypass` lifts the question about what is not known to be harmless.
 import { pathKind, isAbout, isAboutHost, isAboutPath, type Rule } from './rule.ts'
-import { judgeCommand } from './judge-command.ts'
 import { lookAt, readDoubt, type Place } from './place.ts'
 import { allowed, asked, denied, type PermissionMode, type Verdict } from './verdict.ts'
 
@@ -51,14 +50,18 @@ interface Sorted {
   readonly deny: readonly Rule[]
 }
 
-function byNature(call: Judged, rules: Sorted, mode: PermissionMode, place: Place): Promise<Verdict> {
+async function byNature(call: Judged, rules: Sorted, mode: PermissionMode, place: Place): Promise<Verdict> {
   const { tool, input } = call
-  if (tool === 'Bash') return judgeCommand(textIn(input, 'command'), rules, place)
-  if (tool === 'WebFetch') return Promise.resolve(judgeAddress(textIn(input, 'url'), rules))
+  if (tool === 'Bash') {
+    // The reader of shell syntax is large: whoever runs no command does not load it.
+    const { judgeCommand } = await import('./judge-command.ts')
+    return judgeCommand(textIn(input, 'command'), rules, place)
+  }
+  if (tool === 'WebFetch') return judgeAddress(textIn(input, 'url'), rules)
   const kind = pathKind(tool)
   if (kind === 'Read') return judgeRead(textIn(input, tool === 'Read' ? 'file_path' : 'path'), rules, place)
   if (kind === 'Edit') return judgeEdit(textIn(input, 'file_path'), rules, mode, place)
-  return Promise.resolve(judgeName(call, rules))
+  return judgeName(call, rules)
 }
 
 const textIn = (input: Judged['input'], key: string): string => {
