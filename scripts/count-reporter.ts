@@ -9,6 +9,8 @@ export default class CountReporter implements Reporter {
       for (const test of module.children.allTests()) {
         tests++
         const state = test.result().state
+        // A test that needed a second try passed, but not unseen.
+        if (test.diagnostic()?.flaky === true) process.stdout.write(`\nsecond try: ${test.fullName}`)
         if (state === 'passed') counts.passed++
         else if (state === 'failed') counts.failed++
         else counts.skipped++
