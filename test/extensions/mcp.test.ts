@@ -12,6 +12,9 @@ interface Body {
   readonly tools: readonly { readonly name: string }[]
 }
 
+/** The request as it came over the wire. */
+const bodyOf = (body: unknown): Body => JSON.parse(JSON.stringify(body)) as Body
+
 async function serve(at: Desk, words: readonly string[], more: object = {}): Promise<void> {
   const entry = { command: process.execPath, args: [program, ...words], ...more }
   await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: { words: entry } }))
@@ -32,7 +35,7 @@ describe('servers of tools', () => {
     await serve(at, [])
     const ended = await at.pal(['-p', '--trust', '--allow', name, 'go'])
     expect(ended).toMatchObject({ code: 0, out: 'done\n' })
-    const first = simulator.log.requests[0]?.body as unknown as Body
+    const first = bodyOf(simulator.log.requests[0]?.body)
     expect(first.tools.map((tool) => tool.name)).toContain(name)
     const prompt = first.system.map((block) => block.text).join('\n')
     expect(prompt).toContain('Call repeat to hear your words again.')
@@ -82,7 +85,7 @@ describe('servers of tools', () => {
       environment: { PALIMPSEST_WINDOW: '200000' },
     })
     expect(run.code).toBe(0)
-    const first = simulator.log.requests[0]?.body as unknown as Body
+    const first = bodyOf(simulator.log.requests[0]?.body)
     const names = first.tools.map((tool) => tool.name)
     expect(names).toContain('McpFind')
     expect(names.filter((name) => name.startsWith('mcp__'))).toEqual([])

@@ -18,7 +18,7 @@ const loaded = async (project: object, user: object = {}) =>
       exists: () => Promise.resolve(true),
     },
     home: '/home/u/.palimpsest',
-    project: '/work/app',
+    project: '/home/dev/app',
     trusted: true,
     environment: {},
     flags: {},

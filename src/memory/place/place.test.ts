@@ -13,7 +13,7 @@ const sources: PlaceSources = {
   home: '/home/u/.palimpsest',
   userHome: '/home/u',
   slug: 'app-0123',
-  projectRoot: '/work/app',
+  projectRoot: '/home/dev/app',
   environment: {},
 }
 const git = async (cwd: string, ...words: string[]) =>
@@ -68,8 +68,8 @@ describe('the place of memories', () => {
     }
     expect(agent.map(({ root }) => root)).toEqual([
       '/home/u/.palimpsest/agent-memory/plugin-reviewer',
-      '/work/app/.palimpsest/agent-memory/plugin-reviewer',
-      '/work/app/.palimpsest/agent-memory-local/plugin-reviewer',
+      '/home/dev/app/.palimpsest/agent-memory/plugin-reviewer',
+      '/home/dev/app/.palimpsest/agent-memory-local/plugin-reviewer',
     ])
     for (const type of ['..', '../x', 'a/b', '', '.x', 'x.', 'a\0'])
       expect(agentPlace(sources, type, 'user')).toBe(null)
