@@ -10,7 +10,7 @@ const loaded = async (project: object, user: object = {}) =>
           text: JSON.stringify(
             path.startsWith('/home')
               ? user
-              : path.endsWith('settings.json') && path.startsWith('/work')
+              : path.endsWith('settings.json') && path.startsWith('/projects')
                 ? project
                 : {},
           ),
@@ -18,7 +18,7 @@ const loaded = async (project: object, user: object = {}) =>
       exists: () => Promise.resolve(true),
     },
     home: '/home/u/.palimpsest',
-    project: '/home/dev/app',
+    project: '/projects/app',
     trusted: true,
     environment: {},
     flags: {},
