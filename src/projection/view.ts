@@ -30,6 +30,8 @@ export interface Part {
   readonly estimate: number
   /** Part of the estimate that the server was told to leave out. */
   readonly clearedEstimate: number
+  /** Estimated tokens before stubs took the place of blocks; unset where none did. */
+  readonly wholeEstimate?: number | undefined
   readonly kind: 'input' | 'injected' | 'answer' | 'result' | 'edit'
   /** The layer whose edit made it what it is, or null for a plain fact. */
   readonly by: string | null

@@ -102,6 +102,8 @@ export const dialDefaults = {
     coldWrite: 12.5,
     /** What a summary by a model is taken to put out, where the price of a boundary is weighed. */
     summaryTokens: 3000,
+    /** What a cleared result counts against its estimate where a boundary is weighed: estimates are that unsure. */
+    clearedWeight: 1.1,
     /** What excerpts may take of the room. */
     excerptShare: 0.18,
     /** Share of the excerpts' tokens by which the caps on the user's words are raised. */

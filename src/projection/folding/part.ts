@@ -2,11 +2,38 @@
 // well-formed and not blank, reasoning is complete, a result is never empty (rules C1, C4, B4 of the fixtures).
 import type { AssistantBlock, UserBlock } from '../../transcript/content.ts'
 import { isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
+import { seq, uuid } from '../../transcript/ids.ts'
 import type { Part, ToolResultBlock, ViewBlock } from '../view.ts'
 import { estimateBlocks } from '../tokens.ts'
 
 export const noOutput = '[no output]'
 const resultLost = '[the result of this call could not be read from disk]'
+
+/**
+ * What every part is made from. All fields stand in it, unset ones too: the machine then knows one shape of part and
+ * walks over a long view an order of magnitude quicker.
+ */
+export const emptyPart: Part = {
+  role: 'user',
+  from: seq(0),
+  to: seq(0),
+  uuid: uuid(''),
+  at: 0,
+  blocks: [],
+  source: [],
+  estimate: 0,
+  clearedEstimate: 0,
+  wholeEstimate: undefined,
+  kind: 'edit',
+  by: null,
+  edit: null,
+  model: undefined,
+  messageId: undefined,
+  tool: undefined,
+  isError: undefined,
+  memories: undefined,
+  attachment: undefined,
+}
 
 /** What an entry shows, or null for a fact that has no place in the view. `tool` names the tool of a result. */
 export function partOf(entry: Entry, tool?: string): Part | null {
@@ -101,10 +128,15 @@ function answerPart(entry: Entry, fact: FactOf<'assistant-message'>): Part | nul
   }
 }
 
-function plain(entry: Entry, role: 'user' | 'assistant', kind: Part['kind']) {
-  const { seq, uuid, at } = entry
-  return { role, from: seq, to: seq, uuid, at, kind, by: null, edit: null, clearedEstimate: 0 } as const
-}
+const plain = (entry: Entry, role: Part['role'], kind: Part['kind']): Part => ({
+  ...emptyPart,
+  role,
+  from: entry.seq,
+  to: entry.seq,
+  uuid: entry.uuid,
+  at: entry.at,
+  kind,
+})
 
 function cleaned(content: readonly (UserBlock | AssistantBlock)[]): {
   blocks: ViewBlock[]

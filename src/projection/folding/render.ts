@@ -12,7 +12,7 @@ import {
   type Pin,
 } from './live-edits.ts'
 import { blockWords } from './block-words.ts'
-import { wellFormed, withBlocks } from './part.ts'
+import { emptyPart, wellFormed, withBlocks } from './part.ts'
 import { estimateBlock, estimateBlocks } from '../tokens.ts'
 import type { Part, ViewBlock } from '../view.ts'
 
@@ -38,7 +38,7 @@ function withStubs(part: Part, stubs: ReadonlyMap<number, readonly LiveStub[]>, 
   })
   if (by === null) return part
   const { layer, seq } = by as LiveStub
-  return { ...withBlocks(part, blocks), by: layer, edit: seq }
+  return { ...withBlocks(part, blocks), wholeEstimate: part.estimate, by: layer, edit: seq }
 }
 
 // A stub over a cleared result ends the clearing: the bytes the server was to leave out are no longer sent.
@@ -86,7 +86,7 @@ export function rangePart(
   }
   if (blocks.length === 0) return null
   return {
-    role: 'user',
+    ...emptyPart,
     from: edit.from,
     to: edit.to,
     uuid: top.uuid,
@@ -94,8 +94,6 @@ export function rangePart(
     blocks,
     source: blocks.map((_, index) => index),
     estimate: estimateBlocks(blocks),
-    clearedEstimate: 0,
-    kind: 'edit',
     by: top.layer,
     edit: top.seq,
   }

@@ -1,8 +1,12 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { budget, lines, Scribe } from '../../../test/layers/scene.ts'
+import type { Fact } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import type { DialPoint } from '../dial.ts'
 import type { Budget } from '../layer.ts'
-import { autocompact } from './autocompact.ts'
+import { autocompact, autocompactName } from './autocompact.ts'
+import { microcompactName } from './microcompact.ts'
 
 const point: DialPoint = {
   carry: 2,
@@ -25,6 +29,30 @@ function roundsUntil(layer: ReturnType<typeof autocompact>, by: Partial<Budget>,
   }
   return null
 }
+
+/** As above, with results left out by a cheap layer on the way: `clears` says after how many rounds, and how many. */
+function roundsWith(clears: readonly (readonly [after: number, count: number])[], by: Partial<Budget>) {
+  const scribe = new Scribe()
+  const layer = autocompact({ ...point, coldTokens: 20_000 })
+  const results: Seq[] = []
+  scribe.say()
+  for (let round = 1; round <= 200; round++) {
+    results.push(...scribe.work({ id: `c${round}`, output: lines(120) }))
+    for (const [after, count] of clears)
+      if (after === round) scribe.write(clearing(microcompactName, results.splice(0, count)))
+    if (layer.decide(scribe.view(), budget({ threshold: 1_000_000, ...by })) !== null) return round
+  }
+  return null
+}
+
+const clearing = (layer: string, places: readonly Seq[]): Fact => ({
+  type: 'view-edit',
+  layer,
+  asked: 'automatic',
+  edits: places.map((seq) => ({ kind: 'stub', at: { seq, block: 0 }, text: '[cleared]', ref: `${seq}` })),
+  why: 'a test',
+  tokensFreed: 0,
+})
 
 describe('autocompact', () => {
   it('[DI2] comes before the threshold once carrying has cost so many times the rewrite', () => {
@@ -96,5 +124,36 @@ describe('autocompact', () => {
       when: 'now',
     })
     expect(layer.decide(scribe.view(), budget({ threshold: tokens + 1 }))).toBeNull()
+  })
+
+  it('[DI7] what a cheap layer cleared does not put a boundary off', () => {
+    const some = fc.tuple(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 4 }))
+    fc.assert(
+      fc.property(fc.array(some, { minLength: 1, maxLength: 2 }), fc.boolean(), (clears, isWarm) => {
+        const without = roundsWith([], { isWarm })!
+        // Earlier by what estimates are unsure of, and no more.
+        const cleared = roundsWith(clears, { isWarm })!
+        expect(cleared).toBeLessThanOrEqual(without)
+        expect(cleared).toBeGreaterThanOrEqual(without * 0.9 - 1)
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('[DI7] what a boundary itself has made smaller is not counted', () => {
+    const until = (layer: string): number => {
+      const scribe = new Scribe()
+      scribe.say()
+      const [first] = scribe.work({ id: 'large', output: lines(2000) })
+      scribe.write(clearing(layer, [first!]))
+      const speaker = autocompact({ ...point, carry: Infinity, coldTokens: 20_000 })
+      for (let round = 1; round <= 200; round++) {
+        scribe.work({ id: `c${round}`, output: lines(120) })
+        if (speaker.decide(scribe.view(), budget({ threshold: 1_000_000, isWarm: false })) !== null)
+          return round
+      }
+      return Infinity
+    }
+    expect(until(microcompactName)).toBeLessThan(until(autocompactName))
   })
 })

@@ -4,10 +4,13 @@
 //
 // When that is: carrying what a boundary would put away is paid at every request, the boundary itself once. Whoever
 // waits until both have cost the same is near the best for any growth, and never pays much more than twice the least.
+//
+// Results that became stubs are counted as if they still stood there. So clearing does not put a boundary off: it comes
+// when it would have come without, every request before it is smaller, and what clearing saves is saved.
 import { defaults } from '../../settings/defaults.ts'
 import { allowanceOf, type DialPoint } from '../dial.ts'
 import type { Budget, Layer } from '../layer.ts'
-import type { View } from '../view.ts'
+import type { Part, View } from '../view.ts'
 import { plainRates } from './pricing.ts'
 
 export const autocompactName = 'autocompact'
@@ -37,20 +40,22 @@ export function isEarly(view: View, budget: Budget, point: DialPoint, asksModel 
   const excess = view.tokens - view.factor * view.fixedEstimate - after
   // Cheaper than the pass over the messages, and true of most requests.
   if (excess < point.leastTokens) return false
-  const { sizes, grown } = sinceBoundary(view)
+  const { sizes, grown, cleared } = sinceBoundary(view)
   if (grown < point.leastTokens) return false
   // On a cold cache everything is written again in any case.
-  if (!isWarm) return excess * write >= point.coldTokens * read * defaults.dial.coldWrite
+  if (!isWarm) return (excess + cleared) * write >= point.coldTokens * read * defaults.dial.coldWrite
   const carried = sizes.reduce((sum, size) => sum + read * Math.max(0, size - after), 0)
   const asked = asksModel ? read * view.tokens + output * defaults.dial.summaryTokens : 0
   return carried >= point.carry * (Math.max(0, write - read) * after + asked)
 }
 
 interface Since {
-  /** What the conversation took at each request since the last boundary. */
+  /** What the conversation took at each request since the last boundary, nothing cleared. */
   readonly sizes: readonly number[]
   /** What has come since. */
   readonly grown: number
+  /** What stubs have taken the place of. */
+  readonly cleared: number
 }
 
 /** Read from the view itself, so that it is the same after a resume: an answer stands for the request it answers. */
@@ -59,15 +64,28 @@ function sinceBoundary(view: View): Since {
   let boundary = -1
   let size = 0
   let before = 0
+  let cleared = 0
   for (const message of view.messages) {
     for (const part of message.parts) {
       if (part.kind === 'edit' && part.edit !== null && part.by === autocompactName && part.edit > boundary)
         boundary = part.edit
       if (part.kind === 'answer') answers.push({ at: part.from, size: view.factor * size })
-      size += part.estimate - part.clearedEstimate
+      const gone = goneFrom(part)
+      size += part.estimate - part.clearedEstimate + gone
+      cleared += gone
       if (part.from <= boundary) before = size
     }
   }
   const sizes = answers.filter(({ at }) => at > boundary).map((answer) => answer.size)
-  return { sizes, grown: view.factor * (size - before) }
+  return { sizes, grown: view.factor * (size - before), cleared: view.factor * cleared }
+}
+
+/**
+ * What a cheap layer has taken from it. A little more than the estimate says: counted too low it would put the boundary
+ * off. What a boundary itself has made smaller is gone with the rest of what it put away.
+ */
+function goneFrom({ by, wholeEstimate, estimate, clearedEstimate }: Part): number {
+  if (by === autocompactName) return 0
+  const gone = clearedEstimate + (wholeEstimate === undefined ? 0 : wholeEstimate - estimate)
+  return gone === 0 ? 0 : defaults.dial.clearedWeight * gone
 }

@@ -61,10 +61,25 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
     digestChars: options.digestChars ?? clearing.digestChars,
   }
   const survey = createSurveyor(settings.policyOf)
-  return { name: microcompactName, decide: (view, budget) => decide(view, budget, survey(view), settings) }
+  const stubOf = createStubs(settings.digestChars)
+  return {
+    name: microcompactName,
+    decide: (view, budget) => {
+      const surveyed = survey(view)
+      // Each when its result is new, so that a clear of hundreds has only to put them together.
+      for (const candidate of surveyed.candidates) stubOf(candidate)
+      return decide(view, budget, surveyed, settings, stubOf)
+    },
+  }
 }
 
-function decide(view: View, budget: Budget, survey: Survey, settings: Settings): Proposal | null {
+function decide(
+  view: View,
+  budget: Budget,
+  survey: Survey,
+  settings: Settings,
+  stubOf: StubOf,
+): Proposal | null {
   const gone = expired(view, budget, survey.remote, settings)
   const choice = choose(view, budget, survey, settings)
   const { chosen } = choice
@@ -72,7 +87,7 @@ function decide(view: View, budget: Budget, survey: Survey, settings: Settings):
   const { changedFrom } = view
   const isOurs = ({ part }: Candidate) =>
     choice.kind !== 'cached' || (changedFrom !== null && part.from >= changedFrom)
-  const stubs = stubsFor([...gone, ...chosen.filter(isOurs)], settings.digestChars)
+  const stubs = stubsFor([...gone, ...chosen.filter(isOurs)], stubOf)
   const deleted = chosen.filter((candidate) => !isOurs(candidate))
   if (stubs.length + deleted.length === 0) return null
   const edits: Edit[] = stubs.map(({ edit }) => edit)
@@ -230,13 +245,28 @@ interface Stub {
   readonly freed: number
 }
 
+type StubOf = (candidate: Candidate) => { readonly text: string; readonly tokens: number }
+
+/** What would stand for a result, and its estimated tokens; made once for each. */
+function createStubs(digestChars: number): StubOf {
+  const made = new WeakMap<Part, ReturnType<StubOf>>()
+  return (candidate) => {
+    const { part, block } = candidate
+    const before = made.get(part)
+    if (before !== undefined) return before
+    const text = stubText(candidate, digestChars)
+    const tokens = estimateBlock({ ...block, content: [{ type: 'text', text }], cleared: undefined })
+    made.set(part, { text, tokens })
+    return { text, tokens }
+  }
+}
+
 /** A stub that would not be smaller is not made, except where the server must no longer be asked. */
-function stubsFor(chosen: readonly Candidate[], digestChars: number): readonly Stub[] {
+function stubsFor(chosen: readonly Candidate[], stubOf: StubOf): readonly Stub[] {
   return inOrder(chosen).flatMap((of): readonly Stub[] => {
-    const text = stubText(of, digestChars)
     const { part, block } = of
-    const left = estimateBlock({ ...block, content: [{ type: 'text', text }], cleared: undefined })
-    const freed = part.estimate - part.clearedEstimate - left
+    const { text, tokens } = stubOf(of)
+    const freed = part.estimate - part.clearedEstimate - tokens
     if (freed <= 0 && block.cleared === undefined) return []
     return [{ of, freed, edit: { kind: 'stub', at: placeOf(part), text, ref: `${part.from}` } }]
   })
