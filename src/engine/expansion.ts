@@ -1,8 +1,10 @@
 // Gives back what a stub or a summary stands for. A ref is a place (`12`), a block of it (`12.0`), a range (`12-40`)
 // or the name of a kept output; what is given back is bounded by the caller's limit.
+import { defaults } from '../settings/defaults.ts'
+import { headOf } from '../tools/outcome.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import { isKnown, type Entry, type Fact } from '../transcript/fact.ts'
-import { seq } from '../transcript/ids.ts'
+import { seq, type SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import type { Core } from './core.ts'
 
@@ -32,18 +34,44 @@ export async function expand(core: Core, ref: string, offset: number, limit: num
     if (text.length < offset + limit) text += more
   }
   if (total === 0) return { ok: false, why: `there is nothing at ${ref}` }
-  return { ok: true, text: text.slice(offset, offset + limit).toWellFormed(), total }
+  return { ok: true, text: headOf(text.slice(offset), limit).toWellFormed(), total }
 }
 
+/** A page of a kept output, counted in characters like every page. */
 async function blobPart(core: Core, blob: string, offset: number, limit: number): Promise<Expanded> {
   for (const link of [...core.links].reverse()) {
-    const found = await core.options.store.getBlob(link.session, blob, { offset, length: limit })
-    if (found.ok) return { ok: true, text: new TextDecoder().decode(found.bytes), total: found.total }
+    const found = await pageOf(core, link.session, blob, { offset, limit })
+    if (found !== null) return found
   }
   return {
     ok: false,
     why: `there is no entry and no kept output ${blob}; a ref looks like 12, 12.0 or 12-40`,
   }
+}
+
+/** Where a character stands follows only from all that come before it: the output is read through, a piece at a time. */
+async function pageOf(
+  core: Core,
+  session: SessionId,
+  blob: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<Expanded | null> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let total = 0
+  for (let at = 0, end = 1; at < end;) {
+    const part = { offset: at, length: defaults.store.blockBytes }
+    const found = await core.options.store.getBlob(session, blob, part)
+    if (!found.ok) return at === 0 ? null : { ok: false, why: found.failure.message }
+    at += found.bytes.byteLength
+    end = found.bytes.byteLength === 0 ? 0 : found.total
+    const more = decoder.decode(found.bytes, { stream: at < end })
+    const from = Math.max(0, offset - total)
+    // One more than asked for shows whether the last one is whole.
+    if (text.length <= limit) text += more.slice(from, from + limit + 1 - text.length)
+    total += more.length
+  }
+  return { ok: true, text: headOf(text, limit).toWellFormed(), total }
 }
 
 function shown(entry: Entry, block: number | null): string {

@@ -90,6 +90,26 @@ describe('the gate', () => {
     expect(shown.get('b')).toContain('<persisted-output')
   })
 
+  it('[B18] what was kept comes back page by page, no character halved, lost or twice', async () => {
+    const whole = lines(6000, '行 🔥🔥')
+    const pages: string[] = []
+    const steps = Array.from({ length: 12 }, (_, page) => (request: Parameters<typeof resultsIn>[0]) => {
+      const results = resultsIn(request)
+      const before = results.get(`e${page - 1}`)
+      if (before !== undefined) pages.push(before.replace(/\n\[characters \d+ to \d+ of \d+.*\]$/, ''))
+      const next = before === undefined ? '0' : /; go on with offset (\d+)\]$/.exec(before)?.[1]
+      if (next === undefined) return 'read'
+      const [, ref] = /expand (\S+) …/.exec(results.get('big')!)!
+      return [call('Expand', { ref, offset: Number(next), limit: 20_001 }, `e${page}`)]
+    })
+    const play = await stage([[call('Bash', {}, 'big')], ...steps], {
+      engine: { tools: [toolOf('Bash', () => whole), expandTool()] },
+    })
+    await play.say('run it')
+    expect(pages.join('')).toBe(whole)
+    expect(pages.length).toBe(Math.ceil(whole.length / 20_000))
+  })
+
   it('[Z3] cuts in place, with a note, what a full quota or disk cannot take; the turn goes on', async () => {
     const store = inMemoryStore({ spillQuotaBytes: 1000 })
     const tools = [toolOf('Bash', () => long)]
