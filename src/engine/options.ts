@@ -5,7 +5,8 @@ import type { WireThinking } from '../model/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
 import type { Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
-import { standardLayers, type PolicyOf } from '../projection/layers/index.ts'
+import { standardLayers, type PolicyOf, type ResultRule } from '../projection/layers/index.ts'
+import { ruleOf } from '../projection/layers/tool-policy.ts'
 import type { Permit } from '../tools/run.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
@@ -60,8 +61,8 @@ export interface EngineOptions {
   readonly caps?: Caps | undefined
   /** Most responses of one turn; left out, as many as the model wants. */
   readonly maxRounds?: number | undefined
-  /** Largest result that enters the view whole, by the name of its tool, over what the tool says; null sets no limit. */
-  readonly resultLimits?: Readonly<Record<string, number | null>> | undefined
+  /** What may happen to results, by the name of their tool, over what the tool says itself. */
+  readonly toolPolicies?: ToolPolicies | undefined
   /** Hears the live events of the four verbs; those of `send` come with its own stream. */
   readonly listen?: Emit | undefined
   /** The provider clears old results by itself where it can (SPEC 4.5). */
@@ -118,7 +119,7 @@ function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Laye
   return (
     layers ??
     standardLayers({
-      policyOf: policiesOf(tools),
+      policyOf: policiesOf(tools, options.toolPolicies),
       native: nativeClearing,
       pressure: pressureClearing,
       thrift,
@@ -127,11 +128,31 @@ function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Laye
   )
 }
 
-/** What the tools say of their own results, as layers ask for it. */
-export function policiesOf(tools: readonly Tool[]): PolicyOf {
+/** What may happen to the results of tools, by name; what is left out is as the tool has it. */
+export type ToolPolicies = Readonly<
+  Record<string, { readonly [Field in keyof ResultRule]?: ResultRule[Field] | undefined }>
+>
+
+/** What the tools say of their own results, and whoever set them up over that, as layers ask for it. */
+export function policiesOf(tools: readonly Tool[], given: ToolPolicies = {}): PolicyOf {
   const policies = new Map(tools.map((tool) => [tool.spec.name, tool.policy]))
-  return (name) => policies.get(name)
+  return (name) => {
+    const own = policies.get(name)
+    const set = Object.hasOwn(given, name) ? given[name] : undefined
+    if (set === undefined) return own
+    const { results, maxResultChars } = ruleOf(() => own, name)
+    return {
+      results: set.results ?? results,
+      maxResultChars: set.maxResultChars === undefined ? maxResultChars : set.maxResultChars,
+    }
+  }
 }
+
+/** The same for one tool, where a result is made or sent. */
+export const ruleFor = (
+  { tools, toolPolicies }: Pick<Ready, 'tools' | 'toolPolicies'>,
+  name: string | undefined,
+): ResultRule => ruleOf(policiesOf(tools, toolPolicies), name)
 
 /** A caller's own system prompt is one dynamic section: nothing of it is known to be shared. */
 export function sectionsOf(system: EngineOptions['system']): readonly Section[] {

@@ -7,7 +7,9 @@ import type { UserBlock } from '../transcript/content.ts'
 import type { FactOf } from '../transcript/fact.ts'
 import { callId } from '../transcript/ids.ts'
 import type { Core } from './core.ts'
+import { keepBeside } from './keeping/keep-beside.ts'
 import { cutOff, previewOf } from './keeping/preview.ts'
+import { ruleFor } from './options.ts'
 
 export async function gated(
   core: Core,
@@ -19,7 +21,9 @@ export async function gated(
   const text = outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
   const others = outcome.content.filter((block) => block.type !== 'text')
   if (text.trim() === '' && others.length === 0) return { ...fact, content: [noOutput] }
-  const limit = limitOf(core, tool)
+  const { toolPolicies } = core.options
+  const known = tool === undefined ? [] : [tool]
+  const { maxResultChars: limit } = ruleFor({ tools: known, toolPolicies }, tool?.spec.name)
   // A tool that pages by itself sets no limit; writing its pages out would only make the model read them again.
   if (limit === null || text.length <= limit) {
     return {
@@ -28,7 +32,10 @@ export async function gated(
       ...(outcome.spill === undefined ? {} : { spill: outcome.spill }),
     }
   }
-  const { shown, spill } = await keep(core, id, text, limit)
+  const { shown, spill } =
+    outcome.spill === undefined
+      ? await keep(core, id, text, limit)
+      : { shown: shortened(text, outcome.spill), spill: outcome.spill }
   return { ...fact, content: [{ type: 'text', text: shown }, ...others], ...(spill && { spill }) }
 }
 
@@ -38,22 +45,20 @@ export async function gatedText(core: Core, name: string, text: string): Promise
   return text.length <= limit ? text : (await keep(core, name, text, limit)).shown
 }
 
-function limitOf(core: Core, tool: Tool | undefined): number | null {
-  if (tool === undefined) return defaults.results.maxChars
-  const set = core.options.resultLimits?.[tool.spec.name]
-  return set === undefined ? tool.policy.maxResultChars : set
-}
-
 async function keep(
   core: Core,
   name: string,
   text: string,
   limit: number,
 ): Promise<{ readonly shown: string; readonly spill?: FactOf<'tool-result'>['spill'] }> {
-  const kept = await core.options.store.putBlob(core.transcript.lease, name, new TextEncoder().encode(text))
+  const kept = await keepBeside(core, name, core.fold.numbers.upTo + 1, text)
   if (!kept.ok) return { shown: cutOff(text, limit, kept.failure.message) }
   const { blob, bytes, sha256, path } = kept
   return { shown: previewOf(text, { bytes, path: path ?? blob, ref: blob }), spill: { blob, bytes, sha256 } }
 }
+
+/** A tool that has kept the whole by itself gave a preview larger than is allowed here. */
+const shortened = (text: string, { blob, bytes }: NonNullable<ToolOutcome['spill']>): string =>
+  previewOf(text, { bytes, path: blob, ref: blob })
 
 const noOutput: UserBlock = { type: 'text', text: '[no output]' }

@@ -1,5 +1,5 @@
 // The settings as the engine takes them: numbers, switches and layers. Pure; nothing is read here.
-import { policiesOf } from '../engine/options.ts'
+import { policiesOf, type ToolPolicies } from '../engine/options.ts'
 import type { WireThinking } from '../model/wire.ts'
 import type { Layer } from '../projection/layer.ts'
 import { standardLayers, type LayerOptions } from '../projection/layers/index.ts'
@@ -10,12 +10,17 @@ import type { Tool } from '../tools/tool.ts'
 /** Switches of the standard layers, or layers of the caller's own. */
 export type GivenLayers = LayerOptions | readonly Layer[] | undefined
 
+export interface Switches extends LayerOptions {
+  readonly toolPolicies?: ToolPolicies | undefined
+}
+
 export const choicesOf = (settings: Settings) => ({
   caps: { dollars: settings.maxCost, tokens: settings.maxTokens },
   window: settings.window,
   threshold: settings.threshold,
   thrift: thriftOf(settings),
   pressureClearing: settings.pressureClearing,
+  toolPolicies: settings.toolPolicies,
   maxOutputTokens: settings.maxOutputTokens,
   thinking: thinkingOf(settings),
   effort: settings.effort,
@@ -28,17 +33,13 @@ export const restorationOf = (settings: Settings) => ({
   fileTokens: settings.restoreFileTokens,
 })
 
-export function layersOf(
-  given: GivenLayers,
-  switches: LayerOptions,
-  tools: readonly Tool[],
-): readonly Layer[] {
+export function layersOf(given: GivenLayers, switches: Switches, tools: readonly Tool[]): readonly Layer[] {
   if (given !== undefined && isList(given)) return given
-  return standardLayers({ policyOf: policiesOf(tools), ...switches })
+  return standardLayers({ policyOf: policiesOf(tools, switches.toolPolicies), ...switches })
 }
 
 /** The switches as the settings name them; layers of the caller's own bring theirs with them. */
-export const switchesOf = (settings: Settings, given: GivenLayers): LayerOptions => ({
+export const switchesOf = (settings: Settings, given: GivenLayers): Switches => ({
   automaticRemoval: settings.automaticRemoval,
   budget: settings.budget,
   snip: settings.snip,
@@ -53,6 +54,7 @@ export const switchesOf = (settings: Settings, given: GivenLayers): LayerOptions
   asksModel: settings.modelSummary !== false,
   keep: settings.keepResults,
   digestChars: settings.digestChars,
+  toolPolicies: settings.toolPolicies,
   ...(given === undefined || isList(given) ? {} : given),
 })
 

@@ -48,6 +48,11 @@ const hooks = z.strictObject({
   PostCompact: z.optional(z.array(hook)),
   Stop: z.optional(z.array(hook)),
 })
+/** Over what a tool says of its own results. */
+const toolPolicy = z.strictObject({
+  results: z.optional(z.enum(['keep', 'superseded', 'clear'])),
+  maxResultChars: z.optional(z.nullable(count)),
+})
 const rules = z.array(z.string().check(z.minLength(1)))
 const address = z.string().check(z.regex(/^https?:\/\/[^\s]+$/u))
 
@@ -88,6 +93,7 @@ export const schema = z.object({
   agents: z.boolean(),
   keepResults: count,
   digestChars: z.int().check(z.nonnegative()),
+  toolPolicies: z.record(z.string(), toolPolicy),
   restoreFiles: z.int().check(z.nonnegative()),
   restoreFileTokens: count,
   memory: z.boolean(),
@@ -221,6 +227,11 @@ export const keys: Readonly<Record<Key, About>> = {
     expected: 'a whole number of characters, or 0',
     scope: 'any',
     variable: 'PALIMPSEST_DIGEST_CHARS',
+  },
+  toolPolicies: {
+    expected:
+      'by the name of a tool {"results": "keep", "superseded" or "clear", "maxResultChars": a number or null}',
+    scope: 'any',
   },
   restoreFiles: {
     expected: 'a whole number of files, or 0',

@@ -4,8 +4,12 @@ import type { UserBlock } from '../transcript/content.ts'
 import type { Snipped } from '../projection/layers/snip.ts'
 import type { Fact, ToolSpec } from '../transcript/fact.ts'
 
-/** What may happen to a result later: kept, written out when large, cleared when newer work supersedes it, or never touched. */
-export type ResultPolicy = 'keep' | 'spill' | 'clear' | 'never-clear'
+/**
+ * What may happen to a result later. `clear`: it may go when it is old or superseded. `superseded`: only once newer work
+ * on the same file stands in its place. `keep`, `spill` and `never-clear`: it stays; what is large is written out at its
+ * limit in any case.
+ */
+export type ResultPolicy = 'keep' | 'spill' | 'superseded' | 'clear' | 'never-clear'
 
 export interface ToolPolicy {
   /** Read-only tools of one response run side by side; the others one after the other. */

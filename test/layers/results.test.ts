@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { fileStore, inMemoryStore } from '../../src/stores/index.ts'
 import { expandTool } from '../../src/tools/expand.ts'
+import type { Tool } from '../../src/tools/tool.ts'
+import type { Seq } from '../../src/transcript/ids.ts'
 import { ofType, folder, refusals } from '../e2e/desk.ts'
 import { lines } from './scene.ts'
 import { plainBytes, resultsIn, stage, toolOf, type StageOptions } from './stage.ts'
@@ -80,14 +82,67 @@ describe('the gate', () => {
 
   it('[Z2] a tool that pages by itself is never written out, and a setting overrides the limit of a tool', async () => {
     const tools = [toolOf('Read', () => long, { maxResultChars: null }), toolOf('Bash', () => lines(100))]
-    const resultLimits = { Bash: 1000 }
+    const toolPolicies = { Bash: { maxResultChars: 1000 } }
     const play = await stage([[call('Read', {}, 'r'), call('Bash', {}, 'b')], 'ok'], {
-      engine: { tools, resultLimits },
+      engine: { tools, toolPolicies },
     })
     await play.say('go')
     const shown = resultsIn(play.requests()[1]!)
     expect(shown.get('r')).toBe(long)
     expect(shown.get('b')).toContain('<persisted-output')
+  })
+
+  it('[Z21] a limit that was set holds at the gate and for the layer behind it', async () => {
+    const text = lines(3000)
+    expect(text.length).toBeGreaterThan(50_000)
+    for (const maxResultChars of [100_000, null]) {
+      const toolPolicies = { Bash: { maxResultChars } }
+      const tools = [toolOf('Bash', () => text)]
+      const play = await stage([[call('Bash', {}, 'b')], 'ok'], {
+        engine: { tools, toolPolicies, layers: undefined },
+      })
+      await play.say('go')
+      expect(resultsIn(play.requests()[1]!).get('b')).toBe(text)
+    }
+  })
+
+  it('[Z1] what a tool has kept by itself stays kept, also where its preview is larger than may be', async () => {
+    const bash = toolOf('Bash', () => '')
+    const kept: Tool = {
+      ...bash,
+      run: async (_input, env) => {
+        const done = await env.spill!(env.callId, new TextEncoder().encode(long))
+        if (!done.ok) throw new Error(done.why)
+        return { content: [{ type: 'text', text: lines(200) }], isError: false, spill: done }
+      },
+    }
+    const steps = [[call('Bash', {}, 'b')], [call('Expand', { ref: 'b', limit: 50_000 }, 'e')], 'ok']
+    const play = await stage(steps, {
+      engine: { tools: [kept, expandTool()], toolPolicies: { Bash: { maxResultChars: 3000 } } },
+    })
+    await play.say('go')
+    const shown = resultsIn(play.requests()[2]!)
+    expect(shown.get('b')!.length).toBeLessThan(3500)
+    expect(shown.get('b')).toContain(`bytes="${Buffer.byteLength(long)}"`)
+    expect(long.startsWith(shown.get('e')!.slice(0, 49_000))).toBe(true)
+    const [result] = ofType(await play.facts(), 'tool-result')
+    expect(result!.spill).toMatchObject({ blob: 'b', bytes: Buffer.byteLength(long) })
+  })
+
+  it('[Z1] of two results under one id both are kept whole', async () => {
+    let round = 0
+    const tools = [toolOf('Bash', () => `${++round} ${long}`)]
+    const again = () => [call('Bash', { round }, 'same')]
+    const play = await stage([again, 'one', again, 'two'], { engine: { tools } })
+    await play.say('go')
+    await play.session.rewind((await play.facts()).findIndex(({ type }) => type === 'session-start') as Seq)
+    await play.say('once more')
+    const spills = ofType(await play.facts(), 'tool-result').map(({ spill }) => spill!.blob)
+    expect(new Set(spills).size).toBe(2)
+    for (const [index, blob] of spills.entries()) {
+      const found = await play.store.getBlob(play.session.id, blob)
+      expect(found.ok && new TextDecoder().decode(found.bytes)).toBe(`${index + 1} ${long}`)
+    }
   })
 
   it('[B18] what was kept comes back page by page, no character halved, lost or twice', async () => {

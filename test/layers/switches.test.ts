@@ -114,6 +114,25 @@ describe('the switches', () => {
     expect(await namesOf({ pressureClearing: true })).toEqual(['microcompact'])
   })
 
+  it('[Z21] what may happen to the results of a tool is set in the settings', async () => {
+    const path = await folder()
+    const scene = await simulated([])
+    const namesOf = async (toolPolicies: Settings['toolPolicies']) => {
+      const past = await written(turnOf('build the parser', 30))
+      const settings = { threshold: 20_000, autocompact: false, toolPolicies }
+      const preset = await presetIn(path, scene, settings, past.store)
+      const session = await preset.engine.open(past.session)
+      await session.say('and now?')
+      await session.request().catch(() => null)
+      const rows = await session.edits()
+      await session.close()
+      return rows.map((row) => row.layer)
+    }
+    const keep = { results: 'keep' } as const
+    expect(await namesOf({ Glob: keep })).toEqual(['microcompact'])
+    expect(await namesOf({ Read: keep, Bash: keep, Edit: keep })).toEqual([])
+  })
+
   it('[G27] a session keeps the tools it began with, and they run', async () => {
     const path = await folder()
     const scene = await simulated([

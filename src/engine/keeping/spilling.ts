@@ -5,6 +5,7 @@ import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { BlockRef, FactOf, StubEdit } from '../../transcript/fact.ts'
 import type { Core } from '../core.ts'
+import { keepBeside } from './keep-beside.ts'
 import { cutOff, previewOf } from './preview.ts'
 
 interface Spilled {
@@ -43,9 +44,7 @@ async function spillOne(core: Core, at: BlockRef): Promise<Spilled | null> {
   const content = block.content
     .map((inner) => (inner.type === 'text' ? inner.text : `[${inner.type}]`))
     .join('\n')
-  const { store } = core.options
-  const bytes = new TextEncoder().encode(content)
-  const kept = await store.putBlob(core.transcript.lease, block.tool_use_id, bytes)
+  const kept = await keepBeside(core, block.tool_use_id, at.seq, content)
   const ref = `${at.seq}`
   const text = kept.ok
     ? previewOf(content, { bytes: kept.bytes, path: kept.path ?? kept.blob, ref })

@@ -1,10 +1,10 @@
 // What a request tells the server to leave out (SPEC 4.3, 4.5). Deletions from its cache stand in the view as cleared
 // results, so they travel again with every request, after a resume and in forks, until an edit ends them.
 import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
-import { ruleOf } from '../../projection/layers/tool-policy.ts'
 import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Core } from '../core.ts'
+import { ruleFor } from '../options.ts'
 
 export interface Told {
   readonly cacheEdits?: readonly WireCacheEdit[]
@@ -68,10 +68,8 @@ function nativeEdits(core: Core, view: View): readonly WireContextEdit[] | null 
 
 const lastTurn = { type: 'thinking_turns', value: 1 } as const
 
-export function mayBeCleared(core: Core, name: string): boolean {
-  const policyOf = (wanted: string) => core.options.tools.find((tool) => tool.spec.name === wanted)?.policy
-  return ruleOf(policyOf, name).results === 'clear'
-}
+export const mayBeCleared = (core: Core, name: string): boolean =>
+  ruleFor(core.options, name).results === 'clear'
 
 /** A pause after which the cache was cold lies in this view, or ends now: once true it stays so. */
 function wasIdle(core: Core, view: View): boolean {

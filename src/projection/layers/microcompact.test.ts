@@ -90,6 +90,20 @@ describe('what stays', () => {
     }
   })
 
+  it('[Z21] results that may go only when superseded stay however old they are', () => {
+    const scribe = new Scribe()
+    scribe.say()
+    const read = (id: string, file: string) =>
+      scribe.work({ id, tool: 'Read', input: { file_path: file } })[0]
+    const first = read('r0', '/a')
+    for (let n = 1; n < 8; n++) read(`r${n}`, `/f${n}`)
+    read('again', '/a')
+    scribe.answer()
+    const policyOf = () => ({ results: 'superseded', maxResultChars: null }) as const
+    expect(stubbed(microcompact({ policyOf }).decide(scribe.view(), idle(scribe)))).toEqual([first])
+    expect(stubbed(layer.decide(scribe.view(), idle(scribe))).length).toBeGreaterThan(1)
+  })
+
   it('[Z10] errors and small results stay and do not count among the newest', () => {
     const scribe = new Scribe()
     scribe.say()

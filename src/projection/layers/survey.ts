@@ -4,7 +4,7 @@
 import type { Seq } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Message, Part, ToolResultBlock, View } from '../view.ts'
-import { ruleOf, type PolicyOf } from './tool-policy.ts'
+import { ruleOf, type PolicyOf, type ResultRule } from './tool-policy.ts'
 
 export interface CallFacts {
   readonly id: string
@@ -52,20 +52,21 @@ interface Found {
 }
 
 type Known = WeakMap<Message, Found>
+type Results = ResultRule['results']
 
 /** Looks at one view after another and keeps what it has read of their messages. */
 export function createSurveyor(policyOf: PolicyOf | undefined): (view: View) => Survey {
   const known: Known = new WeakMap()
-  const verdicts = new Map<string | undefined, boolean>()
-  const mayClear = (tool: string | undefined): boolean => {
-    const verdict = verdicts.get(tool) ?? ruleOf(policyOf, tool).results === 'clear'
-    verdicts.set(tool, verdict)
-    return verdict
+  const rules = new Map<string | undefined, Results>()
+  const resultsOf = (tool: string | undefined): Results => {
+    const results = rules.get(tool) ?? ruleOf(policyOf, tool).results
+    rules.set(tool, results)
+    return results
   }
-  return (view) => surveyOf(view, mayClear, known)
+  return (view) => surveyOf(view, resultsOf, known)
 }
 
-function surveyOf(view: View, mayClear: (tool: string | undefined) => boolean, known: Known): Survey {
+function surveyOf(view: View, resultsOf: (tool: string | undefined) => Results, known: Known): Survey {
   const calls = new Map<string, CallFacts>()
   const results: { part: Part; block: ToolResultBlock; behind: number }[] = []
   const stoodOn = new Set<string>()
@@ -99,15 +100,18 @@ function surveyOf(view: View, mayClear: (tool: string | undefined) => boolean, k
     const { part, block } = one
     if (isLeft(part)) continue
     if (block.cleared === 'cache-edit') remote.push(candidateOf(one))
+    const results = resultsOf(part.tool)
     const may =
+      (results === 'clear' || results === 'superseded') &&
       block.cleared === undefined &&
       part.by === null &&
       !block.is_error &&
       part.from < answeredTo &&
       part.estimate >= defaults.clearing.smallTokens &&
-      mayClear(part.tool) &&
       !stoodOn.has(block.tool_use_id)
-    if (may) candidates.push(candidateOf(one))
+    if (!may) continue
+    const candidate = candidateOf(one)
+    if (results === 'clear' || candidate.isSuperseded) candidates.push(candidate)
   }
   const last = view.messages.last()
   const isTurnStart = last?.role === 'user' && last.parts.some((part) => part.kind === 'input')

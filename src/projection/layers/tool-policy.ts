@@ -4,7 +4,8 @@ import { defaults } from '../../settings/defaults.ts'
 
 /** The part of a tool's policy that layers look at; a tool's own policy fits. */
 export interface ResultRule {
-  readonly results: 'keep' | 'spill' | 'clear' | 'never-clear'
+  /** `clear`: may go when it is old; `superseded`: only once newer work makes it old; the others stay. */
+  readonly results: 'keep' | 'spill' | 'superseded' | 'clear' | 'never-clear'
   /** Largest result that enters the view whole. Null: the tool pages by itself and is never written out. */
   readonly maxResultChars: number | null
 }
