@@ -31,7 +31,9 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
   if (view.tokens <= effective) return { ok: true, view }
   const message =
     `the session takes about ${view.tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
-    'Compact it, drop turns, or choose a model with a larger window.'
+    (core.parent === null
+      ? 'Compact it, drop turns, or choose a model with a larger window.'
+      : 'It is a fork, and the conversation it began with leaves no room for more; a fresh agent has the whole window')
   return { ok: false, failure: { code: 'overflow', message } }
 }
 
@@ -90,7 +92,7 @@ export function budgetOf(core: Core, room: Room): Budget {
     isWarm: isWarm(core, now),
     rates: ratesFor(core, view.tokens),
     expectedRequests: expected(core, room),
-    isMain: core.parent === null,
+    isMain: core.payer === null,
     cacheLost: core.latest.cacheLost === true,
     capabilities: core.modelInfo()?.capabilities ?? noCapabilities,
   }

@@ -98,6 +98,18 @@ describe('cached clearing', () => {
     expect(refusals(play.scene)).toEqual([])
   })
 
+  it('[Z14] is for the main thread: an agent with a transcript of its own has nothing deleted', async () => {
+    const play = await clearing(many, { cacheEdits: true })
+    const about = { label: 'work', agent: 'general', mode: 'foreground', options: {} } as const
+    const agent = await play.session.spawn(about)
+    if (!agent.ok) throw new Error(agent.failure.message)
+    await turn(agent.session.send('work'))
+    await turn(agent.session.send('on'))
+    expect(play.requests().length).toBeGreaterThan(13)
+    expect(play.requests().flatMap(deletions)).toEqual([])
+    await agent.finish('done', 'worked')
+  })
+
   it('[Z14] survives a resume with the same bytes', async () => {
     const run = async (resumes: boolean): Promise<readonly string[]> => {
       const play = await clearing([...rounds(...named('a', 12)), 'one', ...rounds('b0', 'b1'), 'two'], {
