@@ -69,6 +69,37 @@ describe('time-based clearing', () => {
   })
 })
 
+describe('time-based clearing beside native clearing', () => {
+  it('[Z13] the server clears no results in the request for which old ones were cleared, and what it had cleared stays so', async () => {
+    const asked = (request: WireRequest): string[] =>
+      (request.context_management?.edits ?? []).map((edit) => edit.type)
+    const engine = { nativeClearing: true, thinking: { type: 'adaptive' } } as const
+    const idle = async (play: Stage): Promise<readonly string[][]> => {
+      await play.say('work')
+      play.clock.advance(61 * minute)
+      await play.say('back again')
+      play.clock.advance(1000)
+      await play.say('and on')
+      expect(refusals(play.scene)).toEqual([])
+      return play.requests().slice(-3).map(asked)
+    }
+    const both = ['clear_thinking_20251015', 'clear_tool_uses_20250919']
+    const play = await clearing([...rounds(...named('a', 8)), 'one', 'two'], {
+      layers: { native: true },
+      engine,
+    })
+    expect(await idle(play)).toEqual([both, both.slice(0, 1), both])
+    expect(marked(play.requests().at(-1)!)).toEqual(['a0', 'a1', 'a2'])
+    expect(ofType(await play.facts(), 'cache-break')).toEqual([])
+    const big = toolOf('Bash', (input) => lines(170, `line of run ${String(input['n'])}`))
+    const full = await clearing([...rounds(...named('a', 33)), 'one', 'two'], {
+      layers: { native: true, autocompact: false, pressure: false },
+      engine: { ...engine, tools: [big], window: 40_000 },
+    })
+    expect(await idle(full)).toEqual([both, both, both])
+  })
+})
+
 describe('cached clearing', () => {
   const many = [...rounds(...named('a', 12)), 'one', 'two', 'from the fork']
 

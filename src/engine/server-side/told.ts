@@ -1,8 +1,10 @@
 // What a request tells the server to leave out (SPEC 4.3, 4.5). Deletions from its cache stand in the view as cleared
 // results, so they travel again with every request, after a resume and in forks, until an edit ends them.
 import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
+import { microcompactName } from '../../projection/layers/microcompact.ts'
 import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { FactOf } from '../../transcript/fact.ts'
 import type { Core } from '../core.ts'
 import { ruleFor } from '../options.ts'
 
@@ -39,7 +41,7 @@ export function deletionsIn(view: View): readonly WireCacheEdit[] {
   return edits
 }
 
-/** The same for every request of a session, but for the reasoning kept, which changes when the cache is cold anyway. */
+/** The same for every request of a session, but for what changes when the cache is cold anyway: the reasoning kept, and below. */
 function nativeEdits(core: Core, view: View): readonly WireContextEdit[] | null {
   const room = core.room()
   if (!room.ok) return null
@@ -53,6 +55,7 @@ function nativeEdits(core: Core, view: View): readonly WireContextEdit[] | null 
     core.options.thinking === undefined || core.options.thinking.type === 'disabled'
       ? []
       : [{ type: 'clear_thinking_20251015', keep: wasIdle(core, view) ? lastTurn : 'all' }]
+  if (isClearedByTime(core, view)) return thinking.length === 0 ? null : thinking
   return [
     ...thinking,
     {
@@ -70,6 +73,27 @@ const lastTurn = { type: 'thinking_turns', value: 1 } as const
 
 export const mayBeCleared = (core: Core, name: string): boolean =>
   ruleFor(core.options, name).results === 'clear'
+
+/**
+ * Old results were cleared for this very request, so the server clears none in it. What it has cleared before would all
+ * come back, so it is still asked then.
+ */
+function isClearedByTime({ fold }: Core, view: View): boolean {
+  const cleared = fold.edits.controls.findLast(
+    ({ fact }) => fact.type === 'view-edit' && fact.layer === microcompactName,
+  )
+  if (cleared === undefined || cleared.seq <= (view.lastRequest ?? -1)) return false
+  const { price } = cleared.fact as FactOf<'view-edit'>
+  const isByTime = typeof price === 'object' && price !== null && 'kind' in price && price.kind === 'time'
+  return isByTime && !isClearedByServer(view)
+}
+
+function isClearedByServer({ messages }: View): boolean {
+  for (const message of messages)
+    for (const block of message.content)
+      if ('cleared' in block && block.cleared === 'context-management') return true
+  return false
+}
 
 /** A pause after which the cache was cold lies in this view, or ends now: once true it stays so. */
 function wasIdle(core: Core, view: View): boolean {
