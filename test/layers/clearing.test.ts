@@ -93,10 +93,11 @@ describe('time-based clearing beside native clearing', () => {
     expect(ofType(await play.facts(), 'cache-break')).toEqual([])
     const big = toolOf('Bash', (input) => lines(170, `line of run ${String(input['n'])}`))
     const full = await clearing([...rounds(...named('a', 33)), 'one', 'two'], {
-      layers: { native: true, autocompact: false, pressure: false },
+      layers: { native: true, autocompact: false, pressure: false, keep: 2 },
       engine: { ...engine, tools: [big], window: 40_000 },
     })
     expect(await idle(full)).toEqual([both, both, both])
+    expect((await edits(full)).at(-1)).toMatchObject({ price: { kind: 'time' } })
   })
 })
 
