@@ -7,7 +7,8 @@ import { machineFileSystem } from '../src/disk/fs.ts'
 import { isDue } from '../src/forks/notes/due.ts'
 import { defaultPrompt, updatePrompt } from '../src/forks/notes/prompt.ts'
 import { cutToLimits, defaultTemplate, isEmpty, overlong } from '../src/forks/notes/template.ts'
-import { saidIn, summaryRefusal, withoutWords } from '../src/forks/summary/check.ts'
+import { judged } from '../src/forks/summary/check.ts'
+import { saidIn } from '../src/forks/summary/quotes.ts'
 import { summaryPrompt } from '../src/forks/summary/prompt.ts'
 import type { WireBlock, WireRequest } from '../src/model/wire.ts'
 import type { Room } from '../src/projection/budget.ts'
@@ -75,9 +76,9 @@ export class Bystander {
     const blocks = await this.#answer(summaryPrompt(wholly))
     const text = blocks.map((block) => (typeof block['text'] === 'string' ? block['text'] : '')).join('')
     const account = accountOf({ ok: true, text, stop: 'end_turn', hasCalls: false })
-    if (!account.ok || summaryRefusal(account.account, variant, saidIn([...this.#fold.parts()])) !== null)
-      return null
-    return { account: withoutWords(account.account, variant), by: 'model', keptFrom: unanswered }
+    if (!account.ok) return null
+    const found = judged(account.account, variant, saidIn([...this.#fold.parts()]))
+    return found.ok ? { account: found.account, by: 'model', keptFrom: unanswered } : null
   }
 
   plan(room: Room, extracted: Plan, given: Given): PlanOutcome {

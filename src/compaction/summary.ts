@@ -123,11 +123,20 @@ export function accountOf(
   if (answer.hasCalls) return { ok: false, why: 'it called a tool instead of writing' }
   if (answer.stop !== 'end_turn')
     return { ok: false, why: `it did not come to its end (${answer.stop ?? 'cut off'})` }
-  const tagged = /<summary>([\s\S]*?)<\/summary>/iu.exec(answer.text)?.[1]
-  const account = (tagged ?? answer.text.replaceAll(/<analysis>[\s\S]*?(?:<\/analysis>|$)/giu, '')).trim()
+  const account = written(answer.text)
   if (account.length < defaults.compaction.leastSummaryChars)
     return { ok: false, why: `it says too little (${account.length} characters)` }
   if (/<(?:tool_use|function_calls|invoke|tool_call)\b/iu.test(account))
     return { ok: false, why: 'it holds the markup of a call' }
   return { ok: true, account }
+}
+
+/** Without the draft: one that was not closed ends where the summary or a numbered list begins. */
+function written(text: string): string {
+  const final = text
+    .replaceAll(/<analysis>[\s\S]*?<\/analysis>/giu, '')
+    .replace(/<analysis>[\s\S]*?(?=<summary>|^[\s#*]*1[.)]\s|(?![\s\S]))/imu, '')
+  // A summary may itself speak of such an element: the first opens, the last closes.
+  const tagged = /<summary>([\s\S]*)<\/summary>/iu.exec(final)?.[1]
+  return (tagged ?? final.replaceAll(/^\s*<\/?summary>/gimu, '')).trim()
 }

@@ -295,19 +295,48 @@ describe('what is not trusted', () => {
   ]
 
   it.each(bad)(
-    '[SN10] a summary that is %s is written down as failed, and the extracted text stands',
+    '[SN10][SN32] a summary that is %s is written down as failed, and the extracted text stands',
     async (_, options) => {
-      const { session, store } = await opened(answering(options))
+      const notices: string[] = []
+      const { session, store } = await opened(answering(options), {
+        listen: (event) => void (event.type === 'notice' && notices.push(event.message)),
+      })
       const done = await session.compact()
       expect(done.source).toBe('extractive')
       const facts = await factsOf(store, session.id)
       expect(ofType(facts, 'compaction-failed').map(({ source }) => source)).toEqual(['model'])
+      const [failed] = ofType(facts, 'compaction-failed')
+      expect(notices).toContain(`the model's summary was not used: ${failed!.why}`)
+      const [edit] = await session.edits()
+      expect(edit!.why).toContain(`; the model's summary was not used: ${failed!.why}`)
       const shown = JSON.stringify([...session.view().messages])
       expect(shown).not.toContain(inventedRequest)
       for (const wish of ['build the parser', 'now the printer, never the lexer'])
         expect(shown).toContain(wish)
     },
   )
+
+  it('[SN31] a made-up quotation among real ones is taken out and said, and the summary stands', async () => {
+    const model = ruleModel()
+    const answerer = answering({}, async (context) => {
+      const { content, ...rest } = await model.answer(context)
+      const lied = content.map((block) => {
+        const words = String(block['text']).replace('7. Pending', () => `- ${inventedRequest}\n\n7. Pending`)
+        return { ...block, text: words.replace('8. Current', () => `- ${inventedRequest}\n\n8. Current`) }
+      })
+      return { ...rest, content: lied }
+    })
+    const notices: string[] = []
+    const { session, store } = await opened(answerer, {
+      listen: (event) => void (event.type === 'notice' && notices.push(`${event.code} ${event.message}`)),
+    })
+    expect((await session.compact()).source).toBe('model')
+    expect(ofType(await factsOf(store, session.id), 'compaction-failed')).toEqual([])
+    const shown = JSON.stringify([...session.view().messages])
+    expect(shown).not.toContain(inventedRequest)
+    expect(shown).toContain('A line was taken out here')
+    expect(notices).toEqual([expect.stringMatching(/^summary-mended .*2 lines.*Please delete/)])
+  })
 
   it('[SN11] after three failures in a row no model is asked, until a summary by hand succeeds', async () => {
     let good = false
@@ -330,10 +359,11 @@ describe('what is not trusted', () => {
     // Each of the three was asked by a fork and then directly.
     expect(summaries(scene).length).toBe(6)
     good = true
-    await round(6)
+    for (const n of [6, 7]) await round(n)
     expect(summaries(scene).length).toBe(6)
+    expect((await session.edits()).at(-1)!.why).toContain('; no model was asked')
     expect((await session.compact()).source).toBe('model')
-    for (const n of [7, 8]) await round(n)
+    for (const n of [8, 9]) await round(n)
     expect(ofType(await factsOf(store, session.id), 'boundary').at(-1)!.source).toBe('model')
   })
 

@@ -20,6 +20,8 @@ export interface Choosing {
   readonly extracted: Plan
   readonly emit: Emit
   readonly signal: AbortSignal
+  /** Why texts that came before it in the order do not stand there; written on the boundary. */
+  readonly passedOver: string[]
 }
 
 /** The plan with the session's notes as its text (SPEC 7): no model is called. Null where they are not available. */
@@ -36,7 +38,11 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
     by: 'notes',
     keptFrom: (scene) => keptAfter(scene, read.coversTo),
   })
-  return made.ok ? made.plan : null
+  if (made.ok) return made.plan
+  choosing.passedOver.push(
+    'the notes were not used: with all that came after them the view would stay too long',
+  )
+  return null
 }
 
 export async function withAccount(
@@ -51,8 +57,12 @@ export async function withAccount(
   const { summariser } = core.options
   const isOpen =
     (core.latest.summaryFailures ?? 0) >= defaults.compaction.failures && ask.trigger !== 'manual'
-  if (summariser === undefined || extracted.span === null || isOpen || ask.dryRun === true)
+  if (summariser === undefined || extracted.span === null || ask.dryRun === true)
     return { ok: true, plan: extracted }
+  if (isOpen) {
+    choosing.passedOver.push('no model was asked, since too many summaries have failed in a row')
+    return { ok: true, plan: extracted }
+  }
   const { aside } = core
   const answer = await summariser.summarise(
     { ...summaryAsk(choosing, hookInstructions, extracted.span), aside, emit },
@@ -101,12 +111,14 @@ function wishesOf({ instructions }: CompactAsk, core: Core): string | null {
 
 /** A failing summary replaces nothing: it is written down, said, and the extracted text stands. */
 async function failedSummary(
-  { core, extracted, emit }: Choosing,
+  { core, extracted, emit, passedOver }: Choosing,
   why: string,
 ): Promise<Result<{ readonly plan: Plan }>> {
   const noted = await core.append([{ type: 'compaction-failed', source: 'model', why }])
   if (!noted.ok) return noted
-  emit({ type: 'notice', code: 'summary-failed', message: `the model's summary was not used: ${why}` })
+  const message = `the model's summary was not used: ${why}`
+  passedOver.push(message)
+  emit({ type: 'notice', code: 'summary-failed', message })
   if (core.latest.summaryFailures === defaults.compaction.failures)
     emit({
       type: 'notice',

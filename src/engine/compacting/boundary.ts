@@ -10,13 +10,20 @@ import type { CompactAsk, Compacted } from './ask.ts'
 /** The layer under whose name a compaction is written down. */
 export const compactionLayer = 'autocompact'
 
-export function boundaryOf(core: Core, ask: CompactAsk, made: Plan, room: Room): Fact {
+/** `passedOver` says why the text is not the one that comes first. */
+export function boundaryOf(
+  core: Core,
+  ask: CompactAsk,
+  made: Plan,
+  room: Room,
+  passedOver: readonly string[],
+): Fact {
   const { edits, source, tokensBefore, tokensAfter, audit, partsGone } = made
   const editing = {
     layer: compactionLayer,
     asked: ask.trigger === 'manual' ? ('user' as const) : ('automatic' as const),
     edits,
-    why: whyOf(ask, made, room),
+    why: [whyOf(ask, made, room), ...passedOver].join('; '),
     tokensFreed: tokensBefore - tokensAfter,
   }
   if (source === null) return { type: 'view-edit', ...editing }

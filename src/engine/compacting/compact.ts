@@ -63,13 +63,14 @@ async function carryOut(
   const first =
     planned.ok || !isForced(core, ask, room, planned.code) ? planned : await forced(core, room, options, emit)
   if (!first.ok) return refused(first.code, first.message)
-  const wanted = await chosen({ core, ask, room, options, extracted: first.plan, emit, signal })
+  const passedOver: string[] = []
+  const wanted = await chosen({ core, ask, room, options, extracted: first.plan, emit, signal, passedOver })
   if (!wanted.ok) return wanted
   const given = await restoration(core, wanted.plan, room, signal)
   const whole = { ...wanted.plan, tokensAfter: wanted.plan.tokensAfter + given.tokens }
   if (ask.dryRun === true) return { ok: true, compacted: reportOf(whole, null, given) }
   if (signal.aborted) return refused('aborted', 'the compaction was stopped; the session is as it was')
-  const written = await core.append([boundaryOf(core, ask, whole, room), ...given.facts])
+  const written = await core.append([boundaryOf(core, ask, whole, room, passedOver), ...given.facts])
   if (!written.ok) return written
   const { seq } = written.entries[0]!
   if (whole.source !== null) resetReadFiles(core, given, written.entries.slice(1))

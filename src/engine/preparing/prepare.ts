@@ -69,8 +69,12 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
   if (!answer.ok && answer.isAborted) return
   const account = answer.ok ? accountOf(answer) : answer
   if (account.ok) core.prepared = { account: account.account, upTo, askedAt }
-  // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
-  else await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
+  else {
+    // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
+    await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
+    const message = `the summary that was prepared ahead is not used: ${account.why}`
+    aside?.tell({ type: 'notice', code: 'summary-failed', message })
+  }
 }
 
 /** Its end is still in sight, and nobody took anything back or out since. */
@@ -109,6 +113,7 @@ export async function withPrepared({
   options,
   extracted,
   signal,
+  passedOver,
 }: Choosing): Promise<Plan | null> {
   const isChosen = [asked.instructions, asked.from, asked.upTo, asked.text].some((one) => one !== undefined)
   if (isChosen || asked.dryRun === true || extracted.span === null) return null
@@ -124,5 +129,7 @@ export async function withPrepared({
       return Math.min(next < 0 ? parts.length : next, pendingFrom)
     },
   })
-  return made.ok ? made.plan : null
+  if (made.ok) return made.plan
+  passedOver.push('the summary that was prepared ahead was not used: with it the view would stay too long')
+  return null
 }

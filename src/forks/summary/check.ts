@@ -1,118 +1,170 @@
-// Whether a model's summary may be trusted (SPEC 8.2): its sections are there, and what it quotes was said. Wrong
-// numbers and lost names are the audit's to find; a request that nobody made would send the work astray. Pure.
-import type { Part } from '../../projection/view.ts'
+// Whether a model's summary may be trusted (SPEC 8.2), and what of it. One that lacks its sections, mostly quotes as the
+// user's what nobody said, or names things that do not occur is no summary of this session. A single quotation that was
+// made up costs only itself and the lines that say the same. Wrong numbers and lost names are the audit's to find. Pure.
 import { defaults } from '../../settings/defaults.ts'
 import { sectionsOf, userMessagesTitle, type Variant } from './prompt.ts'
+import { findLine, findQuote, letters, quotesIn, repeats, sizeOf, type Said } from './quotes.ts'
 
-export interface Said {
-  /** The user's own words, those in earlier summaries included. */
-  readonly byUser: string
-  readonly byAnyone: string
-}
+export type Judged =
+  /** Without the user's words, which stand behind every summary as they were said; with what was taken out. */
+  | { readonly ok: true; readonly account: string; readonly takenOut: readonly string[] }
+  | { readonly ok: false; readonly why: string }
 
-export function saidIn(parts: readonly Part[]): Said {
-  const user: string[] = []
-  const anyone: string[] = []
-  for (const part of parts) {
-    const text = textOf(part)
-    anyone.push(text)
-    if (part.kind === 'input' || part.kind === 'edit') user.push(text)
-  }
-  return { byUser: flat(user.join('\n')), byAnyone: flat(anyone.join('\n')) }
-}
-
-function textOf({ blocks }: Part): string {
-  const texts = blocks.flatMap((block) => {
-    if (block.type === 'tool_result' && 'is_error' in block)
-      return block.content.map((inner) => (inner.type === 'text' ? inner.text : ''))
-    return 'text' in block && typeof block.text === 'string' ? [block.text] : []
+export function judged(account: string, variant: Variant, said: Said): Judged {
+  const sections = cutUp(account, variant)
+  const quoted = quotedIn(sections, said)
+  const why = missingIn(sections, variant) ?? quoted.why ?? tooLittle(sections) ?? strangeIn(sections, said)
+  if (why !== null) return { ok: false, why }
+  const takenOut = [...quoted.invented]
+  const told = sections.flatMap((section) => {
+    if (section.title === userMessagesTitle) return [section.heading, elsewhere, '']
+    const kept = section.lines.map((line) => {
+      if (!isWrong(section, line, quoted.invented, said)) return line
+      takenOut.push(line)
+      return removed
+    })
+    return [section.heading, ...kept]
   })
-  return texts.join('\n')
+  return { ok: true, account: told.join('\n').trim(), takenOut: takenOut.map(short) }
 }
 
-/** Why a summary is not used, or null. */
-export function summaryRefusal(account: string, variant: Variant, said: Said): string | null {
-  const found = sectionsIn(account, variant)
-  const missing = sectionsOf(variant)
-    .slice(0, -1)
-    .filter(({ title }) => !found.has(title))
-  if (missing.length > 0) return `it lacks ${missing.map(({ title }) => `"${title}"`).join(', ')}`
-  const made = (found.get(userMessagesTitle) ?? '').split('\n').find((line) => !wasSaid(line, said.byUser))
-  if (made !== undefined) return `it quotes words that the user did not say: "${short(made)}"`
-  const last = found.get(sectionsOf(variant).at(-1)!.title) ?? ''
-  const quoted = quotesIn(last, defaults.summary.leastNextQuoteChars)
-  const false_ = quoted.find((quote) => !fragmentsOf(quote).every((piece) => said.byAnyone.includes(piece)))
-  return false_ === undefined ? null : `its next step rests on words that nobody said: "${short(false_)}"`
+/** What it gives as the user's words; and why it is no summary where most of that was made up. */
+function quotedIn(
+  sections: readonly Section[],
+  { asUser }: Said,
+): { readonly invented: readonly string[]; readonly why: string | null } {
+  const lines = sections.find(({ title }) => title === userMessagesTitle)?.lines ?? []
+  const found = lines.map((line) => ({ line, size: sizeOf(letters(line)), as: findLine(line, asUser) }))
+  const real = found.filter(({ as }) => as === 'said')
+  const made = found.filter(({ as }) => as === 'invented')
+  const invented = made.map(({ line }) => line)
+  // By lines and by letters: neither one long invention nor many short ones outweigh what is true.
+  const isMost = made.length > real.length && sizeAll(made) > sizeAll(real)
+  return {
+    invented,
+    why: isMost ? `it quotes words that the user did not say: "${short(invented[0]!)}"` : null,
+  }
 }
+
+const elsewhere = '(They are kept word for word beside this summary.)'
+const removed = '(A line was taken out here: it gave words that nobody said.)'
+
+const sizeAll = (lines: readonly { readonly size: number }[]): number =>
+  lines.reduce((sum, { size }) => sum + size, 0)
+
+// ---- sections ----
 
 interface Section {
-  readonly title: string | null
+  readonly title: string
+  /** Its place in what was asked, from 0. */
+  readonly at: number
   readonly heading: string
   readonly lines: string[]
 }
 
-/** The account cut at the headings that were asked for; what stands before the first has no title. */
+/** Cut at the headings that were asked for, in whatever order; where hardly any is there by its words, by its number. */
 function cutUp(account: string, variant: Variant): readonly Section[] {
-  const sections: Section[] = [{ title: null, heading: '', lines: [] }]
   const titles = sectionsOf(variant).map(({ title }) => title)
+  const shapes = titles.map(shapeOf)
+  const named = cutAt(account, titles, (line) => shapes.map((shape) => headingIn(line, shape)))
+  if (named.length > titles.length / 2) return named
+  const numbered = cutAt(account, titles, (line, next) =>
+    titles.map((_, at) => (at === next ? numberIn(line, at + 1) : null)),
+  )
+  return numbered.length > named.length ? numbered : named
+}
+
+/** `headings` gives for each title what of the line is its heading. What stands before the first is a greeting or a draft. */
+function cutAt(
+  account: string,
+  titles: readonly string[],
+  headings: (line: string, next: number) => readonly (string | null)[],
+): readonly Section[] {
+  const sections: Section[] = []
   for (const line of account.split('\n')) {
-    const bare = line.replace(/^[\s#*>]*(?:\d+[.)])?[\s*]*/u, '').toLowerCase()
-    const title = titles.find((one) => bare.startsWith(one.toLowerCase()))
-    if (title === undefined || sections.some((section) => section.title === title))
-      sections.at(-1)!.lines.push(line)
-    else sections.push({ title, heading: line, lines: [bare.slice(title.length).replace(/^[\s*:.]+/u, '')] })
+    const found = headings(line, sections.length)
+    const at = found.findIndex((heading) => heading !== null)
+    if (at < 0 || sections.some((section) => section.at === at)) {
+      sections.at(-1)?.lines.push(line)
+      continue
+    }
+    const rest = line.slice(found[at]!.length).replace(/^[\s*:：.]+/u, '')
+    sections.push({ title: titles[at]!, at, heading: found[at]!, lines: rest === '' ? [] : [rest] })
   }
   return sections
 }
 
-/** The bodies of the asked sections, by title. */
-const sectionsIn = (account: string, variant: Variant): ReadonlyMap<string, string> =>
-  new Map(
-    cutUp(account, variant).flatMap(({ title, lines }) =>
-      title === null ? [] : [[title, lines.join('\n')] as const],
-    ),
+const shapeOf = (title: string): RegExp => {
+  const mark = String.raw`[^\p{L}\p{N}]{0,20}`
+  const words = title.replaceAll(' and ', ' (?:and|&) ')
+  return new RegExp(String.raw`^(${mark}(?:\d+[.)])?${mark})${words}(?![\p{L}\p{N}])`, 'iu')
+}
+
+/** A line that begins with the title, alone on it or marked as a heading. */
+function headingIn(line: string, shape: RegExp): string | null {
+  const found = shape.exec(line)
+  if (found === null) return null
+  const isMarked = /[#*\d]/u.test(found[1]!)
+  const rest = line.slice(found[0].length)
+  const isHeading = isMarked || /^[\s*]*(?:[:：.(–—-]|$)/u.test(rest)
+  return isHeading ? `${found[0]}${/^[*:：]*/u.exec(rest)![0]}` : null
+}
+
+/** In another language only the number tells; a list inside a section has no such form. */
+function numberIn(line: string, number: number): string | null {
+  const found = /^[\s#*>]*(\d)[.)][^:：]*/u.exec(line)
+  const isHeading = /^\s*[#*]/u.test(line) || /[:：][\s*]*$/u.test(line)
+  return isHeading && Number(found?.[1]) === number
+    ? `${found![0]}${/[:：][*]*/u.exec(line)?.[0] ?? ''}`
+    : null
+}
+
+/** What was asked and where the work stood must be there; a few others may have had nothing to say. */
+function missingIn(sections: readonly Section[], variant: Variant): string | null {
+  const asked = sectionsOf(variant).slice(0, -1)
+  const missing = asked.filter(({ title }) => !sections.some((section) => section.title === title))
+  const isNeeded = missing.some(({ title }) => title === asked[0]!.title || title === asked.at(-1)!.title)
+  if (!isNeeded && missing.length <= defaults.summary.mostMissing) return null
+  return `it lacks ${missing.map(({ title }) => `"${title}"`).join(', ')}`
+}
+
+/** Headings alone say nothing. */
+function tooLittle(sections: readonly Section[]): string | null {
+  const bodies = sections.filter(({ title }) => title !== userMessagesTitle)
+  const size = sizeOf(letters(bodies.flatMap(({ lines }) => lines.filter((line) => !isNone(line))).join('')))
+  return size < defaults.summary.leastBodyChars ? `its sections say too little (${size} letters)` : null
+}
+
+const isNone = (line: string): boolean => /^\W*(?:none|n\/a|nothing)\b.{0,20}$/iu.test(line)
+
+/** Paths, names and numbers are the same in every language: most of those it names must occur in the session. */
+function strangeIn(sections: readonly Section[], said: Said): string | null {
+  const { leastNames, mostNames, knownShare } = defaults.summary
+  const told = sections.flatMap(({ title, lines }) => (title === userMessagesTitle ? [] : lines)).join('\n')
+  const names = new Set((told.match(/[\w./@-]{5,120}/gu) ?? []).filter((word) => isName.test(word)))
+  const looked = [...names].slice(0, mostNames)
+  if (looked.length < leastNames) return null
+  const strange = looked.filter((name) => !said.byAnyone.texts.some((text) => text.includes(letters(name))))
+  if (looked.length - strange.length >= knownShare * looked.length) return null
+  return `it names what does not occur in the session: ${strange.slice(0, leastNames).map(short).join(', ')}`
+}
+
+const isName = /[a-z][A-Z]|_|\/|\.[a-z]|\d{3}/u
+
+// ---- lines ----
+
+/** Sections that say what is to be done: a request that nobody made would send the work astray. */
+const isWork = ({ at }: Section, count: number): boolean => at === 0 || at >= count - 3
+
+function isWrong(section: Section, line: string, invented: readonly string[], said: Said): boolean {
+  const count = sectionsOf('full').length
+  if (!isWork(section, count)) return false
+  if (invented.some((quote) => repeats(line, quote))) return true
+  if (section.at !== count - 1) return false
+  const quotes = quotesIn(line, defaults.summary.leastNextQuoteChars)
+  return quotes.some(
+    (quote) => findQuote(quote, said.byAnyone) !== 'said' && findQuote(quote, said.asUser) === 'invented',
   )
-
-/** The user's words stand behind every summary as they were said; once they have been checked they need not stand in it. */
-export function withoutWords(account: string, variant: Variant): string {
-  return cutUp(account, variant)
-    .map(({ title, heading, lines }) => {
-      if (title === null) return lines.join('\n')
-      return [heading, ...(title === userMessagesTitle ? [elsewhere, ''] : lines.slice(1))].join('\n')
-    })
-    .join('\n')
-    .trim()
 }
 
-const elsewhere = '(They are kept word for word beside this summary.)'
-
-/** A line of quotation: word for word, or with parts left out; what says that there is none is not one. */
-function wasSaid(line: string, said: string): boolean {
-  const words = flat(line)
-    .replace(/^(?:[-*•>]|\d+[.)])\s+/u, '')
-    .trim()
-  const isAside = /^(?:```\w*|"""|[([].*[)\]]|none\.?|-+)$/iu.test(words)
-  const plain = words.replace(/^["“'`]+|["”'`]+$/gu, '')
-  if (isAside || plain.length < defaults.summary.leastQuoteChars || said.includes(plain)) return true
-  if (fragmentsOf(plain).every((piece) => said.includes(piece))) return true
-  const quotes = quotesIn(words, defaults.summary.leastQuoteChars)
-  return (
-    quotes.length > 0 && quotes.every((quote) => fragmentsOf(quote).every((piece) => said.includes(piece)))
-  )
-}
-
-function quotesIn(text: string, least: number): readonly string[] {
-  return [...flat(text).matchAll(/["“]([^"“”]+)["”]/gu)]
-    .map((match) => match[1] ?? '')
-    .filter((quote) => quote.length >= least)
-}
-
-/** The pieces around what was left out. */
-const fragmentsOf = (quote: string): readonly string[] =>
-  quote
-    .split(/\[?(?:…|\.\.\.)\]?/u)
-    .map((piece) => piece.trim())
-    .filter((piece) => piece !== '')
-
-const flat = (text: string): string => text.replaceAll(/\s+/gu, ' ')
 const short = (line: string): string => line.trim().slice(0, defaults.summary.shownQuoteChars).toWellFormed()

@@ -12,8 +12,9 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { unfenced } from '../fences.ts'
-import { saidIn, summaryRefusal, withoutWords } from './check.ts'
+import { judged } from './check.ts'
 import { directSystem, summaryPrompt } from './prompt.ts'
+import { saidIn } from './quotes.ts'
 import { withSigns } from './signs.ts'
 import { piecesOf, roundsOf, talkOf, withoutOldest, type Round } from './talk.ts'
 
@@ -192,9 +193,16 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
   if (outcome.outcome !== 'done') return failure(outcome)
   const account = accountOf({ ok: true, text: outcome.text, stop, hasCalls: false })
   if (!account.ok) return refusal(account.why)
-  const why = summaryRefusal(account.account, ask.variant, saidIn([...ask.aside.fold.parts()]))
-  if (why !== null) return refusal(why)
-  return { ok: true, account: unfenced(withoutWords(account.account, ask.variant)) }
+  const found = judged(account.account, ask.variant, saidIn([...ask.aside.fold.parts()]))
+  if (!found.ok) return refusal(found.why)
+  const [first, ...others] = found.takenOut
+  if (first !== undefined)
+    ask.emit({
+      type: 'notice',
+      code: 'summary-mended',
+      message: `of the model's summary ${others.length + 1} lines were taken out that give words nobody said: "${first}"`,
+    })
+  return { ok: true, account: unfenced(found.account) }
 }
 
 function failure({ failure: told, outcome }: ForkOutcome): Tried {

@@ -27,6 +27,15 @@ export const forkDefaults = {
     leastNextQuoteChars: 20,
     /** Of a quotation that nobody said this much is shown. */
     shownQuoteChars: 80,
+    /** With this share of its words in one line of what was said, a quotation is told otherwise and not made up. */
+    nearShare: 0.7,
+    /** Of the sections that are asked for so many may be missing; the others must say this much beside the user's words. */
+    mostMissing: 2,
+    leastBodyChars: 80,
+    /** Of so many names a summary gives, this share must occur in the session; with fewer names nothing is concluded. */
+    mostNames: 40,
+    leastNames: 8,
+    knownShare: 0.5,
     /** Of the message at a chosen place this much is shown to tell where it is. */
     pivotChars: 200,
   },
