@@ -2,6 +2,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
 import { desk, lastRequest, read, write } from './desk.ts'
 import { memoryText } from './scene.ts'
 
@@ -128,5 +129,46 @@ describe('a session', () => {
     const [said] = await one.say('Remember: always indent with tabs in this repository')
     expect(said).not.toMatch(/^Saved/)
     expect(lastRequest(one)).not.toContain('memory that outlives')
+  })
+
+  it('[DR25] dates what the model writes itself, from the moment the user spoke, and says so', async () => {
+    const due = memoryText('due', {
+      description: 'The release is tomorrow',
+      body: 'Die Freigabe ist morgen.',
+    })
+    const seen: string[] = []
+    const one = await desk(
+      ({ memories, root }) => [
+        [write(join(memories, 'due.md'), due)],
+        [read(join(root, 'README.md'))],
+        [
+          call('Edit', {
+            file_path: join(memories, 'due.md'),
+            old_string: 'Die',
+            new_string: 'Since yesterday.\nDie',
+          }),
+        ],
+        'saved',
+      ],
+      {
+        askUser: (question) => {
+          seen.push(question.subject)
+          return Promise.resolve({ kind: 'once' })
+        },
+      },
+    )
+    await one.put('work/README.md', 'words')
+    const before = Date.now()
+    const [said] = await one.say('Remember: the release is tomorrow, die Freigabe')
+    const day = (by: number): string => new Date(before + by * 86_400_000).toISOString().slice(0, 10)
+    expect(said).toMatch(/^Saved due\.md \(version 1\)\. days were written as dates in 2 lines\.$/)
+    const dated = due.replace('tomorrow', day(1)).replace('ist morgen', `ist ${day(1)}`)
+    expect(await readFile(join(one.memories, 'due.md'), 'utf8')).toBe(
+      dated.replace('Die', `Since ${day(-1)}.\nDie`),
+    )
+    // Nobody is asked about a text other than the one that is written.
+    expect(seen.join()).toContain(`Since ${day(-1)}.`)
+    const [first] = one.preset.memory.keepers[1]!.ledger.versionsOf('due.md')
+    expect(first).toMatchObject({ do: 'write', by: { trust: 'user' } })
   })
 })

@@ -53,6 +53,7 @@ describe('the lineage of a call', () => {
       isMain: true,
       message: 'u11',
       userWords: ['read the page', 'now save it'],
+      typedAt: 5,
       before: [{ tool: 'WebFetch', source: 'https://a.test/x', trust: 'data' }],
       turn: [
         { tool: 'Edit', source: '/b', trust: 'data' },

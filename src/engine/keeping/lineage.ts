@@ -25,9 +25,13 @@ export function lineageOf(fold: Fold, { session, source, links }: Speaker, callI
   let before: Reading[] = isMain ? [] : [{ tool: source, source: null, trust: 'data' }]
   let turn: Reading[] = []
   const userWords: string[] = []
+  let typedAt: number | undefined
   for (const part of fold.parts()) {
     if (part.kind === 'input') {
-      if (part.from < typedBefore) userWords.push(wordsOf(part.blocks))
+      if (part.from < typedBefore) {
+        userWords.push(wordsOf(part.blocks))
+        typedAt = part.at
+      }
       before = [...before, ...turn]
       turn = []
     }
@@ -39,7 +43,7 @@ export function lineageOf(fold: Fold, { session, source, links }: Speaker, callI
     const reading = readingOf(part, inputs)
     if (reading !== null) turn.push(reading)
   }
-  return { session, isMain, message, userWords, turn, before }
+  return { session, isMain, message, userWords, typedAt, turn, before }
 }
 
 function readingOf(

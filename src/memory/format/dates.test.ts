@@ -1,3 +1,4 @@
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { absoluteDates, hasRelativeDate } from './dates.ts'
 
@@ -38,5 +39,160 @@ describe('relative dates', () => {
 
   it('[DR1] the end of a month stays in its month', () => {
     expect(absoluteDates('in a month', Date.UTC(2026, 0, 31)).text).toBe('2026-02-28')
+  })
+
+  // Today, yesterday, tomorrow; last and next week, month and year; a weekday before and ahead.
+  const table: Record<string, readonly [words: string, dated: string][]> = {
+    German: [
+      ['heute gestern vorgestern übermorgen', '2026-11-15 2026-11-14 2026-11-13 2026-11-17'],
+      ['Freigabe ist morgen', 'Freigabe ist 2026-11-16'],
+      ['letzte Woche und nächste Woche', 'Woche vom 2026-11-02 und Woche vom 2026-11-16'],
+      ['letzten Monat, nächstes Jahr', '2026-10, 2027'],
+      ['kommenden Freitag nach letztem Montag', '2026-11-20 nach 2026-11-09'],
+    ],
+    Dutch: [
+      ['vandaag gisteren morgen overmorgen', '2026-11-15 2026-11-14 2026-11-16 2026-11-17'],
+      ['vorige week, volgende maand, vorig jaar', 'week van 2026-11-02, 2026-12, 2025'],
+      ['volgende vrijdag en afgelopen maandag', '2026-11-20 en 2026-11-09'],
+    ],
+    French: [
+      ["aujourd'hui demain avant-hier après-demain", '2026-11-15 2026-11-16 2026-11-13 2026-11-17'],
+      ['cassé depuis hier', 'cassé depuis 2026-11-14'],
+      ['la semaine dernière, le mois prochain, l’année dernière', 'la semaine du 2026-11-02, 2026-12, 2025'],
+      ['vendredi prochain, lundi dernier', '2026-11-20, 2026-11-09'],
+    ],
+    Spanish: [
+      ['hoy ayer mañana', '2026-11-15 2026-11-14 2026-11-16'],
+      ['pasado mañana por la mañana', '2026-11-17 por la mañana'],
+      ['la semana pasada, el próximo mes, el año pasado', 'la semana de 2026-11-02, 2026-12, 2025'],
+      ['el viernes que viene, el lunes pasado', 'el 2026-11-20, el 2026-11-09'],
+    ],
+    Portuguese: [
+      ['hoje ontem amanhã', '2026-11-15 2026-11-14 2026-11-16'],
+      ['na próxima semana, no mês passado, ano que vem', 'na semana de 2026-11-16, no 2026-10, 2027'],
+      ['na próxima sexta-feira, domingo passado', 'na 2026-11-20, 2026-11-08'],
+    ],
+    Italian: [
+      ['oggi ieri domani dopodomani', '2026-11-15 2026-11-14 2026-11-16 2026-11-17'],
+      ['settimana scorsa, il mese prossimo, l’anno scorso', 'settimana del 2026-11-02, il 2026-12, 2025'],
+      ['venerdì prossimo, lunedì scorso', '2026-11-20, 2026-11-09'],
+    ],
+    Polish: [
+      ['dzisiaj wczoraj jutro pojutrze', '2026-11-15 2026-11-14 2026-11-16 2026-11-17'],
+      ['w zeszłym tygodniu, w przyszłym roku', 'w tygodniu od 2026-11-02, 2027'],
+      ['w przyszły piątek, w zeszłą środę', '2026-11-20, 2026-11-11'],
+    ],
+    Russian: [
+      ['сегодня вчера Завтра послезавтра', '2026-11-15 2026-11-14 2026-11-16 2026-11-17'],
+      ['на прошлой неделе, в следующем месяце', 'на неделе с 2026-11-02, 2026-12'],
+      ['в следующую пятницу, в прошлый понедельник', '2026-11-20, 2026-11-09'],
+    ],
+    Turkish: [
+      ['bugün dün yarın', '2026-11-15 2026-11-14 2026-11-16'],
+      ['geçen hafta, gelecek ay, geçen yıl', '2026-11-02 haftası, 2026-12, 2025'],
+      ['önümüzdeki cuma, geçen pazartesi, gelecek pazar günü', '2026-11-20, 2026-11-09, 2026-11-22'],
+    ],
+    Chinese: [
+      ['今天发布，昨天测试，明天休息', '2026-11-15发布，2026-11-14测试，2026-11-16休息'],
+      ['下周五上线，上周一开会', '2026-11-20上线，2026-11-02开会'],
+      ['下周，上个月，去年', '2026-11-16那一周，2026-10，2025'],
+    ],
+    Japanese: [
+      ['今日と昨日と明日', '2026-11-15と2026-11-14と2026-11-16'],
+      ['来週の金曜日、先週の月曜日', '2026-11-20、2026-11-02'],
+      ['先週、来月、昨年', '2026-11-02の週、2026-12、2025'],
+    ],
+    Korean: [
+      ['오늘 어제 내일까지', '2026-11-15 2026-11-14 2026-11-16까지'],
+      ['다음 주 금요일에, 지난주 월요일', '2026-11-20에, 2026-11-02'],
+      ['지난 주, 다음 달, 작년', '2026-11-02 주, 2026-12, 2025'],
+    ],
+  }
+
+  it.each(Object.entries(table))('[DR1] become days in %s too, once and for all', (_, rows) => {
+    expect(rows.map(([words]) => put(words))).toEqual(rows.map(([, dated]) => dated))
+    expect(rows.map(([, dated]) => put(dated))).toEqual(rows.map(([, dated]) => dated))
+  })
+
+  it('[DR24] words that only look like them stay', () => {
+    for (const text of [
+      'Guten Morgen, am Morgen, heutige, Freitag morgen',
+      'von heute auf morgen',
+      'hier steht der Server',
+      'por la mañana, hoy en día',
+      'na segunda passada do compilador',
+      'bu pazar büyük',
+      '说明天气, 三天前天气, 后天的努力, 下周末',
+      '今年度の予算、今週末',
+      '오늘날 오늘의집 이번 주말',
+      'the last week of the sprint, the next day',
+      'letzte Woche des Sprints',
+      'see notes/today.md and next-week.txt, today(), ?day=tomorrow, @today, x.tomorrow',
+      'the button "Today" and the state ‘tomorrow’',
+    ])
+      expect(put(text)).toBe(text)
+  })
+
+  it('[DR24] nothing in code changes', () => {
+    const code = [
+      'said:',
+      '```js',
+      'tomorrow 明天 morgen',
+      '~~~',
+      'today',
+      '```',
+      '- ~~~~',
+      '  yesterday',
+      '  ~~~',
+      '  ~~~~',
+      '',
+      '    echo today',
+      '\techo tomorrow',
+      'and ``a ` today`` too, or `next week`',
+    ].join('\n')
+    expect(put(code)).toBe(code)
+    expect(put('```\ntoday\n```\ntoday\n  - today')).toBe('```\ntoday\n```\n2026-11-15\n  - 2026-11-15')
+  })
+
+  it('[DR24] any text without such words stays byte for byte, and around one nothing else changes', () => {
+    const quiet = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.lorem({ maxCount: 8 }),
+      fc.constantFrom(
+        'the',
+        'last',
+        'week',
+        'in',
+        'days',
+        '明',
+        '天',
+        '`',
+        '```\n',
+        '\r\n',
+        'monday',
+        '日',
+        '주',
+      ),
+    )
+    fc.assert(
+      fc.property(
+        fc.array(quiet, { maxLength: 6 }),
+        fc.constantFrom('tomorrow', 'gestern', '来週'),
+        (pieces, word) => {
+          const text = pieces.join(' ')
+          fc.pre(!hasRelativeDate(text))
+          expect(put(text)).toBe(text)
+          const date = put(word)
+          expect(put(`${text}\n${word}\n`).replace(date, word)).toBe(`${text}\n${word}\n`)
+        },
+      ),
+    )
+  })
+
+  it('[DR24] a long text takes no longer than its length', () => {
+    const long = 'The quick brown fox 说明天气 jumps over it. '.repeat(4000)
+    const began = performance.now()
+    expect(put(long)).toBe(long)
+    expect(performance.now() - began).toBeLessThan(5000)
   })
 })

@@ -1,26 +1,41 @@
-// Dates that say when only to somebody who knows the day they were written on: replaced by the day itself (SPEC 10.4).
-// English words only. What stands in backticks is code and stays. Pure.
+// Dates that say when only to somebody who knows the day they were written on: replaced by the day itself (SPEC 10.4), in
+// the languages of `date-words.ts`. What stands in code, in names of files and addresses, or alone between quotation marks
+// stays, and text without such words stays byte for byte. Days are those of UTC. Pure.
+import { ambiguous, dateLanguages, type DateLanguage } from './date-words.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
-const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
 const unitDays = { day: 1, week: 7 }
 
-const count = `(\\d{1,3}|an?|${numbers.slice(1).join('|')})`
-const unit = '(days?|weeks?|months?|years?)'
-const relative = new RegExp(
-  [
-    "\\b(?:the day after tomorrow|the day before yesterday|tomorrow|yesterday|tonight|today)\\b(?!\u2019s|'s)",
-    `\\bin ${count} ${unit}\\b`,
-    `\\b${count} ${unit} ago\\b`,
-    `\\b(next|this|last) (${weekdays.join('|')}|week|month|year)\\b`,
-  ].join('|'),
-  'giu',
-)
-const code = /`[^`\n]*`/gu
+interface Rule {
+  readonly pattern: string
+  readonly dateOf: (found: string, at: number) => string | null
+}
+
+const left = "(?<![\\p{L}\\p{N}_/\\\\@#.$=-]|\\p{L}['’])"
+const right = '(?![\\p{L}\\p{N}_/\\\\(=]|-\\p{L}|\\.[\\p{L}\\p{N}])'
+const countWord = `(?:\\d{1,3}|an?|${numbers.slice(1).join('|')})`
+const counted: readonly Rule[] = [`in ${countWord} `, `${countWord} `].map((start, i) => ({
+  pattern: `${start}(?:day|week|month|year)s?${i === 0 ? '' : ' ago'}`,
+  dateOf(found, at) {
+    const [, count, unit] = /(\S+) (day|week|month|year)s?(?: ago)?$/u.exec(found) ?? []
+    if (count === undefined || unit === undefined) return null
+    const many = /^\d/u.test(count) ? Number(count) : Math.max(1, numbers.indexOf(count))
+    return movedBy(at, i === 0 ? many : -many, unit)
+  },
+}))
+
+const spaced = compiled('both', left, right)
+const joined = compiled('left', left, '')
+const unspaced = compiled('dictionary', '', '')
+/** Where none of these stands there is no word of theirs. */
+const hangul = /[가-힣]/u
+const unspacedSign = /[今昨明一本大后後前上下这這去先来]/u
+
+const inlineCode = /((?<!`)(?:`[^`]+`|``.+?``)(?!`))/u
 
 /** Whether a text says when only to somebody who knows its day. */
-export const hasRelativeDate = (text: string): boolean => text.replaceAll(code, ' ').match(relative) !== null
+export const hasRelativeDate = (text: string): boolean => absoluteDates(text, 0).dates.length > 0
 
 /** The text with each such word replaced by its day, as seen from a moment; and the dates that were put in. */
 export function absoluteDates(
@@ -28,38 +43,107 @@ export function absoluteDates(
   at: number,
 ): { readonly text: string; readonly dates: readonly string[] } {
   const dates: string[] = []
-  const put = (words: string): string =>
-    words.replaceAll(relative, (found: string) => {
-      const date = dateOf(found.toLowerCase(), at)
-      if (date === null) return found
-      dates.push(date)
-      return date
-    })
-  const pieces = text.split(/(`[^`\n]*`)/u)
-  return { text: pieces.map((piece, i) => (i % 2 === 1 ? piece : put(piece))).join(''), dates }
+  const put = (words: string): string => {
+    const once = replaced(words, spaced, at, dates)
+    const twice = hangul.test(once) ? replaced(once, joined, at, dates) : once
+    return unspacedSign.test(twice) ? replaced(twice, unspaced, at, dates, isWordAt) : twice
+  }
+  const code = codeLines(text)
+  const lines = text.split('\n').map((line, i) => {
+    if (code.has(i)) return line
+    const pieces = line.split(inlineCode)
+    return pieces.map((piece, n) => (n % 2 === 1 ? piece : put(piece))).join('')
+  })
+  return { text: lines.join('\n'), dates }
 }
 
-const fixed: Readonly<Record<string, number>> = {
-  'the day after tomorrow': 2,
-  'the day before yesterday': -2,
-  tomorrow: 1,
-  yesterday: -1,
-  tonight: 0,
-  today: 0,
+/** The numbers of the lines that are code: between fences, or set in after an empty line. */
+export function codeLines(text: string): ReadonlySet<number> {
+  const code = new Set<number>()
+  let fence: string | null = null
+  let canBegin = true
+  for (const [i, line] of text.split('\n').entries()) {
+    const mark = /^\s*(?:[-*+>]\s+)*(`{3,}|~{3,})/u.exec(line)?.[1]
+    if (fence !== null || mark !== undefined) code.add(i)
+    if (fence === null) fence = mark ?? null
+    else if (mark !== undefined && mark[0] === fence[0] && mark.length >= fence.length) fence = null
+    const isSetIn: boolean = fence === null && canBegin && /^(?: {4}|\t)\s*(?![-*+\s]|\d+[.)])/u.test(line)
+    if (isSetIn) code.add(i)
+    canBegin = isSetIn || line.trim() === ''
+  }
+  return code
 }
 
-function dateOf(words: string, at: number): string | null {
-  const days = fixed[words]
-  if (days !== undefined) return dayOf(at + days * dayMs)
-  const moved = /^(in )?(\S+) (day|week|month|year)s?( ago)?$/u.exec(words)
-  if (moved !== null && (moved[1] !== undefined || moved[4] !== undefined))
-    return movedBy(at, countOf(moved[2]!) * (moved[4] === undefined ? 1 : -1), moved[3]!)
-  const [, which, what] = /^(next|this|last) (\S+)$/u.exec(words) ?? []
-  return which === undefined || what === undefined ? null : turned(at, which, what)
+function replaced(
+  text: string,
+  { search, rules }: ReturnType<typeof compiled>,
+  at: number,
+  dates: string[],
+  isWord: typeof isWordAt = () => true,
+): string {
+  return text.replaceAll(search, (found: string, ...rest: unknown[]) => {
+    const rule = rules[rest.findIndex((group) => group !== undefined)]
+    const from = rest.find((one) => typeof one === 'number') ?? 0
+    const isOther = ambiguous.has(found) || isQuoted(text, from, found.length)
+    const isMeant = !isOther && isWord(text, from, from + found.length)
+    const date = rule === undefined || !isMeant ? null : rule.dateOf(found.toLowerCase(), at)
+    if (date === null) return found
+    dates.push(date)
+    return date
+  })
 }
 
-const countOf = (word: string): number =>
-  /^\d/u.test(word) ? Number(word) : Math.max(1, numbers.indexOf(word))
+/** A word alone between quotation marks is spoken of, not said. */
+const isQuoted = (text: string, from: number, length: number): boolean =>
+  /["'“‘«„「『]/u.test(text.charAt(from - 1)) && /["'”’»“」』]/u.test(text.charAt(from + length))
+
+const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
+const besideChars = 16
+/** Whether words begin and end there. Only what stands around it is looked at: each segment costs a copy of the whole. */
+function isWordAt(text: string, from: number, to: number): boolean {
+  const start = Math.max(0, from - besideChars)
+  const around = text.slice(start, to + besideChars).toWellFormed()
+  const ends = new Set([...segmenter.segment(around)].map(({ index }) => index + start))
+  return ends.has(from) && (ends.has(to) || to === start + around.length)
+}
+
+function compiled(
+  bounds: DateLanguage['bounds'],
+  before: string,
+  behind: string,
+): { readonly search: RegExp; readonly rules: readonly Rule[] } {
+  const languages = dateLanguages.filter((one) => one.bounds === bounds)
+  const rules = [...(bounds === 'both' ? counted : []), ...languages.flatMap(rulesOf)]
+  const any = rules.map(({ pattern }) => `(${pattern})`).join('|')
+  return { search: new RegExp(`${before}(?:${any})${behind}`, 'giu'), rules }
+}
+
+function rulesOf(language: DateLanguage): readonly Rule[] {
+  const { bounds, weekdays, weekOf, counted: how } = language
+  const any = `(?:${weekdays.join('|')})`
+  const three = (unit: 'weekday' | 'week' | 'month' | 'year', dateOf: (by: number) => Rule['dateOf']) =>
+    language[unit].map((words, i) => ({ words, dateOf: dateOf(i - 1) }))
+  const gap = bounds === 'dictionary' ? '' : ' '
+  return [
+    ...three('weekday', (by) => (found, at) => {
+      // The longest name: one may begin or end with another.
+      const ends = weekdays.map((name) => new RegExp(name, 'u').exec(found)?.[0].length ?? 0)
+      return weekdayOf(at, by, ends.indexOf(Math.max(...ends)), how)
+    }).map((one) => ({
+      ...one,
+      words: one.words.includes('{weekday}')
+        ? one.words.replaceAll('{weekday}', any)
+        : `${one.words}${gap}${any}`,
+    })),
+    ...Object.entries(language.days).map(([words, by]) => ({
+      words,
+      dateOf: (_: string, at: number) => dayOf(at + by * dayMs),
+    })),
+    ...three('week', (by) => (_, at) => weekOf(dayOf(mondayOf(at) + by * 7 * dayMs))),
+    ...three('month', (by) => (_, at) => movedBy(at, by, 'month').slice(0, 'yyyy-mm'.length)),
+    ...three('year', (by) => (_, at) => String(new Date(at).getUTCFullYear() + by)),
+  ].map(({ words, dateOf }) => ({ pattern: words, dateOf }))
+}
 
 function movedBy(at: number, by: number, what: string): string {
   if (what === 'day' || what === 'week') return dayOf(at + by * unitDays[what] * dayMs)
@@ -71,17 +155,13 @@ function movedBy(at: number, by: number, what: string): string {
   return dayOf(first.getTime() + (Math.min(date.getUTCDate(), last) - 1) * dayMs)
 }
 
-function turned(at: number, which: string, what: string): string {
-  const by = which === 'next' ? 1 : which === 'last' ? -1 : 0
-  const date = new Date(at)
-  if (what === 'year') return String(date.getUTCFullYear() + by)
-  if (what === 'month')
-    return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + by, 1)).toISOString().slice(0, 7)
-  const today = date.getUTCDay()
-  if (what === 'week') return `the week of ${dayOf(at + (by * 7 - ((today + 6) % 7)) * dayMs)}`
-  const ahead = (weekdays.indexOf(what) - today + 7) % 7
-  if (which === 'last') return dayOf(at + (ahead === 0 ? -7 : ahead - 7) * dayMs)
-  return dayOf(at + (ahead === 0 && which === 'next' ? 7 : ahead) * dayMs)
+const mondayOf = (at: number): number => at - ((new Date(at).getUTCDay() + 6) % 7) * dayMs
+
+function weekdayOf(at: number, by: number, weekday: number, how: DateLanguage['counted']): string {
+  if (how === 'within') return dayOf(mondayOf(at) + (by * 7 + ((weekday + 6) % 7)) * dayMs)
+  const ahead = (weekday - new Date(at).getUTCDay() + 7) % 7
+  if (by < 0) return dayOf(at + (ahead === 0 ? -7 : ahead - 7) * dayMs)
+  return dayOf(at + (ahead === 0 && by > 0 ? 7 : ahead) * dayMs)
 }
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)

@@ -21,6 +21,8 @@ export interface Lineage {
   readonly message: string | null
   /** What the user typed, as far as the model sees it. */
   readonly userWords: readonly string[]
+  /** When the last of them were typed. */
+  readonly typedAt?: number | undefined
   /** Read since the last thing the user typed, and before that, as far as the model sees it. */
   readonly turn: readonly Reading[]
   readonly before: readonly Reading[]

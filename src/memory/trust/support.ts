@@ -49,9 +49,18 @@ export const exactIn = (text: string): readonly string[] =>
 
 /** Words that tell something, by their beginnings, so that "installing" meets "install". */
 export function tellingWords(text: string): readonly string[] {
-  return [...segmenter.segment(text.toLowerCase())]
-    .filter(({ segment, isWordLike }) => isWordLike === true && isTelling(segment) && !frame.has(segment))
-    .map(({ segment }) => segment.slice(0, defaults.memory.supportStemChars))
+  // Each segment holds a copy of all that was segmented, so a long text is taken run by run.
+  const runs = text.toLowerCase().match(/\S{1,500}/gu) ?? []
+  return runs
+    .flatMap(wordsIn)
+    .filter((word) => isTelling(word) && !frame.has(word))
+    .map((word) => word.slice(0, defaults.memory.supportStemChars))
+}
+
+function wordsIn(run: string): readonly string[] {
+  const plain = /^(\p{Script=Latin}+)[.,;:!?]?$/u.exec(run)?.[1]
+  if (plain !== undefined) return [plain]
+  return [...segmenter.segment(run)].flatMap(({ segment, isWordLike }) => (isWordLike ? [segment] : []))
 }
 
 /** A word of a script without blanks is short and tells a lot. */

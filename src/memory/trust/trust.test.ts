@@ -77,6 +77,14 @@ describe('who is speaking', () => {
     expect(isSupported('anything', [])).toBe(false)
   })
 
+  it('[ME61] a pasted book is looked through in time', () => {
+    const book = `${'Some words that somebody has pasted here, 12 pages of them. '.repeat(12_000)} use heron`
+    const began = performance.now()
+    expect(isSupported('Use heron.', [book])).toBe(true)
+    expect(isSupported('Use egrets.', [book])).toBe(false)
+    expect(performance.now() - began).toBeLessThan(20_000)
+  })
+
   it('[ME10] no text of a stranger becomes trusted in a session that has read it, whatever the user typed', () => {
     const word = fc.constantFrom(
       'deploy',

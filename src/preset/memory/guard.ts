@@ -47,20 +47,35 @@ async function write(
     turn: await othersOf(fs, keepers, whole.turn),
     before: await othersOf(fs, keepers, whole.before),
   }
-  const { by, asks } = derive(lineage, change.text, env.now())
+  // The tables of words are large, and most sessions write no memory.
+  const { datedMemory, withoutDates } = await import('../../memory/format/dating.ts')
+  const { at, words } = spoken(lineage, env.now())
+  const { by, asks } = derive(lineage, withoutDates(change.text, words, at), env.now())
+  const old = await readBytes(fs, keeper.place.root, file)
+  const { text, dated } = datedMemory(change.text, old.ok ? old.bytes.toString('utf8') : null, at)
   const approved = asks && options.askUser !== undefined
   if (approved) {
-    const refused = await asked(options.askUser!, change, by.from, env, signal)
+    const refused = await asked(options.askUser!, { ...change, text }, by.from, env, signal)
     if (refused !== null) return { ok: false, why: refused }
   }
-  const done = await applyWrite(keeper, [{ file, text: change.text, expected: change.expected }], by, {
+  const done = await applyWrite(keeper, [{ file, text, expected: change.expected }], by, {
     via: 'session',
     approved,
   })
   if (!done.ok) return { ok: false, why: `${file} was not saved: ${done.failure.message}` }
   const applied = done.applied[0]!
   if (applied.kind === 'refused') return { ok: false, why: applied.why }
-  return await written(keeper, file, change.path, wordsFor(applied, done.dropped))
+  return await written(keeper, file, change.path, wordsFor(applied, done.dropped, dated))
+}
+
+/** The moment from which days count, and the words of the user's that were said then. */
+function spoken(
+  { isMain, typedAt, userWords }: Lineage,
+  now: number,
+): { readonly at: number; readonly words: readonly string[] } {
+  return isMain && typedAt !== undefined
+    ? { at: typedAt, words: userWords.slice(-1) }
+    : { at: now, words: [] }
 }
 
 /** Somebody who cannot say what was read is taken to have read anything. */
@@ -103,8 +118,13 @@ async function asked(
   return `The user does not want this remembered${answer.words === undefined ? '' : `: ${answer.words}`}.`
 }
 
-function wordsFor({ kind, file, version, by, why, notes }: Applied, dropped: readonly string[]): string {
-  const more = notes.map((note) => ` ${note}.`).join('')
+function wordsFor(
+  { kind, file, version, by, why, notes }: Applied,
+  dropped: readonly string[],
+  dated: number,
+): string {
+  const days = dated === 0 ? [] : [`days were written as dates in ${dated} lines`]
+  const more = [...notes, ...days].map((note) => ` ${note}.`).join('')
   if (kind === 'held')
     return `${file} is held until the user has looked at it (pal memory accept ${version}): ${why}.${more}`
   if (kind === 'unchanged') return `${file} says that already.${more}`

@@ -174,6 +174,15 @@ describe('a proposal', () => {
 })
 
 describe('days', () => {
+  it('[DR24] in code are none, and leave the memory as it is', async () => {
+    const body = 'The job:\n```sh\nat tomorrow 明天\n```\nIt began yesterday.'
+    const { world } = await worldOf([{ file: 'a.md', text: fact('a', body) }])
+    const outcome = propose(world, {})
+    expect(outcome.ok && outcome.changes[0]!.text).toBe(fact('a', body.replace('yesterday', '2026-11-14')))
+    const code = fact('b', 'The job:\n```sh\nat tomorrow\n```')
+    expect(filesOf(propose((await worldOf([{ file: 'b.md', text: code }])).world, {}))).toEqual([])
+  })
+
   it('[DR8] of the same words in two memories are those of each', async () => {
     let now = Date.UTC(2026, 10, 10)
     const keeper = keeperIn(await folder(), { fs: unsynced, clock: { now: () => now } })

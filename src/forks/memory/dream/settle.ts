@@ -2,6 +2,8 @@
 // that lead nowhere are mended. Then the set is looked at as a whole: every retired memory has somebody that stands in
 // its place, and no more is lost at once than the limit. Law: settled again on its own result, nothing is left to do.
 import type { WantedChange } from '../../../memory/sets/apply-set.ts'
+import { codeLines } from '../../../memory/format/dates.ts'
+import { isRule } from '../../../memory/format/dating.ts'
 import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
 import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
@@ -85,16 +87,17 @@ function mended(
 ): string {
   const { head, body } = readMemoryText(text)
   const start = text.slice(0, text.length - body.length)
-  const isRule = head.type === 'feedback' || head.type === 'user'
-  const lines = body.split('\n').map((line) => {
+  const hasDays = !isRule(head)
+  const code = codeLines(body)
+  const lines = body.split('\n').map((line, i) => {
     const pointed = pointing(line, file, heirs, files)
     if (pointed !== line) told.push(`mended a pointer in ${file}`)
-    const dated = isRule ? null : datedLine(world, file, line)
+    const dated = hasDays && !code.has(i) ? datedLine(world, file, line) : null
     if (dated === null) return pointed
     told.push(`dated a line of ${file}: ${dated.trim()}`)
     return pointing(dated, file, heirs, files)
   })
-  const description = isRule ? null : datedLine(world, file, head.description)
+  const description = hasDays ? datedLine(world, file, head.description) : null
   return (description === null ? start : withFields(start, { description })) + lines.join('\n')
 }
 

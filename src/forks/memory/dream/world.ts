@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { attempt, type DiskResult } from '../../../disk/fs.ts'
 import { filesBelow, listMemories, readBytes, readMemory } from '../../../memory/files.ts'
-import { absoluteDates, hasRelativeDate } from '../../../memory/format/dates.ts'
+import { absoluteDates, codeLines, hasRelativeDate } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { readVersion } from '../../../memory/keeping/versions.ts'
@@ -58,7 +58,7 @@ export async function readWorld(keeper: Keeper): Promise<DiskResult<{ world: Wor
     note(said, file, text)
     const day = Date.parse(`${/\d{4}-\d{2}-\d{2}/u.exec(file)?.[0] ?? ''}T12:00:00Z`)
     if (Number.isNaN(day)) continue
-    for (const line of linesOf(text).facts.filter(hasRelativeDate)) setMoment(dated, file, plain(line), day)
+    for (const line of datable(text).filter(hasRelativeDate)) setMoment(dated, file, plain(line), day)
   }
   const walked = await attempt('looking at the folder', () => filesBelow(fs, place.root))
   if (!walked.ok) return walked
@@ -102,10 +102,13 @@ async function date(keeper: Keeper, file: string, text: string, dated: Map<strin
   }
 }
 
-const datable = (text: string): readonly string[] => [
-  readMemoryText(text).head.description,
-  ...linesOf(text).facts,
-]
+/** What is said in a text, without its code. */
+function datable(text: string): readonly string[] {
+  const { head, body } = readMemoryText(text)
+  const code = codeLines(body)
+  const prose = body.split('\n').filter((_, i) => !code.has(i))
+  return [head.description, ...linesOf(`---\n---\n${prose.join('\n')}`).facts]
+}
 
 const anyFile = ''
 const momentKey = (file: string, line: string): string => `${file}\n${line}`

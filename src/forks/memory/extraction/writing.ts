@@ -3,8 +3,8 @@
 // addresses and numbers that nobody said are refused; what is remembered already is not saved a second time.
 import type { FileSystem } from '../../../disk/fs.ts'
 import { readBytes, readMemory, shaOf } from '../../../memory/files.ts'
-import { absoluteDates } from '../../../memory/format/dates.ts'
-import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
+import { datedMemory, isRule, withoutDates } from '../../../memory/format/dating.ts'
+import { readMemoryText } from '../../../memory/format/frontmatter.ts'
 import { applyWrite } from '../../../memory/keeping/apply.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { diaryFolder, indexName, type Provenance } from '../../../memory/memory.ts'
@@ -47,7 +47,9 @@ async function write(
       said: `${indexName} is made from the memories themselves.`,
     }
   if (file.startsWith(`${diaryFolder}/`)) return no('Diaries are not written here.')
-  const { by, text } = await originOf(options, change.text, env)
+  const old = await readBytes(keeper.fs, keeper.place.root, file)
+  const by = await originOf(options, change.text, env)
+  const { text } = datedMemory(change.text, old.ok ? old.bytes.toString('utf8') : null, options.span.at)
   const why = await refusalOf(options, { keeper, file }, text, by)
   if (why !== null) return no(why)
   const done = await applyWrite(keeper, [{ file, text, expected: change.expected }], by, {
@@ -66,12 +68,12 @@ async function write(
   }
 }
 
-/** Whose words it is, and the text with its days as dates. A day that follows from the user's words is theirs too. */
+/** Whose words it is. A day that follows from the user's words is theirs too. */
 async function originOf(
   { fs, keepers, span, session, purpose }: WritingOptions,
   wanted: string,
   env: ToolEnv,
-): Promise<{ readonly by: Provenance; readonly text: string }> {
+): Promise<Provenance> {
   const lineage = env.lineage?.()
   const readings = lineage === undefined ? [unknown] : [...lineage.before, ...lineage.turn]
   const before = await othersOf(
@@ -80,26 +82,9 @@ async function originOf(
     readings.filter(({ tool }) => tool !== purpose),
   )
   const said = { session, isMain: false, message: span.message, userWords: span.userWords, turn: [], before }
-  const { by } = derive(said, withoutDates(wanted, span), env.now())
-  return { by, text: dated(wanted, span.at) }
+  return derive(said, withoutDates(wanted, span.userWords, span.at), env.now()).by
 }
 const unknown = { tool: 'unknown', source: null, trust: 'data' } as const
-
-/** Dates that the user's own words come to. */
-function withoutDates(text: string, { userWords, at }: Span): string {
-  const { dates } = absoluteDates(userWords.join('\n'), at)
-  return dates.reduce((rest, date) => rest.replaceAll(date, ' '), text)
-}
-
-/** How to work is a rule for every day; facts have a day of their own. */
-function dated(text: string, at: number): string {
-  const { head, body, front } = readMemoryText(text)
-  if (front === null || head.type === 'feedback' || head.type === 'user') return text
-  const kept = text.slice(0, text.length - body.length)
-  const description = absoluteDates(head.description, at).text
-  const front2 = description === head.description ? kept : withFields(kept, { description })
-  return front2 + absoluteDates(body, at).text
-}
 
 async function refusalOf(
   { span, fs }: WritingOptions,
@@ -108,19 +93,18 @@ async function refusalOf(
   by: Provenance,
 ): Promise<string | null> {
   const { head, body } = readMemoryText(text)
-  if ((head.type === 'user' || head.type === 'feedback') && by.trust !== 'user')
+  if (isRule(head) && by.trust !== 'user')
     return `Rules and preferences come only from the user's own words, and these are not. Leave it out.`
-  const fresh = await keeper.ledger.refresh()
-  if (!fresh.ok) return fresh.failure.message
+  const known = await keeper.ledger.refresh()
+  if (!known.ok) return known.failure.message
   const old = await readMemory(fs, keeper.place, file, keeper.ledger)
   const said = `${span.said}\n${old.ok ? old.text : ''}`.toLowerCase()
-  const invented = exactIn(withoutDates(`${head.description}\n${body}`, span)).find(
-    (one) => !said.includes(one),
-  )
+  const fresh = withoutDates(`${head.description}\n${body}`, span.userWords, span.at)
+  const invented = exactIn(fresh).find((one) => !said.includes(one))
   if (invented !== undefined)
     return `Nobody said ${JSON.stringify(invented)} in these messages. Write names, addresses and numbers only as they were said.`
-  const known = old.ok ? null : await savedIn(keeper, fs, text)
-  return known === null ? null : `${known} says that already. Change that file where something is new.`
+  const twin = old.ok ? null : await savedIn(keeper, fs, text)
+  return twin === null ? null : `${twin} says that already. Change that file where something is new.`
 }
 
 /** The memory that holds every line of a text, or null. */
