@@ -11,7 +11,7 @@ import { modelTable, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
 import { officeOf } from './preset/agents.ts'
 import { choicesOf, layersOf, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
-import { jobsOf } from './preset/jobs.ts'
+import { boardOf, jobsOf } from './preset/jobs.ts'
 import { asMeant, noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
@@ -26,6 +26,7 @@ import { fileStore } from './stores/index.ts'
 import type { Permission } from './tools/permission/index.ts'
 import { snipTool, standardTools } from './tools/index.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
+import type { JobBoard } from './tools/shell/job-board.ts'
 import type { Tool } from './tools/tool.ts'
 import { systemClock, systemIds, type Clock, type Ids } from './transcript/ids.ts'
 import type { Store } from './transcript/store.ts'
@@ -70,6 +71,8 @@ export interface Preset {
   readonly models: ModelTable
   readonly permission: Permission
   readonly agents: Office
+  /** Commands in the background, of sessions and of their agents. */
+  readonly board: JobBoard
   readonly memory: MemoryDesk
   /** What is done for memories beside the talk. */
   readonly memoryJobs: MemoryJobs
@@ -97,7 +100,7 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 
 export function createPreset(options: PresetOptions): Preset {
   const parts = partsOf(options)
-  const { office, standard, store, tools, modelId, models, permission, memory, memoryJobs } = parts
+  const { office, standard, board, store, tools, modelId, models, permission, memory, memoryJobs } = parts
   const bare = createEngine({
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
@@ -107,8 +110,10 @@ export function createPreset(options: PresetOptions): Preset {
   const close = async (): Promise<void> => {
     await office.close()
     await standard.close()
+    await board.settled()
   }
-  return { engine, store, tools, modelId, models, permission, agents: office, memory, memoryJobs, close }
+  const kept = { store, tools, modelId, models, permission, board, memory, memoryJobs }
+  return { engine, agents: office, ...kept, close }
 }
 
 /** What the engine is made of, each made once and handed on. */
@@ -123,8 +128,10 @@ function partsOf(options: PresetOptions) {
   const permission = permissionOf({ ...options, sessions }, fs)
   const memory = memoryDesk({ ...options, fs, clock, unique })
   const recalling = recallingDesk({ desk: memory, store, settings, models, modelId, fs, clock })
+  const board = boardOf({ ...options, sessions: options.store === undefined ? sessions : null, fs, unique })
   const standard = standardTools({
     fs,
+    board,
     grants: permission.grants,
     sandbox: sandboxOf(options, fs),
     environment,
@@ -135,7 +142,7 @@ function partsOf(options: PresetOptions) {
   })
   const switches = switchesOf(settings, options.layers)
   const snips = switches.snip !== false && switches.automaticRemoval !== false
-  const given = { fs, clock, ids, models, modelId, permission }
+  const given = { fs, clock, ids, models, modelId, permission, board }
   const office = officeOf({ ...options, ...given, types: options.agentTypes, tools: () => tools })
   const extensions = options.extensions ?? noExtensions
   const tools: readonly Tool[] = [

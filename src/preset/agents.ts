@@ -18,6 +18,7 @@ import { guardedTools } from '../tools/files/guard.ts'
 import { standardTools } from '../tools/index.ts'
 import type { Permission } from '../tools/permission/index.ts'
 import { commandEnvironment } from '../tools/shell/environment.ts'
+import type { JobBoard } from '../tools/shell/job-board.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
 import { memoryGuard } from './memory/guard.ts'
@@ -31,6 +32,7 @@ export interface OfficeSetup extends PermissionSetup {
   readonly models: ModelTable
   readonly modelId: string
   readonly permission: Permission
+  readonly board: JobBoard
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
@@ -75,6 +77,7 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
   const own = permissionOf({ ...setup, project: here, settings, rules: permission.rules() }, fs)
   const standard = standardTools({
     fs,
+    board: setup.board,
     grants: own.grants,
     // A worktree keeps its commits in the repository it came from.
     sandbox: sandboxOf({ ...setup, project: here }, fs, here === project ? [] : [join(project.root, '.git')]),

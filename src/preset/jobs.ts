@@ -1,10 +1,15 @@
-// The jobs beside the talk that the settings switch on: who writes summaries, and who keeps notes.
+// The jobs beside the talk that the settings switch on: who writes summaries, and who keeps notes; and who tells of
+// commands in the background.
 import { join } from 'node:path'
 import type { FileSystem } from '../disk/fs.ts'
+import { machineProcesses } from '../disk/processes.ts'
+import { safeName } from '../disk/safe-name.ts'
+import type { Emit } from '../engine/live.ts'
 import type { EngineOptions } from '../engine/options.ts'
 import { sessionNotes } from '../forks/notes/session-notes.ts'
 import { modelSummary } from '../forks/summary/model-summary.ts'
 import type { Settings } from '../settings/schema.ts'
+import { createJobBoard, type JobBoard } from '../tools/shell/job-board.ts'
 
 export interface JobClues {
   readonly settings: Settings
@@ -39,4 +44,23 @@ export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'not
         }
       : {}),
   }
+}
+
+/** Where a session's commands in the background are told. */
+export const jobsFile = (sessions: string, session: string): string =>
+  join(sessions, safeName(session), 'jobs.json')
+
+export function boardOf({
+  sessions,
+  fs,
+  unique,
+  listen,
+}: Pick<JobClues, 'sessions' | 'fs' | 'unique'> & { readonly listen?: Emit | undefined }): JobBoard {
+  return createJobBoard({
+    fs,
+    unique,
+    processes: machineProcesses,
+    fileOf: (session) => (sessions === null ? null : jobsFile(sessions, session)),
+    complain: (failure) => listen?.({ type: 'notice', ...failure }),
+  })
 }

@@ -32,6 +32,10 @@ export const toolDefaults = {
   /** After the shell has gone, what it left in the pipe may still come in. */
   bashDrainMs: second / 4,
   backgroundJobs: 16,
+  /** As much of a command as a list of jobs shows. */
+  jobListChars: 200,
+  /** Most that is read of the file that tells of a session's jobs. */
+  jobsFileBytes: 256 * 1024,
   /** Newest output kept of a background job. */
   backgroundJobChars: 1 * MB,
   /** Most of it that one look shows. */

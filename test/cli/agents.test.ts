@@ -6,7 +6,7 @@ import { createSimulator } from '../../src/simulator/index.ts'
 import { agent, bodiesOf, cast, git, replies, repository, type Part } from '../agents/desk.ts'
 import { call } from '../../src/simulator/index.ts'
 import { later } from '../e2e/desk.ts'
-import { desk, type Desk } from './pal.ts'
+import { desk, until, type Desk } from './pal.ts'
 
 async function scene(parts: readonly Part[]) {
   const simulator = createSimulator({ answerer: cast(parts), log: { bodies: 1000 } })
@@ -103,6 +103,57 @@ describe('pal and its agents', () => {
     expect(ended.err).toContain('no agent nobody is running')
     expect(await git(at.project, 'log', '--format=%s', '-1')).toContain('maker')
     expect(await git(at.project, 'branch', '--format=%(refname:short)')).toBe('main')
+  })
+
+  it('[AG43] agents and commands in the background stand in one list, in a talk and from outside', async () => {
+    const job = call('Bash', { command: 'echo begun; sleep 61', background: true })
+    const parts: Part[] = [
+      { when: 'slow:8000', answers: ['late'] },
+      {
+        when: 'main',
+        answers: replies({
+          'start both': [job, agent('back', 'slow:8000', { mode: 'background' })],
+          'fail one': [call('Bash', { command: 'exit 3', background: true })],
+        }),
+      },
+    ]
+    const { at } = await scene(parts)
+    type Listed = { tasks: { kind: string; id: string; what: string; state: string; since: number }[] }
+    const listed = async () => (JSON.parse((await at.pal(['tasks', '--json'])).out) as Listed).tasks
+    const { child, ended } = await at.start(['--allow', 'Bash'], { isOpen: true })
+    child.stdin!.write('start both\nfail one\n')
+    await until(async () => (await at.pal(['tasks'])).out.includes('code 3'), 'the second job ends')
+    expect(await listed()).toMatchObject([
+      { kind: 'agent', what: 'back', state: 'running' },
+      { kind: 'job', id: 'job-1', what: 'echo begun; sleep 61', state: 'running' },
+      { kind: 'job', id: 'job-2', what: 'exit 3', state: 'ended with code 3, not looked at yet' },
+    ])
+    expect((await listed()).every(({ since }) => Math.abs(Date.now() - since) < 60_000)).toBe(true)
+    child.stdin!.end('/tasks\n/tasks stop job-1\n/tasks stop job-9\n/tasks\n/quit\n')
+    const { out, err } = await ended
+    expect(out).toMatch(/job-1 +job +echo begun; sleep 61 .* running/)
+    expect(out).toContain('job-1 is stopped')
+    expect(out).toMatch(/job-1 +job .* ended by SIGTERM/)
+    expect(err).toContain('no job job-9 is running')
+    // With their program they are gone.
+    expect((await listed()).filter(({ kind }) => kind === 'job')).toEqual([])
+  })
+
+  it('[AG43] a command that outlives a killed program is shown with its process', async () => {
+    const job = call('Bash', { command: 'sleep 62', background: true })
+    const { at } = await scene([{ when: 'main', answers: replies({ 'start it': [job] }) }])
+    // Behind the wall it would end with its program.
+    const environment = { PALIMPSEST_SANDBOX: 'off' }
+    const { child, ended } = await at.start(['--allow', 'Bash'], { isOpen: true, environment })
+    child.stdin!.write('start it\n')
+    await until(async () => (await at.pal(['tasks'])).out.includes('sleep 62'), 'the job runs')
+    child.kill('SIGKILL')
+    await ended
+    const shown = (await at.pal(['tasks'])).out
+    const [, pid] = /running as process (\d+), though its program is gone/.exec(shown) ?? []
+    expect(Number(pid)).toBeGreaterThan(1)
+    process.kill(-Number(pid), 'SIGKILL')
+    await until(async () => (await at.pal(['tasks'])).out.includes('nothing is under way'), 'it is gone')
   })
 
   it('[AG23] killed while an agent works in a worktree, the next start ends the agent, keeps its changes and clears the folder', async () => {

@@ -1,5 +1,4 @@
-// `pal agents` and `pal tasks`: the agents of a session as its transcript tells, and what of a project is still under
-// way. They look from outside: what lives in another process is known by who holds the session.
+// `pal agents`: the agents of a session as its transcript tells, looked at from outside.
 import { nothingBeside, type AgentRow } from '../../engine/beside/agent-rows.ts'
 import { resume } from '../../engine/opening/resume.ts'
 import { builtInTypes, type AgentType } from '../../forks/agents/index.ts'
@@ -18,9 +17,6 @@ import { dollars, moment, table, whole } from '../terminal/tables.ts'
 export const agents = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
   lookAt(io, id, flags, showAgents)
 
-export const tasks = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
-  lookAt(io, id, flags, showTasks)
-
 /** The agents of a session, and the types that can be started. */
 export async function showAgents(
   place: Workplace,
@@ -38,22 +34,7 @@ export async function showAgents(
   return exits.done
 }
 
-/** Only what has not ended, or has ended and was not handed on yet. */
-export async function showTasks(
-  place: Workplace,
-  store: Store,
-  session: SessionId,
-  json: boolean,
-): Promise<Exit> {
-  const rows = await rowsOf(place, store, session)
-  if (rows === null) return exits.failed
-  const open = rows.filter((row) => !row.collected)
-  if (json) place.io.out(`${safeJson({ session, tasks: open }, 2)}\n`)
-  else place.io.out(`session ${session}\n${agentTable(open)}`)
-  return exits.done
-}
-
-async function rowsOf(
+export async function rowsOf(
   place: Workplace,
   store: Store,
   session: SessionId,
@@ -94,7 +75,7 @@ export function agentTable(
   )
 }
 
-function stateOf(row: AgentRow, phrase: string | undefined): string {
+export function stateOf(row: AgentRow, phrase: string | undefined): string {
   const branch = row.worktree === undefined ? '' : `, branch ${row.worktree.branch}`
   if (row.state === 'running') return `${phrase ?? 'running'}${branch}`
   return `${row.state}${row.collected ? '' : ', not handed on yet'}${branch}`

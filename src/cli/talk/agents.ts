@@ -4,6 +4,7 @@ import type { Session } from '../../engine/session.ts'
 import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
 import { agentTable, typeTable } from '../commands/agents.ts'
+import { tasksOf, taskTable } from '../commands/tasks.ts'
 import { memoryJobTable, stopMemoryJob } from './memory-jobs.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
@@ -25,17 +26,30 @@ export async function agentsCommand(scene: Scene, rest: string): Promise<Exit> {
   })
 }
 
-/** What is under way: agents that have not ended or were not handed on, jobs on memories, and what waits in the mailbox. */
+/** What is under way: agents, commands in the background, jobs on memories, and what waits in the mailbox. */
 export async function tasksCommand(scene: Scene, rest: string): Promise<Exit> {
   const [, id] = /^stop\s+(\S+)$/u.exec(rest) ?? []
-  if (id !== undefined) return stopMemoryJob(scene, id)
+  const { preset, place } = scene
+  if (id !== undefined) return (await stopJob(scene, id)) ? exits.done : stopMemoryJob(scene, id)
   return looking(scene, async (session) => {
-    const open = session.agents().filter((row) => !row.collected)
-    scene.place.io.out(agentTable(open, phrasesOf(scene, session)))
-    scene.place.io.out(memoryJobTable(scene.preset.memoryJobs.board.looks()))
-    if (await scene.preset.agents.hasMail(session.id)) scene.place.io.out('messages wait for the next turn\n')
+    const rows = (each: string) => preset.board.rows(each)
+    place.io.out(taskTable(tasksOf(session.id, session.agents(), rows, phrasesOf(scene, session))))
+    place.io.out(memoryJobTable(preset.memoryJobs.board.looks()))
+    if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
     return exits.done
   })
+}
+
+/** A command in the background, of the session or of one of its agents. */
+async function stopJob(scene: Scene, id: string): Promise<boolean> {
+  const session = scene.begun()
+  if (session === null) return false
+  for (const each of [session.id, ...session.agents().map(({ child }) => child)]) {
+    if (!(await scene.preset.board.stop(each, id))) continue
+    scene.place.io.out(`${safeLine(id)} is stopped\n`)
+    return true
+  }
+  return false
 }
 
 type Act = (scene: Scene, worker: Worker, text: string) => Promise<Exit>

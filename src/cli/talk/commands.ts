@@ -86,7 +86,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   tasks: {
     usage: '/tasks [stop ID]',
-    about: 'what is under way beside the talk; or stop a job on memories',
+    about: 'what is under way beside the talk; or stop a job',
     run: tasksCommand,
   },
   permissions: {

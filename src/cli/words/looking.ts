@@ -35,7 +35,7 @@ export function addLooking(program: Command, io: Io, ends: Ends): void {
   looking(program, 'tasks', 'what is still under way beside a session')
     .argument('[id]', 'the session; the newest when left out')
     .action((id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
+      ends(async () => (await import('../commands/tasks.ts')).tasks(io, id, flags)),
     )
   looking(program, 'doctor', 'what is wrong with this installation, and how to mend it').action(
     (flags: LookFlags) => ends(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),

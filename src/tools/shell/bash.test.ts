@@ -227,11 +227,9 @@ describe('background jobs', () => {
 
   it('[B28] closing stops what still runs', async () => {
     const own = createJobs()
-    const started = await own.start('echo $$ > close.pid; sleep 60', {
-      shell: 'bash',
-      cwd,
-      environment: { PATH: process.env['PATH']! },
-    })
+    const options = { shell: 'bash', cwd, environment: { PATH: process.env['PATH']! } }
+    const about = { since: 0, ended: () => Promise.resolve() }
+    const started = await own.start('echo $$ > close.pid; sleep 60', options, about)
     expect(started.ok).toBe(true)
     const pid = await pidIn('close.pid')
     await own.close()

@@ -7,7 +7,7 @@ import { failed, interrupted, said } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { commandEnvironment, type Environment } from './environment.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
-import type { Jobs } from './jobs.ts'
+import type { JobAbout, Jobs } from './jobs.ts'
 import type { Sandbox } from './sandbox.ts'
 import { createOutput, type Output } from './output.ts'
 
@@ -55,7 +55,10 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
       const wall = (await options.sandbox?.around(env.cwd)) ?? noWall
       if (!wall.ok) return failed(`The command was not run: ${wall.why}.`)
       const group = { ...groupOptions(env), before: wall.before }
-      if (input.background === true) return await startJob(options.jobs, input.command, group, wall.end)
+      if (input.background === true) {
+        const about = { session: env.session, since: env.now(), ended: wall.end }
+        return await startJob(options.jobs, input.command, group, about)
+      }
       const started = await startGroup(input.command, group)
       if (!started.ok) await wall.end()
       if (!started.ok) return failed(`The shell could not be started: ${started.why}`)
@@ -80,9 +83,9 @@ async function startJob(
   jobs: Jobs,
   command: string,
   options: GroupOptions,
-  end: () => Promise<void>,
+  about: JobAbout,
 ): Promise<ToolOutcome> {
-  const started = await jobs.start(command, options, end)
+  const started = await jobs.start(command, options, about)
   return started.ok
     ? said(`Started as ${started.id}. Use Jobs to see its output or stop it.`)
     : failed(`Not started: ${started.why}.`)

@@ -21,6 +21,7 @@ export interface GroupEnd {
 }
 
 export interface Group {
+  readonly pid: number
   /** What it says. Ends when the shell has gone and the pipe is empty. */
   readonly output: AsyncIterable<Uint8Array>
   /** Settles when nothing of the group runs any more; never rejects. */
@@ -77,7 +78,7 @@ function groupOf(
     stderr.destroy()
     return { ...exit, leftover }
   })
-  return { output: outputOf([stdout, stderr], reading), ended, stop }
+  return { pid, output: outputOf([stdout, stderr], reading), ended, stop }
 }
 
 interface Reading {

@@ -4,7 +4,7 @@ import { choice, inputShape, optional, text, whole, type InputOf } from '../inpu
 import { failed, said } from '../outcome.ts'
 import type { Tool, ToolOutcome } from '../tool.ts'
 import type { GroupEnd } from './group.ts'
-import type { Jobs } from './jobs.ts'
+import { endOf, firstLine, type Jobs } from './jobs.ts'
 
 const fields = {
   action: choice('What to do', ['read', 'stop', 'list']),
@@ -27,7 +27,7 @@ export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
       if (action === 'list') {
         const lines = jobs
           .list()
-          .map(({ id, command, end }) => `${id} ${stateOf(end)}: ${command.split('\n')[0]!.slice(0, 200)}`)
+          .map(({ id, command, end }) => `${id} ${stateOf(end)}: ${firstLine(command)}`)
         return said(lines.length === 0 ? 'There are no background jobs.' : lines.join('\n'))
       }
       if (action === 'stop') return (await jobs.stop(job)) ? said(`${job} is stopped.`) : unknown(jobs, job)
@@ -41,8 +41,7 @@ export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
   }
 }
 
-const stateOf = (end: GroupEnd | null) =>
-  end === null ? 'running' : end.signal === null ? `ended with code ${end.code}` : `ended by ${end.signal}`
+const stateOf = (end: GroupEnd | null): string => (end === null ? 'running' : endOf(end))
 
 function unknown(jobs: Jobs, id: string): ToolOutcome {
   const known = jobs.list().map((job) => job.id)

@@ -1,9 +1,10 @@
 // Commands that go on in the background: started by Bash, looked at and stopped through Jobs. Of each only the newest
-// output is kept. They end with the session: whoever made them calls `close`.
+// output is kept. They end with the session: whoever made them calls `close`. A board, where there is one, tells others.
 import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { tailOf } from '../outcome.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
+import type { JobBoard } from './job-board.ts'
 
 export interface JobLook {
   readonly id: string
@@ -14,12 +15,19 @@ export interface JobLook {
   readonly missed: number
 }
 
+export interface JobAbout {
+  /** Whose it is, and when it was asked for. */
+  readonly session?: string | undefined
+  readonly since: number
+  /** Called once when it is over, or could not be started. */
+  readonly ended: () => Promise<void>
+}
+
 export interface Jobs {
   start(
     command: string,
     options: GroupOptions,
-    /** Called once when it is over, or could not be started. */
-    ended?: () => Promise<void>,
+    about: JobAbout,
   ): Promise<{ readonly ok: true; readonly id: string } | { readonly ok: false; readonly why: string }>
   /** New output; with `waitMs` it waits that long for some, or for the end. */
   look(id: string, waitMs: number, signal: AbortSignal): Promise<JobLook | null>
@@ -33,7 +41,11 @@ interface Job {
   readonly id: string
   readonly command: string
   readonly group: Group
+  readonly about: JobAbout
   end: GroupEnd | null
+  /** Its end has been told. */
+  looked: boolean
+  followed: Promise<void>
   kept: string
   /** Characters ever said, and how many of them were looked at. */
   said: number
@@ -41,12 +53,25 @@ interface Job {
   changed: () => void
 }
 
-export function createJobs(): Jobs {
+export function createJobs(board: JobBoard | null = null): Jobs {
   const jobs = new Map<string, Job>()
   let count = 0
   const running = () => [...jobs.values()].filter((job) => job.end === null)
+  const tell = (job: Job): void => {
+    const { id, group, about, looked } = job
+    const command = firstLine(job.command)
+    const end = job.end === null ? null : endOf(job.end)
+    const row = { id, command, since: about.since, pid: group.pid, end, looked }
+    if (about.session !== undefined) board?.note(about.session, row, () => stopped(job))
+  }
+  const toldEnd = (job: Job): void => {
+    if (job.end === null || job.looked) return
+    job.looked = true
+    tell(job)
+  }
   return {
-    async start(command, options, ended = () => Promise.resolve()) {
+    async start(command, options, about) {
+      const { ended } = about
       if (running().length >= defaults.tools.backgroundJobs) {
         await ended()
         return {
@@ -61,7 +86,10 @@ export function createJobs(): Jobs {
         id: `job-${++count}`,
         command,
         group: started.group,
+        about,
         end: null,
+        looked: false,
+        followed: Promise.resolve(),
         kept: '',
         said: 0,
         seen: 0,
@@ -69,7 +97,8 @@ export function createJobs(): Jobs {
       }
       jobs.set(job.id, job)
       forgetOldest(jobs)
-      void follow(job).then(ended)
+      tell(job)
+      job.followed = follow(job).then(() => (tell(job), ended()))
       return { ok: true, id: job.id }
     },
     async look(id, waitMs, signal) {
@@ -79,6 +108,7 @@ export function createJobs(): Jobs {
       const fresh = job.said - job.seen
       const text = tailOf(job.kept, Math.min(fresh, defaults.tools.backgroundReadChars))
       job.seen = job.said
+      toldEnd(job)
       return {
         id,
         command: job.command,
@@ -90,18 +120,32 @@ export function createJobs(): Jobs {
     async stop(id) {
       const job = jobs.get(id)
       if (job === undefined) return false
-      job.group.stop()
-      await job.group.ended
+      await stopped(job)
+      toldEnd(job)
       return true
     },
-    list: () => [...jobs.values()].map(({ id, command, end }) => ({ id, command, end })),
+    list() {
+      for (const job of jobs.values()) toldEnd(job)
+      return [...jobs.values()].map(({ id, command, end }) => ({ id, command, end }))
+    },
     async close() {
-      const open = running()
-      for (const job of open) job.group.stop()
-      await Promise.all(open.map((job) => job.group.ended))
+      await Promise.all(running().map(stopped))
     },
   }
 }
+
+/** Also its last words have been taken then. */
+async function stopped(job: Job): Promise<void> {
+  job.group.stop()
+  await job.followed
+}
+
+export const endOf = ({ code, signal }: GroupEnd): string =>
+  signal === null ? `ended with code ${code}` : `ended by ${signal}`
+
+/** As much of a command as a list shows. */
+export const firstLine = (command: string): string =>
+  command.split('\n')[0]!.slice(0, defaults.tools.jobListChars)
 
 async function follow(job: Job): Promise<void> {
   const decoder = new TextDecoder()
