@@ -27,6 +27,8 @@ export interface PlanOptions {
   /** How many times more the provider counted than we did. */
   readonly scale?: number | undefined
   readonly mayTouchHeld?: boolean | undefined
+  /** What is up to this place is another session's prefix and stays as it is. */
+  readonly prefixTo?: Seq | undefined
   /** Where the dial stands: how much stays. */
   readonly thrift?: Thrift | undefined
   /** Large results the model has seen become stubs first; where that is enough, no text is needed. */

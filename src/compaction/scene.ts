@@ -27,6 +27,8 @@ export interface Scene {
   readonly before: number
   /** Parts that an undo gave back, and that may not be touched. */
   readonly held: readonly Range[]
+  /** Where the prefix ends that a fork shares with its parent; -1 where nothing is shared. */
+  readonly prefixTo: number
   /** The first part after the last answer: what the model has not spoken to yet, when it is the user's. */
   readonly pendingFrom: number
   /** Calls whose results later ones point back to. */
@@ -39,9 +41,12 @@ export interface SceneOptions {
   /** How many times more the provider counted than we did. */
   readonly scale?: number | undefined
   readonly mayTouchHeld?: boolean | undefined
+  /** What is up to this place is another's and stays as it is. */
+  readonly prefixTo?: Seq | undefined
 }
 
-export function sceneOf(fold: Fold, room: Room, { scale = 1, mayTouchHeld = false }: SceneOptions): Scene {
+export function sceneOf(fold: Fold, room: Room, options: SceneOptions): Scene {
+  const { scale = 1, mayTouchHeld = false, prefixTo = -1 } = options
   const view = fold.view()
   const parts = [...fold.parts()]
   const last = parts.findLastIndex((part) => part.kind === 'answer' || part.kind === 'result')
@@ -58,14 +63,15 @@ export function sceneOf(fold: Fold, room: Room, { scale = 1, mayTouchHeld = fals
     factor: view.factor * scale,
     before: Math.round(view.tokens * scale),
     held: mayTouchHeld ? [] : fold.edits.held().toSorted((a, b) => a.from - b.from),
+    prefixTo,
     pendingFrom: last + 1,
     stoodOn: new Set(parts.flatMap(pointersIn)),
     known: new Map(),
   }
 }
 
-export const isHeld = ({ held }: Scene, part: Part): boolean =>
-  held.some((range) => part.from <= range.to && part.to >= range.from)
+export const isHeld = ({ held, prefixTo }: Scene, part: Part): boolean =>
+  part.from <= prefixTo || held.some((range) => part.from <= range.to && part.to >= range.from)
 
 /** What the view would take with another estimate of its messages. */
 export function sizeWith({ view, factor }: Scene, estimate: number): number {

@@ -28,6 +28,8 @@ export interface ForkSpec {
   /** Told the name of its session as soon as it has one. */
   readonly started?: ((session: SessionId) => void) | undefined
   readonly caps?: Caps | undefined
+  /** Why it was stopped, where whoever stopped it knows; it stands in the report of an agent. */
+  readonly why?: (() => string | null) | undefined
   /** Most responses; one more is not asked for, and the fork has failed. */
   readonly maxRounds?: number | undefined
   readonly emit?: Emit | undefined

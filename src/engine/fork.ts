@@ -1,12 +1,15 @@
 // A fork: a child session on this one's prefix (SPEC 13.1, 13.2). It inherits what makes the cache key as rendered
 // and renders nothing again, so its requests begin with its parent's bytes; it copies what can change; it is aborted
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
+// It runs no layers (SPEC 8.9), but for an agent that may work for long: what it has done itself is then put away.
 import type { Permit } from '../tools/run.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
 import { emptyTail } from '../transcript/grammar.ts'
 import { Fold } from '../projection/fold.ts'
+import type { Layer } from '../projection/layer.ts'
+import { autocompact, autocompactName, toolResultBudgetName } from '../projection/layers/index.ts'
 import type { MarkPlace } from '../request/compose.ts'
 import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
@@ -19,6 +22,7 @@ import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
 import { withoutBeside } from './opening/resume.ts'
 import { runTurn } from './turn.ts'
+import { notFinished, saidSoFar } from './beside/said.ts'
 
 const placeholder = '[this call is being handled by the parent session]'
 
@@ -127,19 +131,35 @@ function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): 
   }
 }
 
-function optionsFor({ options }: Core, spec: ForkSpec): Ready {
+function optionsFor({ options, fold }: Core, spec: ForkSpec): Ready {
+  const { upTo } = fold.numbers
   const own = spec.tools ?? []
   const names = new Set(own.map((tool) => tool.spec.name))
   return {
     ...options,
     tools: [...options.tools.filter((tool) => !names.has(tool.spec.name)), ...own],
-    layers: [],
+    layers: spec.agent === undefined ? [] : ownLayers(options.layers, upTo),
+    // A text for what it did is extracted: nobody forks from a fork.
+    summariser: undefined,
     hooks: spec.agent === undefined ? undefined : toolHooks(options.hooks),
     caps: spec.caps ?? {},
     maxRounds: spec.maxRounds,
     mayRun: refusing(spec, spec.agent === undefined ? undefined : options.mayRun),
     maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
   }
+}
+
+/** What a forked agent runs, if its parent does: results that travel together, and room at the last moment. */
+function ownLayers(layers: readonly Layer[], upTo: number): readonly Layer[] {
+  return layers.flatMap((layer): readonly Layer[] => {
+    if (layer.name === autocompactName) return [autocompact()]
+    if (layer.name !== toolResultBudgetName) return []
+    // Until its first request has gone out, the newest results are its parent's.
+    const isOwn = (lastRequest: number | null): boolean => (lastRequest ?? -1) > upTo
+    return [
+      { ...layer, decide: (view, budget) => (isOwn(view.lastRequest) ? layer.decide(view, budget) : null) },
+    ]
+  })
 }
 
 const unbounded = seq(Number.MAX_SAFE_INTEGER)
@@ -170,7 +190,11 @@ async function finish(
   ended: { outcome: Outcome; failure: TurnFailure | null },
 ): Promise<ForkOutcome> {
   const { session } = child
-  const text = lastWords(child)
+  const why = spec.why?.() ?? ended.failure?.message ?? null
+  const isCut = spec.agent !== undefined && ended.outcome !== 'done'
+  const text = isCut
+    ? `${notFinished(why ?? 'it was interrupted')}\n${await saidSoFar(child)}`.trim()
+    : lastWords(child)
   const released = await child.transcript.release()
   const noted = await parent.append([
     {

@@ -9,6 +9,8 @@ export const agentDefaults = {
     /** What of a result stands in the parent's view: this much of its head and of its tail. */
     capsuleHeadChars: 3000,
     capsuleTailChars: 1000,
+    /** What is kept of the words of one that did not finish, the newest. */
+    saidChars: 20_000,
     /** Results handed on with one request; the others wait for the next. */
     resultsAtOnce: 8,
     /** Agents of one session that run at the same time. */

@@ -14,6 +14,7 @@ import { totalOf } from '../limits/spend.ts'
 import { resume } from '../opening/resume.ts'
 import { agentPurpose, type AgentAbout } from './agent-rows.ts'
 import { besideOf } from './deliver.ts'
+import { saidSoFar } from './said.ts'
 
 export interface SpawnSpec extends AgentAbout {
   /** What is other than with the parent: prompt, tools, model, caps, folder … */
@@ -22,7 +23,10 @@ export interface SpawnSpec extends AgentAbout {
 
 export interface SpawnedCore {
   readonly core: Core
-  /** Writes its end into the parent, once, and gives its session free. Says where the end stands. */
+  /**
+   * Writes its end into the parent, once, and gives its session free. Says where the end stands. Where it did not
+   * finish, what it had said by then stands there too.
+   */
   finish(outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq }>>
 }
 
@@ -77,9 +81,11 @@ function linked(parent: Core, core: Core): SpawnedCore {
     core.ending.abort()
     await Promise.allSettled(core.forks.values())
     const spent = core.total()
+    const whole =
+      outcome === 'done' ? text : [text, await saidSoFar(core)].filter((part) => part !== '').join('\n')
     const released = await core.transcript.release()
     const noted = await parent.append([
-      { type: 'fork-end', child: core.session, purpose: agentPurpose, outcome, text, spent },
+      { type: 'fork-end', child: core.session, purpose: agentPurpose, outcome, text: whole, spent },
     ])
     parent.forks.delete(core)
     close()

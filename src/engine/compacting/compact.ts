@@ -1,10 +1,13 @@
 // Compacting a session: plan, write one boundary, say so. One append is the whole change, so a crash leaves the session
-// as it was or as it should be. Guards (SPEC 8.9, 16.2): one at a time, never by a fork, never twice without new content,
-// never a result that is not smaller; a model's summary that fails three times in a row is no longer asked for.
+// as it was or as it should be. Guards (SPEC 8.9, 16.2): one at a time, never by a fork but of what a forked agent has
+// done itself, never twice without new content, never a result that is not smaller; a model's summary that fails three
+// times in a row is no longer asked for.
 import { plan, type Plan, type PlanOptions, type PlanOutcome } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Fact } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
+import { agentPurpose } from '../beside/agent-rows.ts'
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { renewReminder } from '../opening/reminder.ts'
@@ -38,7 +41,7 @@ export async function compact(
   emit: Emit,
   signal: AbortSignal = core.turnSignal ?? core.ending.signal,
 ): Promise<CompactOutcome> {
-  if (core.parent !== null)
+  if (core.parent !== null && prefixOf(core) === undefined)
     return refused('no-recursion', 'a fork works on its parent’s prefix and does not compact it')
   if (core.isCompacting) return refused('busy', 'a compaction is already under way')
   const outcome = core.room(ask.overflow?.limitTokens)
@@ -104,7 +107,15 @@ function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {
     clears: core.options.pressureClearing,
     scale: scaleOf(core, ask, room),
     mayTouchHeld: trigger === 'manual',
+    prefixTo: prefixOf(core),
   }
+}
+
+/** Of a forked agent: its parent's talk and the words that began its task. What it did since is its own to put away. */
+function prefixOf({ parent, source, links, fold }: Core): Seq | undefined {
+  if (parent === null || source !== agentPurpose) return undefined
+  const { from } = links.at(-1)!
+  return [...fold.parts()].find((part) => part.kind === 'input' && part.from >= from)?.to
 }
 
 /** After a refusal the provider's count is the truth; where it names none, the request was at least a window long. */
@@ -116,7 +127,7 @@ function scaleOf(core: Core, { trigger, overflow }: CompactAsk, { window }: Room
 
 /** What an undo gave back is held until the window leaves no choice. */
 const isForced = (core: Core, { trigger }: CompactAsk, room: Room, code: string): boolean =>
-  code === 'held' && (trigger === 'reactive' || core.view().tokens > room.effective)
+  code === 'held' && core.parent === null && (trigger === 'reactive' || core.view().tokens > room.effective)
 
 async function forced(core: Core, room: Room, options: PlanOptions, emit: Emit): Promise<PlanOutcome> {
   const holds = [...new Set(core.fold.edits.holds.map((hold) => hold.seq))]

@@ -1,8 +1,9 @@
 // An agent that begins with its parent's conversation: a fork whose tools run. It reads the parent's prefix from the
-// cache, runs no layers, and works in the parent's folder.
+// cache, puts away only what it has done itself, and works in the parent's folder.
 import type { Session } from '../../engine/session.ts'
 import { aboutOf, neverAborted, type AgentAsk } from './ask.ts'
 import type { AgentType } from './types.ts'
+import type { Watch } from './limits.ts'
 import { forkDirective } from './words.ts'
 import { Worker, type Finished } from './worker.ts'
 
@@ -25,6 +26,7 @@ export async function forkAgent(
   const outer = ask.mode === 'foreground' ? signal : neverAborted()
   const stop = new AbortController()
   let worker: Worker | null = null
+  let watch: Watch | null = null
   let tell: (worker: Worker) => void = () => {}
   const started = new Promise<Worker>((resolve) => (tell = resolve))
   const forked = parent.fork(
@@ -39,9 +41,11 @@ export async function forkAgent(
       writesCache: true,
       caps: { tokens: limits.tokens, dollars: limits.dollars },
       emit: (event) => worker?.see(event),
+      why: () => watch?.why() ?? null,
       started: (child) => {
         worker = new Worker(parent, child, about)
-        worker.watch(limits, outer).signal.addEventListener('abort', () => stop.abort(), { once: true })
+        watch = worker.watch(limits, outer)
+        watch.signal.addEventListener('abort', () => stop.abort(), { once: true })
         tell(worker)
       },
     },

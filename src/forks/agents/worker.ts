@@ -1,6 +1,7 @@
 // One agent of this process, from its start to its end: what it is told, what it may take, what it says while it works,
 // and the report it ends with.
 import type { AgentAbout } from '../../engine/beside/agent-rows.ts'
+import { notFinished } from '../../engine/beside/said.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session, type Spawned } from '../../engine/session.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -147,12 +148,11 @@ export async function tellTask({ session }: Spawned, task: string): Promise<Fini
   }
 }
 
+/** Of one that did not finish only why: what it had said is added where its end is written. */
 function endText(session: Session, why: string | null): string {
-  const words = lastWords(session)
-  return why === null ? words : `[It did not finish: ${why}.]${words === '' ? '' : `\n${words}`}`
+  return why === null ? lastWords(session) : notFinished(why)
 }
 
-/** What it said last, in whichever message that was: whoever is stopped in the middle of calls said something before. */
 function lastWords(session: Session): string {
   for (const { role, content } of [...session.view().messages].toReversed()) {
     const text = content.flatMap((block) => ('text' in block && role === 'assistant' ? [block.text] : []))

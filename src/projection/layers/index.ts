@@ -47,4 +47,4 @@ export { microcompact, microcompactName, type MicrocompactOptions } from './micr
 export type { ClearingPrice } from './pricing.ts'
 export { plainMarker } from './stub-text.ts'
 export type { PolicyOf, ResultRule } from './tool-policy.ts'
-export { toolResultBudget, type BudgetOptions } from './tool-result-budget.ts'
+export { toolResultBudget, toolResultBudgetName, type BudgetOptions } from './tool-result-budget.ts'

@@ -8,6 +8,8 @@ import type { Part, View } from '../view.ts'
 import { leftAlone } from './survey.ts'
 import { ruleOf, type PolicyOf } from './tool-policy.ts'
 
+export const toolResultBudgetName = 'tool-result-budget'
+
 export interface BudgetOptions {
   readonly policyOf?: PolicyOf | undefined
   readonly messageChars?: number | undefined
@@ -25,7 +27,7 @@ interface Result {
 export function toolResultBudget(options: BudgetOptions = {}): Layer {
   const limit = options.messageChars ?? defaults.results.messageChars
   return {
-    name: 'tool-result-budget',
+    name: toolResultBudgetName,
     decide: (view) => {
       const last = view.messages.last()
       if (last === undefined || last.role !== 'user') return null
