@@ -8,12 +8,35 @@ import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
 import { acceptOutside } from '../../src/memory/keeping/held.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { tell } from '../../src/preset/memory/reminder.ts'
+import { later, turn } from '../e2e/desk.ts'
 import { desk, lastRequest, read, write } from './desk.ts'
 import { folder } from './folder.ts'
 import { openKeeper } from '../../src/memory/keeping/keeper.ts'
 import { from, keeperOptions, memoryText, unsynced } from './scene.ts'
 
 describe('the reminder', () => {
+  it('[RS18] what stands in it is not given back by a compaction, whatever its name; what does not is', async () => {
+    const base = await folder()
+    const work = join(base, 'work')
+    await mkdir(join(work, 'sub'), { recursive: true })
+    await writeFile(join(work, 'AGENTS.md'), 'RULE-A\n@house-style.md\n')
+    await writeFile(join(work, 'CLAUDE.md'), 'RULE-A\n@house-style.md\n')
+    await writeFile(join(work, 'house-style.md'), 'RULE-B')
+    await writeFile(join(work, 'sub', 'AGENTS.md'), 'RULE-C')
+    const paths = ['AGENTS.md', 'CLAUDE.md', 'house-style.md', 'sub/AGENTS.md'].map((name) =>
+      join(work, name),
+    )
+    const one = await desk(() => [paths.map(read), 'It is long. '.repeat(6000), 'ok'], { base })
+    const session = await one.preset.engine.open()
+    later(() => session.close())
+    await turn(session.send('look at the rules'))
+    await session.compact()
+    await turn(session.send('go on'))
+    const given = [...lastRequest(one).matchAll(/<restored-file path=\\"([^"\\]+)/gu)].map(([, path]) => path)
+    expect(given).toEqual([join(work, 'sub', 'AGENTS.md')])
+    expect(lastRequest(one).split('RULE-A')).toHaveLength(2)
+  })
+
   it('[ME26] stays as it was sent until a compaction, and is read again behind it', async () => {
     const base = await folder()
     await mkdir(join(base, 'work'), { recursive: true })

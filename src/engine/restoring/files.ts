@@ -18,6 +18,8 @@ export interface FilesAsk {
   readonly cwd: string
   /** What need not be given back: see `visibleFiles`. */
   readonly visible: ReadonlySet<string>
+  /** What stands in the reminder anyway; null where nobody knows, and names decide. */
+  readonly told: ReadonlySet<string> | null
   /** What they may take together. */
   readonly tokens: number
   /** What an estimate is multiplied by. */
@@ -89,12 +91,11 @@ export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
 }
 
 /** Recent files that are neither in sight nor told anyway. */
-function wantedOf({ options, source, visible, cwd }: FilesAsk): readonly string[] {
+function wantedOf({ source, visible, told, cwd }: FilesAsk): readonly string[] {
   const names = new Set(defaults.restoration.instructionFiles)
-  return source
-    .recent()
-    .filter((path) => !visible.has(resolve(cwd, path)))
-    .filter((path) => !names.has(path.slice(path.lastIndexOf('/') + 1)) && options.isTold?.(path) !== true)
+  const isTold = (path: string): boolean =>
+    told === null ? names.has(path.slice(path.lastIndexOf('/') + 1)) : told.has(resolve(cwd, path))
+  return source.recent().filter((path) => !visible.has(resolve(cwd, path)) && !isTold(path))
 }
 
 interface Shown {

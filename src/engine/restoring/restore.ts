@@ -35,7 +35,7 @@ export async function restoration(
   signal: AbortSignal,
 ): Promise<Restoration> {
   if (made.source === null) return nothing
-  const { restoration: options = {}, cwd } = core.options
+  const { restoration: options = {}, reminder, cwd } = core.options
   const view = core.view()
   // A provider may have counted more than we do; what is given back is counted as it would.
   const factor = view.factor * (made.tokensBefore / Math.max(1, view.tokens))
@@ -57,6 +57,7 @@ export async function restoration(
     scene,
     cwd,
     visible,
+    told: typeof reminder === 'object' ? (reminder.toldIn?.(view.reminder) ?? null) : null,
     tokens: Math.min(room.target, most) - made.tokensAfter - costOf(standing, factor),
     factor,
   })

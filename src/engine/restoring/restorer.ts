@@ -47,6 +47,4 @@ export interface RestorationOptions {
   readonly restorers?: readonly Restorer[] | undefined
   /** Where files come from when not through the Read tool. */
   readonly source?: FileSource | undefined
-  /** Files that come with the instructions or as the plan, and are not given back twice. */
-  readonly isTold?: ((path: string) => boolean) | undefined
 }

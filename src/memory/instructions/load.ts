@@ -22,6 +22,8 @@ export interface LoadedFile {
   readonly text: string
   /** The file that included it. */
   readonly by: string | null
+  /** Files that say the same, and are left out. */
+  readonly twins?: readonly string[] | undefined
   readonly sha256: string
   /** Characters nobody sees, taken out. */
   readonly hidden: number
@@ -82,8 +84,15 @@ export async function loadNested(
 /** Identical text comes once: the last, which is the strongest. */
 function finished({ files, problems }: Gathering): Loaded {
   const last = new Map(files.map((file) => [file.text.trim(), file]))
+  const isLast = (file: LoadedFile): boolean => last.get(file.text.trim()) === file
+  const twinsOf = ({ text, path }: LoadedFile): readonly string[] =>
+    files
+      .filter((other) => other.text.trim() === text.trim() && other.path !== path)
+      .map((other) => other.path)
   return {
-    files: files.filter((file) => last.get(file.text.trim()) === file && file.text.trim() !== ''),
+    files: files
+      .filter((file) => isLast(file) && file.text.trim() !== '')
+      .map((file) => (twinsOf(file).length === 0 ? file : { ...file, twins: twinsOf(file) })),
     problems,
   }
 }

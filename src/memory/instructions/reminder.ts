@@ -43,8 +43,19 @@ export const nestedOf = ({ files }: Pick<Loaded, 'files'>): string | null =>
         ...files.map(fenced),
       ].join('\n\n')
 
-const fenced = ({ path, layer, by, text }: LoadedFile): string =>
-  `<instructions path=${JSON.stringify(path)} kind=${JSON.stringify(words[layer])}${by === null ? '' : ` included-by=${JSON.stringify(by)}`}>\n${unfenced(text.trim())}\n</instructions>`
+const fenced = ({ path, layer, by, twins = [], text }: LoadedFile): string =>
+  `<instructions path=${JSON.stringify(path)} kind=${JSON.stringify(words[layer])}${by === null ? '' : ` included-by=${JSON.stringify(by)}`}${twins.map((twin) => ` same-as=${JSON.stringify(twin)}`).join('')}>\n${unfenced(text.trim())}\n</instructions>`
+
+const quoted = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*"/iu.source
+const named = new RegExp(` (?:path|same-as)=(${quoted})`, 'gu')
+
+/** The files that a reminder holds, and those that say the same: what stands before the talk need not be shown in it. */
+export function toldIn(reminder: string | null): ReadonlySet<string> {
+  // No text can begin a line with a fence of ours.
+  const fences = (reminder ?? '').split('\n').filter((line) => line.startsWith('<instructions path='))
+  const paths = fences.flatMap((line) => [...line.matchAll(named)].map(([, path]) => path!))
+  return new Set(paths.map((path) => String(JSON.parse(path))))
+}
 
 /** Our own fences, written in a text, lose their point. */
 export const unfenced = (text: string): string =>

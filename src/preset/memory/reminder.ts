@@ -19,7 +19,7 @@ import {
   pinsSince,
   type PinnedFiles,
 } from '../../memory/instructions/pins.ts'
-import { reminderOf } from '../../memory/instructions/reminder.ts'
+import { reminderOf, toldIn } from '../../memory/instructions/reminder.ts'
 import { loadIndex } from '../../memory/keeping/index-keeping.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { ledgerFile } from '../../memory/keeping/ledger.ts'
@@ -50,6 +50,7 @@ export function reminderSource(options: ReminderOptions): ReminderSource {
       const { text, problems } = await tell(options, moment === 'start' ? null : begunMs)
       return { text, notices: problems }
     },
+    toldIn,
   }
 }
 
