@@ -118,7 +118,8 @@ export function factsOf(layer: string, proposal: Proposal): readonly Fact[] {
       ? proposal.edits
       : proposal.at.map((at) => ({ kind: 'stub', at, text: '[written out]', ref: `${at.seq}` }) as const)
   const tokensFreed = proposal.kind === 'edit' ? proposal.tokensFreed : 0
-  return [{ type: 'view-edit', layer, asked: 'automatic', edits, why: proposal.why, tokensFreed }]
+  const price = proposal.kind === 'edit' ? { price: proposal.price } : {}
+  return [{ type: 'view-edit', layer, asked: 'automatic', edits, why: proposal.why, tokensFreed, ...price }]
 }
 
 export const lines = (count: number, line = 'one line of plain output'): string =>

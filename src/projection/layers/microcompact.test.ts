@@ -258,6 +258,23 @@ describe('cached clearing', () => {
     }
   })
 
+  it('[Z15] takes along what becomes free because stubs stand before it', () => {
+    const scribe = new Scribe()
+    scribe.say()
+    const places = scribe.rounds(12)
+    scribe.answer()
+    scribe.settle(layer, warm({ now: scribe.now() }))
+    const read = { tool: 'Read', input: { file_path: '/a' }, output: lines(1500) }
+    const [old] = scribe.work({ id: 'r1', ...read })
+    scribe.work({ id: 'r2', ...read })
+    scribe.answer()
+    scribe.sent()
+    const lost = warm({ now: scribe.now(), cacheLost: true, expectedRequests: 1 })
+    const proposal = scribe.settle(layer, lost)
+    expect(stubbed(proposal)).toEqual([...places.slice(0, 7), old])
+    expect(layer.decide(scribe.view(), lost)).toBeNull()
+  })
+
   it('[Z15] becomes stubs behind a place that is written anew anyway', () => {
     const scribe = new Scribe()
     const first = scribe.say('the first question')

@@ -81,7 +81,7 @@ function decide(
   stubOf: StubOf,
 ): Proposal | null {
   const gone = expired(view, budget, survey.remote, settings)
-  const choice = choose(view, budget, survey, settings)
+  const choice = choose(rewrittenBy(view, gone), budget, survey, settings)
   const { chosen } = choice
   // What is written anew anyway is stubbed for nothing; only in front of that the server has to be asked.
   const { changedFrom } = view
@@ -234,6 +234,13 @@ function expired(
   const isGone = !budget.isWarm || budget.cacheLost || !budget.capabilities.cacheEdits || !settings.cached
   if (isGone) return remote
   return view.changedFrom === null ? [] : remote.filter(({ part }) => part.from >= view.changedFrom!)
+}
+
+/** As the view will be once these are stubs: what lies behind the first is written anew, so the rest may go for nothing. */
+function rewrittenBy(view: View, stubs: readonly Candidate[]): View {
+  const from = stubs[0]?.part.from
+  if (from === undefined || (view.changedFrom !== null && view.changedFrom <= from)) return view
+  return { ...view, changedFrom: from }
 }
 
 const goneWhy = (count: number): string =>
