@@ -57,7 +57,7 @@ async function keepSent(sent: number): Promise<void> {
 await mkdir(root, { recursive: true })
 const opened = await directory.open({ name: self, session: self })
 if (!opened.ok) fail(opened.failure.message)
-else inbox.box = opened.box
+else inbox.box = Promise.resolve(opened.box)
 const core = await open()
 // What was delivered before is known from the transcript alone.
 let received = [...core.fold.parts()].length

@@ -156,6 +156,33 @@ describe('pal and its agents', () => {
     await until(async () => (await at.pal(['tasks'])).out.includes('nothing is under way'), 'it is gone')
   })
 
+  it('[AG34] a message of an agent outlives a program that is killed before it was delivered, and comes once', async () => {
+    const send = call('SendMessage', { to: 'leader', message: 'HOME-PROBE-1', summary: 'found it' })
+    const { simulator, at } = await scene([
+      { when: 'write home', answers: [[send], [call('Bash', { command: 'sleep 63' })]] },
+      {
+        when: 'main',
+        answers: [
+          [agent('mate', 'write home', { mode: 'teammate', name: 'ida' })],
+          [call('Bash', { command: 'sleep 63' })],
+          'I see',
+        ],
+      },
+    ])
+    const { child, ended } = await at.start(['-p', '--allow', 'Bash,SendMessage', 'begin'])
+    const wasTold = (): boolean =>
+      bodiesOf(simulator, 'write home').some((body) => body.includes('Sent to leader'))
+    await until(wasTold, 'the sender is told that it was sent')
+    expect(bodiesOf(simulator, 'main').join()).not.toContain('HOME-PROBE-1')
+    child.kill('SIGKILL')
+    await ended
+    for (const words of ['and now?', 'and again?'])
+      expect((await at.pal(['-p', '--continue', words])).code).toBe(0)
+    const last = bodiesOf(simulator, 'main').at(-1)!
+    expect(last.split('HOME-PROBE-1')).toHaveLength(2)
+    expect(last).toContain('An agent wrote it, not the user')
+  })
+
   it('[AG23] killed while an agent works in a worktree, the next start ends the agent, keeps its changes and clears the folder', async () => {
     const { at } = await scene([
       {

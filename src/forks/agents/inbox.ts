@@ -1,6 +1,8 @@
-// What waits for one session: messages handed over in this process, and those in its box on disk. Implements what the
-// engine asks of a companion, for all sessions of an office.
+// What waits for one session. A message is in the box on disk before its sender is told so, also inside one process: a
+// crash loses none, and the session has it when it is opened again. Only an agent without a box, which ends with the
+// process in any case, has its messages in memory. Implements what the engine asks of a companion.
 import type { Companion, Delivery } from '../../engine/beside/companion.ts'
+import type { DiskResult } from '../../disk/fs.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Box } from '../mailbox/box.ts'
@@ -8,28 +10,38 @@ import { shownMessage, type Message } from '../mailbox/message.ts'
 
 export class Inbox {
   readonly #near: Message[] = []
+  /** Put into the box by this process and not taken yet. */
+  readonly #posted = new Set<string>()
   /** Names of files by the ids of their messages, as long as they are in hand. */
   readonly #inHand = new Map<string, string>()
-  #box: Box | null = null
+  #box: Promise<Box | null> = Promise.resolve(null)
   #mailWaits = false
   #wake: (() => void) | null = null
 
-  set box(box: Box | null) {
+  /** The box may still be being made; whoever writes waits for it. */
+  set box(box: Promise<Box | null>) {
     this.#box = box
   }
 
-  hand(message: Message): void {
-    this.#near.push(message)
+  async hand(message: Message): Promise<DiskResult<object>> {
+    const box = await this.#box
+    if (box === null) this.#near.push(message)
+    else {
+      const posted = await box.post(message)
+      if (!posted.ok) return posted
+      this.#posted.add(message.id)
+    }
     this.#wake?.()
+    return { ok: true }
   }
 
   get hasWaiting(): boolean {
-    return this.#near.length > 0 || this.#mailWaits
+    return this.#near.length + this.#posted.size > 0 || this.#mailWaits
   }
 
   /** Whether the box holds something, looked up now. */
   async look(): Promise<boolean> {
-    const found = await this.#box?.waiting()
+    const found = await (await this.#box)?.waiting()
     this.#mailWaits = found?.ok === true && found.count > 0
     return this.hasWaiting
   }
@@ -57,8 +69,13 @@ export class Inbox {
     readonly deliveries: readonly Delivery[]
     readonly failures: readonly Failure[]
   }> {
-    const taken = (await this.#box?.take()) ?? { messages: [], failures: [] }
-    for (const { name, message } of taken.messages) this.#inHand.set(message.id, name)
+    const taken = (await (await this.#box)?.take()) ?? { messages: [], failures: [] }
+    for (const { name, message } of taken.messages) {
+      this.#inHand.set(message.id, name)
+      this.#posted.delete(message.id)
+    }
+    // What cannot be read now is said, and is not waited for.
+    if (taken.failures.length > 0) this.#posted.clear()
     this.#mailWaits = false
     const all = [...this.#near, ...taken.messages.map(({ message }) => message)]
     const deliveries = all.map((message) => ({
@@ -75,9 +92,8 @@ export class Inbox {
     this.#near.splice(0, this.#near.length, ...left)
     const names = ids.flatMap((id) => this.#inHand.get(id) ?? [])
     for (const id of ids) this.#inHand.delete(id)
-    if (names.length === 0 || this.#box === null) return null
-    const moved = await this.#box.acted(names)
-    return moved.ok ? null : moved.failure
+    const moved = names.length === 0 ? undefined : await (await this.#box)?.acted(names)
+    return moved?.ok === false ? moved.failure : null
   }
 }
 

@@ -5,9 +5,10 @@ import type { Emit } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Uuid } from '../../transcript/ids.ts'
+import type { Box } from '../mailbox/box.ts'
 import type { Directory } from '../mailbox/directory.ts'
 import type { Message, MessageKind } from '../mailbox/message.ts'
-import { createPostOffice, type Carrier, type Posted } from '../mailbox/post-office.ts'
+import { createPostOffice, type Carrier, type Posted, type Sent } from '../mailbox/post-office.ts'
 import { aboutOf, neverAborted, type AgentAsk } from './ask.ts'
 import { prepareDesk, type DeskPorts } from './desk.ts'
 import { forkAgent } from './fork-agent.ts'
@@ -38,7 +39,7 @@ interface Attended {
   readonly name: string
   readonly inbox: Inbox
   /** The box is made beside; whoever leaves waits for it. */
-  readonly opening: Promise<void>
+  readonly opening: Promise<unknown>
 }
 
 export class Office {
@@ -212,10 +213,10 @@ export class Office {
       const isStopped = watch.why() !== null || ended.outcome !== 'done'
       worker.unwatch()
       if (worker.about.mode !== 'teammate' || isStopped || worker.isLeaving) return ended
-      this.#hand(
-        worker.parent.id,
-        this.#messageOf(worker.child, 'turn ended', ended.text, 'message', worker.parent.id),
-      )
+      const report = this.#messageOf(worker.child, 'turn ended', ended.text, 'message', worker.parent.id)
+      const handed = await this.#hand(worker.parent.id, report)
+      if (handed?.ok === false)
+        this.options.listen?.({ type: 'notice', code: 'not-sent', message: handed.why })
       worker.isIdle = true
       const isCalled = await worker.inbox.next(AbortSignal.any([worker.stopped, worker.parent.ending]))
       worker.isIdle = false
@@ -281,20 +282,24 @@ export class Office {
     return [...[...this.#attended].map(([session, { name }]) => ({ name, session })), ...workers]
   }
 
-  #hand(session: string, message: Message): boolean {
+  #hand(session: string, message: Message): Promise<Sent> | null {
     const inbox = this.#inboxOf(session)
-    inbox?.hand(message)
-    return inbox !== undefined
+    if (inbox === undefined) return null
+    return inbox.hand(message).then((put) => (put.ok ? put : { ok: false, why: put.failure.message }))
   }
 
   #inboxOf(session: string): Inbox | undefined {
     return this.#attended.get(session)?.inbox ?? this.#workers.get(session)?.inbox
   }
 
-  async #openBox(session: string, name: string, inbox: Inbox): Promise<void> {
-    const opened = await this.options.directory?.open({ name, session })
-    if (opened?.ok === true) inbox.box = opened.box
-    else if (opened !== undefined) this.options.listen?.({ type: 'notice', ...opened.failure })
+  #openBox(session: string, name: string, inbox: Inbox): Promise<Box | null> {
+    const opening = (async () => {
+      const opened = await this.options.directory?.open({ name, session })
+      if (opened?.ok === false) this.options.listen?.({ type: 'notice', ...opened.failure })
+      return opened?.ok === true ? opened.box : null
+    })()
+    inbox.box = opening
+    return opening
   }
 }
 

@@ -13,10 +13,11 @@ export interface Carrier {
 }
 export type Sent = { readonly ok: true } | { readonly ok: false; readonly why: string }
 
-/** Those of this process: a message is theirs at once and reaches the model at its next round. */
+/** Those of this process: a message reaches the model at its next round. */
 export interface Nearby {
   names(except: string): readonly { readonly name: string; readonly session: string }[]
-  hand(session: string, message: Message): boolean
+  /** Null: it is none of them. */
+  hand(session: string, message: Message): Promise<Sent> | null
 }
 
 export interface PostOffice {
@@ -50,10 +51,8 @@ export function createPostOffice(options: {
     }
   }
   const reach = async (card: Reached, message: Message): Promise<Sent> => {
-    if (!card.far) {
-      if (nearby.hand(card.session, message)) return { ok: true }
-      return { ok: false, why: `${card.name} has just ended` }
-    }
+    if (!card.far)
+      return nearby.hand(card.session, message) ?? { ok: false, why: `${card.name} has just ended` }
     return directory === null
       ? { ok: false, why: 'there are no mailboxes here' }
       : toBox(directory, card.session, message)
@@ -68,8 +67,8 @@ export function createPostOffice(options: {
           return no(
             `nobody carries ${scheme}: here. Known: ${carriers.map((each) => `${each.scheme}:`).join(', ') || 'none'}`,
           )
-        const near = scheme.toLowerCase() === 'session' && nearby.hand(address, message)
-        const sent: Sent = near ? { ok: true } : await carrier.send(address, message)
+        const near = scheme.toLowerCase() === 'session' ? nearby.hand(address, message) : null
+        const sent = await (near ?? carrier.send(address, message))
         return sent.ok ? { ok: true, to: [to], failures: [] } : no(sent.why)
       }
       const { cards, failures } = await others(from.session)
