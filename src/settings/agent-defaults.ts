@@ -53,6 +53,8 @@ export const agentDefaults = {
     tries: 3,
     /** Messages that were acted on and are kept, so that one sent twice is known. */
     kept: 1000,
+    /** A file that was begun and not finished for this long is nobody's any more. */
+    unfinishedMs: 60 * minute,
     /** How often a box is looked at while its owner waits. */
     pollMs: second / 4,
   },

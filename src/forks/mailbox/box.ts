@@ -54,9 +54,18 @@ const orderDigits = 17
 /** Orders are times, so that they grow over restarts; there is room between two milliseconds. */
 const ordersPerMs = 1000
 
-export async function makeBox(folder: string, { fs }: BoxPorts): Promise<DiskResult<object>> {
+/** Makes what is missing, and clears away what killed writers have left half written. */
+export async function makeBox(folder: string, { fs, now }: BoxPorts): Promise<DiskResult<object>> {
   return attempt(`making the mailbox ${folder}`, async () => {
     for (const name of folders) await makeFolders(fs, join(folder, name), folderMode)
+    const begun = (await fs.names(join(folder, 'tmp'))).map((name) => join(folder, 'tmp', name))
+    const replacing = (await fs.names(folder)).filter(isTemporaryName).map((name) => join(folder, name))
+    for (const path of [...begun, ...replacing]) {
+      const stat = await unlessMissing(fs.stat(path))
+      // A writer that lives and was only held up finds its file gone, and writes it again.
+      if (stat?.kind === 'file' && now() - stat.modifiedMs > defaults.mailbox.unfinishedMs)
+        await unlessMissing(fs.unlink(path))
+    }
     return {}
   })
 }
@@ -118,20 +127,28 @@ async function post(
     const sender = safeName(message.from.session)
     const order = Math.max((sent.orders.get(sender) ?? 0) + 1, ports.now() * ordersPerMs)
     sent.orders.set(sender, order)
-    const temporary = join(folder, 'tmp', ports.unique())
-    const file = await fs.open(temporary, 'create', fileMode)
-    try {
-      await writeAll(file, bytes)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
     const name = `${String(order).padStart(orderDigits, '0')}~${sender}~${id}`
-    await fs.rename(temporary, join(folder, 'new', name))
+    const isPut = (await put(folder, ports, name, bytes)) || (await put(folder, ports, name, bytes))
+    if (!isPut)
+      return refused('not-found', `the message was cleared away while it was written; send it again`)
     await syncFolder(fs, join(folder, 'new'))
     ids.add(id)
     return { ok: true }
   })
+}
+
+/** False when the file was cleared away before it was finished: this process had stood still for very long. */
+async function put(folder: string, ports: BoxPorts, name: string, bytes: Uint8Array): Promise<boolean> {
+  const { fs } = ports
+  const temporary = join(folder, 'tmp', ports.unique())
+  const file = await fs.open(temporary, 'create', fileMode)
+  try {
+    await writeAll(file, bytes)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return (await unlessMissing(fs.rename(temporary, join(folder, 'new', name)).then(() => true))) ?? false
 }
 
 async function idsIn(

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { machineFileSystem } from '../../disk/fs.ts'
+import { machineFileSystem, type FileSystem } from '../../disk/fs.ts'
 import { machineProcesses } from '../../disk/processes.ts'
+import { temporaryName } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { systemIds } from '../../transcript/ids.ts'
 import { createBox, makeBox, type Box, type BoxPorts } from './box.ts'
@@ -45,6 +46,29 @@ const texts = ({ messages }: Awaited<ReturnType<Box['take']>>): readonly string[
   messages.map((each) => each.message.text)
 
 describe('a mailbox', () => {
+  it('[AG8] what a killed writer left half written goes when it is old, and a writer that lives loses nothing', async () => {
+    const path = await folder()
+    await boxIn(path)
+    const left = [join(path, 'tmp', 'half'), join(path, temporaryName('who'))]
+    for (const file of left) await writeFile(file, '{"v":1,')
+    const later = (ms: number): BoxPorts => ports(() => Date.now() + ms)
+    const { unfinishedMs } = defaults.mailbox
+    await boxIn(path, later(unfinishedMs / 2))
+    expect(await readdir(join(path, 'tmp'))).toEqual(['half'])
+    // A writer that stands still for longer than that, and somebody opens the box meanwhile.
+    let isHeldUp = true
+    const rename: FileSystem['rename'] = async (from, to) => {
+      if (isHeldUp) await makeBox(path, later(2 * unfinishedMs))
+      isHeldUp = false
+      return machineFileSystem.rename(from, to)
+    }
+    const slow = createBox(path, { ...ports(), fs: { ...machineFileSystem, rename } })
+    expect(await slow.post(message('late'))).toMatchObject({ ok: true })
+    expect(await readdir(join(path, 'tmp'))).toEqual([])
+    expect((await readdir(path)).toSorted()).toEqual(['bad', 'cur', 'new', 'tmp'])
+    expect(texts(await createBox(path, ports()).take())).toEqual(['late'])
+  })
+
   it('[AG1] gives a sender’s messages in order, over a clock that goes back and a sender that starts anew', async () => {
     const path = await folder()
     let now = 1000
