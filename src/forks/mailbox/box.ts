@@ -49,7 +49,8 @@ export interface Box {
 
 const fileMode = 0o600
 const folderMode = 0o700
-const folders = ['tmp', 'new', 'cur', 'bad'] as const
+/** `new` is the last that is made: where it is, the box is whole. */
+const folders = ['tmp', 'cur', 'bad', 'new'] as const
 const orderDigits = 17
 /** Orders are times, so that they grow over restarts; there is room between two milliseconds. */
 const ordersPerMs = 1000

@@ -69,6 +69,26 @@ describe('a mailbox', () => {
     expect(texts(await createBox(path, ports()).take())).toEqual(['late'])
   })
 
+  it('[AG4] a box that is still being made is not there yet', async () => {
+    const root = await folder()
+    const path = join(root, 'session-bob')
+    const own = { ...ports(), processes: machineProcesses }
+    const sender = createDirectory(root, own)
+    const seen: string[] = []
+    // Somebody writes to it after each step of its making.
+    const makeFolder: FileSystem['makeFolder'] = async (folderPath, mode) => {
+      await machineFileSystem.makeFolder(folderPath, mode)
+      const found = await sender.boxOf('session-bob')
+      const sent = found.ok ? await found.box.post(message('early')) : found
+      seen.push(sent.ok ? 'sent' : sent.failure.message)
+    }
+    expect(await makeBox(path, { ...own, fs: { ...machineFileSystem, makeFolder } })).toMatchObject({
+      ok: true,
+    })
+    expect(seen.at(-1)).toBe('sent')
+    for (const each of seen.slice(0, -1)) expect(each).toContain('looking for the mailbox')
+  })
+
   it('[AG1] gives a sender’s messages in order, over a clock that goes back and a sender that starts anew', async () => {
     const path = await folder()
     let now = 1000
