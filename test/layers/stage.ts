@@ -34,6 +34,8 @@ export interface Stage {
   session: Session
   /** One turn; gives what passed by. */
   say(text: string): Promise<readonly LiveEvent[]>
+  /** Closes the session and opens it again. */
+  reopen(): Promise<void>
   /** From now on another server answers. */
   reach(model: Model): void
   requests(): readonly WireRequest[]
@@ -65,12 +67,13 @@ export async function stage(steps: readonly ScriptStep[], options: StageOptions 
     clock,
     session: await engine.open(),
     say: async (text) => {
-      if (options.resumes === true) {
-        await own.session.close()
-        own.session = await engine.open(own.session.id)
-      }
+      if (options.resumes === true) await own.reopen()
       const { events } = await turn(own.session.send(text))
       return events
+    },
+    reopen: async () => {
+      await own.session.close()
+      own.session = await engine.open(own.session.id)
     },
     reach: (model) => {
       reached = model
