@@ -25,7 +25,7 @@ const turns = fc.array(
     snips: fc.nat({ max: 4 }).map((n) => n === 0),
     /** Before it. */
     minutes: fc.constantFrom(0, 0, 1, 6, 61),
-    then: fc.constantFrom('nothing', 'nothing', 'undo', 'pin', 'fork'),
+    after: fc.constantFrom('nothing', 'nothing', 'undo', 'pin', 'fork'),
   }),
   { minLength: 3, maxLength: 6 },
 )
@@ -81,13 +81,13 @@ async function played(list: Turns, { cacheEdits, window, lifetime, layers }: Set
   })
   const failures: string[] = []
   let before = 0
-  for (const [index, { minutes, then }] of list.entries()) {
+  for (const [index, { minutes, after }] of list.entries()) {
     play.clock.advance(minutes * minute)
     before = play.requests().length
     if (resumes && index === list.length - 1) await play.reopen()
     const end = (await play.say(`turn ${index}`)).at(-1)
     if (end?.type === 'turn-end' && end.failure !== null) failures.push(end.failure.message)
-    await done(play, then)
+    await done(play, after)
   }
   return { play, failures, before, bodies: tagsNumbered(play.requests().map(plainBytes)) }
 }
@@ -104,12 +104,12 @@ function tagsNumbered(bodies: readonly string[]): readonly string[] {
 }
 
 /** What is done between turns; what cannot be done is left. */
-async function done(play: Stage, then: Turns[number]['then']): Promise<void> {
+async function done(play: Stage, after: Turns[number]['after']): Promise<void> {
   const { session } = play
   const newest = (await session.edits()).findLast(({ state }) => state === 'live')
-  if (then === 'undo' && newest !== undefined) await session.undo(newest.seq).catch(() => null)
-  if (then === 'pin') await session.pin({ seq: firstResult(await play.facts()) }).catch(() => null)
-  if (then === 'fork') await session.fork({ purpose: 'notes', directive: 'write notes' })
+  if (after === 'undo' && newest !== undefined) await session.undo(newest.seq).catch(() => null)
+  if (after === 'pin') await session.pin({ seq: firstResult(await play.facts()) }).catch(() => null)
+  if (after === 'fork') await session.fork({ purpose: 'notes', directive: 'write notes' })
 }
 
 const firstResult = (facts: readonly Fact[]): Seq =>
