@@ -21,6 +21,7 @@ import { commandEnvironment } from '../tools/shell/environment.ts'
 import type { JobBoard } from '../tools/shell/job-board.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
+import { noExtensions, type Extensions } from './extensions.ts'
 import { memoryGuard } from './memory/guard.ts'
 import { permissionOf, sandboxOf, type PermissionSetup } from './permission.ts'
 
@@ -36,6 +37,7 @@ export interface OfficeSetup extends PermissionSetup {
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
+  readonly extensions?: Extensions | undefined
 }
 
 /** Where the messages for the sessions of a project wait. */
@@ -54,6 +56,10 @@ export function officeOf(setup: OfficeSetup): Office {
     worktrees: join(home, 'worktrees', project.slug),
     tools: setup.tools,
     toolsIn: (root, openFolders) => toolsIn(setup, root, openFolders),
+    changes: async (call, tool) => {
+      const { meant } = setup.extensions ?? noExtensions
+      return (await setup.permission.judge(meant(call), tool.policy.readOnly, 'plan')).kind === 'deny'
+    },
     memoryIndex: (folder) => agentIndex(keeperAt(setup, folder)),
     unique,
     now,
@@ -89,8 +95,11 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
   })
   const mayRun: EngineOptions['mayRun'] = async (call, tool, signal) => {
     const path = call.input['file_path'] ?? call.input['path']
+    // What is changed in the talk holds for an agent in another folder at once.
+    own.setMode(permission.mode())
     const isFile = ['Read', 'Write', 'Edit'].includes(call.name) && typeof path === 'string'
-    if (isFile && (await liesIn(fs, openFolders, resolve(root, path)))) return { ok: true }
+    const mayKeep = call.name === 'Read' || permission.mode() !== 'plan'
+    if (isFile && mayKeep && (await liesIn(fs, openFolders, resolve(root, path)))) return { ok: true }
     return own.mayRun(call, tool, signal)
   }
   const keepers = openFolders.map((folder) => keeperAt(setup, folder))

@@ -1,5 +1,5 @@
 // Agents from the command line: types from files, waiting in scripts, looking and acting in a talk.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSimulator } from '../../src/simulator/index.ts'
@@ -154,6 +154,34 @@ describe('pal and its agents', () => {
     expect(Number(pid)).toBeGreaterThan(1)
     process.kill(-Number(pid), 'SIGKILL')
     await until(async () => (await at.pal(['tasks'])).out.includes('nothing is under way'), 'it is gone')
+  })
+
+  it('[AG35] the user approves the plan of a teammate in the talk', async () => {
+    const write = call('Write', { file_path: 'made.txt', content: 'made' })
+    const { simulator, at } = await scene([
+      {
+        when: 'plan it first',
+        answers: replies({ 'plan it first': [write], NOT: 'I wait', 'approved your plan': [write] }),
+      },
+      {
+        when: 'main',
+        answers: replies({
+          'call it': [agent('mate', 'plan it first', { mode: 'teammate', name: 'uwe', plan: true })],
+        }),
+      },
+    ])
+    const { child, ended } = await at.start(['--allow', 'Write'], { isOpen: true })
+    const heard = (words: string) =>
+      until(() => bodiesOf(simulator, 'plan it first').join().includes(words), words)
+    child.stdin!.write('call it\n')
+    await heard('before your plan is approved')
+    child.stdin!.write('/agents reject uwe NOT yet\n')
+    await heard('The answer is no')
+    expect(await readdir(at.project)).toEqual([])
+    child.stdin!.write('/agents approve uwe\n')
+    await until(async () => (await readdir(at.project)).includes('made.txt'), 'it is made')
+    child.stdin!.end('/quit\n')
+    expect((await ended).code).toBe(0)
   })
 
   it('[AG34] a message of an agent outlives a program that is killed before it was delivered, and comes once', async () => {

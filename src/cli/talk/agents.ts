@@ -10,7 +10,7 @@ import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { looking, type Scene } from './scene.ts'
 
-export const agentsUsage = '/agents [follow|stop|merge ID | tell ID TEXT]'
+export const agentsUsage = '/agents [follow|stop|merge|approve ID | tell|reject ID TEXT]'
 
 export async function agentsCommand(scene: Scene, rest: string): Promise<Exit> {
   const [, action = '', word = '', text = ''] = /^(\S*)\s*(\S*)\s*([\s\S]*)$/.exec(rest) ?? []
@@ -61,22 +61,33 @@ const actions: Readonly<Record<string, Act>> = {
     scene.place.io.out(`${worker.child} is stopped; what it had is handed on with the next turn\n`)
     return exits.done
   },
-  tell: async (scene, worker, text) => {
-    if (text.trim() === '') return wrong(scene, `write ${agentsUsage}`)
-    const about = {
-      summary: text.replace(/\s+/g, ' ').slice(0, summaryChars),
-      text,
-      kind: 'message' as const,
-    }
-    const sent = await scene.preset.agents.send(worker.parent.id, `session:${worker.child}`, about)
-    if (!sent.ok) return wrong(scene, sent.why)
-    scene.place.io.out(
-      `sent to ${safeLine(worker.about.name ?? worker.about.label)}; it comes at its next round\n`,
-    )
-    return exits.done
+  tell: (scene, worker, text) => tell(scene, worker, text, { kind: 'message' }),
+  approve: async (scene, worker) => {
+    const about = { kind: 'plan-approval-response', approve: true } as const
+    const exit = await tell(scene, worker, 'The user approved your plan.', about)
+    if (exit === exits.done) worker.awaitsPlan = false
+    return exit
   },
+  reject: (scene, worker, text) =>
+    tell(scene, worker, text, { kind: 'plan-approval-response', approve: false }),
 }
 const summaryChars = 80
+
+async function tell(
+  scene: Scene,
+  worker: Worker,
+  text: string,
+  kind: { readonly kind: 'message' | 'plan-approval-response'; readonly approve?: boolean },
+): Promise<Exit> {
+  if (text.trim() === '') return wrong(scene, `write ${agentsUsage}`)
+  const about = { summary: text.replace(/\s+/g, ' ').slice(0, summaryChars), text, ...kind }
+  const sent = await scene.preset.agents.send(worker.parent.id, `session:${worker.child}`, about)
+  if (!sent.ok) return wrong(scene, sent.why)
+  scene.place.io.out(
+    `sent to ${safeLine(worker.about.name ?? worker.about.label)}; it comes at its next round\n`,
+  )
+  return exits.done
+}
 
 async function show(scene: Scene, session: Session): Promise<Exit> {
   const { agents } = scene.preset
@@ -123,11 +134,10 @@ async function merge(scene: Scene, session: Session, word: string): Promise<Exit
 
 const phrasesOf = ({ preset }: Scene, { id }: Session): ReadonlyMap<string, string> =>
   new Map(
-    preset.agents
-      .looks(id)
-      .flatMap(({ child, phrase, isIdle }) =>
-        isIdle ? [[child, 'waits for messages']] : phrase === null ? [] : [[child, phrase]],
-      ) as readonly (readonly [string, string])[],
+    preset.agents.looks(id).flatMap(({ child, phrase, isIdle, awaitsPlan }) => {
+      if (isIdle) return [[child, awaitsPlan ? 'waits for its plan to be approved' : 'waits for messages']]
+      return phrase === null ? [] : [[child, phrase]]
+    }) as readonly (readonly [string, string])[],
   )
 
 function wrong(scene: Scene, message: string): Exit {

@@ -10,6 +10,8 @@ export interface AgentAsk {
   /** It begins with the conversation of its parent. */
   readonly forked: boolean
   readonly worktree: boolean
+  /** Of a teammate: it changes nothing until its plan is approved. */
+  readonly plans?: boolean | undefined
   readonly name?: string | undefined
 }
 

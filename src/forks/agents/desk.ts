@@ -4,6 +4,7 @@ import type { Session } from '../../engine/session.ts'
 import type { FileSystem } from '../../disk/fs.ts'
 import type { StandardTools } from '../../tools/index.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
 import { openMemory, type IndexAt, type MemoryPlaces } from './agent-memory.ts'
 import type { Git } from './worktrees/git.ts'
 import { agentSections } from './words.ts'
@@ -27,6 +28,8 @@ export interface DeskPorts {
   readonly tools: () => readonly Tool[]
   /** A set of its own for another folder, or one with folders that are open to it. */
   readonly toolsIn: (root: string, openFolders: readonly string[]) => AgentTools
+  /** Whether a call would change something; left out, whatever its tool does not say to be only looking. */
+  readonly changes?: ((call: ToolUseBlock, tool: Tool) => Promise<boolean>) | undefined
   /** The index of an agent's memory as it may be told; left out, what stands in the file. */
   readonly memoryIndex?: IndexAt | undefined
 }
@@ -37,6 +40,7 @@ export interface DeskAsk {
   readonly name: string | null
   readonly isTeammate: boolean
   readonly wantsWorktree: boolean
+  readonly plans: boolean
   /** Text for a name nobody else has. */
   readonly unique: string
 }
@@ -53,7 +57,7 @@ export type DeskOutcome =
   | { readonly ok: false; readonly why: string }
 
 /** Tools that only a session that talks with the user has. */
-const notForAgents = new Set(['Agent', 'Agents'])
+const notForAgents = new Set(['Agent', 'Agents', 'Plan'])
 
 export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAsk): Promise<DeskOutcome> {
   const { type, label, name, isTeammate } = ask
@@ -97,6 +101,7 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
           name,
           isWorktree: made !== null,
           isTeammate,
+          plans: ask.plans,
           memory: memory?.memory.text ?? null,
         }),
       },
@@ -108,6 +113,17 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
       },
     },
   }
+}
+
+/** Why a call of one whose plan is not approved may not run, or null. */
+export async function unplanned(ports: DeskPorts, call: ToolUseBlock, tool: Tool): Promise<string | null> {
+  const changes =
+    ports.changes === undefined
+      ? !tool.policy.readOnly && tool.spec.name !== 'SendMessage'
+      : await ports.changes(call, tool)
+  return changes
+    ? `${call.name} was not run: nothing may be changed before your plan is approved. Send it to "leader" with kind plan-approval-request, end your turn, and wait for the answer.`
+    : null
 }
 
 /** The same list in the same order; where the agent has a set of its own, its hands are those. */

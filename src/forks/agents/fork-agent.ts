@@ -35,6 +35,7 @@ export async function forkAgent(
       agent: about,
       directive: forkDirective(ask.task),
       refuse: ({ name }) => {
+        if (name === 'Plan') return 'nobody is asked by a fork; say what you would do'
         if (refused.has(name)) return 'a fork starts no agents; do the work in place'
         return tools === null || tools.includes(name) ? null : `agents of type ${ask.type} do not use ${name}`
       },

@@ -1,5 +1,6 @@
 // The agents of one process: started for a session, followed, written to, stopped. What they are and how they ended
 // stands in the transcripts; here is only what lives as long as the process.
+import type { SpawnSpec } from '../../engine/beside/spawn.ts'
 import type { Companion } from '../../engine/beside/companion.ts'
 import type { Emit } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
@@ -10,7 +11,7 @@ import type { Directory } from '../mailbox/directory.ts'
 import type { Message, MessageKind } from '../mailbox/message.ts'
 import { createPostOffice, type Carrier, type Posted, type Sent } from '../mailbox/post-office.ts'
 import { aboutOf, neverAborted, type AgentAsk } from './ask.ts'
-import { prepareDesk, type DeskPorts } from './desk.ts'
+import { prepareDesk, unplanned, type DeskPorts } from './desk.ts'
 import { forkAgent } from './fork-agent.ts'
 import { companionOf, Inbox } from './inbox.ts'
 import { startProgress } from './progress.ts'
@@ -179,24 +180,34 @@ export class Office {
       name,
       isTeammate,
       wantsWorktree: ask.worktree,
+      plans: ask.plans === true,
       unique,
     })
     if (!prepared.ok) return prepared
     const { desk } = prepared
     const about = aboutOf(ask, desk.worktree)
-    const spawned = await parent.spawn({ ...about, options: desk.options })
+    let worker: Worker | null = null
+    const refuse: SpawnSpec['refuse'] = async (call, tool) =>
+      worker === null || worker.awaitsPlan ? unplanned(this.options, call, tool) : null
+    const spawned = await parent.spawn({
+      ...about,
+      options: desk.options,
+      ...(ask.plans === true ? { refuse } : {}),
+    })
     if (!spawned.ok) {
       const left = await desk.clear()
       return no([spawned.failure.message, left].filter((text) => text !== null).join(' '))
     }
-    const worker = new Worker(parent, spawned.session.id, about)
-    const opening = isTeammate && name !== null ? this.#openBox(worker.child, name, worker.inbox) : null
+    const own = new Worker(parent, spawned.session.id, about)
+    own.awaitsPlan = ask.plans === true
+    worker = own
+    const opening = isTeammate && name !== null ? this.#openBox(own.child, name, own.inbox) : null
     const outer = ask.mode === 'foreground' ? signal : neverAborted()
-    return this.#employ(worker, async () => {
+    return this.#employ(own, async () => {
       const untold = await tellTask(spawned, ask.task)
-      const ended = untold ?? (await this.#turns(worker, spawned.session, type, outer))
+      const ended = untold ?? (await this.#turns(own, spawned.session, type, outer))
       await opening
-      if (opening !== null) await this.options.directory?.leave(worker.child)
+      if (opening !== null) await this.options.directory?.leave(own.child)
       const left = await desk.clear()
       const text = [ended.text, left].filter((part) => part !== null && part !== '').join('\n')
       const written = await spawned.finish(ended.outcome, text)

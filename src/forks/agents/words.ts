@@ -8,11 +8,12 @@ export interface AgentScene {
   readonly name: string | null
   readonly isWorktree: boolean
   readonly isTeammate: boolean
+  readonly plans: boolean
   readonly memory: string | null
 }
 
 export function agentSections(scene: AgentScene): readonly Section[] {
-  const { type, cwd, name, isWorktree, isTeammate, memory } = scene
+  const { type, cwd, name, isWorktree, isTeammate, plans, memory } = scene
   const section = (title: string, text: string): Section => ({ name: title, text, side: 'dynamic' })
   return [
     section('identity', identity),
@@ -22,6 +23,7 @@ export function agentSections(scene: AgentScene): readonly Section[] {
       `Working folder: ${cwd}${isWorktree ? '. It is a git worktree of your own: change what you need; your changes are committed when you end, and merged by others.' : ''}`,
     ),
     ...(isTeammate ? [section('team', team(name ?? ''))] : []),
+    ...(plans ? [section('plan', planFirst)] : []),
     ...(memory === null ? [] : [section('memory', memory)]),
   ]
 }
@@ -34,6 +36,9 @@ const identity = [
 
 const team = (name: string): string =>
   `You are the teammate ${JSON.stringify(name)} and stay after your first task: what you say at the end of a turn goes to whoever started you, and a message begins your next turn. SendMessage writes to others, and to "leader". When you are asked to end and are done, answer with kind shutdown-response and approve true.`
+
+const planFirst =
+  'You may change nothing until your plan is approved: calls that change something are refused. Look, then send your plan to "leader" with kind plan-approval-request and end your turn; the answer begins your next one.'
 
 export const forkDirective = (task: string): string =>
   [

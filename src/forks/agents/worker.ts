@@ -25,6 +25,7 @@ export interface Look {
   /** What it is at, in a few words, where somebody has asked. */
   readonly phrase: string | null
   readonly isIdle: boolean
+  readonly awaitsPlan: boolean
 }
 
 export class Worker {
@@ -36,6 +37,8 @@ export class Worker {
   readonly events: LiveEvent[] = []
   phrase: string | null = null
   isIdle = false
+  /** It changes nothing until its plan is approved. */
+  awaitsPlan = false
   /** It has agreed to end after this turn. */
   isLeaving = false
   /** The end of everything, clean-up included. Set by whoever starts it. */
@@ -52,7 +55,7 @@ export class Worker {
   }
 
   look(): Look {
-    const { child, about, phrase, isIdle, parent } = this
+    const { child, about, phrase, isIdle, awaitsPlan, parent } = this
     return {
       child,
       parent: parent.id,
@@ -60,6 +63,7 @@ export class Worker {
       rounds: this.#rounds + (this.#watch?.rounds() ?? 0),
       phrase,
       isIdle,
+      awaitsPlan,
     }
   }
 

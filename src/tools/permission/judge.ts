@@ -41,7 +41,12 @@ export async function judge(
     ask: about.filter(({ list }) => list === 'ask'),
     deny: about.filter(({ list }) => list === 'deny'),
   }
-  return underMode(call, await byNature(call, sorted, mode, place), mode)
+  const verdict = await byNature(call, sorted, mode, place)
+  if (mode !== 'plan' || verdict.kind !== 'allow' || verdict.by !== 'rule')
+    return underMode(call, verdict, mode)
+  // A rule that allows more than looking forbids no looking.
+  const bare = await byNature(call, { ...sorted, allow: [] }, mode, place)
+  return underMode(call, { ...verdict, looks: bare.kind === 'allow' && bare.looks }, mode)
 }
 
 interface Sorted {

@@ -238,6 +238,8 @@ describe('rules and modes', () => {
       kindOf('Bash', { command }, rules, mode)
     expect(await bash('git status', 'plan')).toBe('allow')
     expect(await bash('npm test', 'plan', ...given('allow', 'Bash'))).toBe('deny')
+    expect(await bash('git status', 'plan', ...given('allow', 'Bash'))).toBe('allow')
+    expect(await kindOf('SendMessage', {}, given('allow', 'SendMessage'), 'plan')).toBe('allow')
     expect(await edits('src/a.ts', given('allow', 'Edit'), 'plan')).toBe('deny')
     expect(await kindOf('WebFetch', { url: 'https://a.org' }, given('allow', 'WebFetch'), 'plan')).toBe(
       'deny',

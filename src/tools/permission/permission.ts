@@ -35,8 +35,12 @@ export interface Grants {
 
 export interface Permission {
   readonly mayRun: (call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>
-  /** What would be decided, without asking anybody. */
-  judge(call: Pick<ToolUseBlock, 'name' | 'input'>, readOnly: boolean): Promise<Verdict>
+  /** What would be decided, without asking anybody; under the mode in force or another one. */
+  judge(
+    call: Pick<ToolUseBlock, 'name' | 'input'>,
+    readOnly: boolean,
+    under?: PermissionMode,
+  ): Promise<Verdict>
   readonly grants: Grants
   mode(): PermissionMode
   setMode(mode: PermissionMode): void
@@ -51,8 +55,8 @@ export function createPermission(options: PermissionOptions): Permission {
   let { mode } = options
   let turn: Promise<unknown> = Promise.resolve()
 
-  const judged = (call: Pick<ToolUseBlock, 'name' | 'input'>, readOnly: boolean): Promise<Verdict> =>
-    judge({ tool: call.name, input: call.input, readOnly }, rules, mode, options)
+  const judged: Permission['judge'] = (call, readOnly, under = mode) =>
+    judge({ tool: call.name, input: call.input, readOnly }, rules, under, options)
   const grant = ({ reads = [], writes = [] }: Verdict): void => {
     for (const path of [...reads, ...writes]) grants.read.add(path)
     for (const path of writes) grants.write.add(path)

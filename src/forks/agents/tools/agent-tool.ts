@@ -23,6 +23,7 @@ const fieldsOf = (types: readonly AgentType[]) => ({
   mode: optional(choice('foreground (you wait), background, or a teammate who stays', modes)),
   fork: optional(flag('It begins with this conversation')),
   worktree: optional(flag('It works in a git worktree of its own, on a branch')),
+  plan: optional(flag('For a teammate: it changes nothing until you approve its plan')),
   name: optional(text('For a teammate: the name others write to', nameChars)),
 })
 
@@ -39,13 +40,15 @@ export function agentTool(office: Office): Tool<InputOf<ReturnType<typeof fields
     policy: { readOnly: true, results: 'keep', maxResultChars: null },
     parse: (input) => shape.parse(input),
     async run(input, env, signal) {
-      const { label, prompt, type = 'general', mode = 'foreground', fork = false, worktree = false } = input
+      const { label, prompt, type = 'general', mode = 'foreground' } = input
+      const { fork = false, worktree = false, plan: plans = false } = input
       const name = input.name?.trim()
       const parent = env.session === undefined ? null : office.attended(env.session)
       if (parent === null) return failed('Agents are started by the session that talks with the user only.')
       if (label.trim() === '' || prompt.trim() === '') return failed('label and prompt must say something.')
       if ((mode === 'teammate') !== (name !== undefined))
         return failed('A teammate has a name, and only a teammate.')
+      if (plans && mode !== 'teammate') return failed('Only the plan of a teammate can be approved.')
       if (name !== undefined && !/^[A-Za-z][\w-]*$/.test(name))
         return failed('A name begins with a letter and holds letters, digits, - and _ only.')
       const ask = {
@@ -55,6 +58,7 @@ export function agentTool(office: Office): Tool<InputOf<ReturnType<typeof fields
         mode,
         forked: fork,
         worktree,
+        plans,
         name,
       }
       const started = await office.start(parent, ask, signal)
@@ -71,7 +75,10 @@ async function waitedFor(worker: Worker): Promise<ToolOutcome> {
   return { ...said(report.text), isError: outcome === 'failed' }
 }
 
-const startedText = ({ child, about }: Worker): string =>
+const startedText = ({ child, about, awaitsPlan }: Worker): string =>
   about.mode === 'teammate'
-    ? `The teammate ${about.name} (${child}) has begun. What it reports comes to you as messages; SendMessage writes to it.`
+    ? `The teammate ${about.name} (${child}) has begun. What it reports comes to you as messages; SendMessage writes to it.${awaitsPlan ? planText : ''}`
     : `The agent "${about.label}" (${child}) has begun. Its report will be given to you once, when it is there; do not ask for it, go on with something else or end your turn.`
+
+const planText =
+  ' It changes nothing until you approve its plan, which comes as a message: answer with kind plan-approval-response.'

@@ -69,7 +69,7 @@ function listText(rows: readonly AgentRow[], looks: readonly Look[]): string {
       const at =
         look === undefined
           ? ''
-          : `, ${look.rounds} requests${look.isIdle ? ', waiting for messages' : ''}${look.phrase === null ? '' : `, ${look.phrase}`}`
+          : `, ${look.rounds} requests${look.awaitsPlan ? ', its plan is not approved' : ''}${look.isIdle ? ', waiting for messages' : ''}${look.phrase === null ? '' : `, ${look.phrase}`}`
       const end = row.end === null ? '' : `; Expand {"ref": "${row.end}"} shows its result`
       return `${row.child} "${row.label}" (${row.agent}, ${row.mode})${name}: ${row.state}${at}${end}`
     })

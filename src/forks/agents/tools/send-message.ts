@@ -40,6 +40,8 @@ export function sendMessageTool(office: Office): Tool<InputOf<typeof fields>> {
       const address = to === 'leader' && worker !== null ? `session:${worker.parent.id}` : to
       const sent = await office.send(from, address, { summary: line, text: message, kind, approve })
       if (!sent.ok) return failed(`Not sent: ${sent.why}`)
+      const answered = kind === 'plan-approval-response' ? office.find(from, to) : null
+      if (answered !== null && approve === true) answered.awaitsPlan = false
       if (kind === 'shutdown-response' && approve === true && worker !== null) worker.isLeaving = true
       const failures = sent.failures.length === 0 ? '' : `\nNot everywhere: ${sent.failures.join('; ')}`
       return said(`Sent to ${address === to ? sent.to.join(', ') : to}.${failures}`)
