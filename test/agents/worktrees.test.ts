@@ -1,11 +1,12 @@
 // Two agents change one repository side by side, each in a worktree of its own; their work is merged and nothing stays.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { gitIn, mergeBranch } from '../../src/forks/agents/index.ts'
+import type { PresetOptions } from '../../src/preset.ts'
 import { call } from '../../src/simulator/index.ts'
 import { factsOf, ofType, turn } from '../e2e/desk.ts'
-import { agent, git, opened, refusedOf, repository, stage, type Part } from './desk.ts'
+import { agent, bodiesOf, git, opened, refusedOf, replies, repository, stage, type Part } from './desk.ts'
 
 const own = gitIn({ PATH: process.env['PATH'] ?? '' })
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
@@ -20,11 +21,15 @@ const editor = (when: string, file: string, from: string, to: string): Part => (
   ],
 })
 
-async function scene(parts: readonly Part[], files: Readonly<Record<string, string>>) {
+async function scene(
+  parts: readonly Part[],
+  files: Readonly<Record<string, string>>,
+  more: Partial<PresetOptions> = {},
+) {
   const made = await stage(parts)
   await repository(made.project, files)
   // Opened anew: the folder was none of git's before.
-  const { preset } = await opened(made)
+  const { preset } = await opened(made, more)
   return { ...made, preset }
 }
 
@@ -124,5 +129,67 @@ describe('agents in worktrees', () => {
     expect(JSON.stringify(result)).toContain('needs a git repository')
     expect(plain.agents()).toEqual([])
     await plain.close()
+  })
+
+  it('[AG26] of a session that itself works in a worktree begin where it stands and keep the repository’s memory', async () => {
+    const keeper = {
+      name: 'keeper',
+      description: 'keeps',
+      prompt: 'keep',
+      tools: null,
+      model: null,
+      memory: 'project' as const,
+      instructions: true,
+      limits: { rounds: 10, ms: 60_000, tokens: 1_000_000 },
+      from: 'user' as const,
+    }
+    const parts: Part[] = [
+      {
+        when: 'main',
+        answers: replies({
+          'first one': [agent('keep', 'remember it', { type: 'keeper', worktree: true })],
+          'second one': [agent('recall', 'recall it', { type: 'keeper' })],
+        }),
+      },
+      { when: 'recall it', answers: ['recalled'] },
+    ]
+    const { preset, project, home, simulator, url } = await scene(
+      parts,
+      { 'a.txt': 'a\n' },
+      { agentTypes: [keeper] },
+    )
+    const linked = join(dirname(project), 'linked')
+    await git(project, 'worktree', 'add', '--quiet', '-b', 'side', linked)
+    await writeFile(join(linked, 'side.txt'), 'only on the side\n')
+    await git(linked, 'add', 'side.txt')
+    await git(linked, 'commit', '--quiet', '-m', 'side')
+    const kept = join(project, '.palimpsest', 'agent-memory', 'keeper')
+    const content = '---\nname: seen\ndescription: MEMORY-PROBE\ntype: project\n---\nSeen.\n'
+    parts.push({
+      when: 'remember it',
+      answers: [
+        [
+          call('Write', { file_path: join(kept, 'seen.md'), content }),
+          call('Read', { file_path: 'side.txt' }),
+          call('Write', { file_path: 'new.txt', content: 'new' }),
+        ],
+        'kept',
+      ],
+    })
+    const settings = { model: 'claude-sonnet-4-6', allow: ['Write'] }
+    const side = await opened({ url, home, project: linked }, { agentTypes: [keeper], settings })
+    const session = await side.preset.engine.open()
+    await turn(session.send('first one'))
+    const [row] = session.agents()
+    const results = ofType(await factsOf(side.preset.store, row!.child), 'tool-result')
+    expect(results.map(({ isError }) => isError)).toEqual([false, false, false])
+    expect(JSON.stringify(results[1])).toContain('only on the side')
+    expect(await readdir(kept)).toContain('seen.md')
+    expect(await mergeBranch(own, linked, row!.worktree!.branch)).toEqual({ ok: true, files: ['new.txt'] })
+    const main = await preset.engine.open()
+    await turn(main.send('second one'))
+    expect(bodiesOf(simulator, 'recall it')[0]).toContain('MEMORY-PROBE')
+    await session.close()
+    await main.close()
   })
 })

@@ -20,7 +20,7 @@ export interface DeskPorts {
   readonly fs: FileSystem
   readonly git: Git
   readonly places: MemoryPlaces
-  /** Where the session works. */
+  /** Where the session works; its commit is where worktrees begin. */
   readonly cwd: string
   /** Folder for worktrees. */
   readonly worktrees: string
@@ -70,9 +70,7 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
       ? null
       : await openMemory(ports.fs, ports.places, type.memory, type.name, ports.memoryIndex)
   if (memory !== null && !memory.ok) return no(memory.failure.message)
-  const made = ask.wantsWorktree
-    ? await addWorktree(ports.git, ports.places.root, ports.worktrees, ask.unique)
-    : null
+  const made = ask.wantsWorktree ? await addWorktree(ports.git, ports.cwd, ports.worktrees, ask.unique) : null
   if (made !== null && !made.ok) return no(made.why)
   const cwd = made === null ? ports.cwd : made.worktree.path
   const openFolders = memory === null ? [] : [memory.memory.folder]
@@ -108,7 +106,7 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
       async clear() {
         await own?.close()
         if (made === null) return null
-        const ended = await endWorktree(ports.git, ports.places.root, made.worktree, made.base, label)
+        const ended = await endWorktree(ports.git, ports.cwd, made.worktree, made.base, label)
         return worktreeText(made.worktree, ended)
       },
     },

@@ -78,10 +78,10 @@ export class Office {
 
   /** Worktrees that agents of an earlier process have left. */
   async #sweep(session: Session): Promise<void> {
-    const { git, places, listen } = this.options
+    const { git, cwd, listen } = this.options
     for (const { worktree, state, label } of session.agents()) {
       if (worktree === undefined || state === 'running') continue
-      const swept = await sweepWorktree(git, places.root, worktree, label)
+      const swept = await sweepWorktree(git, cwd, worktree, label)
       if (swept === null) continue
       const left = swept.why ?? `its changes to ${swept.files.length} files are on ${worktree.branch}`
       const message = `the worktree of agent "${label}" was cleared away: ${left}`
