@@ -51,6 +51,7 @@ export class Session {
   readonly #core: Core
   #turn: Promise<void> | null = null
   #closed: Promise<void> | null = null
+  readonly #hurry = new AbortController()
 
   constructor(core: Core) {
     this.#core = core
@@ -300,8 +301,9 @@ export class Session {
     return besideOf(this.#core).agents
   }
 
-  /** Waits for a running turn, stops what runs beside it, syncs, and gives the session free for others. */
-  close(): Promise<void> {
+  /** Ends its turn and what runs beside it, syncs, frees it. `patient`: memories may take their time until it is closed without. */
+  close(how: { readonly patient?: boolean } = {}): Promise<void> {
+    if (how.patient !== true) this.#hurry.abort()
     this.#closed ??= this.#close()
     return this.#closed
   }
@@ -309,7 +311,7 @@ export class Session {
   async #close(): Promise<void> {
     await this.#turn
     const { aside, payer, options } = this.#core
-    if (aside !== null && payer === null) await options.afterTurn?.closing(aside)
+    if (aside !== null && payer === null) await options.afterTurn?.closing(aside, this.#hurry.signal)
     this.#core.ending.abort()
     await Promise.allSettled([...this.#core.forks.values(), ...this.#core.jobs.values()])
     const unsaved = await this.#core.saveReadFiles()

@@ -4,6 +4,7 @@
 import type { Session } from '../../engine/session.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
 import type { Preset } from '../../preset.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/changing/changes.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain, withPreset, type TalkOptions } from '../headless.ts'
@@ -78,8 +79,8 @@ class Talk implements Scene {
     return this.#talk.session()
   }
 
-  change(next: Session | null): Promise<void> {
-    return this.#talk.change(next)
+  change(to: SessionId | null): Promise<void> {
+    return this.#talk.change(to)
   }
 
   leave(): void {

@@ -7,6 +7,7 @@ import type { LiveEvent } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
 import { windowOf } from '../../model/models.ts'
 import type { Preset } from '../../preset.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import { exits, type Exit } from '../exit-codes.ts'
@@ -134,8 +135,8 @@ class ScreenTalk implements Scene {
     this.#leave()
   }
 
-  async change(next: Session | null): Promise<void> {
-    await this.#talk.change(next)
+  async change(to: SessionId | null): Promise<void> {
+    await this.#talk.change(to)
     this.#screen.clear()
     this.#log.show((await this.session()).view())
     this.#refresh()

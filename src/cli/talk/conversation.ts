@@ -4,6 +4,7 @@
 import { EngineError, type Input, type Session } from '../../engine/session.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
 import type { Preset } from '../../preset.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import { exitFor, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { exitOf, openSession, type TalkOptions } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
@@ -30,6 +31,8 @@ export class Conversation {
   /** Input on its way to the disk, and how much of it this turn has been given. */
   #queueing: Promise<unknown> = Promise.resolve()
   #queued = 0
+  /** Sessions that were left, while what was said in them is still looked through. */
+  readonly #left = new Map<Session, Promise<void>>()
 
   constructor(preset: Preset, options: TalkOptions, io: Io) {
     this.#preset = preset
@@ -62,12 +65,29 @@ export class Conversation {
     return opened
   }
 
-  /** Goes on with another session, or with a new one. The one before is closed and stays as it is. */
-  async change(next: Session | null): Promise<void> {
+  /** Goes on with another session, or with a new one. The one before is closed beside, and stays as it is. */
+  async change(to: SessionId | null): Promise<void> {
     const before = this.#opened
-    this.#opened = next ?? (await this.#preset.engine.open())
-    this.#session = Promise.resolve(this.#opened)
-    await before?.close()
+    // One that was left a moment ago has to be free again.
+    const same = [...this.#left.keys()].find(({ id }) => id === to)
+    await same?.close()
+    const next = await this.#preset.engine.open(to ?? undefined)
+    this.#opened = next
+    this.#session = Promise.resolve(next)
+    if (before !== null) this.#left.set(before, this.#closeBeside(before))
+  }
+
+  async #closeBeside(session: Session): Promise<void> {
+    try {
+      await session.close({ patient: true })
+    } catch (error) {
+      // Nobody waits for it any more, so the person is told.
+      this.#io.err(
+        `pal: session ${session.id} was not closed: ${error instanceof Error ? error.message : String(error)}\n`,
+      )
+    } finally {
+      this.#left.delete(session)
+    }
   }
 
   /** One turn, and those that input queued too late for it needs. */
@@ -117,8 +137,14 @@ export class Conversation {
     return true
   }
 
+  /** Ends when everything that was said is looked through, or was waited for long enough. */
   async close(): Promise<void> {
-    await this.#opened?.close()
+    const left = [...this.#left].map(([session, closed]) => {
+      // It is closing already, and what goes wrong there is said there: this only ends the patience.
+      void session.close().catch(() => undefined)
+      return closed
+    })
+    await Promise.all([this.#opened?.close(), ...left])
   }
 }
 

@@ -58,7 +58,7 @@ async function chosen(
 }
 
 export async function resumeCommand(scene: Scene, rest: string): Promise<Exit> {
-  const { store, engine } = scene.preset
+  const { store } = scene.preset
   const wanted = rest === '' ? await chooseSession(scene) : rest
   if (wanted === null) {
     scene.place.io.err('pal: give the id of a session; pal sessions lists them\n')
@@ -70,7 +70,7 @@ export async function resumeCommand(scene: Scene, rest: string): Promise<Exit> {
     scene.place.io.out('this is that session\n')
     return exits.done
   }
-  await scene.change(await engine.open(found.session))
+  await scene.change(found.session)
   return exits.done
 }
 

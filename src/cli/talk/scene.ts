@@ -3,6 +3,7 @@ import type { Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import type { Loaded } from '../extensions/load.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import type { Workplace } from '../place/workplace.ts'
 
 export interface Scene {
@@ -17,7 +18,7 @@ export interface Scene {
   /** A turn on these words, as if they had been typed. */
   turn(words: string): Promise<Exit>
   /** Goes on with another session, or with a new one. */
-  change(next: Session | null): Promise<void>
+  change(to: SessionId | null): Promise<void>
   /** Lets a person choose; left out where nobody can. */
   readonly choose?: (<T>(title: string, choices: readonly Choice<T>[]) => Promise<T | null>) | undefined
   /** Puts words where the person types; left out where that cannot be. */

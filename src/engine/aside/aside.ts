@@ -64,6 +64,6 @@ export interface ReadNotes {
 export interface TurnWatcher {
   /** After each turn of the main thread that has ended well. Returns at once; what it starts runs beside the talk. */
   ended(aside: Aside): void
-  /** The session is about to be closed: ends when what runs has ended, or was waited for long enough. */
-  closing(aside: Aside): Promise<void>
+  /** The session is about to be closed: ends when what runs has ended, or `hurry` fired long enough ago. */
+  closing(aside: Aside, hurry: AbortSignal): Promise<void>
 }

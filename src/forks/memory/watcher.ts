@@ -61,16 +61,17 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
           state.working = null
         })
     },
-    async closing(aside) {
+    async closing(aside, hurry) {
       const state = states.get(aside.session)
       if (state === undefined) return
       states.delete(aside.session)
-      if (state.working !== null) {
+      const { working } = state
+      if (working !== null && !(await before(working, hurry))) {
         if (state.extracting !== null)
           tell(aside, 'memory-wait', 'saving memories before leaving; Ctrl-C leaves without')
-        if (!(await inTime(state.working, defaults.extraction.exitMs))) {
+        if (!(await inTime(working, defaults.extraction.exitMs))) {
           state.extracting?.stop()
-          await state.working
+          await working
         }
       }
       state.dreaming?.job.stop()
@@ -188,6 +189,20 @@ const names = { extraction: 'memory extraction', dream: 'memory consolidation' }
 
 const tell = (aside: Aside, code: string, message: string): void =>
   aside.tell({ type: 'notice', code, message })
+
+/** Whether it ended before a signal fired. */
+async function before(work: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false
+  const fired = new AbortController()
+  const late = new Promise<false>((resolve) => {
+    signal.addEventListener('abort', () => resolve(false), { once: true, signal: fired.signal })
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    fired.abort()
+  }
+}
 
 /** Whether it ended within a time. */
 async function inTime(work: Promise<void>, ms: number): Promise<boolean> {
