@@ -9,7 +9,7 @@ import { endLost } from './beside/spawn.ts'
 import { Core } from './core.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt } from './opening/reminder.ts'
-import { remove } from './opening/removal.ts'
+import { remove, type Removed } from './opening/removal.ts'
 import { resume, withoutBeside, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
@@ -35,7 +35,7 @@ export interface Engine {
   /** Newest first. */
   sessions(): AsyncIterable<Result<SessionInfo>>
   /** Deletes a session. Refused, with their names, while others stand on it; `withForks` deletes those as well. */
-  remove(id: SessionId, how?: { readonly withForks?: boolean }): Promise<Result<object>>
+  remove(id: SessionId, how?: { readonly withForks?: boolean }): Promise<Removed>
 }
 
 export function createEngine(options: EngineOptions): Engine {

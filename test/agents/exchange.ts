@@ -24,6 +24,9 @@ export interface Exchanged {
 }
 
 const names = ['ann', 'bob'] as const
+/** How soon one that has begun anew is seen. */
+const readyPollMs = 20
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** `entry` is the child's program, as seen from the folder of whoever is run. */
 export async function exchange(
@@ -57,11 +60,14 @@ export async function exchange(
   let kills = 0
   const killing = (async () => {
     while (done.size < names.length) {
-      await new Promise((resolve) => setTimeout(resolve, killEveryMs))
-      const next = [names[kills % 2]!, names[(kills + 1) % 2]!].find((name) => ready.has(name))
-      if (next === undefined || done.size === names.length) continue
-      ready.delete(next)
-      if (running.get(next)?.kill('SIGKILL') === true) kills++
+      await pause(killEveryMs)
+      const next = (): string | undefined =>
+        [names[kills % 2]!, names[(kills + 1) % 2]!].find((name) => ready.has(name))
+      while (next() === undefined && done.size < names.length) await pause(readyPollMs)
+      const name = next()
+      if (name === undefined || done.size === names.length) continue
+      ready.delete(name)
+      if (running.get(name)?.kill('SIGKILL') === true) kills++
     }
   })()
   try {

@@ -63,6 +63,12 @@ describe('a teammate', () => {
     expect(last.split('SECOND-REPORT').length).toBe(2)
     expect(refusedOf(simulator)).toEqual([])
     await session.close()
+    // Deleted, they leave no message behind.
+    const { directory } = preset.agents.options
+    expect(await directory!.boxOf(row!.child)).toMatchObject({ ok: true })
+    expect(await preset.engine.remove(session.id, { withForks: true })).toMatchObject({ ok: true })
+    for (const each of [session.id, row!.child])
+      expect(await directory!.boxOf(each)).toMatchObject({ ok: false, failure: { code: 'not-found' } })
   })
 
   it('[AG32] may not answer plans or ask others to end, and nobody is permitted anything by a message', async () => {

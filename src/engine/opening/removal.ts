@@ -5,7 +5,10 @@ import { isKnown } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Result, Store } from '../../transcript/store.ts'
 
-export async function remove(store: Store, id: SessionId, withForks: boolean): Promise<Result<object>> {
+/** The sessions that are gone: others may keep things for them. */
+export type Removed = Result<{ readonly sessions: readonly SessionId[] }>
+
+export async function remove(store: Store, id: SessionId, withForks: boolean): Promise<Removed> {
   const found = await parents(store)
   if (!found.ok) return found
   const below = descendants(found.parents, id)
@@ -23,7 +26,7 @@ export async function remove(store: Store, id: SessionId, withForks: boolean): P
     const removed = await store.remove(session)
     if (!removed.ok) return removed
   }
-  return { ok: true }
+  return { ok: true, sessions: all }
 }
 
 /** Asked of all before the first goes: half a family deleted helps nobody. */

@@ -33,7 +33,12 @@ export function attending(engine: Engine, office: Office): Engine {
     branch: async (id) => office.attend(await engine.branch(id)),
     remove: async (id, how) => {
       const removed = await engine.remove(id, how)
-      return removed.ok ? ((await office.options.directory?.remove(id)) ?? removed) : removed
+      // Teammates have boxes too.
+      for (const session of removed.ok ? removed.sessions : []) {
+        const gone = await office.options.directory?.remove(session)
+        if (gone?.ok === false) return gone
+      }
+      return removed
     },
   }
 }
