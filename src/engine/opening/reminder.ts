@@ -20,7 +20,12 @@ export async function reminderAt(
 
 /** Reads it again behind a boundary and writes it down where it changed. In a fork it is part of the shared prefix. */
 export async function renewReminder(core: Core, emit: Emit): Promise<void> {
-  if (core.parent !== null || core.options.reminder === undefined || typeof core.options.reminder === 'string') return
+  if (
+    core.parent !== null ||
+    core.options.reminder === undefined ||
+    typeof core.options.reminder === 'string'
+  )
+    return
   const reminder = await reminderAt(core.options, 'compact', emit)
   const { sections, tools, reminder: before } = core.view()
   if ((reminder ?? null) === before) return
