@@ -104,6 +104,8 @@ export class Core {
   largestPrompt = 0
   /** Size of the last request, as we counted it. */
   sentTokens = 0
+  /** What layers weighed and left for the last request, in short. */
+  lastDeclined = ''
   #latest: Latest
   #pending: Pending | null = null
   readonly #inherited: Composer | null

@@ -6,7 +6,7 @@ import { promptTokens } from '../model/usage.ts'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
 import type { View } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
-import type { Entry, FactOf, Usage } from '../transcript/fact.ts'
+import type { Declined, Entry, FactOf, Usage } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { deliverBeside } from './beside/deliver.ts'
 import { readCache } from './server-side/cache-watch.ts'
@@ -61,7 +61,8 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   }
   const refused = capOf(core, view)
   if (refused !== null) return { ok: false, failure: { code: 'cap', message: refused } }
-  const written = await core.append([requestSent(core, composed, view.tokens)])
+  const declined = newlyDeclined(core, settled.declined)
+  const written = await core.append([{ ...requestSent(core, composed, view.tokens), ...declined }])
   if (!written.ok) return written
   core.noteRequest(composed, view.tokens)
   emit({ type: 'request-start', source: core.source, model, tokens: view.tokens })
@@ -107,6 +108,17 @@ function requestSent(core: Core, composed: Composed, tokens: number): FactOf<'re
     marks,
     ...(lifetime === null ? {} : { lifetime }),
   }
+}
+
+/** What layers weighed and left, where it is another choice than the last time: each is told once. */
+function newlyDeclined(
+  core: Core,
+  declined: readonly Declined[],
+): { readonly declined?: readonly Declined[] } {
+  const account = declined.map(({ layer, why }) => `${layer}: ${why}`).join('\n')
+  const isNew = account !== core.lastDeclined
+  core.lastDeclined = account
+  return isNew && declined.length > 0 ? { declined } : {}
 }
 
 export type Recorded =

@@ -6,7 +6,7 @@ import { expectedRequests } from '../projection/economy.ts'
 import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
 import type { View } from '../projection/view.ts'
-import type { FactOf } from '../transcript/fact.ts'
+import type { Declined, FactOf } from '../transcript/fact.ts'
 import { collapseNow } from './collapsing/collapse.ts'
 import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -15,20 +15,21 @@ import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './preparing/prepare.ts'
 
 export type Settled =
-  | { readonly ok: true; readonly view: View }
+  | { readonly ok: true; readonly view: View; readonly declined: readonly Declined[] }
   | { readonly ok: false; readonly failure: TurnFailure }
 
 export async function settle(core: Core, layers: readonly Layer[], emit: Emit): Promise<Settled> {
   const outcome = core.room()
   if (!outcome.ok) return { ok: false, failure: { code: 'no-room', message: outcome.why } }
+  const declined: Declined[] = []
   for (const layer of layers) {
-    const failure = await hear(core, layer, outcome.room, emit)
+    const failure = await hear(core, layer, outcome.room, emit, declined)
     if (failure !== null) return { ok: false, failure }
   }
   prepareAhead(core, outcome.room)
   const view = core.view()
   const { effective, window } = outcome.room
-  if (view.tokens <= effective) return { ok: true, view }
+  if (view.tokens <= effective) return { ok: true, view, declined }
   const message =
     `the session takes about ${view.tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
     (core.parent === null
@@ -37,10 +38,20 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
   return { ok: false, failure: { code: 'overflow', message } }
 }
 
-async function hear(core: Core, layer: Layer, room: Room, emit: Emit): Promise<TurnFailure | null> {
+async function hear(
+  core: Core,
+  layer: Layer,
+  room: Room,
+  emit: Emit,
+  declined: Declined[],
+): Promise<TurnFailure | null> {
   const budget = budgetOf(core, room)
   const proposal = layer.decide(core.view(), budget)
-  if (proposal === null) return null
+  if (proposal === null) {
+    const left = layer.declined?.(core.view(), budget) ?? null
+    if (left !== null) declined.push({ layer: layer.name, ...left })
+    return null
+  }
   if (proposal.kind === 'ask')
     return proposal.when === 'now' ? compacted(core, emit) : collapseNow(core, budget, emit)
   const fact = await factOf(core, layer.name, proposal)

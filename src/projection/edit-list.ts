@@ -1,6 +1,13 @@
 // Every removal, as a list (SPEC 16.4): what left the view, by whom, why, how many tokens, what it was expected to save,
 // and the place by which it is taken back. Nothing is kept for it: it is read from the entries.
-import { isEditing, isKnown, type Edit, type Range, type StoredEntry } from '../transcript/fact.ts'
+import {
+  isEditing,
+  isKnown,
+  type Declined,
+  type Edit,
+  type Range,
+  type StoredEntry,
+} from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Fold } from './fold.ts'
 import { rangeOf } from './folding/live-edits.ts'
@@ -24,6 +31,13 @@ export interface EditRow {
   readonly state: 'live' | 'undone' | 'rewound'
 }
 
+/** A reduction that was weighed before a request and left, since it would have cost more than it saved. */
+export interface DeclinedRow extends Declined {
+  /** The place of that request. */
+  readonly seq: Seq
+  readonly at: number
+}
+
 /** The removals among these entries, oldest first. Entries may come in pieces of a stream. */
 export function editRows(entries: Iterable<StoredEntry>): readonly EditRow[] {
   const list = new EditList()
@@ -36,12 +50,15 @@ export const editsOf = (fold: Fold): readonly EditRow[] => editRows(fold.edits.c
 
 export class EditList {
   readonly #rows = new Map<Seq, EditRow>()
+  readonly #declined: DeclinedRow[] = []
 
   push(entry: StoredEntry): void {
     if (!isKnown(entry)) return
     const { fact, seq, at } = entry
     if (fact.type === 'undo') this.#mark((row) => row.seq === fact.target, 'undone')
     else if (fact.type === 'rewind') this.#mark((row) => row.seq > fact.to && row.state === 'live', 'rewound')
+    else if (fact.type === 'request-sent')
+      for (const one of fact.declined ?? []) this.#declined.push({ seq, at, ...one })
     else if (isEditing(fact)) {
       const { layer, asked, why, edits, tokensFreed, price } = fact
       const range = spanOf(edits)
@@ -53,6 +70,10 @@ export class EditList {
 
   rows(): readonly EditRow[] {
     return [...this.#rows.values()]
+  }
+
+  declined(): readonly DeclinedRow[] {
+    return this.#declined
   }
 
   #mark(isMeant: (row: EditRow) => boolean, state: EditRow['state']): void {

@@ -10,7 +10,7 @@ export {
   type Reduction,
   type ReductionPrice,
 } from './economy.ts'
-export { EditList, editRows, editsOf, type EditRow } from './edit-list.ts'
+export { EditList, editRows, editsOf, type DeclinedRow, type EditRow } from './edit-list.ts'
 export { Fold, project } from './fold.ts'
 export type { Budget, Layer, LayerCapabilities, Proposal, Rates } from './layer.ts'
 export { standardLayers, type LayerOptions } from './layers/index.ts'

@@ -1,6 +1,6 @@
 // A layer looks at the view before a request and may propose edits. It decides nothing by itself: what it wants is
 // written down as a fact, and the fold applies it. Pure: no clock, no disk, no model but what the budget says.
-import type { BlockRef, Edit, Range } from '../transcript/fact.ts'
+import type { BlockRef, Declined, Edit, Range } from '../transcript/fact.ts'
 import type { Room } from './budget.ts'
 import type { View } from './view.ts'
 
@@ -49,4 +49,6 @@ export type Proposal =
 export interface Layer {
   readonly name: string
   decide(view: View, budget: Budget): Proposal | null
+  /** Where it decides nothing: what it weighed and left because it loses, with the numbers (SPEC 16.5). */
+  declined?(view: View, budget: Budget): Omit<Declined, 'layer'> | null
 }

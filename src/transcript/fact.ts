@@ -81,6 +81,13 @@ export interface Section {
   readonly text: string
   readonly side: 'static' | 'dynamic'
 }
+/** A reduction that was weighed and left, with the numbers of that choice. */
+export interface Declined {
+  readonly layer: string
+  readonly why: string
+  readonly tokens: number
+  readonly price: unknown
+}
 export type Asked = 'user' | 'model' | 'automatic'
 export type Outcome = 'done' | 'aborted' | 'failed'
 /** Who waits for an agent: the call that started it, nobody, or it waits itself for more to do. */
@@ -161,6 +168,8 @@ export type Fact =
       readonly marks: readonly string[]
       readonly lifetime?: '5m' | '1h' | undefined
       readonly estimate?: number | undefined
+      /** What layers weighed for it and left alone; said when it is another than the last time. */
+      readonly declined?: readonly Declined[] | undefined
     }
   | {
       readonly type: 'cache-break'

@@ -108,6 +108,9 @@ const shapes = {
     marks: z.array(text),
     lifetime: z.optional(z.enum(['5m', '1h'])),
     estimate: z.optional(count),
+    declined: z.optional(
+      z.array(z.object({ layer: text, why: text, tokens: z.number(), price: z.unknown() })),
+    ),
   },
   'cache-break': {
     source: text,

@@ -5,7 +5,8 @@ import { call, thinking, type ScriptStep } from '../../src/simulator/index.ts'
 import type { FactOf } from '../../src/transcript/fact.ts'
 import type { Seq } from '../../src/transcript/ids.ts'
 import { createEngine, inMemoryStore } from '../../src/index.ts'
-import { standardLayers } from '../../src/projection/layers/index.ts'
+import { EditList, type DeclinedRow } from '../../src/projection/index.ts'
+import { standardLayers, type ClearingPrice } from '../../src/projection/layers/index.ts'
 import { modelId, ofType, refusals, turn, words } from '../e2e/desk.ts'
 import { lines, minute } from './scene.ts'
 import { plainBytes, resultsIn, stage, toolOf, type Stage, type StageOptions } from './stage.ts'
@@ -338,6 +339,25 @@ describe('settling', () => {
     expect(marked(wide.requests().at(-1)!)).toEqual(['r'])
     expect(wide.scene.simulator.log.last()!.prompt!.totalTokens).toBeLessThan(10_000)
     await narrow.close()
+  })
+
+  it('[Z22] what is left for its price is written down with the request, once for each choice, and listed', async () => {
+    const read = toolOf('Read', () => lines(900), { maxResultChars: null })
+    const reading = (id: string) => [call('Read', { file_path: '/a' }, id)]
+    const steps = [reading('r1'), [call('Bash', { n: 1 }, 'b')], reading('r2'), 'one', 'two', 'three']
+    const play = await clearing(steps, { engine: { tools: [bash, read] } })
+    for (const text of ['look', 'on', 'and on']) await play.say(text)
+    const list = new EditList()
+    for await (const item of play.store.read(play.session.id))
+      if (item.kind === 'entry') list.push(item.entry)
+    expect(list.rows()).toEqual([])
+    expect(list.declined()).toHaveLength(1)
+    const [{ layer, tokens, price }] = list.declined() as [DeclinedRow]
+    expect(layer).toBe('microcompact')
+    expect(tokens).toBeGreaterThan(4000)
+    const { saves, costs } = price as ClearingPrice
+    expect(costs).toBeGreaterThan(0)
+    expect(saves).toBeLessThan(10 * costs)
   })
 
   it('[Z20] one switch leaves everything alone, and every removal is listed and can be undone', async () => {

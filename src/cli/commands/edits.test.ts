@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { seq } from '../../transcript/ids.ts'
-import { asTable } from './edits.ts'
+import { asTable, left } from './edits.ts'
 
 describe('pal edits', () => {
   it('[Z20] shows every removal with its number, reason, tokens and saving, made safe for the terminal', () => {
@@ -22,5 +22,15 @@ describe('pal edits', () => {
     expect(out).toMatch(/43 .* – +undone/)
     expect(out).not.toContain('\u001B')
     expect(asTable('s', [])).toContain('nothing has left')
+  })
+
+  it('[Z22] says how often a removal was weighed and left, and the last one with its numbers', () => {
+    const price = { saves: 0.25, costs: 1.5 }
+    const row = { seq: seq(7), at: 0, layer: 'microcompact', why: 'x', tokens: 12_345, price }
+    expect(left([])).toBe('')
+    expect(left([{ ...row, tokens: 1 }, row])).toMatch(
+      /2 times .*request 7.*12.345 tokens, \$0\.25 .* \$1\.50/,
+    )
+    expect(left([{ ...row, price: undefined }])).toContain('without a price')
   })
 })

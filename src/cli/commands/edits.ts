@@ -1,6 +1,6 @@
 // `pal edits`: everything that left the view of a session, by whom and why, what it freed and was expected to save, and
 // the number by which it is taken back (SPEC 16.4).
-import { EditList, type EditRow } from '../../projection/edit-list.ts'
+import { EditList, type DeclinedRow, type EditRow } from '../../projection/edit-list.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
@@ -17,14 +17,17 @@ export const edits = (io: Io, id: string | undefined, flags: LookFlags): Promise
 export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
   const read = await rowsOf(store, session)
   if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
-  io.out(json ? `${safeJson({ session, edits: read.rows }, 2)}\n` : asTable(session, read.rows))
+  const { rows, declined } = read
+  io.out(
+    json ? `${safeJson({ session, edits: rows, declined }, 2)}\n` : asTable(session, rows) + left(declined),
+  )
   return exits.done
 }
 
 async function rowsOf(
   store: Store,
   session: SessionId,
-): Promise<Result<{ readonly rows: readonly EditRow[] }>> {
+): Promise<Result<{ readonly rows: readonly EditRow[]; readonly declined: readonly DeclinedRow[] }>> {
   const line = await lineageOf(store, session)
   if (!line.ok) return line
   const list = new EditList()
@@ -32,7 +35,21 @@ async function rowsOf(
     if (item.kind === 'failed') return { ok: false, failure: item.failure }
     if (item.kind === 'entry') list.push(item.entry)
   }
-  return { ok: true, rows: list.rows() }
+  return { ok: true, rows: list.rows(), declined: list.declined() }
+}
+
+/** What was left alone for its price, in a sentence; `--json` has every choice with its numbers. */
+export function left(declined: readonly DeclinedRow[]): string {
+  const last = declined.at(-1)
+  if (last === undefined) return ''
+  const times = declined.length === 1 ? 'Once' : `${declined.length} times`
+  return `\n${times} a removal was weighed and left; the last time (request ${last.seq}): ${whole(last.tokens)} tokens, ${pricedAs(last.price)}.\n`
+}
+
+function pricedAs(price: unknown): string {
+  const { saves, costs } = (price ?? {}) as { readonly saves?: unknown; readonly costs?: unknown }
+  if (typeof saves !== 'number' || typeof costs !== 'number') return 'without a price'
+  return `${dollars(saves)} saved for ${dollars(costs)} of writing again`
 }
 
 export function asTable(session: string, rows: readonly EditRow[]): string {

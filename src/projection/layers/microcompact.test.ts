@@ -362,6 +362,19 @@ describe('the economy', () => {
     expect(layer.decide(scribe.view(), roomFor(scribe, { expectedRequests: 3 }))).toBeNull()
   })
 
+  it('[Z22] tells the numbers of what it left for its price, and nothing where there was nothing to weigh', () => {
+    const scribe = long()
+    const by = roomFor(scribe, { expectedRequests: 3 })
+    const left = layer.declined!(scribe.view(), by)!
+    const price = left.price as ClearingPrice
+    expect(price).toMatchObject({ kind: 'economy', isWarm: true, expectedRequests: 3 })
+    expect(left.tokens).toBeGreaterThan(defaults.clearing.minFreedTokens)
+    expect(price.saves).toBeLessThan(defaults.clearing.margin * price.costs)
+    expect(price.net).toBeCloseTo(price.saves - price.costs, 12)
+    expect(layer.declined!(scribe.view(), roomFor(scribe, { expectedRequests: 60 }))).toBeNull()
+    expect(microcompact().declined!(scribe.view(), by)).toBeNull()
+  })
+
   it('[Z18] leaves what nothing supersedes alone while there is room', () => {
     const scribe = long()
     const roomy = budget({ now: scribe.now(), expectedRequests: 200, isWarm: false })

@@ -41,6 +41,8 @@ interface Settings {
 interface Choice {
   readonly kind: ClearingPrice['kind']
   readonly chosen: readonly Candidate[]
+  /** Weighed and found to lose. */
+  readonly left?: readonly Candidate[]
   readonly why: string
 }
 
@@ -70,6 +72,7 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
       for (const candidate of surveyed.candidates) stubOf(candidate)
       return decide(view, budget, surveyed, settings, stubOf)
     },
+    declined: (view, budget) => declined(view, budget, survey(view), settings, stubOf),
   }
 }
 
@@ -106,6 +109,16 @@ function decide(
   ]
   const price = priceOf(view, budget, chosen.length === 0 ? 'expired' : choice.kind, freed, tail)
   return { kind: 'edit', edits, why: whys.join('; '), tokensFreed: price.freedTokens, price }
+}
+
+/** What the economy would have cleared, had it not cost more than the margin allows. */
+function declined(view: View, budget: Budget, survey: Survey, settings: Settings, stubOf: StubOf) {
+  const { left = [] } = choose(view, budget, survey, settings)
+  if (left.length === 0) return null
+  const freed = left.reduce((sum, one) => sum + freedBy(one, stubOf(one).tokens), 0)
+  const price = priceOf(view, budget, 'economy', freed, tailOf(view, left))
+  const why = `leaving out ${left.length} results would not save enough for what is written again`
+  return { why, tokens: price.freedTokens, price }
 }
 
 /** Who clears, and what. The order is that of SPEC 4.4; pressure, where it is on, is heard whichever way was taken. */
@@ -219,9 +232,9 @@ function economy(
   const level = budget.target + earlyShare * (budget.threshold - budget.target)
   const isEarly = !mayTakeAll || view.tokens <= level
   const allowed = isEarly ? nominated.filter((candidate) => candidate.isSuperseded) : nominated
-  const chosen = worthClearing(view, budget, allowed, stubTokens)
+  const weighed = worthClearing(view, budget, allowed, stubTokens)
   const what = isEarly ? 'newer work supersedes them' : 'they are old'
-  return { kind: 'economy', chosen, why: `${what}, and leaving them out is cheaper than keeping them` }
+  return { kind: 'economy', ...weighed, why: `${what}, and leaving them out is cheaper than keeping them` }
 }
 
 /** Deletions whose cache is gone, or lies behind a place that is written anew anyway. */

@@ -66,13 +66,19 @@ function rewrittenTail(view: View): number {
 // Below this a gain is noise of the arithmetic, and deciding twice must decide the same.
 const noise = 1e-12
 
-/** The candidates to clear so that most is won, by the margin asked for; none when every choice loses. */
+export interface Weighed {
+  /** What to clear so that most is won, by the margin asked for; none when every choice loses. */
+  readonly chosen: readonly Candidate[]
+  /** Then the choice that loses least, of those that would free enough. */
+  readonly left: readonly Candidate[]
+}
+
 export function worthClearing(
   view: View,
   budget: Budget,
   nominated: readonly Candidate[],
   stubTokens: number,
-): readonly Candidate[] {
+): Weighed {
   const { isWarm, expectedRequests } = budget
   const margin = isWarm ? defaults.clearing.margin : 1
   const rates = budget.rates ?? plainRates
@@ -84,6 +90,8 @@ export function worthClearing(
   let freed = 0
   let cleared = 0
   let best = { value: noise, start: nominated.length, freed: 0 }
+  let least = { value: -Infinity, start: nominated.length }
+  const isEnough = (tokens: number): boolean => view.factor * tokens >= defaults.clearing.minFreedTokens
   for (let start = nominated.length - 1; start >= 0; start--) {
     const candidate = nominated[start]!
     freed += freedBy(candidate, stubTokens)
@@ -93,6 +101,8 @@ export function worthClearing(
     if (!isFree) cleared += shownBy(candidate)
     const value = saved * freed - paid * tail
     if (value > best.value) best = { value, start, freed }
+    if (value > least.value && isEnough(freed)) least = { value, start }
   }
-  return view.factor * best.freed < defaults.clearing.minFreedTokens ? [] : nominated.slice(best.start)
+  if (isEnough(best.freed)) return { chosen: nominated.slice(best.start), left: [] }
+  return { chosen: [], left: nominated.slice(least.start) }
 }
