@@ -108,17 +108,26 @@ describe('pal and its agents', () => {
   it('[AG43] agents and commands in the background stand in one list, in a talk and from outside', async () => {
     const job = call('Bash', { command: 'echo begun; sleep 61', background: true })
     const parts: Part[] = [
-      { when: 'slow:8000', answers: ['late'] },
+      { when: 'slow:1000', answers: [[call('Glob', { pattern: '*.none' })]] },
       {
         when: 'main',
         answers: replies({
-          'start both': [job, agent('back', 'slow:8000', { mode: 'background' })],
+          'start both': [job, agent('back', 'slow:1000', { mode: 'background' })],
           'fail one': [call('Bash', { command: 'exit 3', background: true })],
         }),
       },
     ]
     const { at } = await scene(parts)
-    type Listed = { tasks: { kind: string; id: string; what: string; state: string; since: number }[] }
+    interface Listed {
+      tasks: {
+        kind: string
+        id: string
+        what: string
+        state: string
+        since: number
+        spent?: { tokens: number }
+      }[]
+    }
     const listed = async () => (JSON.parse((await at.pal(['tasks', '--json'])).out) as Listed).tasks
     const { child, ended } = await at.start(['--allow', 'Bash'], { isOpen: true })
     child.stdin!.write('start both\nfail one\n')
@@ -128,6 +137,9 @@ describe('pal and its agents', () => {
       { kind: 'job', id: 'job-1', what: 'echo begun; sleep 61', state: 'running' },
       { kind: 'job', id: 'job-2', what: 'exit 3', state: 'ended with code 3, not looked at yet' },
     ])
+    // What a running agent has taken is told before its end.
+    await until(async () => ((await listed())[0]?.spent?.tokens ?? 0) > 100, 'its first answer is counted')
+    expect((await listed())[0]).toMatchObject({ kind: 'agent', state: 'running' })
     expect((await listed()).every(({ since }) => Math.abs(Date.now() - since) < 60_000)).toBe(true)
     child.stdin!.end('/tasks\n/tasks stop job-1\n/tasks stop job-9\n/tasks\n/quit\n')
     const { out, err } = await ended

@@ -1,5 +1,6 @@
 // `pal agents`: the agents of a session as its transcript tells, looked at from outside.
 import { nothingBeside, type AgentRow } from '../../engine/beside/agent-rows.ts'
+import { totalOf } from '../../engine/limits/spend.ts'
 import { resume } from '../../engine/opening/resume.ts'
 import { builtInTypes, type AgentType } from '../../forks/agents/index.ts'
 import { tableOf } from '../../preset.ts'
@@ -40,9 +41,24 @@ export async function rowsOf(
   session: SessionId,
 ): Promise<readonly AgentRow[] | null> {
   const found = await resume(store, session, tableOf(place.settings))
-  if (found.ok) return (found.latest.beside ?? nothingBeside).agents
+  if (found.ok) return withSpent(place, store, (found.latest.beside ?? nothingBeside).agents)
   complain(place.io, refuse(exits.failed, found.failure.message))
   return null
+}
+
+/** What running ones have taken so far, as their own transcripts tell; their end will say it for good. */
+export function withSpent(
+  place: Workplace,
+  store: Store,
+  rows: readonly AgentRow[],
+): Promise<readonly AgentRow[]> {
+  return Promise.all(
+    rows.map(async (row) => {
+      if (row.state !== 'running') return row
+      const own = await resume(store, row.child, tableOf(place.settings))
+      return own.ok ? { ...row, spent: totalOf(own.spent) } : row
+    }),
+  )
 }
 
 /** `phrases` says what the running ones are at, where somebody knows. */

@@ -3,7 +3,7 @@
 import type { Session } from '../../engine/session.ts'
 import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
-import { agentTable, typeTable } from '../commands/agents.ts'
+import { agentTable, typeTable, withSpent } from '../commands/agents.ts'
 import { tasksOf, taskTable } from '../commands/tasks.ts'
 import { memoryJobTable, stopMemoryJob } from './memory-jobs.ts'
 import { exits, type Exit } from '../exit-codes.ts'
@@ -33,7 +33,8 @@ export async function tasksCommand(scene: Scene, rest: string): Promise<Exit> {
   if (id !== undefined) return (await stopJob(scene, id)) ? exits.done : stopMemoryJob(scene, id)
   return looking(scene, async (session) => {
     const rows = (each: string) => preset.board.rows(each)
-    place.io.out(taskTable(tasksOf(session.id, session.agents(), rows, phrasesOf(scene, session))))
+    const agents = await withSpent(place, preset.store, session.agents())
+    place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(scene, session))))
     place.io.out(memoryJobTable(preset.memoryJobs.board.looks()))
     if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
     return exits.done
@@ -90,10 +91,9 @@ async function tell(
 }
 
 async function show(scene: Scene, session: Session): Promise<Exit> {
-  const { agents } = scene.preset
-  scene.place.io.out(
-    `${agentTable(session.agents(), phrasesOf(scene, session))}\n${typeTable(agents.options.types)}`,
-  )
+  const { agents, store } = scene.preset
+  const rows = await withSpent(scene.place, store, session.agents())
+  scene.place.io.out(`${agentTable(rows, phrasesOf(scene, session))}\n${typeTable(agents.options.types)}`)
   return exits.done
 }
 
