@@ -13,13 +13,15 @@ import {
   takeDreamLock,
 } from '../../src/forks/memory/dream/lock.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
+import { applyWrite } from '../../src/memory/keeping/apply.ts'
+import { appendDiary } from '../../src/memory/keeping/diary.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
 import { finishSet, undoSet } from '../../src/memory/sets/apply-set.ts'
 import { call, ruleModel, variants } from '../../src/simulator/index.ts'
 import { factsOf, ofType, refusals, turn } from '../e2e/desk.ts'
 import { exited, linesOf, program } from '../faults/child.ts'
 import { folder } from '../memory/folder.ts'
-import { fromTool, keeperIn, memoryText, unsynced } from '../memory/scene.ts'
+import { from, fromTool, keeperIn, memoryText, unsynced } from '../memory/scene.ts'
 import { serving, waiting } from './answers.ts'
 import { desk, filesIn, hour, quiet, type Desk } from './desk.ts'
 
@@ -111,6 +113,8 @@ describe('the gates', () => {
     const gate = async (isOn = true) =>
       (await gateOf({ isOn, keeper: at.keeper, store: counted, scans })).gate
     expect(await gate(false)).toBe('off')
+    expect(await gate()).toBe('empty')
+    await at.save('one.md', memoryText('one', { body: 'The server is heron.' }))
     const session = await at.talk('one')
     await (await at.preset.engine.open(session.id)).fork({ purpose: 'other', directive: 'x' })
     for (const words of ['two', 'three', 'four']) await at.talk(words)
@@ -347,6 +351,55 @@ describe('a consolidation', () => {
     }
     expect(seen.before).toBeGreaterThan(10)
     expect(seen.after).toBeGreaterThan(10)
+  })
+
+  it('[DR27] has every folder in turn, one at a time and each once a day, the project before the user', async () => {
+    const at = await desk()
+    const user = at.preset.memoryJobs.options.keepers.find(({ place }) => place.scope === 'user')!
+    const put = async (file: string, body: string) => {
+      const changes = [{ file, text: rule(file, body) }]
+      expect(await applyWrite(user, changes, from({ at: at.clock.now() }), { via: 'session' })).toMatchObject(
+        {
+          ok: true,
+        },
+      )
+    }
+    await filled(at)
+    await put('old.md', 'Always write short letters to me.')
+    await put('new.md', 'Never write short letters to me.')
+    for (const words of ['one', 'two', 'three', 'four']) await at.talk(words)
+    at.clock.ahead += 11 * 60 * 1000
+    const fifth = await at.open()
+    await turn(fifth.send('five'))
+    await quiet(at)
+    const dreams = () => at.preset.memoryJobs.board.looks().filter(({ kind }) => kind === 'dream')
+    expect(dreams()).toMatchObject([{ state: 'completed' }])
+    expect(Object.keys(await at.files())).not.toContain('old.md')
+    expect(Object.keys(await filesIn(user.place.root))).toContain('old.md')
+    at.clock.ahead += 11 * 60 * 1000
+    await turn(fifth.send('six'))
+    await quiet(at)
+    expect(dreams()).toHaveLength(2)
+    expect(Object.keys(await filesIn(user.place.root))).toEqual(['MEMORY.md', 'new.md'])
+    expect(at.events).toContainEqual(
+      expect.objectContaining({
+        code: 'dream-done',
+        message: expect.stringMatching(/pal dream --undo --scope user takes it back/u) as string,
+      }),
+    )
+    at.clock.ahead += hour
+    await turn(fifth.send('seven'))
+    await quiet(at)
+    expect(dreams()).toHaveLength(2)
+  })
+
+  it('[DR22] looks at a diary where there is no memory yet', async () => {
+    const at = await desk()
+    const day = new Date(at.clock.now()).toISOString().slice(0, 10)
+    const page = `logs/${day.slice(0, 4)}/${day.slice(5, 7)}/${day}.md`
+    expect(await appendDiary(at.keeper, page, '- The server is heron.\n')).toMatchObject({ ok: true })
+    await dreamt(at)
+    expect(JSON.stringify(at.asked('consolidate')[0]?.messages)).toContain('logs/')
   })
 
   it('[DR18] runs beside the talk after five sessions, is told with what it did, and ends with the session', async () => {

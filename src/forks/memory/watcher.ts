@@ -4,6 +4,7 @@
 import { basename } from 'node:path'
 import type { Aside, TurnWatcher } from '../../engine/aside/aside.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Keeper } from '../../memory/keeping/keeper.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { JobBoard, MemoryJob } from './board.ts'
 import type { Dreamt } from './dream/dream.ts'
@@ -32,7 +33,7 @@ interface State {
 
 export function memoryWatcher(options: WatcherOptions): TurnWatcher {
   const states = new Map<string, State>()
-  const scans = { last: null as number | null }
+  const scans: Scans = new Map()
   const stateOf = (session: string): State => {
     const state = states.get(session) ?? {
       turns: 0,
@@ -80,12 +81,7 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
   }
 }
 
-async function afterTurn(
-  options: WatcherOptions,
-  aside: Aside,
-  state: State,
-  scans: { last: number | null },
-): Promise<void> {
+async function afterTurn(options: WatcherOptions, aside: Aside, state: State, scans: Scans): Promise<void> {
   const every = options.every ?? defaults.extraction.every
   let isDue = options.extracts && state.turns % every === 0
   while (isDue && state.failures < defaults.extraction.failures && !aside.ending.aborted) {
@@ -135,24 +131,40 @@ async function extractOnce(options: WatcherOptions, aside: Aside, state: State):
     tell(aside, 'memory-held', `${done.held.length} memories wait for you: pal memory review`)
 }
 
-async function dreamIfDue(
+/** One folder at a time; the others have their turn after a later one. */
+async function dreamIfDue(options: WatcherOptions, aside: Aside, state: State, scans: Scans): Promise<void> {
+  const { gateOf } = await import('./dream/gates.ts')
+  for (const keeper of options.keepers) {
+    if (state.dreaming !== null || aside.ending.aborted) return
+    const { root } = keeper.place
+    const scan = scans.get(root) ?? { last: null }
+    scans.set(root, scan)
+    const { gate, failure } = await gateOf({
+      isOn: options.dreams,
+      keeper,
+      store: options.store,
+      scans: scan,
+    })
+    if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
+    if (gate === 'open' && !aside.ending.aborted) await startDream(options, keeper, aside, state)
+  }
+}
+/** When the sessions were last looked through, by folder. */
+type Scans = Map<string, { last: number | null }>
+
+async function startDream(
   options: WatcherOptions,
+  keeper: Keeper,
   aside: Aside,
   state: State,
-  scans: { last: number | null },
 ): Promise<void> {
-  const keeper = options.keepers.find(({ place }) => place.scope === 'project')
-  if (keeper === undefined || state.dreaming !== null || aside.ending.aborted) return
-  const [{ gateOf }, { dream }] = await Promise.all([import('./dream/gates.ts'), import('./dream/dream.ts')])
-  const { gate, failure } = await gateOf({ isOn: options.dreams, keeper, store: options.store, scans })
-  if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
-  if (gate !== 'open' || aside.ending.aborted) return
+  const { dream } = await import('./dream/dream.ts')
   const job = options.board.start('dream', aside.session, aside.now())
   sign(aside, job)
   const work = dream(options, keeper, aside, job, { isDry: false, isAsked: false })
     .then((dreamt) => {
       sign(aside, job)
-      report(aside, job, dreamt)
+      report(aside, keeper, job, dreamt)
     })
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
@@ -165,7 +177,7 @@ async function dreamIfDue(
 }
 
 /** What another process does, or a person has stopped, is no news. */
-function report(aside: Aside, job: MemoryJob, dreamt: Dreamt): void {
+function report(aside: Aside, { place }: Keeper, job: MemoryJob, dreamt: Dreamt): void {
   if (dreamt.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
   if (dreamt.kind !== 'changed') return
   const gone = dreamt.changes.filter(({ text }) => text === null).length
@@ -173,7 +185,7 @@ function report(aside: Aside, job: MemoryJob, dreamt: Dreamt): void {
   tell(
     aside,
     'dream-done',
-    `memory consolidation: ${dreamt.read} read, ${dreamt.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo takes it back`,
+    `memory consolidation: ${dreamt.read} read, ${dreamt.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} takes it back`,
   )
 }
 

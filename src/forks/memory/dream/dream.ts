@@ -102,7 +102,7 @@ async function under(
   const { world } = read
   const count = world.memories.size
   const nothing = { kind: 'nothing', set: null, changes: [], told: [], dropped: [], read: count } as const
-  if (count === 0) return nothing
+  if (world.texts.size === 0) return nothing
   const proposed = await proposals(options, keeper, world, aside, job)
   if ('kind' in proposed) return proposed
   const outcome = settled(world, proposed.staged, keeper.clock.now())

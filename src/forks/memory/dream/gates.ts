@@ -1,5 +1,7 @@
 // Whether it is time to consolidate (SPEC 12.4): asked after every turn, so the cheapest question comes first, and the
 // sessions are looked through at most every few minutes. The lock is the last gate and is taken by who goes through.
+import { attempt } from '../../../disk/fs.ts'
+import { indexName } from '../../../memory/memory.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { isKnown } from '../../../transcript/fact.ts'
@@ -15,7 +17,7 @@ export interface GateClues {
   readonly scans: { last: number | null }
 }
 
-export type Gate = 'off' | 'too-soon' | 'scanned' | 'few-sessions' | 'open'
+export type Gate = 'off' | 'too-soon' | 'empty' | 'scanned' | 'few-sessions' | 'open'
 
 export async function gateOf({
   isOn,
@@ -29,11 +31,18 @@ export async function gateOf({
   const last = await lastConsolidation(keeper)
   if (!last.ok) return closed('too-soon', last.failure)
   if (now - last.at < defaults.dream.everyMs) return closed('too-soon')
+  if (await isEmpty(keeper)) return closed('empty')
   if (scans.last !== null && now - scans.last < defaults.dream.scanMs) return closed('scanned')
   scans.last = now
   const touched = await touchedSince(store, last.at, defaults.dream.sessions)
   if (!touched.ok) return closed('few-sessions', touched.failure)
   return touched.count < defaults.dream.sessions ? closed('few-sessions') : closed('open')
+}
+
+/** Whether there is neither a memory nor a folder in which some may lie. */
+async function isEmpty({ fs, place }: Keeper): Promise<boolean> {
+  const listed = await attempt('looking', async () => ({ names: await fs.names(place.root) }))
+  return !listed.ok || listed.names.every((name) => name === indexName || name.startsWith('.'))
 }
 
 /** Talks that were worked in since, counted up to so many. Forks and agents lie in the same store and do not count. */
