@@ -42,6 +42,22 @@ describe('pal -p', () => {
     expect(messages[0]?.content[0]?.text).toBe('review this\n\na diff\n')
   })
 
+  it('[G26] automatic removal is switched off by a flag, a variable or the settings file', async () => {
+    const { access, simulator } = await server(['a', 'b', 'c', 'd'])
+    const { pal, state } = await desk(access)
+    await pal(['-p', 'hi'])
+    await pal(['-p', '--no-automatic-removal', 'hi'])
+    await pal(['-p', 'hi'], { environment: { PALIMPSEST_AUTOMATIC_REMOVAL: 'off' } })
+    const policies = { Bash: { results: 'keep', maxResultChars: 20_000 } }
+    const settings = { automaticRemoval: false, toolPolicies: policies }
+    await writeFile(join(state, 'settings.json'), JSON.stringify(settings))
+    expect((await pal(['-p', 'hi'])).err).toBe('')
+    const hasSnip = simulator.log.requests.map(({ body }) =>
+      (body as { tools: { name: string }[] }).tools.some(({ name }) => name === 'Snip'),
+    )
+    expect(hasSnip).toEqual([true, false, false, false])
+  })
+
   it('[G3] after -- everything is text, and a command name after -p too (A30)', async () => {
     const { access, simulator } = await server(['a', 'b'])
     const { pal } = await desk(access)
