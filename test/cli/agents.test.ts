@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSimulator } from '../../src/simulator/index.ts'
 import { agent, bodiesOf, cast, git, replies, repository, type Part } from '../agents/desk.ts'
-import { call } from '../../src/simulator/index.ts'
+import { call, text } from '../../src/simulator/index.ts'
 import { later } from '../e2e/desk.ts'
 import { desk, until, type Desk } from './pal.ts'
 
@@ -199,7 +199,10 @@ describe('pal and its agents', () => {
   it('[AG34] a message of an agent outlives a program that is killed before it was delivered, and comes once', async () => {
     const send = call('SendMessage', { to: 'leader', message: 'HOME-PROBE-1', summary: 'found it' })
     const { simulator, at } = await scene([
-      { when: 'write home', answers: [[send], [call('Bash', { command: 'sleep 63' })]] },
+      {
+        when: 'write home',
+        answers: [[text('FOUND-SO-FAR'), send], [call('Bash', { command: 'sleep 63' })]],
+      },
       {
         when: 'main',
         answers: [
@@ -221,6 +224,8 @@ describe('pal and its agents', () => {
     const last = bodiesOf(simulator, 'main').at(-1)!
     expect(last.split('HOME-PROBE-1')).toHaveLength(2)
     expect(last).toContain('An agent wrote it, not the user')
+    // It ended with the program; what it had said is handed on too.
+    expect(last.split('FOUND-SO-FAR')).toHaveLength(2)
   })
 
   it('[AG23] killed while an agent works in a worktree, the next start ends the agent, keeps its changes and clears the folder', async () => {

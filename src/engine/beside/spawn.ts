@@ -16,7 +16,7 @@ import { totalOf } from '../limits/spend.ts'
 import { resume } from '../opening/resume.ts'
 import { agentPurpose, type AgentAbout } from './agent-rows.ts'
 import { besideOf } from './deliver.ts'
-import { saidSoFar } from './said.ts'
+import { saidIn, saidSoFar } from './said.ts'
 
 export interface SpawnSpec extends AgentAbout {
   /** What is other than with the parent: prompt, tools, model, caps, folder … */
@@ -115,7 +115,9 @@ export async function endLost(core: Core): Promise<Failure | null> {
     if (state !== 'running') continue
     const found = await resume(core.options.store, child, core.options.models)
     const spent = found.ok ? totalOf(found.spent) : undefined
-    const text = `The process ended before it was finished. What it had done is kept in its own session ${child}.`
+    const said = await saidIn(core.options.store, child)
+    const why = `The process ended before it was finished. What it had done is kept in its own session ${child}.`
+    const text = [why, said].filter((part) => part !== '').join('\n')
     const written = await core.append([
       {
         type: 'fork-end',
