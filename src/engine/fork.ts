@@ -20,6 +20,7 @@ import { toolHooks } from './hooks.ts'
 import type { TurnFailure } from './live.ts'
 import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
+import { isWarm } from './limits/warmth.ts'
 import { withoutBeside } from './opening/resume.ts'
 import { runTurn } from './turn.ts'
 import { notFinished, saidSoFar } from './beside/said.ts'
@@ -82,7 +83,9 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
     { ...parent.links.at(-1)!, to: upTo },
     { session, from: after(upTo), to: unbounded },
   ]
-  const markAt = spec.writesCache === true ? undefined : lastMarkOf(parent)
+  // Once the cache has died, what is marked is written: instructions are read again at once, the talk by nobody.
+  const isOnce = spec.maxRounds === 1 && !isWarm(parent)
+  const markAt = spec.writesCache === true ? undefined : isOnce ? { seq: seq(0) } : lastMarkOf(parent)
   const tail = { ...emptyTail(after(upTo)), open, lastUuid }
   const source = spec.purpose
   return {

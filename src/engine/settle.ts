@@ -1,7 +1,6 @@
 // Letting each layer speak once, cheapest first, each at what the earlier ones left. What a layer wants is written
 // as a fact before it counts; what is refused is said and not tried again (laws L1, L2).
 import { lookUp, ratesOf } from '../model/models.ts'
-import { defaults } from '../settings/defaults.ts'
 import { expectedRequests } from '../projection/economy.ts'
 import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
@@ -11,6 +10,7 @@ import { collapseNow } from './collapsing/collapse.ts'
 import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
+import { isWarm } from './limits/warmth.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './preparing/prepare.ts'
 
@@ -100,7 +100,7 @@ export function budgetOf(core: Core, room: Room): Budget {
   return {
     ...room,
     now,
-    isWarm: isWarm(core, now),
+    isWarm: isWarm(core),
     rates: ratesFor(core, view.tokens),
     expectedRequests: expected(core, room),
     isMain: core.payer === null,
@@ -110,16 +110,6 @@ export function budgetOf(core: Core, room: Room): Budget {
 }
 
 const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: false }
-
-/** Whether the prefix of the last request is still cached: its lifetime counts from the start of that request. */
-export function isWarm(core: Core, now: number): boolean {
-  const lifetime = core.lifetime
-  return (
-    lifetime !== null &&
-    core.lastRequestAt !== null &&
-    now - core.lastRequestAt < defaults.request.cacheLifetimeMs[lifetime]
-  )
-}
 
 function expected(core: Core, room: Room): number {
   const view = core.view()

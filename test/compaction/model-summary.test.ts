@@ -86,6 +86,20 @@ describe('a summary by a fork', () => {
     expect(ofType(facts, 'compaction-failed')).toEqual([])
   })
 
+  it('[SN33] marks nothing of the talk once the cache has died, and does while it lives', async () => {
+    for (const pause of [2 * 3600_000, 60_000]) {
+      let now = 1_700_000_000_000
+      const { scene, session } = await opened(answering(), { clock: { now: () => now } })
+      await turn(session.send('go on with the printer'))
+      now += pause
+      expect((await session.compact()).source).toBe('model')
+      const [summary] = summaries(scene)
+      const { messages } = bodyOf(summary)
+      expect(JSON.stringify(messages).includes('cache_control')).toBe(pause < 300_000)
+      await session.close()
+    }
+  })
+
   it('[SN2] no cache break is reported after the boundary, nor by a second summary', async () => {
     const { session, scene } = await opened(answering())
     const notices: string[] = []

@@ -1,0 +1,9 @@
+// Whether what was sent last can still be read from the provider's cache.
+import { defaults } from '../../settings/defaults.ts'
+import type { Core } from '../core.ts'
+
+/** Its lifetime counts from the start of that request. */
+export function isWarm({ lifetime, lastRequestAt, options }: Core): boolean {
+  if (lifetime === null || lastRequestAt === null) return false
+  return options.clock.now() - lastRequestAt < defaults.request.cacheLifetimeMs[lifetime]
+}
