@@ -13,7 +13,7 @@ export {
 } from './recording.ts'
 export { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
 export { policyFrom, type Policy } from './policy.ts'
-export { dial, layers, policies, policyNamed } from './policies/list.ts'
+export { dial, layers, policies, policyNamed, texts } from './policies/list.ts'
 export { comparedText, comparedWith, type Compared } from './compared.ts'
 export {
   prepareReplay,

@@ -23,6 +23,10 @@ export interface Figures {
   /** Calls that a model would have made to write summaries: what it reads from the cache, and what it puts out. */
   readonly summaryInput: number
   readonly summaryOutput: number
+  /** Requests beside the talk that were really composed and charged: how many, their input in equivalents, and their output. */
+  readonly besideRequests: number
+  readonly besideInput: number
+  readonly besideOutput: number
   /** Of input and summaries; the answers themselves are the same under every policy. Null where no price is known. */
   readonly dollars: number | null
   readonly largest: number
@@ -50,6 +54,9 @@ export const noFigures: Figures = {
   written1h: 0,
   summaryInput: 0,
   summaryOutput: 0,
+  besideRequests: 0,
+  besideInput: 0,
+  besideOutput: 0,
   dollars: 0,
   largest: 0,
   atoms: 0,
@@ -100,7 +107,8 @@ export function sharesOf(figures: Figures): Shares {
       (figures.read + figures.summaryInput) * equivalents.read +
       figures.written5m * equivalents.write5m +
       figures.written1h * equivalents.write1h +
-      figures.summaryOutput * equivalents.output,
+      figures.besideInput +
+      (figures.summaryOutput + figures.besideOutput) * equivalents.output,
     hitRate: of(figures.read, context),
     carried: of(context, figures.requests),
     retention: of(figures.remembered, figures.atoms),
@@ -167,6 +175,17 @@ export class Meter {
       summaryOutput: before.summaryOutput + textTokens,
     }
     for (const ledger of this.#ledgers) ledger.pay({ ...nothing, read: viewTokens, output: textTokens })
+  }
+
+  /** A fork or a direct call; what each lifetime was charged for its input. */
+  beside(charged: readonly CacheUsage[], output: number): void {
+    const before = this.#seen
+    this.#seen = {
+      ...before,
+      besideRequests: before.besideRequests + 1,
+      besideOutput: before.besideOutput + output,
+    }
+    for (const [index, ledger] of this.#ledgers.entries()) ledger.beside(charged[index]!, output)
   }
 
   breakOff(): void {

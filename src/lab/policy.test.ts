@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { defaults } from '../settings/defaults.ts'
-import { dial, policies, policyNamed } from './policies/list.ts'
+import { dial, policies, policyNamed, texts } from './policies/list.ts'
 import { policyFrom } from './policy.ts'
 
 describe('policies', () => {
   it('[J9] have names of their own, and each is found by its name', () => {
     expect(new Set(policies.map(({ name }) => name)).size).toBe(policies.length)
-    for (const policy of policies) expect(policyNamed(policy.name)).toBe(policy)
+    for (const policy of [...policies, ...texts]) expect(policyNamed(policy.name)).toBe(policy)
     expect(policyNamed('nonesuch')).toBeUndefined()
   })
 

@@ -34,6 +34,8 @@ export interface StandardSettings {
   /** Where the dial stands, or a point of its own. */
   readonly thrift?: Thrift | undefined
   readonly pressure?: boolean | undefined
+  /** Who writes the text of a boundary: nobody, a model, or the notes with a model where they do not do. */
+  readonly text?: 'extract' | 'model' | 'notes' | undefined
 }
 
 export interface Policy {
@@ -73,6 +75,9 @@ export const plain = {
 /** What happens at the end of the room where a policy says nothing else. */
 export const fallback: TrimRule = { text: 'extract', userWords: 'keep' }
 
+/** Whether a model is asked for texts, notes included. */
+export const isWritten = ({ standard }: Policy): boolean => (standard?.text ?? 'extract') !== 'extract'
+
 /** The layers of a policy for one session. `policyOf` says what may happen to the results of a tool. */
 export function layersOf(
   policy: Policy,
@@ -80,7 +85,9 @@ export function layersOf(
   heard: (trimmed: Trimmed) => void,
 ): readonly Layer[] {
   return [
-    ...(policy.standard === null ? [] : standardLayers({ ...policy.standard, policyOf })),
+    ...(policy.standard === null
+      ? []
+      : standardLayers({ ...policy.standard, asksModel: isWritten(policy), policyOf })),
     ...(policy.cap === null ? [] : [capResults(policy.cap)]),
     ...(policy.stale === null ? [] : [staleReads(policy.stale)]),
     ...(policy.clear === null ? [] : [clearResults(policy.clear)]),
@@ -123,6 +130,7 @@ const shape = z.strictObject({
       digestChars: z.optional(size),
       thrift: z.optional(z.union([share0, point])),
       pressure: z.optional(z.boolean()),
+      text: z.optional(z.enum(['extract', 'model', 'notes'])),
     }),
   ),
   clear: z.optional(

@@ -31,11 +31,12 @@ import { Timeline, type Moment } from './playing/timeline.ts'
 import { withReasoning } from './playing/reasoning.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
 import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
+import { Writer, writingOf } from './playing/writer.ts'
 import { capResultsName } from './policies/cap-results.ts'
 import { clearResultsName } from './policies/clear-results.ts'
 import { pruneCallsName } from './policies/prune-calls.ts'
 import { staleReadsName } from './policies/stale-reads.ts'
-import { layersOf, type Policy } from './policy.ts'
+import { isWritten, layersOf, type Policy } from './policy.ts'
 import type { Recording } from './recording.ts'
 
 export type Lifetime = '5m' | '1h'
@@ -117,6 +118,7 @@ async function walk(
       const body = await session.requestBody()
       const isLast = index === script.steps.length - 1
       await answer(scene, step, index, charge(scene, body, { step, index, said, isLast }))
+      await scene.writer?.idle()
       scene.files.calls(step)
     }
   } catch (error) {
@@ -145,6 +147,8 @@ interface Scene {
   readonly problems: string[]
   readonly files: RecordedFiles
   readonly timeline: Timeline | null
+  /** Where a model writes texts. */
+  readonly writer: Writer | null
   /** Since the last request. */
   freed: number
   isSummary: boolean
@@ -169,7 +173,7 @@ async function open(
     (name) => tools.find((tool) => tool.spec.name === name)?.policy,
     ({ viewTokens, textTokens }) => charges && meter.summary(viewTokens, textTokens),
   )
-  const scene: Omit<Scene, 'session'> = {
+  const scene: Omit<Scene, 'session'> & { writer: Writer | null } = {
     options,
     clock,
     blocks: new WireBlocks(),
@@ -181,10 +185,12 @@ async function open(
     problems: [],
     files: new RecordedFiles(),
     timeline: options.timeline === true ? new Timeline() : null,
+    writer: null,
     freed: 0,
     isSummary: false,
     lastAt: null,
   }
+  if (isWritten(policy)) scene.writer = writerFor(scene)
   const engine = createEngine({
     store: inMemoryStore({ clock }),
     modelId: options.model,
@@ -199,9 +205,24 @@ async function open(
     window: policy.ignoresWindow ? unlimited : options.window,
     restoration: restorationOf(policy, scene.files),
     listen: (event) => note(scene, event),
+    ...writingOf(scene.writer, policy.standard?.text),
     ...(script.reminder === null ? {} : { reminder: script.reminder }),
   })
   return Object.assign(scene, { session: await engine.open() })
+}
+
+function writerFor({ blocks, ledgers, clock, counter, model, meter }: Omit<Scene, 'session'>): Writer {
+  return new Writer({
+    read: (body) => blocks.show(body).request,
+    charge: (request, answer) => {
+      const output = answer.reduce((sum, block) => sum + counter.block(block, model), 0)
+      const charged = ledgers.map(({ lifetime, cache }) =>
+        cache.account(relabelled(request, lifetime), clock.at, clock.at),
+      )
+      meter.beside(charged, output)
+      return { ...charged[0]!, output_tokens: output }
+    },
+  })
 }
 
 function restorationOf({ standard }: Policy, source: RecordedFiles): RestorationOptions {

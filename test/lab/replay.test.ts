@@ -134,6 +134,38 @@ describe('replay', () => {
     expect(free.figures['1h'].summaryOutput).toBe(0)
   })
 
+  it('[J20] charges forks that write a summary or notes for what they read, send and put out', async () => {
+    const made = longWork(30, 60)
+    const free = await play(made, named('standard'), 40_000)
+    expect(free.figures['5m']).toMatchObject({ besideRequests: 0, besideInput: 0, besideOutput: 0 })
+    for (const name of ['standard-model', 'standard-notes']) {
+      const paid = await play(made, named(name), 40_000)
+      expect(await play(made, named(name), 40_000)).toEqual(paid)
+      expect(paid.problems).toEqual([])
+      const { besideRequests, besideInput, besideOutput, largest, ...talk } = paid.figures['5m']
+      expect(paid.edits['autocompact'], name).toBeGreaterThan(0)
+      expect(besideOutput, name).toBeGreaterThan(100)
+      // The cache is warm throughout, so most of each is read at a tenth; something is new in each.
+      expect(besideInput, name).toBeGreaterThan(0)
+      expect(besideInput, name).toBeLessThan(0.3 * besideRequests * largest)
+      const without = { ...talk, largest, besideRequests: 0, besideInput: 0, besideOutput: 0 }
+      const { equivalents } = sharesOf(paid.figures['5m'])
+      expect(equivalents - sharesOf(without).equivalents).toBeCloseTo(besideInput + 5 * besideOutput, 3)
+    }
+  })
+
+  it('[J20] leaves the talk as it is where no text is needed, but for the price of notes', async () => {
+    const made = longWork(20, 60)
+    const { besideRequests, besideInput, besideOutput, dollars, ...talk } = (
+      await play(made, named('standard-notes'))
+    ).figures['1h']
+    const plain = (await play(made, named('standard'))).figures['1h']
+    expect(plain).toMatchObject(talk)
+    expect(besideRequests).toBeGreaterThanOrEqual(2)
+    expect(dollars).toBeCloseTo(plain.dollars! + (2 * (besideInput + 5 * besideOutput)) / 1_000_000, 6)
+    expect((await play(made, named('standard-model'))).figures['1h']).toEqual(plain)
+  })
+
   it('[J15] plays what is odd in a recording: repeated ids, missing results, empty answers, summaries of the client', async () => {
     const made = recording([
       ['user', [text('reminders of the client', 'attachment:skill_listing')]],

@@ -1,7 +1,16 @@
 // What the words of `pal replay` choose: recordings and policies.
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { layers, policies, policyFrom, dial, policyNamed, type Policy, type Source } from '../../lab/index.ts'
+import {
+  dial,
+  layers,
+  policies,
+  policyFrom,
+  policyNamed,
+  texts,
+  type Policy,
+  type Source,
+} from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
 
@@ -33,6 +42,7 @@ async function policiesFor(word: string): Promise<readonly Policy[] | Refusal> {
   if (word === 'all') return policies
   if (word === 'dial') return dial
   if (word === 'layers') return layers
+  if (word === 'texts') return texts
   const named = policyNamed(word)
   if (named !== undefined) return [named]
   const names = policies.map(({ name }) => name).join(', ')

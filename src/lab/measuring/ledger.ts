@@ -14,6 +14,8 @@ export const nothing: Tokens = { fresh: 0, read: 0, written5m: 0, written1h: 0, 
 
 export interface LedgerFigures extends Omit<Tokens, 'output'> {
   readonly dollars: number | null
+  /** Input of requests beside the talk, in equivalents. */
+  readonly besideInput: number
   readonly largest: number
   readonly reductions: number
   readonly lostMoney: number
@@ -29,7 +31,7 @@ interface Reduction {
 export class Ledger {
   readonly #info: ModelInfo | null
   readonly #reductions: Reduction[] = []
-  #figures = { fresh: 0, read: 0, written5m: 0, written1h: 0, largest: 0 }
+  #figures = { fresh: 0, read: 0, written5m: 0, written1h: 0, besideInput: 0, largest: 0 }
   #dollars: number | null = 0
   #cached = 0
 
@@ -46,6 +48,7 @@ export class Ledger {
     const written1h = written.ephemeral_1h_input_tokens
     const before = this.#figures
     this.#figures = {
+      ...before,
       fresh: before.fresh + fresh,
       read: before.read + read,
       written5m: before.written5m + written5m,
@@ -57,6 +60,21 @@ export class Ledger {
     const write = written1h > 0 ? equivalents.write1h : equivalents.write5m
     this.#reduce(freed, isSummary, isCold ? null : Math.max(0, this.#cached - read - freed), write)
     this.#cached = read + written5m + written1h
+  }
+
+  /** A request that is not one of the talk: a fork or a direct call that writes a text. */
+  beside(
+    { input_tokens: fresh, cache_read_input_tokens: read, cache_creation }: CacheUsage,
+    output: number,
+  ): void {
+    const { equivalents } = defaults.lab
+    const { ephemeral_5m_input_tokens: written5m, ephemeral_1h_input_tokens: written1h } = cache_creation
+    this.#figures.besideInput +=
+      fresh * equivalents.fresh +
+      read * equivalents.read +
+      written5m * equivalents.write5m +
+      written1h * equivalents.write1h
+    this.pay({ fresh, read, written5m, written1h, output })
   }
 
   pay({ fresh, read, written5m, written1h, output }: Tokens): void {

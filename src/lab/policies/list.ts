@@ -92,10 +92,27 @@ export const layers: readonly Policy[] = [
   standardPolicy,
 ]
 
+/** Who writes the text of a boundary, under the same layers, with what it costs to have it written. */
+export const texts: readonly Policy[] = [
+  standardPolicy,
+  {
+    ...standardPolicy,
+    name: 'standard-model',
+    about: 'our layers, and a summary by a model at each boundary, asked of a fork on the cached prefix',
+    standard: { text: 'model' },
+  },
+  {
+    ...standardPolicy,
+    name: 'standard-notes',
+    about: 'our layers, and notes kept by a fork after every few answers, which stand for what goes',
+    standard: { text: 'notes' },
+  },
+]
+
 export const policies: readonly Policy[] = [...bounds, ...peers, ...ours]
 
 export const policyNamed = (name: string): Policy | undefined =>
-  [...policies, ...dial, ...layers].find((policy) => policy.name === name)
+  [...policies, ...dial, ...layers, ...texts].find((policy) => policy.name === name)
 
 /** What a policy is in the picture; one from a file is its user's own. */
 export function kindOf({ name }: Policy): 'bound' | 'peer' | 'ours' {
