@@ -54,7 +54,7 @@ async function hear(
   }
   if (proposal.kind === 'ask')
     return proposal.when === 'now' ? compacted(core, emit) : collapseNow(core, budget, emit)
-  const fact = await factOf(core, layer.name, proposal)
+  const fact = await factOf(core, layer.name, proposal, budget)
   if (fact === null) {
     // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.
     const message = `${layer.name} asked for a ${proposal.kind}; nobody does that here`
@@ -85,8 +85,13 @@ async function compacted(core: Core, emit: Emit): Promise<TurnFailure | null> {
 }
 
 /** A proposal as a fact, once what it needs has been done. */
-async function factOf(core: Core, layer: string, proposal: Proposal): Promise<FactOf<'view-edit'> | null> {
-  if (proposal.kind === 'spill') return spilled(core, layer, proposal)
+async function factOf(
+  core: Core,
+  layer: string,
+  proposal: Proposal,
+  budget: Budget,
+): Promise<FactOf<'view-edit'> | null> {
+  if (proposal.kind === 'spill') return spilled(core, layer, proposal, budget)
   if (proposal.kind !== 'edit') return null
   const { edits, why, tokensFreed, price } = proposal
   const fact = { type: 'view-edit', layer, asked: 'automatic', edits, why, tokensFreed } as const

@@ -1,5 +1,6 @@
 // The loop: settle, ask, run tools, again, until no call is open. An abort is an outcome: open calls are answered,
 // the turn is ended, and the transcript stays whole. Nothing here throws; a failure ends the turn and is said.
+import { priceOf } from '../projection/layers/pricing.ts'
 import { snip } from '../projection/layers/snip.ts'
 import type { ModelFailure } from '../model/model.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
@@ -18,6 +19,7 @@ import { noHooks } from './hooks.ts'
 import { lineageOf } from './keeping/lineage.ts'
 import { gated, gatedText } from './results.ts'
 import { ask, prepare } from './sending.ts'
+import { budgetOf } from './settle.ts'
 
 interface Ended {
   readonly outcome: Outcome
@@ -216,11 +218,17 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
     },
     expand: (ref, offset, limit) => expand(core, ref, offset, limit),
     isShown: (id) => core.isShown(id),
-    snip: (ids, reason) => snip(core.fold, core.tags, ids, reason),
+    snip: (ids, reason) => snip(core.fold, core.tags, ids, reason, (...sizes) => pricedNow(core, ...sizes)),
     lineage: () => lineageOf(core.fold, core, call.id),
     report: (text) => emit({ type: 'tool-progress', id: call.id, text }),
     now: () => clock.now(),
   }
+}
+
+/** What it is worth that the model wants something out of its view. */
+function pricedNow(core: Core, freed: number, tail: number): unknown {
+  const outcome = core.room()
+  return outcome.ok ? priceOf(core.view(), budgetOf(core, outcome.room), 'asked', freed, tail) : undefined
 }
 
 /** What is written at the end of a turn: answers for calls still open, then the end itself. */

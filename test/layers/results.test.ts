@@ -192,8 +192,9 @@ describe('the sum of a message', () => {
     expect(out.length).toBeGreaterThan(0)
     expect(out.length).toBeLessThan(6)
     expect(ofType(await play.facts(), 'view-edit')).toMatchObject([
-      { layer: 'tool-result-budget', asked: 'automatic' },
+      { layer: 'tool-result-budget', asked: 'automatic', price: { kind: 'unsent', costs: 0 } },
     ])
+    expect((await play.session.edits())[0]!.saved).toBeGreaterThan(0)
     expect(refusals(play.scene)).toEqual([])
   })
 

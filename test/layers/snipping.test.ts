@@ -4,7 +4,7 @@ import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { call, type ScriptStep } from '../../src/simulator/index.ts'
 import { snipTool } from '../../src/tools/snip.ts'
 import { desk } from '../tools/desk.ts'
-import { microcompact } from '../../src/projection/layers/index.ts'
+import { microcompact, type ClearingPrice } from '../../src/projection/layers/index.ts'
 import { ofType, refusals } from '../e2e/desk.ts'
 import { budget, lines, minute, Scribe, stubbed } from './scene.ts'
 import { plainBytes, resultsIn, stage, toolOf } from './stage.ts'
@@ -70,7 +70,13 @@ describe('the Snip tool', () => {
         asked: 'model',
         why: 'solved',
         does: [{ kind: 'drop', count: 1 }],
+        price: { kind: 'asked', isWarm: true, freedTokens: row!.tokensFreed },
       })
+      // What stays behind the turn is written again, and that is far less than was there.
+      const { tailTokens } = row!.price as ClearingPrice
+      expect(tailTokens).toBeGreaterThan(0)
+      expect(tailTokens).toBeLessThan(row!.tokensFreed)
+      expect(row!.saved).not.toBeNull()
       await play.session.undo(row!.seq)
       await play.say('fifth')
       expect(refusals(play.scene)).toEqual([])

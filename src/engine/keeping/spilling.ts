@@ -1,5 +1,7 @@
 // Carries out what the tool-result budget proposes: results are written out beside the session, and a stub with a
 // preview takes their place. The entries keep the whole text, so a disk that refuses costs the file and nothing else.
+import type { Budget } from '../../projection/layer.ts'
+import { priceOf } from '../../projection/layers/pricing.ts'
 import { estimateBlock } from '../../projection/tokens.ts'
 import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -19,6 +21,7 @@ export async function spilled(
   core: Core,
   layer: string,
   proposal: { readonly at: readonly BlockRef[]; readonly why: string },
+  budget: Budget,
 ): Promise<FactOf<'view-edit'> | null> {
   const done: Spilled[] = []
   for (const at of proposal.at) {
@@ -27,13 +30,16 @@ export async function spilled(
   }
   if (done.length === 0) return null
   const freed = done.reduce((sum, one) => sum + one.freed, 0)
+  // Never sent, so nothing is written again, and the next request would have had to write it.
+  const price = priceOf(core.view(), { ...budget, isWarm: false }, 'unsent', freed, 0)
   return {
     type: 'view-edit',
     layer,
     asked: 'automatic',
     edits: done.map(({ edit }) => edit),
     why: proposal.why,
-    tokensFreed: Math.round(core.view().factor * freed),
+    tokensFreed: price.freedTokens,
+    price,
   }
 }
 

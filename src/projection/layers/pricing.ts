@@ -8,7 +8,8 @@ import type { Candidate } from './survey.ts'
 
 /** The numbers of a choice, as they are written down with it. */
 export interface ClearingPrice extends ReductionPrice {
-  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired'
+  /** Why it was made; `unsent`: before it was ever sent, `asked`: the model wanted it. */
+  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired' | 'unsent' | 'asked'
   readonly isWarm: boolean
   readonly freedTokens: number
   readonly tailTokens: number

@@ -61,8 +61,17 @@ export type Snipped =
     }
   | { readonly ok: false; readonly why: string }
 
+/** Estimated tokens that leave, and those that stay behind the first of them, as a price. */
+export type Pricing = (freed: number, tail: number) => unknown
+
 /** The edit that takes these turns out of the view, or why it may not be made. */
-export function snip(fold: Fold, tags: Tags, ids: readonly string[], reason: string): Snipped {
+export function snip(
+  fold: Fold,
+  tags: Tags,
+  ids: readonly string[],
+  reason: string,
+  pricing: Pricing = () => undefined,
+): Snipped {
   const turns = turnsOf(fold.parts()).filter((turn) => turn.parts[0]!.kind === 'input')
   const byTag = new Map(turns.map((turn) => [tags.of(turn.parts[0]!.uuid), turn]))
   const current = turns.at(-1)
@@ -75,7 +84,10 @@ export function snip(fold: Fold, tags: Tags, ids: readonly string[], reason: str
     return refuse('the current turn cannot be removed while it runs', removable)
   const chosen = wanted.flatMap((id) => byTag.get(id) ?? [])
   if (chosen.length === 0) return { ok: true, fact: null, turns: 0, tokens: 0 }
-  const estimate = chosen.reduce((sum, turn) => sum + ownParts(turn.parts).reduce(addEstimate, 0), 0)
+  const gone = new Set(chosen.flatMap((turn) => ownParts(turn.parts)))
+  const estimate = [...gone].reduce(addEstimate, 0)
+  const first = Math.min(...[...gone].map((part) => part.from))
+  const tail = [...fold.parts()].filter((part) => part.from > first && !gone.has(part)).reduce(addEstimate, 0)
   const tokens = Math.round(fold.view().factor * estimate)
   const fact: FactOf<'view-edit'> = {
     type: 'view-edit',
@@ -84,6 +96,7 @@ export function snip(fold: Fold, tags: Tags, ids: readonly string[], reason: str
     edits: chosen.map((turn) => dropOf(turn.parts)).toSorted((a, b) => a.from - b.from),
     why: reason,
     tokensFreed: tokens,
+    price: pricing(estimate, tail),
   }
   const refused = viewRefusal(fold, fact)
   return refused === null
