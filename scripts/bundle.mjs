@@ -1,7 +1,7 @@
 // The command as it is shipped: src/cli/main.ts with everything it needs, in one entry and chunks that are loaded when a
 // command asks for them. Bundled packages start several times faster than installed ones (bench/start.ts).
 // `node scripts/bundle.mjs [folder]`
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -9,15 +9,25 @@ import { build } from 'esbuild'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-// Packages written for require still look for it in the bundle.
-const banner = `#!/usr/bin/env node
-import { createRequire as palRequire } from 'node:module';const require = palRequire(import.meta.url);`
+// Packages written for require still look for it; esbuild asks for it in one chunk, on behalf of all.
+const requireLine = `import { createRequire as palRequire } from 'node:module';const require = palRequire(import.meta.url);`
+
+/** Importing this one by its name would have Node evaluate every getter of `process`, at every start. */
+const plainProcess = {
+  name: 'plain-process',
+  setup(build) {
+    build.onResolve({ filter: /^node:process$/ }, ({ path }) => ({ path, namespace: 'plain-process' }))
+    build.onLoad({ filter: /.*/, namespace: 'plain-process' }, () => ({
+      contents: 'export default globalThis.process',
+    }))
+  },
+}
 
 /** Writes `pal.js` and its chunks into a folder. */
 export async function bundle(folder) {
   // Chunks are named by their content: those of earlier builds would be packed along.
   rmSync(join(folder, 'pal'), { recursive: true, force: true })
-  await build({
+  const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: { pal: 'src/cli/main.ts' },
     outdir: folder,
@@ -33,11 +43,18 @@ export async function bundle(folder) {
     define: { PAL_VERSION: JSON.stringify(version) },
     // Holds a program of the platform beside its code, so it stays where it was installed.
     external: ['@vscode/ripgrep'],
-    banner: { js: banner },
+    plugins: [plainProcess],
+    write: false,
     legalComments: 'none',
     logLevel: 'error',
   })
-  chmodSync(join(folder, 'pal.js'), 0o755)
+  mkdirSync(join(folder, 'pal'), { recursive: true })
+  const pal = join(folder, 'pal.js')
+  for (const { path, text } of outputFiles) {
+    const start = path === pal ? '#!/usr/bin/env node\n' : ''
+    writeFileSync(path, `${start}${text.includes('typeof require') ? requireLine : ''}${text}`)
+  }
+  chmodSync(pal, 0o755)
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { attempt, readAt, systemCode, type DiskResult, type FileStat, type FileSystem } from '../disk/fs.ts'
 import { openUnder } from '../disk/under-root.ts'
 import { defaults } from '../settings/defaults.ts'
-import { readMemoryText, type MemoryText } from './format/frontmatter.ts'
+import type { MemoryText } from './format/frontmatter.ts'
 import { Ledger } from './keeping/ledger.ts'
 import type { Written } from './keeping/records.ts'
 import { diaryFolder, indexName, isOpen, type Memory, type MemoryPlace, type Standing } from './memory.ts'
@@ -65,6 +65,8 @@ export async function readMemory(
   if (!read.ok) return read
   const text = read.bytes.toString('utf8')
   const sha256 = shaOf(read.bytes)
+  // The reader of YAML is large: whoever has no memory does not load it.
+  const { readMemoryText } = await import('./format/frontmatter.ts')
   const parsed = readMemoryText(text)
   const record = ledger.known(file, sha256)
   const memory: Memory = {

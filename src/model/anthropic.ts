@@ -4,7 +4,7 @@
 //
 // Retries are ours, not the SDK's, so that each is seen before it is waited for. They stop as soon as content has
 // been passed on, since what was shown cannot be taken back. The SDK is loaded with the first request.
-import type { Anthropic } from '@anthropic-ai/sdk'
+import type { BaseAnthropic } from '@anthropic-ai/sdk'
 import { defaults } from '../settings/defaults.ts'
 import { systemClock, type Clock } from '../transcript/ids.ts'
 import { MessageReader } from './anthropic-stream.ts'
@@ -173,13 +173,10 @@ async function openConnection(options: AnthropicOptions & { readonly clock: Cloc
   const { apiKey, authToken, baseUrl = null } = options
   if (!apiKey && !authToken) throw new NotReady('unauthorized', 'neither an API key nor a token was given')
   if (baseUrl !== null && !URL.canParse(baseUrl)) throw new NotReady('invalid', `no base URL: ${baseUrl}`)
-  const [sdk, { Stream }] = await Promise.all([
-    import('@anthropic-ai/sdk'),
-    import('@anthropic-ai/sdk/core/streaming'),
-  ]).catch((error: unknown) => {
+  const { BaseAnthropic, Stream } = await import('./sdk.ts').catch((error: unknown) => {
     throw new NotReady('invalid', `the SDK could not be loaded: ${reasonOf(error)}`)
   })
-  const client = new sdk.Anthropic({
+  const client = new BaseAnthropic({
     ...(apiKey ? { apiKey } : { authToken: authToken ?? null }),
     // Null, not undefined: for undefined the SDK would look into the environment.
     baseURL: baseUrl,
@@ -214,7 +211,7 @@ async function openConnection(options: AnthropicOptions & { readonly clock: Cloc
   }
 }
 
-function post(client: Anthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
+function post(client: BaseAnthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
   const betas = request.betas.length === 0 ? {} : { 'anthropic-beta': request.betas.join(',') }
   const headers = {
     'content-type': 'application/json',

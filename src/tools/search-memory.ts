@@ -18,7 +18,8 @@ const fields = {
 const shape = inputShape(fields)
 type SearchInput = InputOf<typeof fields>
 
-export function searchMemoryTool(search: MemorySearch): Tool<SearchInput> {
+/** What looks is opened with the first call. */
+export function searchMemoryTool(opened: () => Promise<MemorySearch>): Tool<SearchInput> {
   return {
     spec: {
       name: 'SearchMemory',
@@ -29,6 +30,7 @@ export function searchMemoryTool(search: MemorySearch): Tool<SearchInput> {
     policy: { readOnly: true, results: 'clear', maxResultChars: null },
     parse: (input) => shape.parse(input),
     async run({ query, where, expand, turns }, env, signal) {
+      const search = await opened()
       if (expand !== undefined) return around(search, expand, turns ?? limits.around, signal)
       if (query === undefined || query.trim() === '')
         return failed('Give a `query`, or the ref of a hit in `expand`.')

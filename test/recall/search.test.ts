@@ -43,7 +43,7 @@ async function searching(planted: readonly Planted[], talks: Parameters<typeof t
   await plant(place, planted)
   const { store, sessions } = await talked(talks)
   const search = new MemorySearch(new Shelf(machineFileSystem, [place]), store)
-  const tool = searchMemoryTool(search)
+  const tool = searchMemoryTool(() => Promise.resolve(search))
   const run = async (input: Record<string, unknown>, session?: string): Promise<string> => {
     const parsed = tool.parse(input)
     if (!parsed.ok) throw new Error(parsed.why)

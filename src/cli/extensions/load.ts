@@ -50,7 +50,7 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
   const load = async (skill: Page): Promise<string | null> => {
     const read = await readText(fs, skill.path, defaults.extensions.pageBytes)
     if (!read.ok || read.text === null) return null
-    const page = pageOf(skill.name, read.text, skill.path)
+    const page = await pageOf(skill.name, read.text, skill.path)
     return typeof page === 'string' ? null : page.body
   }
   const hasSkills = skills.pages.length > 0

@@ -2,7 +2,7 @@
 // project is trusted, in the project's `.palimpsest`. The project's wins over the user's of the same name. A file that
 // cannot be followed is said and left out.
 import { join } from 'node:path'
-import { parseDocument, visit, type Document } from 'yaml'
+import type * as yaml from 'yaml'
 import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
 import { textIn } from '../../forks/agents/text-in.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -43,7 +43,7 @@ export async function pagesIn(place: PagesPlace, kind: string, inFolder?: string
       for (const name of names) {
         const file = join(below, ...(inFolder === undefined ? [`${name}.md`] : [name, inFolder]))
         const read = await textIn(place.fs, root, file, defaults.extensions.pageBytes)
-        const page = read.ok ? pageOf(name, read.text, join(root, file)) : read.why
+        const page = read.ok ? await pageOf(name, read.text, join(root, file)) : read.why
         if (typeof page === 'string') problems.push(`${join(root, file)}: ${page}; it is left out`)
         else found.set(name, page)
       }
@@ -75,20 +75,22 @@ async function namesIn(
 }
 
 /** A head is not needed: without one the whole file is the body. */
-export function pageOf(name: string, text: string, path: string): Page | string {
+export async function pageOf(name: string, text: string, path: string): Promise<Page | string> {
   const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text)
   if (match === null) return { name, head: {}, body: text.trim(), path }
-  const document = parseDocument(match[1]!, { logLevel: 'silent' })
+  // The reader of YAML is large: whoever has no such file does not load it.
+  const reader = await import('../../disk/yaml.ts')
+  const document = reader.parseDocument(match[1]!, { logLevel: 'silent' })
   const error = document.errors[0]
   if (error !== undefined) return `its head is no YAML: ${error.message.split('\n')[0] ?? ''}`
   // A few lines could otherwise stand for millions.
-  if (hasAlias(document)) return 'its head holds an alias, which is not followed'
+  if (hasAlias(reader, document)) return 'its head holds an alias, which is not followed'
   const head: unknown = document.toJS()
   const isMap = typeof head === 'object' && head !== null && !Array.isArray(head)
   return { name, head: isMap ? (head as Page['head']) : {}, body: match[2]!.trim(), path }
 }
 
-function hasAlias(document: Document): boolean {
+function hasAlias({ visit }: Pick<typeof yaml, 'visit'>, document: yaml.Document): boolean {
   let isFound = false
   visit(document, {
     Alias: () => {

@@ -20,10 +20,10 @@ async function folder(): Promise<string> {
 }
 
 describe('types of agents', () => {
-  it('[AG41] are read from a file with their limits, and what does not fit is refused with the reason', () => {
+  it('[AG41] are read from a file with their limits, and what does not fit is refused with the reason', async () => {
     const text =
       '---\nname: scout\ndescription: looks\ntools: [Read]\nmemory: local\nrounds: 3\nminutes: 2\ndollars: 0.5\n---\nLook.\n'
-    expect(readType(text, 'user')).toMatchObject({
+    expect(await readType(text, 'user')).toMatchObject({
       ok: true,
       type: {
         name: 'scout',
@@ -43,8 +43,13 @@ describe('types of agents', () => {
       '---\na: &a [1]\nb: [*a, *a]\n---\np',
       '---\n{{{\n---\np',
     ]
-    for (const each of bad) expect(readType(each, 'user'), each).toMatchObject({ ok: false })
-    fc.assert(fc.property(fc.string(), (front) => void readType(`---\n${front}\n---\nprompt`, 'user')))
+    for (const each of bad) expect(await readType(each, 'user'), each).toMatchObject({ ok: false })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.string(),
+        async (front) => void (await readType(`---\n${front}\n---\nprompt`, 'user')),
+      ),
+    )
   })
 
   it('[AG41] a project’s win over the user’s and both over the built-in ones, and a link leads nowhere else', async () => {

@@ -15,7 +15,6 @@
 // A type can narrow what its parent may do and never widen it: tools it names must be its parent's, and each call is
 // asked of the parent's permission. A file that cannot be followed is said and left out, whole.
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import * as z from 'zod/mini'
 import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -41,11 +40,11 @@ export type ReadType =
   | { readonly ok: true; readonly type: AgentType }
   | { readonly ok: false; readonly why: string }
 
-export function readType(text: string, from: AgentType['from']): ReadType {
+export async function readType(text: string, from: AgentType['from']): Promise<ReadType> {
   const [, front, prompt] = /^---\r?\n([\s\S]*?)\r?\n---\r?\n([\s\S]*)$/.exec(text) ?? []
   if (front === undefined || prompt === undefined)
     return no('it must begin with --- and its fields, and --- before the prompt')
-  const values = yamlOf(front)
+  const values = await yamlOf(front)
   if (!values.ok) return values
   const parsed = shape.safeParse(values.value)
   if (!parsed.success) {
@@ -65,7 +64,9 @@ export function readType(text: string, from: AgentType['from']): ReadType {
 type Yaml = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string }
 
 /** No aliases: a few lines could otherwise stand for millions. */
-function yamlOf(text: string): Yaml {
+async function yamlOf(text: string): Promise<Yaml> {
+  // The reader of YAML is large: whoever has no such file does not load it.
+  const { parse } = await import('../../disk/yaml.ts')
   try {
     return { ok: true, value: parse(text, { maxAliasCount: 0, logLevel: 'silent' }) as unknown }
   } catch (error) {
@@ -105,7 +106,7 @@ export async function loadTypes(fs: FileSystem, places: TypePlaces): Promise<Loa
     }
     for (const name of listed.names) {
       const read = await textIn(fs, root, join(below, name))
-      const type = read.ok ? readType(read.text, from) : read
+      const type = read.ok ? await readType(read.text, from) : read
       if (type.ok) found.set(type.type.name, type.type)
       else problems.push(`${join(root, below, name)} declares no agent: ${type.why}`)
     }

@@ -4,9 +4,7 @@
 import { dirname } from 'node:path'
 import type { DiskFailure, DiskResult } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
-import { put } from '../keeping/apply.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
-import { judge } from '../keeping/judge.ts'
 import { alone, type Keeper } from '../keeping/keeper.ts'
 import { clearLeftovers } from '../keeping/leftovers.ts'
 import type { Removed, Via, Written } from '../keeping/records.ts'
@@ -117,6 +115,8 @@ async function prepared(
   review: boolean,
 ): Promise<DiskResult<{ change: SetChange }>> {
   const { ledger } = keeper
+  // What judges is loaded with the first change: every start asks whether a set was broken off, and hardly ever one was.
+  const { judge } = await import('../keeping/judge.ts')
   const verdict = judge({ file, text, expected }, by, ledger, { review, salt: ledger.salt, approved: false })
   if (verdict.kind === 'refuse') return failed(verdict.code, `${file}: ${verdict.why}`)
   if (verdict.kind === 'hold') return failed('held', `${file}: ${verdict.why}`)
@@ -160,7 +160,9 @@ async function carryOut(keeper: Keeper, set: ChangeSet, change: SetChange): Prom
   }
   if (now === after) return { ok: true }
   const text = after === null ? { ok: true as const, text: null } : await readVersion(keeper, after)
-  return text.ok ? await put(keeper, file, text.text, read.ok ? read.stat.mark : null) : text
+  if (!text.ok) return text
+  const { put } = await import('../keeping/apply.ts')
+  return await put(keeper, file, text.text, read.ok ? read.stat.mark : null)
 }
 
 const isNoted = (last: Written | Removed | undefined, set: ChangeSet, { after }: SetChange): boolean =>

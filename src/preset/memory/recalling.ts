@@ -1,10 +1,11 @@
-// Recall and search for one engine: over the same folders that are kept, read once for both.
-import type { FileSystem } from '../../disk/fs.ts'
+// Recall and search for one engine: over the same folders that are kept, read once for both. Their tables of words are
+// large, so they are loaded where there is a memory, before the first message waits for them, or when a search is made.
+import { attempt, type FileSystem } from '../../disk/fs.ts'
 import type { Recall } from '../../engine/recalling/recall-port.ts'
 import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
-import { MemoryRecall } from '../../memory/recall/recall.ts'
-import { MemorySearch } from '../../memory/recall/search.ts'
+import type { MemoryPlace } from '../../memory/memory.ts'
+import type { MemorySearch } from '../../memory/recall/search.ts'
 import type { ModelTable } from '../../model/models.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { searchMemoryTool } from '../../tools/search-memory.ts'
@@ -29,14 +30,54 @@ export interface RecallingDesk {
 }
 
 export function recallingDesk(options: RecallingOptions): RecallingDesk {
-  const { desk, store, settings, fs, clock } = options
+  const { desk, settings, fs } = options
   const places = desk.keepers.map(({ place }) => place)
   if (places.length === 0) return { recall: undefined, tools: [] }
+  let opened: Promise<Opened> | null = null
+  const open = (): Promise<Opened> => (opened ??= openRecall(options, places))
+  const search = searchMemoryTool(async () => (await open()).search)
+  if (settings.recall === false) return { recall: undefined, tools: [search] }
+  const wanted = async (): Promise<Recall> =>
+    opened !== null || (await holdsAny(fs, places)) ? (await open()).recall : noRecall
+  void wanted()
+  return {
+    recall: {
+      quick: async (ask, signal) => (await wanted()).quick(ask, signal),
+      choose: async (ask, signal) => (await wanted()).choose(ask, signal),
+    },
+    tools: [search],
+  }
+}
+
+interface Opened {
+  readonly recall: Recall
+  readonly search: MemorySearch
+}
+
+async function openRecall(options: RecallingOptions, places: readonly MemoryPlace[]): Promise<Opened> {
+  const { fs, clock, store } = options
+  const [{ MemoryRecall }, { MemorySearch }] = await Promise.all([
+    import('../../memory/recall/recall.ts'),
+    import('../../memory/recall/search.ts'),
+  ])
   const memories = new MemoryRecall({ fs, places, now: () => clock.now(), pause })
   return {
-    recall: settings.recall === false ? undefined : recallBy(memories, { modelId: selectorOf(options) }),
-    tools: [searchMemoryTool(new MemorySearch(memories.shelf, store))],
+    recall: recallBy(memories, { modelId: selectorOf(options) }),
+    search: new MemorySearch(memories.shelf, store),
   }
+}
+
+/** A folder that cannot be listed counts: recall itself then says why. */
+async function holdsAny(fs: FileSystem, places: readonly MemoryPlace[]): Promise<boolean> {
+  const listed = await Promise.all(
+    places.map(({ root }) => attempt('looking', async () => ({ names: await fs.names(root) }))),
+  )
+  return listed.some((one) => (one.ok ? one.names.length > 0 : one.failure.code !== 'not-found'))
+}
+
+const noRecall: Recall = {
+  quick: () => Promise.resolve({ recalled: null, problem: null }),
+  choose: () => Promise.resolve({ recalled: null, problem: null }),
 }
 
 function selectorOf({ settings, models, modelId }: RecallingOptions): string | undefined {

@@ -6,6 +6,7 @@ import { keysIn, lookAt, matching, readDoubt, realPlace, type Place } from './pl
 import type { Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
 import { gitFolder, looksOnly, readsThrough } from './shell/looking.ts'
+import { compileCommand, type CommandPattern } from './shell/pattern.ts'
 import type { KnownWord } from './shell/word.ts'
 import { allowed, asked, denied, type Verdict } from './verdict.ts'
 
@@ -26,7 +27,7 @@ export async function judgeCommand(command: string, rules: CommandRules, place: 
   const stopped = catching(rules.ask, text, found)
   if (stopped !== undefined)
     return asked(`the rule ${stopped.text} wants it asked`, { by: 'rule', rule: stopped })
-  const exact = rules.allow.find(({ command: pattern }) => pattern?.text === text)
+  const exact = rules.allow.find((rule) => patternOf(rule)?.text === text)
   if (exact !== undefined) return allowed(`the rule ${exact.text} allows it`, 'rule', { rule: exact })
   // What is not known cannot be compared with what is forbidden.
   if (found.isBlind && rules.deny.length + rules.ask.length > 0)
@@ -52,7 +53,7 @@ async function judgeSteps(
   for (const step of steps) {
     const rule =
       step.doubt === null
-        ? rules.allow.find(({ command }) => command?.allows(known(step)) === true)
+        ? rules.allow.find((rule) => patternOf(rule)?.allows(known(step)) === true)
         : undefined
     used ??= rule
     const doubt = rule === undefined ? await stepDoubt(step, place) : await folderDoubt(step, place)
@@ -129,10 +130,18 @@ const doubtsOf = ({ doubts, isBlind }: Analysis): string =>
 
 /** The first rule that speaks of anything in the command. */
 function catching(rules: readonly Rule[], text: string, found: Analysis): Rule | undefined {
-  return rules.find(
-    ({ what, command }) =>
-      what === null ||
-      command?.text === text ||
-      found.readings.some((words) => command?.catches(words) === true),
-  )
+  return rules.find((rule) => {
+    const pattern = patternOf(rule)
+    return pattern === null || pattern.text === text || found.readings.some((words) => pattern.catches(words))
+  })
+}
+
+const patterns = new WeakMap<Rule, CommandPattern>()
+
+/** What of Bash a rule means, read once; null: all of it. */
+function patternOf(rule: Rule): CommandPattern | null {
+  if (rule.what === null) return null
+  const pattern = patterns.get(rule) ?? compileCommand(rule.what)
+  patterns.set(rule, pattern)
+  return pattern
 }

@@ -190,7 +190,7 @@ function readRules(given: readonly GivenRule[]): { rules: Rule[]; problems: stri
     }
     const tool = /^\s*([A-Za-z]\w*)/.exec(one.text)?.[1]
     const isClosed = one.list !== 'allow' && tool !== undefined
-    if (isClosed) rules.push({ ...one, tool, what: null, command: null, matchesPath: null })
+    if (isClosed) rules.push({ ...one, tool, what: null, matchesPath: null })
     problems.push(`${parsed.why}; ${isClosed ? `it counts for all of ${tool}` : 'it does not count'}`)
   }
   return { rules, problems }

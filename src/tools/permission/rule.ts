@@ -7,13 +7,11 @@
 // Paths: `/…` from the root of the disk, `~/…` from the user's home, everything else from the project.
 import type { GivenRule } from '../../settings/rule-list.ts'
 import { compileGlob } from '../search/glob-pattern.ts'
-import { compileCommand, type CommandPattern } from './shell/pattern.ts'
 
 export interface Rule extends GivenRule {
   readonly tool: string
   /** Null: all of the tool. */
   readonly what: string | null
-  readonly command: CommandPattern | null
   readonly matchesPath: ((path: string) => boolean) | null
 }
 
@@ -39,9 +37,9 @@ export function parseRule(given: GivenRule): ParsedRule {
   if (tool === '') return bad('is no tool name, or a name with something in brackets, as Bash(npm test)')
   if (tool.includes('*') && !tool.startsWith('mcp__')) return bad('may have a star only behind mcp__')
   const what = inner === undefined || /^\s*\*?\s*$/.test(inner) ? null : inner.trim()
-  const base = { ...given, text, tool, what, command: null, matchesPath: null }
-  if (what === null) return { ok: true, rule: base }
-  if (tool === 'Bash') return { ok: true, rule: { ...base, command: compileCommand(what) } }
+  const base = { ...given, text, tool, what, matchesPath: null }
+  // What of Bash is meant is read with the command it is compared with.
+  if (what === null || tool === 'Bash') return { ok: true, rule: base }
   if (tool === 'WebFetch')
     return /^domain:[a-z0-9.-]+$/i.test(what)
       ? { ok: true, rule: { ...base, what: what.toLowerCase() } }

@@ -5,8 +5,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { inputShape, text, type InputOf } from '../input.ts'
 import { failed, interrupted, said } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
-import { httpGet, type HttpGetOptions } from './http-get.ts'
-import { pageText } from './page-text.ts'
+import type { HttpGetOptions } from './http-get.ts'
 
 const fields = { url: text('The http or https address') }
 const shape = inputShape(fields)
@@ -22,6 +21,11 @@ export function webFetchTool(options: HttpGetOptions = {}): Tool<InputOf<typeof 
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
     parse: (input) => shape.parse(input),
     async run({ url }, _env, signal) {
+      // Whoever fetches nothing does not load http, TLS and DNS.
+      const [{ httpGet }, { pageText }] = await Promise.all([
+        import('./http-get.ts'),
+        import('./page-text.ts'),
+      ])
       const got = await httpGet(url, options, signal)
       if (signal.aborted) return interrupted()
       if (!got.ok) return failed(`${url} was not fetched: ${got.why}.`)

@@ -1,0 +1,56 @@
+// What the measures of a start share: the command as it is shipped, and how long a program takes from its start until a
+// local server has its first request. Every program gets the same few variables and nothing else: what a machine sets
+// besides (certificates to load, flags of Node) would be paid by one and not by the other.
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import * as http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export const environmentOf = (home: string): Record<string, string | undefined> => ({
+  PATH: process.env['PATH'],
+  HOME: home,
+})
+
+export function numberOf(flag: string, otherwise: number): number {
+  const at = process.argv.indexOf(flag)
+  return at < 0 ? otherwise : Number(process.argv[at + 1])
+}
+
+/** The path of `pal.js`, bundled into a folder that says, as the package does, what its files are. */
+export async function bundledPal(folder: string): Promise<string> {
+  const url = pathToFileURL(join(dirname(import.meta.dirname), 'scripts', 'bundle.mjs')).href
+  const { bundle } = (await import(url)) as { bundle: (folder: string) => Promise<void> }
+  await bundle(folder)
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  return join(folder, 'pal.js')
+}
+
+export interface Start {
+  /** The arguments of Node. */
+  readonly words: readonly string[]
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/** Milliseconds from the start of the process until its request is here. */
+export async function firstRequest({ words, cwd, environment }: Start): Promise<number> {
+  const server = http.createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const arrived = new Promise<number>((resolve) =>
+    server.on('request', (_request, response) => {
+      resolve(performance.now())
+      response.writeHead(400).end('{}')
+    }),
+  )
+  const env = { ...environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: 'k' }
+  const begun = performance.now()
+  const child = spawn(process.execPath, words, { cwd, env, stdio: 'ignore' })
+  const ended = new Promise((resolve) => child.once('exit', resolve))
+  const took = (await arrived) - begun
+  await ended
+  server.close()
+  return took
+}
