@@ -88,3 +88,15 @@ it('[AG10] no report closes its own fence', () => {
   expect(text.split('</agent-report>')).toHaveLength(2)
   expect(text.trimEnd().endsWith('</agent-report>')).toBe(true)
 })
+
+it('[B9] a long report is cut between characters at both ends', () => {
+  const about = { label: 'x', child: 'c', outcome: 'done' as const, end: seq(3) }
+  for (const start of ['', 'a']) {
+    const text = start + '🔥'.repeat(20_000)
+    const shown = capsuleText({ ...about, text })
+    expect(shown).not.toContain('\uFFFD')
+    expect(shown.isWellFormed()).toBe(true)
+    const fires = shown.match(/🔥/gu)!.length
+    expect(shown).toContain(`${text.length - start.length - 2 * fires} characters are left out`)
+  }
+})

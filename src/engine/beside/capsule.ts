@@ -1,6 +1,7 @@
 // A capsule: what of an agent's result enters its parent's view. Bounded, with the ref that gives the whole back, and
 // said to be what it is: the words of a model, which carry no authority of the user (TRUST A31).
 import { defaults } from '../../settings/defaults.ts'
+import { headOf, tailOf } from '../../tools/outcome.ts'
 import type { Outcome } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import { safeFence } from './fence.ts'
@@ -30,8 +31,9 @@ const endings: Readonly<Record<Outcome, string>> = {
 }
 
 function bounded(text: string): { readonly shown: string; readonly left: number } {
-  const { capsuleHeadChars: head, capsuleTailChars: tail } = defaults.agents
-  const left = text.length - head - tail
-  if (left <= 0) return { shown: text, left: 0 }
-  return { shown: `${text.slice(0, head)}\n[…]\n${text.slice(-tail)}`.toWellFormed(), left }
+  const { capsuleHeadChars, capsuleTailChars } = defaults.agents
+  if (text.length <= capsuleHeadChars + capsuleTailChars) return { shown: text, left: 0 }
+  const head = headOf(text, capsuleHeadChars)
+  const tail = tailOf(text, capsuleTailChars)
+  return { shown: `${head}\n[…]\n${tail}`, left: text.length - head.length - tail.length }
 }
