@@ -313,6 +313,20 @@ describe('the stub', () => {
     expect(plain).toBe('[Old tool result content cleared]')
   })
 
+  it('[Z17] is cut between characters, whatever it is cut from', () => {
+    for (const start of ['', 'a']) {
+      const scribe = new Scribe()
+      scribe.say()
+      const output = `${start}error ${'🔥'.repeat(4000)} error`
+      scribe.work({ id: 'a', input: { command: `${start}${'🔥'.repeat(200)}` }, output })
+      scribe.rounds(5)
+      scribe.answer()
+      const [text] = textsOf(microcompact({ digestChars: 1000 }).decide(scribe.view(), idle(scribe)))
+      expect(text).toContain('🔥')
+      expect(text).not.toContain('\uFFFD')
+    }
+  })
+
   it('[Z17] is never larger than what it replaces', () => {
     const scribe = new Scribe()
     scribe.say()

@@ -75,8 +75,11 @@ function ends(text: string): string {
   const most = defaults.clearing.digestScanChars
   if (text.length <= most) return text
   const tail = Math.floor(most / 4)
-  return `${text.slice(0, most - tail)}\n${text.slice(-tail)}`
+  return `${withoutHalf(text.slice(0, most - tail))}\n${withoutHalf(text.slice(-tail))}`
 }
 
 const cut = (text: string, chars: number): string =>
-  text.length <= chars ? text : `${text.slice(0, chars - 1)}…`
+  text.length <= chars ? text : `${withoutHalf(text.slice(0, chars - 1))}…`
+
+/** Half of a character at either end, as a cut leaves it, is left out. */
+const withoutHalf = (text: string): string => text.replace(/^[\uDC00-\uDFFF]|[\uD800-\uDBFF]$/g, '')
