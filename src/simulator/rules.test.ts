@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { assistant, body, call, old, plain, result, text, user, type Body } from '../../test/wire-bodies.ts'
 import type { RuleOptions } from './rules.ts'
 import { checkRequest } from './rules.ts'
 
-type Body = Record<string, unknown>
 interface Case {
   readonly rule: string
   readonly says: string
@@ -12,25 +12,7 @@ interface Case {
   readonly options?: RuleOptions
 }
 
-const text = (words: string, more: Body = {}) => ({ type: 'text', text: words, ...more })
-const call = (id: string, name = 'read') => ({ type: 'tool_use', id, name, input: {} })
-const result = (id: string, more: Body = {}) => ({
-  type: 'tool_result',
-  tool_use_id: id,
-  content: 'ok',
-  ...more,
-})
-const user = (...content: unknown[]) => ({ role: 'user', content })
-const assistant = (...content: unknown[]) => ({ role: 'assistant', content })
 const tool = (name: string, more: Body = {}) => ({ name, input_schema: { type: 'object' }, ...more })
-const body = (messages: unknown[], more: Body = {}): Body => ({
-  model: 'claude-opus-5',
-  max_tokens: 1000,
-  messages,
-  ...more,
-})
-const plain = (more: Body = {}): Body => body([user(text('hi'))], more)
-const old = { model: 'claude-sonnet-4-5' }
 const mark = (ttl?: string) => ({
   cache_control: { type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) },
 })

@@ -6,7 +6,7 @@ import { call } from '../../src/simulator/index.ts'
 import { defaults } from '../../src/settings/defaults.ts'
 import { factsOf, ofType, turn, words } from '../e2e/desk.ts'
 import { askPhrase, recentCalls } from '../../src/forks/agents/progress.ts'
-import { agent, bodiesOf, opened, refusedOf, replies, stage, type Part } from './desk.ts'
+import { agent, bodiesOf, keeper, opened, refusedOf, replies, stage, type Part } from './desk.ts'
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1
 
@@ -335,17 +335,6 @@ it('[AG19] an agent that outgrows its window compacts its own view and nobody el
 
 describe('an agent with a memory', () => {
   it('[AG50] keeps it with the tools it has, where nothing else is written, and the next one is given it', async () => {
-    const keeper = {
-      name: 'keeper',
-      description: 'keeps',
-      prompt: 'keep',
-      tools: null,
-      model: null,
-      memory: 'project' as const,
-      instructions: true,
-      limits: { rounds: 10, ms: 60_000, tokens: 1_000_000 },
-      from: 'user' as const,
-    }
     const parts: Part[] = [
       { when: 'recall it', answers: ['recalled'] },
       {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import type { LiveEvent } from '../../src/engine/live.ts'
+import type { AgentType } from '../../src/forks/agents/index.ts'
 import { createPreset, type Preset, type PresetOptions } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
@@ -16,6 +17,19 @@ export type Said = string | readonly WireBlock[]
 export type Part = {
   readonly when: string
   readonly answers: readonly Said[] | ((request: WireRequest) => Said)
+}
+
+/** A type with a memory of its own in the project. */
+export const keeper: AgentType = {
+  name: 'keeper',
+  description: 'keeps',
+  prompt: 'keep',
+  tools: null,
+  model: null,
+  memory: 'project',
+  instructions: true,
+  limits: { rounds: 10, ms: 60_000, tokens: 1_000_000 },
+  from: 'user',
 }
 
 /** Answers to what was said last, once for each time it is said; results of calls are only taken note of. */

@@ -6,7 +6,18 @@ import { gitIn, mergeBranch } from '../../src/forks/agents/index.ts'
 import type { PresetOptions } from '../../src/preset.ts'
 import { call } from '../../src/simulator/index.ts'
 import { factsOf, ofType, turn } from '../e2e/desk.ts'
-import { agent, bodiesOf, git, opened, refusedOf, replies, repository, stage, type Part } from './desk.ts'
+import {
+  agent,
+  bodiesOf,
+  git,
+  keeper,
+  opened,
+  refusedOf,
+  replies,
+  repository,
+  stage,
+  type Part,
+} from './desk.ts'
 
 const own = gitIn({ PATH: process.env['PATH'] ?? '' })
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
@@ -132,17 +143,6 @@ describe('agents in worktrees', () => {
   })
 
   it('[AG26] of a session that itself works in a worktree begin where it stands and keep the repository’s memory', async () => {
-    const keeper = {
-      name: 'keeper',
-      description: 'keeps',
-      prompt: 'keep',
-      tools: null,
-      model: null,
-      memory: 'project' as const,
-      instructions: true,
-      limits: { rounds: 10, ms: 60_000, tokens: 1_000_000 },
-      from: 'user' as const,
-    }
     const parts: Part[] = [
       {
         when: 'main',

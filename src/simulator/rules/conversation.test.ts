@@ -1,7 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import {
+  assistant,
+  body,
+  call,
+  old,
+  plain,
+  result,
+  text,
+  user,
+  type Body,
+} from '../../../test/wire-bodies.ts'
 import { checkRequest } from '../rules.ts'
 
-type Body = Record<string, unknown>
 interface Case {
   readonly rule: string
   readonly says: string
@@ -10,25 +20,7 @@ interface Case {
   readonly good: Body
 }
 
-const text = (words: string, more: Body = {}) => ({ type: 'text', text: words, ...more })
-const call = (id: string, name = 'read') => ({ type: 'tool_use', id, name, input: {} })
-const result = (id: string, more: Body = {}) => ({
-  type: 'tool_result',
-  tool_use_id: id,
-  content: 'ok',
-  ...more,
-})
-const user = (...content: unknown[]) => ({ role: 'user', content })
-const assistant = (...content: unknown[]) => ({ role: 'assistant', content })
 const system = (content: string) => ({ role: 'system', content })
-const body = (messages: unknown[], more: Body = {}): Body => ({
-  model: 'claude-opus-5',
-  max_tokens: 1000,
-  messages,
-  ...more,
-})
-const plain = (): Body => body([user(text('hi'))])
-const old = { model: 'claude-sonnet-4-5' }
 const pair = [user(text('hi')), assistant(call('t1')), user(result('t1'))]
 const unanswered = (index: number, ids: string) =>
   `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`

@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { behindWall, hasWall } from '../../../test/permission/wall.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { judgeCommand } from './judge-command.ts'
 
@@ -77,23 +78,9 @@ const named = [
   '../o*',
 ]
 
-const wall = [
-  '--ro-bind',
-  '/',
-  '/',
-  '--dev',
-  '/dev',
-  '--proc',
-  '/proc',
-  '--unshare-net',
-  '--unshare-pid',
-  '--die-with-parent',
-]
-const works = spawnSync('bwrap', [...wall, 'true']).status === 0
-if (!works) console.warn('bubblewrap does not work here: what is allowed is not tried on a real shell')
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-describe.skipIf(!works)('what is let run (needs bubblewrap)', () => {
+describe.skipIf(!hasWall)('what is let run (needs bubblewrap)', () => {
   it('[PM30] shows no file that holds keys and none from outside the project, however it is named', async () => {
     const place = { fs: machineFileSystem, root, cwd: root, home }
     const through: string[] = []
@@ -108,7 +95,7 @@ describe.skipIf(!works)('what is let run (needs bubblewrap)', () => {
         (command, at) =>
           `timeout 5 bash -c ${quote(command)} < /dev/null 2> /dev/null | grep -aq KEYWORD && echo ${at}`,
       )
-      const run = spawnSync('bwrap', [...wall, '--chdir', root, 'bash', '-s'], {
+      const run = spawnSync('bwrap', [...behindWall, '--chdir', root, 'bash', '-s'], {
         input: lines.join('\n'),
         encoding: 'utf8',
         env: { PATH: process.env['PATH'], HOME: home },
