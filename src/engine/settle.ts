@@ -4,6 +4,7 @@ import { lookUp, ratesOf } from '../model/models.ts'
 import { expectedRequests } from '../projection/economy.ts'
 import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
+import { microcompactName } from '../projection/layers/microcompact.ts'
 import type { View } from '../projection/view.ts'
 import type { Declined, FactOf } from '../transcript/fact.ts'
 import { collapseNow } from './collapsing/collapse.ts'
@@ -13,6 +14,7 @@ import { spilled } from './keeping/spilling.ts'
 import { isWarm } from './limits/warmth.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './preparing/prepare.ts'
+import { deletionsIn } from './server-side/told.ts'
 
 export type Settled =
   | { readonly ok: true; readonly view: View; readonly declined: readonly Declined[] }
@@ -26,6 +28,8 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
     const failure = await hear(core, layer, outcome.room, emit, declined)
     if (failure !== null) return { ok: false, failure }
   }
+  const unwritten = await stubDeletions(core, layers, outcome.room, emit)
+  if (unwritten !== null) return { ok: false, failure: unwritten }
   prepareAhead(core, outcome.room)
   const view = core.view()
   const { effective, window } = outcome.room
@@ -36,6 +40,22 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
       ? 'Compact it, drop turns, or choose a model with a larger window.'
       : 'It is a fork, and the conversation it began with leaves no room for more; a fresh agent has the whole window')
   return { ok: false, failure: { code: 'overflow', message } }
+}
+
+/**
+ * A later layer has rewritten what the server was to delete from its cache. Who asked for that was heard before, and is
+ * heard once more: in this very request the deletions become stubs.
+ */
+async function stubDeletions(
+  core: Core,
+  layers: readonly Layer[],
+  room: Room,
+  emit: Emit,
+): Promise<TurnFailure | null> {
+  const view = core.view()
+  const layer = layers.find(({ name }) => name === microcompactName)
+  if (layer === undefined || view.changedFrom === null || deletionsIn(view).length === 0) return null
+  return hear(core, layer, room, emit, [])
 }
 
 async function hear(

@@ -222,6 +222,32 @@ describe('cached clearing', () => {
   })
 })
 
+describe('cached clearing and a compaction that comes by itself', () => {
+  it('[Z15] deletions that stay in sight become stubs in the very request for which it was made', async () => {
+    const small = toolOf('Bash', (input) => lines(60, `line of run ${String(input['n'])}`))
+    const kept = toolOf('Note', () => lines(150), { results: 'keep' })
+    const work = named('a', 40).map((n) => [call('Bash', { n }, n), call('Note', {}, `k${n}`)])
+    const play = await clearing([...work, 'done'], {
+      cacheEdits: true,
+      layers: { keep: 1, thrift: 0 },
+      simulator: { log: { bodies: 100 } },
+      engine: { tools: [small, kept], window: 36_000 },
+    })
+    await play.say('work')
+    const facts = await play.facts()
+    const sent = facts.flatMap((fact, place) => (fact.type === 'request-sent' ? [place] : []))
+    const rewritten = play
+      .requests()
+      .filter((_, index) => facts.slice(sent[index - 1], sent[index]).some(({ type }) => type === 'boundary'))
+    expect(rewritten.length).toBeGreaterThan(0)
+    for (const request of rewritten) {
+      expect(deletions(request)).toEqual([])
+      expect(marked(request).length).toBeGreaterThan(0)
+    }
+    expect(refusals(play.scene)).toEqual([])
+  })
+})
+
 /** What a compaction of these entries writes. */
 const boundary = (from: Seq, to: Seq): FactOf<'boundary'> => ({
   type: 'boundary',
