@@ -169,6 +169,19 @@ describe('superseded reads', () => {
     expect(priceOf(proposal)).toMatchObject({ kind: 'economy', costs: 0 })
   })
 
+  it('[Z11] are not superseded by one that is itself no longer shown', () => {
+    const scribe = new Scribe()
+    scribe.say()
+    const [old] = scribe.work(read('r1', '/a.ts'))
+    const [newer] = scribe.work(read('r2', '/a.ts'))
+    scribe.answer()
+    const by = budget({ isWarm: false, now: scribe.now() })
+    expect(stubbed(layer.decide(scribe.view(), by))).toEqual([old])
+    const edits = [{ kind: 'stub', at: { seq: newer!, block: 0 }, text: '[x]', ref: '' }] as const
+    scribe.write({ type: 'view-edit', layer: 'user', asked: 'user', edits, why: 'asked', tokensFreed: 1 })
+    expect(layer.decide(scribe.view(), by)).toBeNull()
+  })
+
   it('[Z11] need the same piece or the whole file to be shown again', () => {
     const scribe = new Scribe()
     scribe.say()
@@ -275,6 +288,22 @@ describe('cached clearing', () => {
     expect(layer.decide(scribe.view(), lost)).toBeNull()
   })
 
+  it('[Z15] asks the server for nothing that lies behind a place that is written anew', () => {
+    const scribe = new Scribe()
+    scribe.say()
+    const places = scribe.rounds(12)
+    scribe.answer()
+    scribe.sent()
+    const edits = [{ kind: 'stub', at: { seq: places[3]!, block: 0 }, text: '[x]', ref: '' }] as const
+    scribe.write({ type: 'view-edit', layer: 'user', asked: 'user', edits, why: 'asked', tokensFreed: 1 })
+    const [more] = scribe.work({ id: 'more' })
+    scribe.answer()
+    const proposal = layer.decide(scribe.view(), warm({ now: scribe.now() }))
+    expect(deleted(proposal)).toEqual(places.slice(0, 3))
+    expect(stubbed(proposal)).toEqual(places.slice(4, 8))
+    expect(more).toBeDefined()
+  })
+
   it('[Z15] becomes stubs behind a place that is written anew anyway', () => {
     const scribe = new Scribe()
     const first = scribe.say('the first question')
@@ -374,6 +403,13 @@ describe('the economy', () => {
   it('[Z18] is silent when the rewrite would cost more', () => {
     const scribe = long()
     expect(layer.decide(scribe.view(), roomFor(scribe, { expectedRequests: 3 }))).toBeNull()
+  })
+
+  it('[Z18] wants more than the bare price: by the margin', () => {
+    const scribe = long()
+    const by = roomFor(scribe, { expectedRequests: 10 })
+    expect(layer.decide(scribe.view(), by)).toBeNull()
+    expect((layer.declined!(scribe.view(), by)!.price as ClearingPrice).isWorth).toBe(true)
   })
 
   it('[Z22] tells the numbers of what it left for its price, and nothing where there was nothing to weigh', () => {
