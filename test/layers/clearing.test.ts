@@ -295,6 +295,10 @@ describe('native clearing', () => {
       { type: 'clear_thinking_20251015', keep: 'all' },
       {
         type: 'clear_tool_uses_20250919',
+        // Of a threshold of 29 400: four fifths, and of that what 140 000 are of 180 000.
+        trigger: { type: 'input_tokens', value: 23_520 },
+        clear_at_least: { type: 'input_tokens', value: 18_293 },
+        keep: { type: 'tool_uses', value: 5 },
         exclude_tools: ['Ask'],
         clear_tool_inputs: ['Write'],
       },
