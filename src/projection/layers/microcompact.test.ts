@@ -324,7 +324,7 @@ describe('the stub', () => {
   it('[Z17] says which call, how much, what of it, and how to see it', () => {
     const scribe = new Scribe()
     scribe.say()
-    const output = `src/login/session.ts:42\nError: token expired after 3600 seconds in refreshToken\n${lines(100)}`
+    const output = `src/login/session.ts:42\nError: token expired after 3600 seconds in refreshToken\nparseHeader took 48213 ms\n${lines(100)}`
     const [place] = scribe.work({ id: 'a', input: { command: 'npm test' }, output })
     scribe.rounds(5)
     scribe.answer()
@@ -334,6 +334,8 @@ describe('the stub', () => {
       `${output.length} characters`,
       'src/login/session.ts:42',
       'Error: token expired',
+      'parseHeader',
+      '48213',
       `Expand ${place}`,
     ])
       expect(text).toContain(words)
