@@ -4,7 +4,6 @@
 // already is no candidate. Never throws.
 import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { readMemoryText } from '../format/frontmatter.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { RankedFile } from './file-ranker.ts'
 import { cosine, mixed, type Embedder } from './mixing.ts'
@@ -212,6 +211,7 @@ export class MemoryRecall {
       const read = one === undefined ? null : await this.shelf.read(one)
       if (one === undefined || read === null || !read.ok || read.memory.standing !== 'open') continue
       const { memory, text } = read
+      const { readMemoryText } = await import('../format/frontmatter.ts')
       chosen.push({ ...one, memory, text: `${memory.description}\n\n${readMemoryText(text).body}`.trim() })
     }
     if (chosen.length === 0) return nothing

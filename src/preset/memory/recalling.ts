@@ -6,6 +6,7 @@ import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
 import type { MemoryPlace } from '../../memory/memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
+import type { Shelf } from '../../memory/recall/shelf.ts'
 import type { ModelTable } from '../../model/models.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { searchMemoryTool } from '../../tools/search-memory.ts'
@@ -35,7 +36,8 @@ export function recallingDesk(options: RecallingOptions): RecallingDesk {
   if (places.length === 0) return { recall: undefined, tools: [] }
   let opened: Promise<Opened> | null = null
   const open = (): Promise<Opened> => (opened ??= openRecall(options, places))
-  const search = searchMemoryTool(async () => (await open()).search)
+  let searching: Promise<MemorySearch> | null = null
+  const search = searchMemoryTool(() => (searching ??= openSearch(open(), options.store)))
   if (settings.recall === false) return { recall: undefined, tools: [search] }
   const wanted = async (): Promise<Recall> =>
     opened !== null || (await holdsAny(fs, places)) ? (await open()).recall : noRecall
@@ -51,28 +53,25 @@ export function recallingDesk(options: RecallingOptions): RecallingDesk {
 
 interface Opened {
   readonly recall: Recall
-  readonly search: MemorySearch
+  readonly shelf: Shelf
 }
 
 async function openRecall(options: RecallingOptions, places: readonly MemoryPlace[]): Promise<Opened> {
-  const { fs, clock, store } = options
-  const [{ MemoryRecall }, { MemorySearch }] = await Promise.all([
-    import('../../memory/recall/recall.ts'),
-    import('../../memory/recall/search.ts'),
-  ])
+  const { fs, clock } = options
+  const { MemoryRecall } = await import('../../memory/recall/recall.ts')
   const memories = new MemoryRecall({ fs, places, now: () => clock.now(), pause })
-  return {
-    recall: recallBy(memories, { modelId: selectorOf(options) }),
-    search: new MemorySearch(memories.shelf, store),
-  }
+  return { recall: recallBy(memories, { modelId: selectorOf(options) }), shelf: memories.shelf }
 }
 
-/** A folder that cannot be listed counts: recall itself then says why. */
+async function openSearch(opened: Promise<Opened>, store: Store): Promise<MemorySearch> {
+  const [{ shelf }, search] = await Promise.all([opened, import('../../memory/recall/search.ts')])
+  return new search.MemorySearch(shelf, store)
+}
+
+/** A folder of memories is made with the first of them. One that cannot be looked at counts: recall itself says why. */
 async function holdsAny(fs: FileSystem, places: readonly MemoryPlace[]): Promise<boolean> {
-  const listed = await Promise.all(
-    places.map(({ root }) => attempt('looking', async () => ({ names: await fs.names(root) }))),
-  )
-  return listed.some((one) => (one.ok ? one.names.length > 0 : one.failure.code !== 'not-found'))
+  const found = await Promise.all(places.map(({ root }) => attempt('looking', () => fs.stat(root))))
+  return found.some((one) => one.ok || one.failure.code !== 'not-found')
 }
 
 const noRecall: Recall = {
