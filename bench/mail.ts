@@ -1,4 +1,4 @@
-// Two processes that exchange messages while one of them is killed every second, in turn:
+// Two processes that exchange messages while one of them is killed a second after the last kill, in turn:
 // `node scripts/run-ts.mjs bench/mail.ts [--json] [--messages N]`. Counted from the transcripts of both.
 import { exchange } from '../test/agents/exchange.ts'
 

@@ -24,7 +24,8 @@ export interface Exchanged {
 }
 
 const names = ['ann', 'bob'] as const
-/** How soon one that has begun anew is seen. */
+/** Least time at work before a kill, and how soon it is seen to be over. */
+const workMs = 200
 const readyPollMs = 20
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
@@ -39,15 +40,15 @@ export async function exchange(
   const notices: string[] = []
   const done = new Set<string>()
   const running = new Map<string, ChildProcess>()
-  /** Those that have begun to work: whoever is killed before can do nothing wrong. */
-  const ready = new Set<string>()
+  /** Since when each is at work: whoever is killed before that can do nothing wrong, nor get anything done. */
+  const ready = new Map<string, number>()
   const over = new AbortController()
   const keep = async (self: string, other: string): Promise<void> => {
     while (!over.signal.aborted) {
       const one = child.run(root, self, other, String(count))
       running.set(self, one)
       for await (const line of linesOf(one)) {
-        if (line === 'ready') ready.add(self)
+        if (line === 'ready') ready.set(self, performance.now())
         if (line === 'done') done.add(self)
         if (line.startsWith('notice ')) notices.push(line)
       }
@@ -62,7 +63,9 @@ export async function exchange(
     while (done.size < names.length) {
       await pause(killEveryMs)
       const next = (): string | undefined =>
-        [names[kills % 2]!, names[(kills + 1) % 2]!].find((name) => ready.has(name))
+        [names[kills % 2]!, names[(kills + 1) % 2]!].find(
+          (name) => performance.now() - (ready.get(name) ?? Infinity) > workMs,
+        )
       while (next() === undefined && done.size < names.length) await pause(readyPollMs)
       const name = next()
       if (name === undefined || done.size === names.length) continue
