@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { FileRanker } from './file-ranker.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { askedTerms, rounded } from './asking.ts'
+import { FileRanker, type RankedFile } from './file-ranker.ts'
 import { Lexicon } from './words/terms.ts'
 
 const lexicon = new Lexicon()
@@ -20,6 +22,45 @@ function filled(all: readonly { readonly id: string; readonly text: string }[]):
   const ranker = new FileRanker(lexicon)
   for (const one of all) ranker.set(one.id, { fields: [{ text: one.text, weight: 1 }] })
   return ranker
+}
+
+interface Kept {
+  readonly id: string
+  readonly text: string
+  readonly prior: number
+  readonly triggers: readonly string[]
+}
+
+/** The same scores the long way: every document against every term. */
+function plainly(all: readonly Kept[], query: string, most: number, isWanted: (id: string) => boolean) {
+  const { k1, b, leastDocuments, subject, trigger } = defaults.ranking
+  const asked = askedTerms(lexicon, query, subject)
+  const read = all.map((one) => {
+    const { words, more } = lexicon.read(one.text)
+    const amounts = new Map<string, number>()
+    for (const term of [...words, ...more]) amounts.set(term, (amounts.get(term) ?? 0) + 1)
+    return { ...one, amounts, length: words.length }
+  })
+  const mean = Math.max(1, read.reduce((sum, { length }) => sum + length, 0) / Math.max(1, read.length))
+  const holders = new Map(
+    [...asked.keys()].map((term) => [term, read.filter(({ amounts }) => amounts.has(term)).length]),
+  )
+  const scored = read.map(({ id, prior, triggers, amounts, length }): RankedFile => {
+    const isTriggered = triggers.some((phrase) => lexicon.words(phrase).every((word) => asked.has(word)))
+    let score = isTriggered ? trigger : 0
+    for (const [term, weight] of asked) {
+      const amount = amounts.get(term)
+      if (amount === undefined) continue
+      const held = holders.get(term)!
+      const rarity = Math.log(1 + (Math.max(read.length, leastDocuments) - held + 0.5) / (held + 0.5))
+      score += (weight * rarity * (k1 + 1) * amount) / (amount + k1 * (1 - b + (b * length) / mean))
+    }
+    return { id, score: rounded(score * prior), isTriggered }
+  })
+  return scored
+    .filter(({ id, score }) => score > 0 && isWanted(id))
+    .sort((x, y) => y.score - x.score || (x.id < y.id ? -1 : 1))
+    .slice(0, most)
 }
 
 describe('ranking of memory files', () => {
@@ -52,6 +93,46 @@ describe('ranking of memory files', () => {
         expect(ranker.rank(query, 10)).toEqual(rebuilt.rank(query, 10))
         expect(ranker.size).toBe(last.size)
       }),
+    )
+  })
+
+  it('[RC39] what is left out on the way could not have been among the best', { timeout: 60_000 }, () => {
+    // Some words in every second document, most in a few: the common ones are where something is left out.
+    const words = Array.from({ length: 120 }, (_, n) => `word${String.fromCharCode(97 + (n % 26))}${n}x`)
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 1, max: 30 }), fc.boolean(), (seed, most, isPicky) => {
+        let state = seed + 1
+        const next = (below: number): number => {
+          state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff
+          return (state >> 8) % below
+        }
+        const word = (): string => words[Math.min(next(120), next(120), next(120))]!
+        const some = (count: number): string => Array.from({ length: count }, word).join(' ')
+        const ranker = new FileRanker(lexicon)
+        const kept = new Map<string, Kept>()
+        for (let n = 0; n < 3000; n++) {
+          const id = `d${next(2500)}`
+          const one = {
+            id,
+            text: some(1 + next(30)),
+            prior: 1 + next(3) / 10,
+            triggers: next(10) === 0 ? [some(1 + next(2))] : [],
+          }
+          kept.set(id, one)
+          const { prior, triggers } = one
+          ranker.set(id, { fields: [{ text: one.text, weight: 1 }], prior, triggers })
+          if (next(8) > 0) continue
+          kept.delete(id)
+          ranker.delete(id)
+        }
+        const isWanted = (id: string): boolean => !isPicky || !id.endsWith('3')
+        for (let n = 0; n < 3; n++) {
+          const query = some(4 + next(40))
+          const found = ranker.rank(query, most, isWanted)
+          expect(found).toEqual(plainly([...kept.values()], query, most, isWanted))
+        }
+      }),
+      { numRuns: 12 },
     )
   })
 

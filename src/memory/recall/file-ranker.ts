@@ -2,8 +2,9 @@
 // words with the moment it is needed in, so its subjects count for a little and a phrase of its own triggers for much.
 // Deterministic; `set` and `delete` leave the index as a rebuilt one would be.
 import { defaults } from '../../settings/defaults.ts'
+import { contenders, Sums, type Asked } from './adding.ts'
 import { askedTerms, Best, rounded } from './asking.ts'
-import { Postings } from './postings.ts'
+import { Postings, widened } from './postings.ts'
 import type { Lexicon } from './words/terms.ts'
 
 export interface RankedField {
@@ -28,7 +29,6 @@ export interface FileEntry {
 interface Held {
   readonly id: string
   readonly triggers: readonly (readonly string[])[]
-  readonly prior: number
 }
 
 export class FileRanker {
@@ -36,6 +36,12 @@ export class FileRanker {
   readonly #postings = new Postings()
   readonly #slotOf = new Map<string, number>()
   #held: (Held | null)[] = []
+  /** The slots that have a phrase beginning with a word. */
+  readonly #triggering = new Map<string, Set<number>>()
+  /** By slot; zero where nothing is held. No memory has ever had a higher one than the highest. */
+  #priors = new Float64Array(1)
+  #highestPrior = 0
+  readonly #sums = new Sums()
 
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon
@@ -61,12 +67,21 @@ export class FileRanker {
     }
     const slot = this.#postings.add(amounts, length)
     this.#slotOf.set(id, slot)
-    this.#held[slot] = {
-      id,
-      triggers: (entry.triggers ?? [])
-        .map((phrase) => [...new Set(this.#lexicon.words(phrase))])
-        .filter((words) => words.some((word) => !this.#lexicon.isEveryday(word))),
-      prior: entry.prior ?? 1,
+    const triggers = (entry.triggers ?? [])
+      .map((phrase) => [...new Set(this.#lexicon.words(phrase))])
+      .filter((words) => words.some((word) => !this.#lexicon.isEveryday(word)))
+    const { prior = 1 } = entry
+    this.#held[slot] = { id, triggers }
+    if (slot >= this.#priors.length) this.#priors = widened(this.#priors, new Float64Array(2 * slot))
+    this.#priors[slot] = prior
+    this.#highestPrior = Math.max(this.#highestPrior, prior)
+    this.#noteTriggers(slot)
+  }
+
+  #noteTriggers(slot: number): void {
+    for (const [first] of this.#held[slot]?.triggers ?? []) {
+      const slots = this.#triggering.get(first!) ?? new Set()
+      this.#triggering.set(first!, slots.add(slot))
     }
   }
 
@@ -75,45 +90,66 @@ export class FileRanker {
     if (slot === undefined) return
     this.#postings.remove(slot)
     this.#slotOf.delete(id)
+    for (const [first] of this.#held[slot]?.triggers ?? []) this.#triggering.get(first!)?.delete(slot)
     this.#held[slot] = null
+    this.#priors[slot] = 0
     if (!this.#postings.isSparse) return
     const moved = this.#postings.compacted()
     const held: (Held | null)[] = []
+    const priors = new Float64Array(this.#priors.length)
     for (const [name, old] of this.#slotOf) {
       held[moved[old]!] = this.#held[old]!
+      priors[moved[old]!] = this.#priors[old]!
       this.#slotOf.set(name, moved[old]!)
     }
     this.#held = held
+    this.#priors = priors
+    this.#triggering.clear()
+    for (const slot of this.#slotOf.values()) this.#noteTriggers(slot)
   }
 
   /** Best first, equal scores by name; only what has something in common with the query. */
   rank(query: string, most: number, isWanted: (id: string) => boolean = () => true): RankedFile[] {
-    const scores = new Float64Array(this.#postings.slots)
     const asked = askedTerms(this.#lexicon, query, defaults.ranking.subject)
-    for (const [term, weight] of asked) this.#score(term, weight, scores)
+    const sums = this.#sums
+    sums.clear(this.#postings.slots)
+    const triggered = this.#triggeredBy(asked)
+    for (const slot of triggered) sums.add(slot, defaults.ranking.trigger)
+    const { k1, b } = defaults.ranking
+    const slots = contenders(
+      sums,
+      [...asked].flatMap(([term, weight]) => this.#asked(term, weight) ?? []),
+      { of: this.#postings.lengths, base: k1 * (1 - b), slope: (k1 * b) / this.#postings.meanLength },
+      { of: this.#priors, highest: this.#highestPrior },
+      most,
+      (slot) => isWanted(this.#held[slot]!.id),
+    )
     const best = new Best<RankedFile>(most)
-    // By slot and not by name: most of a large index has nothing in common with the query.
-    for (let slot = 0; slot < scores.length; slot++) {
-      const held = this.#held[slot]
-      if (held === undefined || held === null || (scores[slot] === 0 && held.triggers.length === 0)) continue
-      const { id, triggers, prior } = held
-      const isTriggered = triggers.some((words) => words.every((word) => asked.has(word)))
-      const score = rounded((scores[slot]! + (isTriggered ? defaults.ranking.trigger : 0)) * prior)
-      if (score > 0 && score >= best.least && isWanted(id)) best.offer({ id, score, isTriggered })
+    for (const slot of slots) {
+      const score = rounded(sums.of(slot) * this.#priors[slot]!)
+      if (score <= 0 || score < best.least) continue
+      const { id } = this.#held[slot]!
+      if (isWanted(id)) best.offer({ id, score, isTriggered: triggered.has(slot) })
     }
     return best.all()
   }
 
-  #score(term: string, weight: number, scores: Float64Array): void {
+  /** The slots of which a phrase stands whole in the query. */
+  #triggeredBy(asked: ReadonlyMap<string, number>): ReadonlySet<number> {
+    const found = new Set<number>()
+    for (const word of asked.keys())
+      for (const slot of this.#triggering.get(word) ?? [])
+        if (this.#held[slot]?.triggers.some((words) => words.every((one) => asked.has(one))) === true)
+          found.add(slot)
+    return found
+  }
+
+  #asked(term: string, weight: number): Asked | null {
     const list = this.#postings.list(term)
     const { k1, b, leastDocuments, longList } = defaults.ranking
-    if (list === undefined || (weight < 1 && list.live > longList)) return
+    if (list === undefined || (weight < 1 && list.live > longList)) return null
     const most = weight * this.#postings.rarity(term, leastDocuments) * (k1 + 1)
-    const mean = this.#postings.meanLength
-    for (let at = 0; at < list.slots.length; at++) {
-      const slot = list.slots[at]!
-      const amount = list.amounts[at]!
-      scores[slot]! += (most * amount) / (amount + k1 * (1 - b + (b * this.#postings.lengthOf(slot)) / mean))
-    }
+    const shortest = k1 * (1 - b + (b * list.shortest) / this.#postings.meanLength)
+    return { list, most, bound: (most * list.peak) / (list.peak + shortest) }
   }
 }

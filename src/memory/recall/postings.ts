@@ -4,10 +4,15 @@
 // a term) is what a rebuilt index would have, so scores do not depend on the way there.
 
 export interface Posting {
-  readonly slots: number[]
-  readonly amounts: number[]
+  /** Rising, and how much of the term each has; the first `count` of both hold. Long lists are kept close together. */
+  slots: number[] | Int32Array
+  amounts: number[] | Float64Array
+  count: number
   /** Living passages that hold the term. */
   live: number
+  /** No passage has more of it, and none that has it is shorter; a removed one may still stand for this. */
+  peak: number
+  shortest: number
 }
 
 export type Amounts = ReadonlyMap<string, number>
@@ -15,12 +20,14 @@ export type Amounts = ReadonlyMap<string, number>
 /** Share of dead slots at which the lists are written anew. */
 const deadShare = 0.5
 const fewestDead = 64
+/** A list of this many is kept in typed arrays: a query walks it whole, but one of a few would only waste room. */
+const longFrom = 64
 
 export class Postings {
   readonly #lists = new Map<string, Posting>()
   /** The terms of each slot; null once it is removed. */
   #held: (readonly string[] | null)[] = []
-  #lengths: number[] = []
+  #lengths = new Int32Array(longFrom)
   #totalLength = 0
   #live = 0
 
@@ -41,6 +48,11 @@ export class Postings {
     return this.#lengths[slot] ?? 0
   }
 
+  /** Of all slots, by slot; good until the next addition. */
+  get lengths(): Int32Array {
+    return this.#lengths
+  }
+
   isLive(slot: number): boolean {
     return (this.#held[slot] ?? null) !== null
   }
@@ -53,15 +65,20 @@ export class Postings {
     const slot = this.#held.length
     for (const [term, amount] of amounts) {
       const list = this.#lists.get(term)
-      if (list === undefined) this.#lists.set(term, { slots: [slot], amounts: [amount], live: 1 })
-      else {
-        list.slots.push(slot)
-        list.amounts.push(amount)
-        list.live += 1
-      }
+      if (list === undefined)
+        this.#lists.set(term, {
+          slots: [slot],
+          amounts: [amount],
+          count: 1,
+          live: 1,
+          peak: amount,
+          shortest: length,
+        })
+      else append(list, slot, amount, length)
     }
     this.#held.push([...amounts.keys()])
-    this.#lengths.push(length)
+    if (slot >= this.#lengths.length) this.#lengths = widened(this.#lengths, new Int32Array(2 * slot))
+    this.#lengths[slot] = length
     this.#totalLength += length
     this.#live += 1
     return slot
@@ -93,16 +110,15 @@ export class Postings {
     for (let slot = 0; slot < this.#held.length; slot++) if (this.isLive(slot)) moved[slot] = next++
     for (const list of this.#lists.values()) {
       let kept = 0
-      for (let at = 0; at < list.slots.length; at++) {
+      for (let at = 0; at < list.count; at++) {
         const slot = moved[list.slots[at]!]!
         if (slot < 0) continue
         list.slots[kept] = slot
         list.amounts[kept++] = list.amounts[at]!
       }
-      list.slots.length = kept
-      list.amounts.length = kept
+      list.count = kept
     }
-    this.#lengths = this.#lengths.filter((_, slot) => moved[slot]! >= 0)
+    for (const [slot, now] of moved.entries()) if (now >= 0) this.#lengths[now] = this.#lengths[slot]!
     this.#held = this.#held.filter((held) => held !== null)
     return moved
   }
@@ -112,4 +128,24 @@ export class Postings {
     const live = this.#lists.get(term)?.live ?? 0
     return Math.log(1 + (Math.max(this.#live, least) - live + 0.5) / (live + 0.5))
   }
+}
+
+function append(list: Posting, slot: number, amount: number, length: number): void {
+  const at = list.count
+  const isFull = at >= longFrom && at >= list.slots.length
+  if (isFull) {
+    list.slots = widened(list.slots, new Int32Array(2 * at))
+    list.amounts = widened(list.amounts, new Float64Array(2 * at))
+  }
+  list.slots[at] = slot
+  list.amounts[at] = amount
+  list.count += 1
+  list.live += 1
+  list.peak = Math.max(list.peak, amount)
+  list.shortest = Math.min(list.shortest, length)
+}
+
+export function widened<T extends Int32Array | Float64Array>(old: ArrayLike<number>, wide: T): T {
+  wide.set(old)
+  return wide
 }

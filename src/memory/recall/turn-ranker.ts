@@ -140,7 +140,7 @@ export class TurnRanker {
     if (list === undefined || (weight < 1 && list.live > defaults.ranking.longList)) return
     const { k1, b } = defaults.turns
     const bySession = new Map<number, number>()
-    for (let at = 0; at < list.slots.length; at++) {
+    for (let at = 0; at < list.count; at++) {
       const chunk = list.slots[at]!
       const amount = list.amounts[at]!
       spread.add(chunk, amount)
