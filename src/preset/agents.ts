@@ -16,6 +16,7 @@ import { agentPlaceAt } from '../memory/place/place.ts'
 import type { ModelTable } from '../model/models.ts'
 import { guardedTools } from '../tools/files/guard.ts'
 import { standardTools } from '../tools/index.ts'
+import { gitActs } from '../tools/permission/git-config.ts'
 import type { Permission } from '../tools/permission/index.ts'
 import { commandEnvironment } from '../tools/shell/environment.ts'
 import type { JobBoard } from '../tools/shell/job-board.ts'
@@ -34,6 +35,7 @@ export interface OfficeSetup extends PermissionSetup {
   readonly modelId: string
   readonly permission: Permission
   readonly board: JobBoard
+  readonly trusted?: boolean | undefined
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
@@ -54,6 +56,7 @@ export function officeOf(setup: OfficeSetup): Office {
     places: { home, root: project.shared?.root ?? project.root },
     cwd: project.cwd,
     worktrees: join(home, 'worktrees', project.slug),
+    worktreeRefusal: () => worktreeRefusal(setup),
     tools: setup.tools,
     toolsIn: (root, openFolders) => toolsIn(setup, root, openFolders),
     changes: async (call, tool) => {
@@ -73,6 +76,15 @@ export function officeOf(setup: OfficeSetup): Office {
     // A phrase is for whoever looks; where nobody does, nothing is asked.
     progressModel: listen === undefined ? null : cheapestModel(setup.models, setup.modelId),
   })
+}
+
+/** A worktree is checked out, and that runs the filters a repository's own configuration names (TRUST A21). */
+async function worktreeRefusal({ fs, project, trusted }: OfficeSetup): Promise<string | null> {
+  const acts = trusted === true ? null : await gitActs(fs, project.cwd)
+  return acts === null
+    ? null
+    : `no worktree is made: ${acts}, and the project is not trusted. ` +
+        'Look at that file; `pal trust` lets the project count, or start the agent without a worktree'
 }
 
 /** The same rules and the same mode, judged from another folder; the agent's memory is its own to keep. */

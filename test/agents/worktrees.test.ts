@@ -120,6 +120,31 @@ describe('agents in worktrees', () => {
     await session.close()
   })
 
+  it('[AG27] are refused where the repository makes git run programs, until it is trusted', async () => {
+    const ran: boolean[] = []
+    for (const trusted of [false, true]) {
+      const made = await scene(
+        [
+          { when: 'only look', answers: ['looked'] },
+          { when: 'main', answers: [[agent('look', 'only look', { worktree: true })], 'ok'] },
+        ],
+        { 'a.txt': 'a', '.gitattributes': '*.txt filter=evil' },
+        { trusted },
+      )
+      const trace = join(made.home, 'trace')
+      await git(made.project, 'config', 'filter.evil.smudge', `touch ${trace}; cat`)
+      const session = await made.preset.engine.open()
+      expect((await turn(session.send('go'))).outcome).toBe('done')
+      const [result] = ofType(await factsOf(made.preset.store, session.id), 'tool-result')
+      ran.push((await readdir(made.home)).includes('trace'))
+      expect(result!.isError).toBe(!trusted)
+      if (!trusted) expect(JSON.stringify(result)).toContain('pal trust')
+      await session.close()
+      await made.preset.close()
+    }
+    expect(ran).toEqual([false, true])
+  })
+
   it('[AG22] cannot write outside of their worktree, and a folder without git has none to give', async () => {
     const parts: Part[] = [{ when: 'main', answers: [[agent('out', 'break out', { worktree: true })], 'ok'] }]
     const { preset, project } = await scene(parts, { 'a.txt': 'a' })

@@ -24,6 +24,8 @@ export interface DeskPorts {
   readonly cwd: string
   /** Folder for worktrees. */
   readonly worktrees: string
+  /** Why no worktree may be made: git would run what the repository's own configuration names. Null: it may. */
+  readonly worktreeRefusal?: (() => Promise<string | null>) | undefined
   /** The tools of the session, those of agents included. */
   readonly tools: () => readonly Tool[]
   /** A set of its own for another folder, or one with folders that are open to it. */
@@ -70,6 +72,8 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
       ? null
       : await openMemory(ports.fs, ports.places, type.memory, type.name, ports.memoryIndex)
   if (memory !== null && !memory.ok) return no(memory.failure.message)
+  const refusal = ask.wantsWorktree ? ((await ports.worktreeRefusal?.()) ?? null) : null
+  if (refusal !== null) return no(refusal)
   const made = ask.wantsWorktree ? await addWorktree(ports.git, ports.cwd, ports.worktrees, ask.unique) : null
   if (made !== null && !made.ok) return no(made.why)
   const cwd = made === null ? ports.cwd : made.worktree.path
