@@ -15,7 +15,8 @@ import { analyse } from './shell/analyse.ts'
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'pal-fuzz-')))
 mkdirSync(join(root, 'src'))
-for (const name of ['.env', 'a', 'b', 'f', 'package.json', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
+for (const name of ['.env', 'src/.env', 'a', 'b', 'f', 'package.json', 'src/a.ts'])
+  writeFileSync(join(root, name), 'x\n')
 afterAll(() => rmSync(root, { recursive: true }))
 const place = { fs: machineFileSystem, root, cwd: root, home: '/nobody' }
 const none = { allow: [], ask: [], deny: [] }
