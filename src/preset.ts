@@ -127,7 +127,7 @@ function partsOf(options: PresetOptions) {
   const sessions = sessionsFolder(options.home, project)
   const permission = permissionOf({ ...options, sessions }, fs)
   const memory = memoryDesk({ ...options, fs, clock, unique })
-  const recalling = recallingDesk({ desk: memory, store, settings, models, modelId, fs, clock })
+  const recalling = recallingDesk({ ...options, desk: memory, store, models, modelId, fs, clock })
   const board = boardOf({ ...options, sessions: options.store === undefined ? sessions : null, fs, unique })
   const standard = standardTools({
     fs,

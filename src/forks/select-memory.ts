@@ -9,14 +9,17 @@ import { defaults } from '../settings/defaults.ts'
 export interface SelectorOptions {
   /** The model that chooses. Left out, the ranker chooses alone: the session's own model is too dear for each message. */
   readonly modelId?: string | undefined
+  /** Where one request may be all there is: it waits a little longer, and a folder of many memories is read before it. */
+  readonly isPatient?: boolean | undefined
 }
 
 /** The engine's port over the memories of a project. */
-export function recallBy(memories: MemoryRecall, { modelId }: SelectorOptions = {}): Recall {
+export function recallBy(memories: MemoryRecall, { modelId, isPatient }: SelectorOptions = {}): Recall {
   const selectorOf = ({ aside }: RecallAsk): Selector | null =>
     aside === null || !aside.hasModel || modelId === undefined ? null : selectWith(aside, modelId)
   return {
-    quick: (ask, signal) => memories.quick(ask, selectorOf(ask) !== null, signal),
+    patienceMs: isPatient === true ? defaults.recall.patientMs : undefined,
+    quick: (ask, signal) => memories.quick(ask, selectorOf(ask) !== null, signal, isPatient),
     choose: (ask, signal) => memories.choose(ask, selectorOf(ask), signal),
   }
 }

@@ -12,10 +12,14 @@ export const recallDefaults = {
     visibleBytes: 60_000,
     /** The request waits at most this long for the local ranker. */
     localMs: 50,
+    /** The same where one request may be all there is. */
+    patientMs: 500,
     /** A selector that takes longer is given up for the local ranker. */
     selectorMs: 2 * second,
     /** Folders with more memories than this are first read beside the request, never before it. */
     coldFiles: 200,
+    /** The same where one request may be all there is. */
+    patientFiles: 1000,
     /** How long the first reading of such a folder waits, so that the request is out. */
     coldPauseMs: 50,
     /** Files read at a stretch before others get their turn. */

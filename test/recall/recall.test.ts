@@ -1,6 +1,6 @@
 // Recall beside requests, over HTTP: what comes in time, what comes later, and what does not come.
 import { describe, expect, it } from 'vitest'
-import { machineFileSystem } from '../../src/disk/fs.ts'
+import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
 import { recallBy } from '../../src/forks/select-memory.ts'
 import { createEngine, inMemoryStore, type Session } from '../../src/index.ts'
 import { MemoryRecall } from '../../src/memory/recall/recall.ts'
@@ -108,6 +108,43 @@ describe('recall beside a request', () => {
       expect(refusals(stage.scene)).toEqual([])
     },
   )
+
+  const first = async (how: { readonly slowMs?: number; readonly patienceMs?: number }) => {
+    const others = Array.from({ length: 250 }, (_, n) => ({
+      file: `other-${n}.md`,
+      text: memoryText(`matter number ${n}`, 'Nothing of importance.'),
+    }))
+    const place = placeIn(await folder())
+    await plant(place, [packages, ...others])
+    const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+    const fs: FileSystem = {
+      ...machineFileSystem,
+      names: async (path) => {
+        await wait(how.slowMs ?? 0)
+        return machineFileSystem.names(path)
+      },
+    }
+    const memories = new MemoryRecall({ fs, places: [place], now: () => Date.now(), pause: wait })
+    const { patienceMs } = how
+    const recall = { ...recallBy(memories, { isPatient: patienceMs !== undefined }), patienceMs }
+    const scene = await simulated(['done'])
+    const session = await createEngine({ store: inMemoryStore(), modelId, model: scene.model, recall }).open()
+    later(() => session.close())
+    const { events } = await turn(session.send(question))
+    return {
+      isRecalled: bodyOf(scene.simulator.log.requests[0]).includes('Use pnpm to install'),
+      said: events.flatMap((event) => (event.type === 'notice' ? [event.code] : [])),
+    }
+  }
+
+  it('[RC40] where one request may be all there is it waits for many or slow memories, not for ever, and says so', async () => {
+    expect(await first({})).toEqual({ isRecalled: false, said: [] })
+    expect(await first({ patienceMs: 20_000, slowMs: 120 })).toEqual({ isRecalled: true, said: [] })
+    expect(await first({ patienceMs: 150, slowMs: 2000 })).toEqual({
+      isRecalled: false,
+      said: ['recall-late'],
+    })
+  })
 
   it('[RC28] what the selector chooses comes after the next tool results and leaves what was sent as it was', async () => {
     const stage = await staged([[call('look', {})], 'done'], [packages, release], { selector })

@@ -1,4 +1,4 @@
-// The Recall port: who brings memories for what the user says. The engine asks and never waits: `quick` has a few
+// The Recall port: who brings memories for what the user says. The engine asks and hardly waits: `quick` has a few
 // milliseconds and may add to the request that is about to go, `choose` runs beside it, and what it brings is written
 // down before a later one. Neither rejects; a problem is said and ends nothing.
 import type { Aside } from '../aside/aside.ts'
@@ -22,6 +22,8 @@ export interface RecallOutcome {
 }
 
 export interface Recall {
+  /** How long a request waits for `quick` where that is longer than usual: no later one may follow to bring the rest. */
+  readonly patienceMs?: number | undefined
   quick(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
   choose(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
 }

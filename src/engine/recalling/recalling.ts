@@ -27,8 +27,16 @@ export async function recallBefore(core: Core, emit: Emit): Promise<Failure | nu
   recalling.toChoose = true
   recalling.choice?.stop.abort()
   recalling.choice = null
-  const quick = await inTime(recall.quick(askOf(core), signalOf(core)), defaults.recall.localMs)
-  return quick === null ? null : write(core, quick, emit)
+  const { patienceMs } = recall
+  const quick = await inTime(recall.quick(askOf(core), signalOf(core)), patienceMs ?? defaults.recall.localMs)
+  if (quick !== null) return write(core, quick, emit)
+  if (patienceMs !== undefined)
+    emit({
+      type: 'notice',
+      code: 'recall-late',
+      message: `memories were not looked through within ${patienceMs} ms; the request goes without them`,
+    })
+  return null
 }
 
 /** The request is ready: the choice runs beside it. */

@@ -71,13 +71,17 @@ export class MemoryRecall {
 
   /**
    * What the words alone bring at once. Where a selector is asked afterwards only what hardly can be wrong; nothing where
-   * many files would have to be read first.
+   * many files would have to be read first, unless somebody waits for it.
    */
-  async quick(ask: RecallAsk, hasSelector: boolean, signal: AbortSignal): Promise<RecallOutcome> {
+  async quick(
+    ask: RecallAsk,
+    hasSelector: boolean,
+    signal: AbortSignal,
+    isPatient = false,
+  ): Promise<RecallOutcome> {
     if (!isWorthwhile(ask)) return nothing
-    const isSmall = this.shelf.isWarm
-      ? this.shelf.size <= defaults.recall.coldFiles
-      : (await this.shelf.countNames()) <= defaults.recall.coldFiles
+    const most = isPatient ? defaults.recall.patientFiles : defaults.recall.coldFiles
+    const isSmall = (this.shelf.isWarm ? this.shelf.size : await this.shelf.countNames()) <= most
     if (isSmall) {
       const failure = await this.shelf.refresh(signal)
       if (failure !== null) return problem(failure.message)

@@ -8,6 +8,7 @@ import type { MemoryPlace } from '../../memory/memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
 import type { Shelf } from '../../memory/recall/shelf.ts'
 import type { ModelTable } from '../../model/models.ts'
+import { defaults } from '../../settings/defaults.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { searchMemoryTool } from '../../tools/search-memory.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -23,6 +24,8 @@ export interface RecallingOptions {
   readonly modelId: string
   readonly fs: FileSystem
   readonly clock: Clock
+  /** A person sits before it, and says more. */
+  readonly interactive?: boolean | undefined
 }
 
 export interface RecallingDesk {
@@ -44,6 +47,7 @@ export function recallingDesk(options: RecallingOptions): RecallingDesk {
   void wanted()
   return {
     recall: {
+      patienceMs: options.interactive === true ? undefined : defaults.recall.patientMs,
       quick: async (ask, signal) => (await wanted()).quick(ask, signal),
       choose: async (ask, signal) => (await wanted()).choose(ask, signal),
     },
@@ -60,7 +64,8 @@ async function openRecall(options: RecallingOptions, places: readonly MemoryPlac
   const { fs, clock } = options
   const { MemoryRecall } = await import('../../memory/recall/recall.ts')
   const memories = new MemoryRecall({ fs, places, now: () => clock.now(), pause })
-  return { recall: recallBy(memories, { modelId: selectorOf(options) }), shelf: memories.shelf }
+  const isPatient = options.interactive !== true
+  return { recall: recallBy(memories, { modelId: selectorOf(options), isPatient }), shelf: memories.shelf }
 }
 
 async function openSearch(opened: Promise<Opened>, store: Store): Promise<MemorySearch> {
