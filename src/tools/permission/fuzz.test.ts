@@ -213,7 +213,7 @@ describe.skipIf(!hasWall)('what is let run, run (needs bubblewrap)', () => {
     const lines = run.stdout.trim().split('\n')
     expect(lines.length).toBe(commands.length)
     const same = lines.at(-1)!.replace(/ \d+$/, '')
-    expect(same).toBe('./.env ./a ./b ./f ./package.json ./src ./src/a.ts xxxxx')
+    expect(same).toBe('./.env ./a ./b ./f ./package.json ./src ./src/.env ./src/a.ts xxxxx')
     return lines.flatMap((line, at) => (line.replace(/ \d+$/, '') === same ? [] : [commands[at]!]))
   }
   const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`

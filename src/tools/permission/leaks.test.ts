@@ -12,9 +12,15 @@ import { judgeCommand } from './judge-command.ts'
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'pal-leaks-')))
 const root = join(base, 'project')
 const home = join(base, 'home')
-for (const folder of [join(root, 'src'), join(home, '.ssh')]) mkdirSync(folder, { recursive: true })
+for (const folder of [join(root, 'src/api/deep'), join(root, 'docs/old'), join(home, '.ssh')])
+  mkdirSync(folder, { recursive: true })
 for (const name of ['a', 'b', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
-for (const path of [join(root, '.env'), join(base, 'outside'), join(home, '.ssh', 'id_rsa')])
+for (const path of [
+  join(root, '.env'),
+  join(root, 'src/api/deep/.env'),
+  join(base, 'outside'),
+  join(home, '.ssh', 'id_rsa'),
+])
   writeFileSync(path, 'KEYWORD\n')
 symlinkSync('../outside', join(root, 'link'))
 symlinkSync('..', join(root, 'up'))
@@ -45,6 +51,9 @@ const readers = [
 const named = [
   'a',
   '.',
+  'src',
+  'src/api/',
+  'docs',
   '.env',
   '../outside',
   'link',

@@ -103,14 +103,37 @@ export async function matching(
   return found
 }
 
-/** A file in a folder that usually holds keys, for those who read the folder through; null when there is none. */
+/**
+ * A file in a folder or below it that usually holds keys, for those who read the folder through; null when none is found.
+ * Nearest first and only so many: deeper than that what a command shows is still redacted by the shape of keys.
+ */
 export async function keysIn(place: Place, base: string, folder: string): Promise<string | null> {
-  return (await namesIn(place, base, folder)).find((name) => isSecretPath(name)) ?? null
+  const open = [{ path: folder, real: await realPlace(place, base, folder) }]
+  for (let looked = 0; open.length > 0 && looked < defaults.permission.keyFolders; looked++) {
+    const { path, real } = open.shift()!
+    for (const name of await namesAt(place, real)) {
+      const below = { path: path === '.' ? name : join(path, name), real: join(real, name) }
+      if (isSecretPath(below.path)) return below.path
+      if (await isFolder(place, name, below.real)) open.push(below)
+    }
+  }
+  return null
 }
 
+/** Links are not followed by those who read through. A name that ends like a file's is not asked about. */
+async function isFolder({ fs }: Place, name: string, real: string): Promise<boolean> {
+  if (/.\.[a-z]\w*$/i.test(name) || passedOver.has(name)) return false
+  const found = await attempt('looking', () => fs.stat(real))
+  return found.ok && found.kind === 'folder'
+}
+const passedOver = new Set(['.git', 'node_modules'])
+
 async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {
-  const real = await realPlace(place, base, folder)
-  const listed = await attempt('looking', async () => ({ names: await place.fs.names(real) }))
+  return namesAt(place, await realPlace(place, base, folder))
+}
+
+async function namesAt({ fs }: Place, real: string): Promise<readonly string[]> {
+  const listed = await attempt('looking', async () => ({ names: await fs.names(real) }))
   return listed.ok ? listed.names : []
 }
 
