@@ -4,9 +4,10 @@ import { Fold } from '../projection/fold.ts'
 import { answered, Pen, said, start } from '../testing/builders.ts'
 import { seq } from '../transcript/ids.ts'
 import { keptAfter, unanswered } from './kept.ts'
+import { plan, rewritten } from './ladder.ts'
 import { sceneOf } from './scene.ts'
 
-function scene(sizes: readonly number[]) {
+function foldOf(sizes: readonly number[]): Fold {
   const fold = new Fold()
   const pen = new Pen()
   fold.push(pen.write(start()))
@@ -14,11 +15,32 @@ function scene(sizes: readonly number[]) {
     const text = 'one more word about it. '.repeat(tokens / 6)
     fold.push(pen.write(index % 2 === 0 ? said(text) : answered(text, { id: `m${index}` })))
   }
-  const outcome = roomOf({ window: 200_000, maxOutput: 32_000, fixed: 0 })
-  return sceneOf(fold, (outcome as { readonly room: Room }).room, {})
+  return fold
 }
+const outcome = roomOf({ window: 200_000, maxOutput: 32_000, fixed: 0 })
+const { room } = outcome as { readonly room: Room }
+const scene = (sizes: readonly number[]) => sceneOf(foldOf(sizes), room, {})
 const tokensFrom = ({ parts, factor }: ReturnType<typeof scene>, start: number): number =>
   parts.slice(start).reduce((sum, part) => sum + factor * part.estimate, 0)
+
+describe('what stays beside a text that somebody wrote', () => {
+  it.each(['model', 'notes'] as const)('[SN34] is as much of the user’s words as beside ours (%s)', (by) => {
+    // Longer than law U1 demands, and within what the dial adds to it.
+    const fold = foldOf([9000, 60_000, 600, 40_000, 600, 300])
+    const ours = plan(fold, room, { trigger: 'auto' })
+    if (!ours.ok) throw new Error(ours.message)
+    const account = 'What was done, in a few words. '.repeat(20)
+    const theirs = rewritten(fold, room, { trigger: 'auto' }, ours.plan, {
+      account,
+      by,
+      keptFrom: unanswered,
+    })
+    if (!theirs.ok) throw new Error(theirs.message)
+    expect(ours.plan.audit!.userMessages).toMatchObject({ shortened: 0, pointed: 0 })
+    expect(theirs.plan.audit!.userMessages).toMatchObject({ shortened: 0, pointed: 0 })
+    expect(theirs.plan.audit!.userMessages.whole).toBe(3)
+  })
+})
 
 describe('what stays beside notes', () => {
   it('[SN27] is everything after the cursor, however much', () => {

@@ -2,25 +2,16 @@
 // enough before it (SPEC 7.2); with a summary of everything, only what awaits an answer (SPEC 8.4).
 import type { Seq } from '../transcript/ids.ts'
 import { defaults } from '../settings/defaults.ts'
-import { wordCaps, type WordCaps } from './keeping.ts'
 import { cutBefore, stubsOf, weightOf, type Scene, type Stub } from './scene.ts'
 
 export const unanswered = ({ pendingFrom }: Scene): number => pendingFrom
 
-/** Beside a text that somebody wrote no lines of what goes are kept, and of the user's words what must be. */
-export function bareCut(scene: Scene, caps: WordCaps, keptFrom: number) {
-  const must = wordCaps(scene.factor)
-  return {
-    end: cutBefore(scene, keptFrom),
-    stubs: [],
-    excerptTokens: 0,
-    caps: {
-      ...caps,
-      messageTokens: Math.min(caps.messageTokens, must.messageTokens),
-      totalTokens: Math.min(caps.totalTokens, must.totalTokens),
-    },
-  }
-}
+/** Beside a text that somebody wrote no lines of what goes are kept but the user's words. */
+export const bareCut = (scene: Scene, keptFrom: number) => ({
+  end: cutBefore(scene, keptFrom),
+  stubs: [],
+  excerptTokens: 0,
+})
 
 /** The first part that stays. What follows the place is never trimmed; what precedes it joins until there is enough. */
 export function keptAfter({ parts, pendingFrom, factor }: Scene, coversTo: Seq): number {

@@ -106,7 +106,7 @@ function rewrittenWith(
   { account, by, keptFrom }: Given,
 ): PlanOutcome {
   const scene = sceneOf(fold, room, options)
-  const cut = keptFrom === undefined || shape === null ? {} : bareCut(scene, shape.caps, keptFrom(scene))
+  const cut = keptFrom === undefined || shape === null ? {} : bareCut(scene, keptFrom(scene))
   const made = shape === null ? null : draft(scene, { ...shape, ...cut, account, by })
   if (made === null) return nothingToGo(scene)
   // Notes keep all that came after them, so they may end above the target; with a gap, or it would begin again at once.

@@ -36,6 +36,8 @@ export class Writer implements Model, NoteKeeper {
   #answers = 0
   #notes = defaultTemplate
   #coversTo: Seq | undefined
+  /** Lines that notes have ever had. */
+  readonly #written = new Set(defaultTemplate.split('\n'))
   #running: Promise<unknown> = Promise.resolve()
 
   constructor(till: Till) {
@@ -98,21 +100,18 @@ export class Writer implements Model, NoteKeeper {
       const { old_string: old, new_string: next } = block['input'] as Readonly<Record<string, string>>
       this.#notes = this.#notes.replace(old!, () => next!)
     }
-    return blocks.map(narrowed)
+    return blocks.map((block) => this.#narrowed(block))
   }
-}
 
-/** The rules write a section anew; whoever pays for the words changes lines. Charged is a line to find the place by, and those. */
-function narrowed(block: WireBlock): WireBlock {
-  if (block.type !== 'tool_use') return block
-  const { old_string: old, new_string: next, ...rest } = block['input'] as Readonly<Record<string, string>>
-  const [before, after] = [old!.split('\n'), next!.split('\n')]
-  const changed = (lines: readonly string[], others: readonly string[]): string => {
-    const known = new Set(others)
-    return [before[0], ...lines.filter((line) => !known.has(line))].join('\n')
+  /** The rules write whole sections, and old lines again and again; whoever pays for words writes what is new, below its heading. */
+  #narrowed(block: WireBlock): WireBlock {
+    if (block.type !== 'tool_use') return block
+    const { old_string: old, new_string: next, ...rest } = block['input'] as Readonly<Record<string, string>>
+    const heading = old!.split('\n', 1)[0]!
+    const fresh = next!.split('\n').filter((line) => !this.#written.has(line))
+    for (const line of fresh) this.#written.add(line)
+    return { ...block, input: { ...rest, old_string: heading, new_string: [heading, ...fresh].join('\n') } }
   }
-  const input = { ...rest, old_string: changed(before, after), new_string: changed(after, before) }
-  return { ...block, input }
 }
 
 /** Its jobs are the engine's own; nothing is prepared ahead, so that every text that is paid for is used. */
