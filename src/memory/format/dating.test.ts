@@ -10,7 +10,7 @@ describe('the days of a memory', () => {
       '---\nname: tomorrow\n# today\ndescription: due tomorrow\ntype: project\n---\nDue tomorrow.\r\nEnd.'
     expect(datedMemory(text, null, at)).toEqual({
       text: '---\nname: tomorrow\n# today\ndescription: due 2026-11-16\ntype: project\n---\nDue 2026-11-16.\r\nEnd.',
-      dated: 2,
+      dates: ['2026-11-16'],
     })
   })
 
@@ -19,7 +19,7 @@ describe('the days of a memory', () => {
     const after = memoryText('a', { description: 'due tomorrow', body: 'Due tomorrow.\nMoved yesterday.' })
     expect(datedMemory(after, before, at).text).toBe(after.replace('yesterday', '2026-11-14'))
     const rule = memoryText('a', { type: 'feedback', body: 'Say what was done today.' })
-    expect(datedMemory(rule, null, at)).toEqual({ text: rule, dated: 0 })
+    expect(datedMemory(rule, null, at)).toEqual({ text: rule, dates: [] })
     expect(datedMemory('today, without frontmatter', null, at).text).toBe('today, without frontmatter')
   })
 

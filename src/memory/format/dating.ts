@@ -4,25 +4,26 @@
 import { absoluteDates } from './dates.ts'
 import { readMemoryText, withFields } from './frontmatter.ts'
 
-/** The memory with the days of its new lines as dates, as seen from a moment, and how many there were. */
+/** The memory with the days of its new lines as dates, as seen from a moment, and which they are. */
 export function datedMemory(
   text: string,
   before: string | null,
   at: number,
-): { readonly text: string; readonly dated: number } {
+): { readonly text: string; readonly dates: readonly string[] } {
   const { head, body, front } = readMemoryText(text)
-  if (front === null || isRule(head)) return { text, dated: 0 }
+  if (front === null || isRule(head)) return { text, dates: [] }
   const old = before === null ? null : readMemoryText(before)
   const known = new Set(old?.body.split('\n'))
   const said = old?.head.description === head.description ? null : absoluteDates(head.description, at)
   const whole = absoluteDates(body, at)
   const lines = body.split('\n')
   const now = whole.text.split('\n').map((line, i) => (known.has(lines[i]!) ? lines[i]! : line))
-  const changed = now.filter((line, i) => line !== lines[i]).length
+  const changed = lines.filter((line, i) => line !== now[i])
   const isSaid = said !== null && said.text !== head.description
   const start = text.slice(0, text.length - body.length)
   const kept = isSaid ? withFields(start, { description: said.text }) : start
-  return { text: kept + now.join('\n'), dated: changed + (isSaid ? 1 : 0) }
+  const dates = [...(said?.dates ?? []), ...changed.flatMap((line) => absoluteDates(line, at).dates)]
+  return { text: kept + now.join('\n'), dates: [...new Set(dates)] }
 }
 
 export const isRule = ({ type }: { readonly type: string | null }): boolean =>
