@@ -47,7 +47,7 @@ export async function guardedWrite(
   const { at, words } = spoken(lineage, env.now())
   const { by, asks } = derive(lineage, withoutDates(change.text, words, at), env.now())
   const old = await readBytes(fs, keeper.place.root, file)
-  const { text, dated } = datedMemory(change.text, old.ok ? old.bytes.toString('utf8') : null, at)
+  const { text, dates } = datedMemory(change.text, old.ok ? old.bytes.toString('utf8') : null, at)
   const approved = asks && options.askUser !== undefined
   if (approved) {
     const refused = await asked(options.askUser!, { ...change, text }, by.from, env, signal)
@@ -60,7 +60,7 @@ export async function guardedWrite(
   if (!done.ok) return { ok: false, why: `${file} was not saved: ${done.failure.message}` }
   const applied = done.applied[0]!
   if (applied.kind === 'refused') return { ok: false, why: applied.why }
-  return await written(keeper, file, change.path, wordsFor(applied, done.dropped, dated))
+  return await written(keeper, file, change.path, wordsFor(applied, done.dropped, dates))
 }
 
 /** The moment from which days count, and the words of the user's that were said then. */
@@ -116,9 +116,9 @@ async function asked(
 function wordsFor(
   { kind, file, version, by, why, notes }: Applied,
   dropped: readonly string[],
-  dated: number,
+  dates: readonly string[],
 ): string {
-  const days = dated === 0 ? [] : [`days were written as dates in ${dated} lines`]
+  const days = dates.length === 0 ? [] : [`days were written as dates: ${dates.join(', ')}`]
   const more = [...notes, ...days].map((note) => ` ${note}.`).join('')
   if (kind === 'held')
     return `${file} is held until the user has looked at it (pal memory accept ${version}): ${why}.${more}`
