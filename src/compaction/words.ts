@@ -90,6 +90,7 @@ export function lineOf(text: string, chars: number = defaults.compaction.lineCha
 
 const nameRun = /[A-Za-z0-9_@~./-]{3,}/g
 const nameEdges = /^[./-]+|[./-]+$/g
+const hasEdge = /^[./-]|[./-]$/
 /** Identifiers, file names, numbers of three digits and more; a plain word is none. */
 const nameLike = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Za-z]\d|\d[A-Za-z]|\.[A-Za-z][A-Za-z0-9]{0,5}$|\d{3,}/
 const leastName = 3
@@ -97,7 +98,7 @@ const leastName = 3
 /** The exact things that work goes by and that cannot be guessed again: paths, file names, identifiers, numbers. */
 export function* namesIn(text: string): Generator<string> {
   for (const [run] of text.matchAll(nameRun)) {
-    const word = run.replaceAll(nameEdges, '')
+    const word = hasEdge.test(run) ? run.replaceAll(nameEdges, '') : run
     const last = word.slice(word.lastIndexOf('/') + 1)
     if (last.length < word.length && word.length >= leastName) yield word
     if (last.length < leastName || !nameLike.test(last)) continue

@@ -124,6 +124,17 @@ describe('notes of a session', () => {
     expect(refusals(desk.scene)).toEqual([])
   })
 
+  it('[SN14] in a long talk wait until a quarter of it is new, since an update reads all of it', async () => {
+    const desk = await opened(ruleModel())
+    await turn(desk.session.send(about(44_000, 'the first wish')))
+    await until(async () => (await notesFacts(desk)).length === 1)
+    const asked = jobs(desk.scene).length
+    await turn(desk.session.send(about(7000, 'a wish above the least')))
+    expect(jobs(desk.scene).length).toBe(asked)
+    await turn(desk.session.send(about(12_000, 'a larger wish')))
+    await until(async () => (await notesFacts(desk)).length === 2)
+  })
+
   it('[SN15] are written by a fork on the cached prefix that is shown them and knows the file as read', async () => {
     const desk = await opened(ruleModel())
     await turn(desk.session.send(about(4000, 'the first wish')))

@@ -169,8 +169,9 @@ describe('a second opener', () => {
     expect(refused).toMatchObject({ ok: false, failure: { code: 'has-forks' } })
     expect(!refused.ok && refused.failure.message).toContain(branch.id)
     expect(!refused.ok && refused.failure.message).toContain(grandchild.id)
-    expect(await engine.remove(grandchild.id)).toEqual({ ok: true })
-    expect(await engine.remove(session.id, { withForks: true })).toEqual({ ok: true })
+    expect(await engine.remove(grandchild.id)).toEqual({ ok: true, sessions: [grandchild.id] })
+    const all = await engine.remove(session.id, { withForks: true })
+    expect(all.ok && new Set(all.sessions)).toEqual(new Set([session.id, branch.id]))
     const left: unknown[] = []
     for await (const info of engine.sessions()) left.push(info)
     expect(left).toEqual([])

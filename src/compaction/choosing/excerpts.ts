@@ -82,10 +82,8 @@ class Sight {
   readonly #names = new Set<string>()
 
   add(lines: readonly string[]): void {
-    for (const line of lines) {
-      this.#lines.add(line.trim())
-      for (const name of namesIn(line.slice(0, defaults.excerpts.lineChars))) this.#names.add(name)
-    }
+    for (const line of lines) this.#lines.add(line.trim())
+    for (const name of namesIn(headsOf(lines, defaults.excerpts.lineChars))) this.#names.add(name)
   }
 
   hasLine(line: string): boolean {
@@ -98,10 +96,8 @@ class Sight {
 }
 
 const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
-const linesIn = (block: ViewBlock): string[] =>
-  blockWords(block)
-    .split('\n')
-    .map((line) => line.replace(numbered, ''))
+const bareOf = (line: string): string => (numbered.test(line) ? line.replace(numbered, '') : line)
+const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)
 
 function piecesOf(scene: Scene, part: Part, usage: Usage): readonly Piece[] {
   if (part.kind === 'input') return []
@@ -126,7 +122,7 @@ function piecesIn(
 ): readonly Piece[] {
   const { pieceLines } = defaults.excerpts
   const raw = blockWords(place.block).split('\n')
-  const bare = linesIn(place.block)
+  const bare = raw.map(bareOf)
   const pieces: Piece[] = []
   for (const [first, end] of ranges ?? [[0, raw.length] as const]) {
     for (let from = first; from < end; from += pieceLines) {
@@ -138,26 +134,28 @@ function piecesIn(
   return pieces
 }
 
+/** No name goes over the end of a line, so all of them are looked through at once. */
+const headsOf = (lines: readonly string[], chars: number): string =>
+  lines.map((line) => (line.length > chars ? line.slice(0, chars) : line)).join('\n')
+
 /** What a piece adds to what is in sight, in tokens of a file at work. */
 function worthOf({ block, lines, age }: Piece, usage: Usage, sight: Sight): number {
   const { newness, fading, otherWeight, nameTokens, mostUses, unusedName, lineChars } = defaults.excerpts
   const each =
     (Math.log1p(usage.work(block)) + newness * Math.exp(-age / fading)) *
     (usage.showsFile(block) ? 1 : otherWeight)
-  const own = new Set<string>()
-  const texts: string[] = []
-  let names = 0
-  for (const line of lines) {
+  const unseen = lines.filter((line) => {
     const trimmed = line.trim()
-    if (trimmed === '' || sight.hasLine(trimmed)) continue
-    texts.push(line)
-    for (const name of namesIn(line.slice(0, lineChars))) {
-      if (own.has(name) || sight.hasName(name)) continue
-      own.add(name)
-      names += Math.min(mostUses, usage.use(name)) + unusedName
-    }
+    return trimmed !== '' && !sight.hasLine(trimmed)
+  })
+  const own = new Set<string>()
+  let names = 0
+  for (const name of namesIn(headsOf(unseen, lineChars))) {
+    if (own.has(name) || sight.hasName(name)) continue
+    own.add(name)
+    names += Math.min(mostUses, usage.use(name)) + unusedName
   }
-  return each * estimateText(texts.join('\n')) + nameTokens * names
+  return each * estimateText(unseen.join('\n')) + nameTokens * names
 }
 
 /** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */

@@ -43,6 +43,8 @@ export const forkDefaults = {
     /** Notes begin here, in tokens of the conversation; later so many must have been added. */
     firstTokens: 10_000,
     furtherTokens: 5000,
+    /** And this share of what is in view: each update reads all of it. */
+    furtherShare: 0.25,
     /** With so many calls since, or with an answer that makes none. */
     calls: 3,
     /** Longest section, and longest file. */
