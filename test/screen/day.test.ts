@@ -107,8 +107,10 @@ describe('a day at the screen', () => {
     await say(seen, 'what about the turnip?')
     await shows(seen, 'measure the TURNIP')
     seen.type('n')
-    await until(() => simulator.log.requests.length >= 2, 'the second request')
-    await until(() => seen.lines().join('\n').includes('shall the work begin?'), 'the question again')
+    // Only with the answer to the first question on the screen is what is asked there the second.
+    await shows(seen, 'The user does not want to begin yet')
+    const isAgain = /begin yet[\s\S]*shall the work begin\?/
+    await until(() => isAgain.test(seen.lines().join('\n')), 'the question again')
     seen.type('y')
     await until(() => seen.lines().join('\n').includes('it changes'), 'the question about the file')
     seen.type('y')
