@@ -1,9 +1,7 @@
 // Letting each layer speak once, cheapest first, each at what the earlier ones left. What a layer wants is written
 // as a fact before it counts; what is refused is said and not tried again (laws L1, L2).
-import { lookUp, ratesOf } from '../model/models.ts'
-import { expectedRequests } from '../projection/economy.ts'
 import type { Room } from '../projection/budget.ts'
-import type { Budget, Layer, Proposal, Rates } from '../projection/layer.ts'
+import type { Budget, Layer, Proposal } from '../projection/layer.ts'
 import { microcompactName } from '../projection/layers/microcompact.ts'
 import type { View } from '../projection/view.ts'
 import type { Declined, FactOf } from '../transcript/fact.ts'
@@ -11,7 +9,7 @@ import { collapseNow } from './collapsing/collapse.ts'
 import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
-import { isWarm } from './limits/warmth.ts'
+import { budgetOf } from './limits/budget.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './preparing/prepare.ts'
 import { deletionsIn } from './server-side/told.ts'
@@ -118,45 +116,6 @@ async function factOf(
   return price === undefined ? fact : { ...fact, price }
 }
 
-/** The room with everything else a layer may look at. */
-export function budgetOf(core: Core, room: Room): Budget {
-  const view = core.view()
-  const now = core.options.clock.now()
-  return {
-    ...room,
-    now,
-    isWarm: isWarm(core),
-    rates: ratesFor(core, view.tokens),
-    expectedRequests: expected(core, room),
-    isMain: core.payer === null,
-    cacheLost: core.latest.cacheLost === true,
-    capabilities: core.modelInfo()?.capabilities ?? noCapabilities,
-  }
-}
-
-const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: false }
-
-function expected(core: Core, room: Room): number {
-  const view = core.view()
-  const requests = core.spent.requests
-  const growth = requests === 0 ? 0 : Math.max(0, view.tokens - room.fixed) / requests
-  return expectedRequests({ requests, growthTokens: growth, roomTokens: room.threshold - view.tokens })
-}
-
-function ratesFor(core: Core, tokens: number): Rates | null {
-  const info = lookUp(core.options.models, core.modelId)
-  const rates = info === null ? null : ratesOf(info, tokens)
-  if (rates === null) return null
-  const write = core.lifetime === '1h' ? rates.write1h : rates.write5m
-  return {
-    fresh: rates.input / perTokens,
-    read: rates.read / perTokens,
-    write: write / perTokens,
-    output: rates.output / perTokens,
-  }
-}
-
-const perTokens = 1_000_000
 const refusals = new Set([
   'covered',
   'overlap',

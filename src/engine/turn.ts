@@ -17,9 +17,9 @@ import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { lineageOf } from './keeping/lineage.ts'
+import { budgetOf } from './limits/budget.ts'
 import { gated, gatedText } from './results.ts'
 import { ask, prepare } from './sending.ts'
-import { budgetOf } from './settle.ts'
 
 interface Ended {
   readonly outcome: Outcome

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CompactAsk } from '../../src/engine/compacting/ask.ts'
 import { createEngine, fileStore, type Response } from '../../src/index.ts'
+import { standardLayers, type ClearingPrice } from '../../src/projection/layers/index.ts'
 import { call, type scripted } from '../../src/simulator/index.ts'
 import { answered, call as calling, result, said } from '../../src/testing/builders.ts'
 import { seq } from '../../src/transcript/ids.ts'
@@ -88,6 +89,27 @@ describe('a window that fills', () => {
       },
     })
     expect(boundary!.tokensFreed).toBe(boundary!.tokensBefore - boundary!.tokensAfter)
+  })
+
+  it('[Z20] the boundary has its price, and one that comes early says so', async () => {
+    const large = 200_000
+    const scene = await small(
+      Array.from({ length: 4 }, () => 'on it'),
+      large,
+    )
+    const facts = turnOf('build the parser', 60, 200)
+    const layers = standardLayers({ budget: false, microcompact: false, thrift: 1 })
+    const { session, store } = await reopened(facts, { model: scene.model, window: large, layers })
+    await turn(session.send('go on'))
+    const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
+    const { freedTokens, saves, costs, net, expectedRequests } = boundary!.price as ClearingPrice
+    expect(boundary!.tokensBefore).toBeLessThan(boundary!.chain!.threshold)
+    expect(boundary!.why).toContain('carrying the older part')
+    expect(freedTokens).toBe(boundary!.tokensFreed)
+    expect(expectedRequests).toBeGreaterThan(0)
+    expect(saves).toBeGreaterThan(0)
+    expect(net).toBeCloseTo(saves - costs, 12)
+    expect((await session.edits()).at(-1)?.price).toEqual(boundary!.price)
   })
 })
 

@@ -1,9 +1,11 @@
 // The fact a compaction is written down as, and its report.
 import type { Plan } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
+import { priceOf, type ClearingPrice } from '../../projection/layers/pricing.ts'
 import type { Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Core } from '../core.ts'
+import { budgetOf } from '../limits/budget.ts'
 import type { Restoration } from '../restoring/restore.ts'
 import type { CompactAsk, Compacted } from './ask.ts'
 
@@ -25,6 +27,7 @@ export function boundaryOf(
     edits,
     why: [whyOf(ask, made, room), ...passedOver].join('; '),
     tokensFreed: tokensBefore - tokensAfter,
+    price: priceAt(core, made, room),
   }
   if (source === null) return { type: 'view-edit', ...editing }
   const { lastUuid } = core.transcript.tail
@@ -45,8 +48,18 @@ export function boundaryOf(
   }
 }
 
+/** What stays is written again; a model's own call for the text is not in it. */
+function priceAt(core: Core, { tokensBefore, tokensAfter }: Plan, room: Room): ClearingPrice {
+  const view = core.view()
+  const freed = (tokensBefore - tokensAfter) / view.factor
+  const tail = Math.max(0, tokensAfter - room.fixed) / view.factor
+  return priceOf(view, budgetOf(core, room, tokensAfter), 'boundary', freed, tail)
+}
+
 function whyOf({ trigger, from, upTo }: CompactAsk, { tokensBefore }: Plan, { threshold }: Room): string {
   if (trigger === 'reactive') return 'the provider refused the request for its length'
+  if (trigger === 'auto' && tokensBefore < threshold)
+    return 'carrying the older part along has cost more than putting it away does'
   if (trigger === 'auto') return `the view takes ${tokensBefore} tokens, and at ${threshold} it is compacted`
   if (from !== undefined) return `the user asked to put away what follows ${from}`
   return upTo === undefined ? 'the user asked for it' : `the user asked to put away what precedes ${upTo}`

@@ -8,8 +8,8 @@ import type { Candidate } from './survey.ts'
 
 /** The numbers of a choice, as they are written down with it. */
 export interface ClearingPrice extends ReductionPrice {
-  /** Why it was made; `unsent`: before it was ever sent, `asked`: the model wanted it. */
-  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired' | 'unsent' | 'asked'
+  /** Why it was made; `unsent`: before it was ever sent, `asked`: the model wanted it, `boundary`: a text stands for it. */
+  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired' | 'unsent' | 'asked' | 'boundary'
   readonly isWarm: boolean
   readonly freedTokens: number
   readonly tailTokens: number
