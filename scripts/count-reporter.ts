@@ -1,5 +1,9 @@
-// Ends a test run with the one line that continuous integration reads: `N passed, N failed, N skipped`.
+// Ends a test run with the files that took longest, and with the one line that continuous integration reads:
+// `N passed, N failed, N skipped`.
 import type { Reporter, TestModule } from 'vitest/node'
+
+const shown = 10
+const noteworthyMs = 10_000
 
 export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -18,6 +22,12 @@ export default class CountReporter implements Reporter {
       // A file that could not be loaded has no tests; it must not count as silence.
       if (tests === 0 && module.state() === 'failed') counts.failed++
     }
+    const slow = modules
+      .map((module) => ({ file: module.relativeModuleId, ms: module.diagnostic().duration }))
+      .filter(({ ms }) => ms > noteworthyMs)
+      .toSorted((a, b) => b.ms - a.ms)
+      .slice(0, shown)
+    for (const { file, ms } of slow) process.stdout.write(`\n${Math.round(ms / 1000)} s: ${file}`)
     process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
   }
 }
