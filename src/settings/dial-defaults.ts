@@ -112,6 +112,8 @@ export const dialDefaults = {
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */
     pieceLines: 40,
+    /** Most that is looked through, from the newest back. */
+    mostTokens: 800_000,
     /** Longest line that is looked through for names. */
     lineChars: 400,
     /** Answers after which a use counts a third as much. */

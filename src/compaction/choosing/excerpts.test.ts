@@ -76,6 +76,20 @@ describe('excerpts', () => {
     expect(words).toContain('idleValue10 ')
   })
 
+  it('[DI3] of a span longer than any window come from its newest part', () => {
+    const long = 'a line of a log that nothing asks for\n'.repeat(110_000)
+    const keptOf = (between: readonly Fact[]): string => {
+      const { fold } = foldOf(...facts, ...between, ...read('src/last.ts', file('last', 40)), said('go on'))
+      const scene = sceneOf(fold, room(60_000), {})
+      const kept = excerptsOf(scene, { start: 0, end: scene.parts.length - 1 }, 20_000, [])
+      return kept.map((keep) => wordsOf(fold, keep)).join('\n')
+    }
+    expect(keptOf([])).toContain('busyValue10 ')
+    const words = keptOf(read('all.log', long))
+    expect(words).toContain('lastValue10 ')
+    expect(words).not.toContain('busyValue10 ')
+  })
+
   it('[DI3] fit their tokens and name lines inside the span, in order', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 6000 }), fc.integer({ min: 0, max: 12 }), (tokens, drawn) => {

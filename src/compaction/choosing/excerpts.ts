@@ -35,8 +35,19 @@ export function excerptsOf(
   const sight = new Sight()
   for (const part of scene.parts.slice(end)) for (const block of part.blocks) sight.add(linesIn(block))
   for (const text of shown) sight.add(text.split('\n'))
-  const pieces = scene.parts.slice(start, end).flatMap((part) => piecesOf(scene, part, usage))
+  const looked = scene.parts.slice(newestFrom(scene, start, end), end)
+  const pieces = looked.flatMap((part) => piecesOf(scene, part, usage))
   return keptOf(chosenFrom(pieces, tokens, usage, sight), calls)
+}
+
+/** A span longer than any window is looked through from its end: what lies further back is the least likely to be needed. */
+function newestFrom({ parts }: Scene, start: number, end: number): number {
+  let tokens = 0
+  for (let index = end - 1; index >= start; index--) {
+    tokens += parts[index]!.estimate
+    if (tokens > defaults.excerpts.mostTokens) return index
+  }
+  return start
 }
 
 /** A block of an entry. */
