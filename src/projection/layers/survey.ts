@@ -63,7 +63,12 @@ export function createSurveyor(policyOf: PolicyOf | undefined): (view: View) => 
     rules.set(tool, results)
     return results
   }
-  return (view) => surveyOf(view, resultsOf, known)
+  // What is decided and what is told of it look at the same view.
+  let last: { readonly view: View; readonly survey: Survey } | null = null
+  return (view) => {
+    if (last?.view !== view) last = { view, survey: surveyOf(view, resultsOf, known) }
+    return last.survey
+  }
 }
 
 function surveyOf(view: View, resultsOf: (tool: string | undefined) => Results, known: Known): Survey {
