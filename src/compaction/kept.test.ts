@@ -68,6 +68,38 @@ describe('what stays beside notes', () => {
     expect(keptAfter(all, seq(0))).toBe(0)
   })
 
+  it('[SN27] is an earlier summary too, where it stands for more than was noted', () => {
+    const sizes = Array.from({ length: 40 }, () => 3000)
+    const fold = foldOf(sizes)
+    const noted = [...fold.parts()][3]!.to
+    const made = plan(fold, room, { trigger: 'auto' })
+    if (!made.ok) throw new Error(made.message)
+    const { edits, tokensBefore, tokensAfter } = made.plan
+    const boundary = {
+      layer: 'autocompact',
+      asked: 'automatic',
+      edits,
+      why: 'a test',
+      tokensFreed: 1,
+    } as const
+    const pen = new Pen({ first: fold.numbers.upTo + 1 })
+    fold.push(
+      pen.write({
+        type: 'boundary',
+        ...boundary,
+        trigger: 'auto',
+        source: 'extractive',
+        tokensBefore,
+        tokensAfter,
+        messagesSummarised: 30,
+      }),
+    )
+    const now = sceneOf(fold, room, {})
+    expect(now.parts[0]).toMatchObject({ kind: 'edit' })
+    expect(keptAfter(now, noted)).toBe(0)
+    expect(keptAfter(now, now.parts[0]!.to)).toBeGreaterThan(0)
+  })
+
   it('[SN3] beside a summary of everything is only what awaits an answer', () => {
     const open = scene([100, 100, 100])
     expect(unanswered(open)).toBe(2)

@@ -16,7 +16,8 @@ export const bareCut = (scene: Scene, keptFrom: number) => ({
 /** The first part that stays. What follows the place is never trimmed; what precedes it joins until there is enough. */
 export function keptAfter({ parts, pendingFrom, factor }: Scene, coversTo: Seq): number {
   const { keptTokens, keptLeastTokens, keptLeastMessages } = defaults.compaction
-  const after = parts.findIndex((part) => part.from > coversTo)
+  // A text that stands for more than was noted is itself part of what came after.
+  const after = parts.findIndex((part) => part.to > coversTo)
   let start = Math.min(after < 0 ? parts.length : after, pendingFrom)
   const kept = parts.slice(start)
   let tokens = kept.reduce((sum, part) => sum + factor * weightOf(part), 0)

@@ -33,7 +33,7 @@ import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated, gatedText } from './results.ts'
 import { deliverQueued, prepare, record } from './sending.ts'
-import { undoFacts, undoRefusal } from './restoring/take-back.ts'
+import { takeBack } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
 
@@ -227,9 +227,9 @@ export class Session {
 
   /** Takes an edit back, if the view then still fits; the range is held until it is released. */
   async undo(target: Seq): Promise<Entry> {
-    const refusal = undoRefusal(this.#core, target)
-    if (refusal !== null) throw new EngineError(refusal)
-    return (await this.#append(undoFacts(this.#core, target)))[0]!
+    const undone = await takeBack(this.#core, target)
+    if (!undone.ok) throw new EngineError(undone.failure)
+    return undone.entry
   }
 
   /**

@@ -1,9 +1,10 @@
 // A summary prepared beside the talk, in an engine against the simulator.
 import { describe, expect, it } from 'vitest'
-import type { SummaryAnswer } from '../../src/compaction/summary.ts'
+import type { SummaryAnswer, SummaryAsk } from '../../src/compaction/summary.ts'
 import type { EngineOptions, Session } from '../../src/index.ts'
 import { Fold } from '../../src/projection/fold.ts'
 import { entriesOf } from '../../src/testing/builders.ts'
+import type { Fact } from '../../src/transcript/fact.ts'
 import { seq, type Seq } from '../../src/transcript/ids.ts'
 import { factsOf, ofType, refusals, simulated, turn, words } from '../e2e/desk.ts'
 import { reopened, turnOf } from './desk.ts'
@@ -26,13 +27,13 @@ const threshold = 29_400
 const rest = (session: Session): string => words(Math.ceil((threshold - session.view().tokens) * 1.3))
 
 /** A session at about so many tokens, and a model that writes accounts when it is let. */
-async function at(tokens: number, options: Partial<EngineOptions> = {}) {
-  const asked: { readonly upTo: Seq; readonly signal: AbortSignal }[] = []
+async function at(tokens: number, options: Partial<EngineOptions> = {}, first: readonly Fact[] = []) {
+  const asked: { readonly upTo: Seq; readonly wishes: string | null; readonly signal: AbortSignal }[] = []
   let release = (): void => undefined
   const gate = new Promise<void>((resolve) => (release = resolve))
   const summariser = {
-    summarise: async ({ span }: { readonly span: { readonly to: Seq } }, signal: AbortSignal) => {
-      asked.push({ upTo: span.to, signal })
+    summarise: async ({ span, instructions: wishes }: SummaryAsk, signal: AbortSignal) => {
+      asked.push({ upTo: span.to, wishes, signal })
       const stopped = new Promise<boolean>((resolve) =>
         signal.addEventListener('abort', () => resolve(true), { once: true }),
       )
@@ -43,7 +44,7 @@ async function at(tokens: number, options: Partial<EngineOptions> = {}) {
   const scene = await simulated(['one', 'two', 'three'])
   let rounds = 1
   while (sizeOf(rounds) < tokens) rounds++
-  const { session, store } = await reopened(turnOf('build the parser', rounds, 40), {
+  const { session, store } = await reopened([...first, ...turnOf('build the parser', rounds, 40)], {
     model: scene.model,
     window,
     summariser,
@@ -72,6 +73,15 @@ describe('a summary prepared ahead', () => {
     for (const wish of ['build the parser', 'go on', 'and now this']) expect(body).toContain(wish)
     expect(body).toContain('{"type":"text","text":"one"}')
     expect(refusals(scene)).toEqual([])
+  })
+
+  it('[SN29] heeds the compaction section of an instruction file', async () => {
+    const reminder = '# Project\n\n## Compaction\n\nKeep every port number.\n\n## Style\n\nTabs.'
+    const { session, asked } = await at(nearly, {}, [
+      { type: 'instructions-set', sections: [], tools: [], reminder },
+    ])
+    await turn(session.send('go on'))
+    expect(asked.map(({ wishes }) => wishes)).toEqual(['Keep every port number.'])
   })
 
   it('[RS14] is stopped with the turn and with the session, and leaves no trace', async () => {

@@ -7,6 +7,8 @@ import { createEngine, fileStore, inMemoryStore, type EngineOptions, type Sessio
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import { machineFileSystem, standardTools } from '../../src/tools/index.ts'
+import { said } from '../../src/testing/builders.ts'
+import type { Fact } from '../../src/transcript/fact.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import {
   factsOf,
@@ -19,6 +21,7 @@ import {
   turn,
   type Scene,
 } from '../e2e/desk.ts'
+import { reopened, turnOf } from './desk.ts'
 
 const file = (name: string, lines: number): string =>
   Array.from({ length: lines }, (_, line) => `export const ${name}${line} = ${line}`).join('\n') + '\n'
@@ -287,4 +290,42 @@ it('[RS7] of two compactions one upon the other each is undone by itself, the la
   expect(whole.startsWith(first.slice(0, -3))).toBe(true)
   expect(whole).not.toContain('restored-file')
   await again.close()
+})
+
+it('[RS7] of two compactions the older may be undone first: what it gave back goes with it', async () => {
+  const here = await place({ 'a.ts': file('a', 60), 'b.ts': file('b', 60) }, [
+    read('a.ts'),
+    talk,
+    read('b.ts'),
+    tale(3000),
+  ])
+  await turn(here.session.send('look'))
+  await here.session.say('more')
+  const one = await here.session.compact()
+  expect(one.restored.length).toBeGreaterThan(0)
+  await turn(here.session.goOn())
+  await here.session.say('and more')
+  const two = await here.session.compact()
+  await here.session.undo(one.seq!)
+  await here.session.undo(two.seq!)
+  expect((await bareOf(here.session)).includes('restored-file')).toBe(false)
+})
+
+it('[RS21] the plan is given back whole while others shrink', async () => {
+  const lines = (what: string, count: number): string =>
+    Array.from({ length: count }, (_, line) => `${what} ${line}: one more line of it`).join('\n')
+  const plan = lines('step', 1000)
+  const other = (name: string) => ({ name, restore: async () => lines(name, 600) })
+  const facts: readonly Fact[] = [
+    said('build it'),
+    { type: 'attachment', kind: 'plan', content: [{ type: 'text', text: plan }] },
+    ...turnOf('and this', 12, 100),
+  ]
+  const restoration = { restorers: [other('one'), other('two'), other('three')] }
+  const { session, store } = await reopened(facts, { window: 40_000, restoration })
+  await session.compact()
+  const given = ofType(await factsOf(store, session.id), 'attachment').filter(({ restored }) => restored)
+  const textOf = (kind: string) => JSON.stringify(given.find((fact) => fact.kind === kind)?.content)
+  expect(textOf('plan') === JSON.stringify([{ type: 'text', text: plan }])).toBe(true)
+  expect(textOf('one').includes('more lines are left out for want of room')).toBe(true)
 })

@@ -40,7 +40,9 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   })
   if (made.ok) return made.plan
   choosing.passedOver.push(
-    'the notes were not used: with all that came after them the view would stay too long',
+    made.code === 'nothing-to-compact'
+      ? 'the notes were not used: an earlier text stands for more than they speak of'
+      : 'the notes were not used: with all that came after them the view would stay too long',
   )
   return null
 }

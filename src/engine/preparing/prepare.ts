@@ -2,6 +2,7 @@
 // cached anyway, and when compaction fires its text is there. What was said meanwhile stays as it is. Until then nothing
 // is changed but memory; an abort leaves no trace, and what no longer fits is thrown away.
 import { rewritten, type Plan } from '../../compaction/ladder.ts'
+import { compactionWishes } from '../../compaction/own-wishes.ts'
 import { accountOf } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { autocompactName } from '../../projection/layers/index.ts'
@@ -58,7 +59,7 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
       span: { from: parts[0]!.from, to: upTo },
       parts,
       variant: 'full',
-      instructions: null,
+      instructions: compactionWishes(core.view().reminder),
       hookInstructions: null,
       maxTokens: room.reserve,
       aside,

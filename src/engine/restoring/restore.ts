@@ -93,14 +93,14 @@ async function standingFacts(
   )
   const told = said.filter(({ text }) => text.trim() !== '')
   const cost = (text: string): number => factor * estimateText(text)
-  const wanted = told.map(({ restorer, text }) =>
-    Math.ceil(
-      restorer.isWhole === true ? cost(text) : Math.min(cost(text), defaults.restoration.standingTokens),
-    ),
+  const wholes = told.map(({ restorer, text }) => (restorer.isWhole === true ? Math.ceil(cost(text)) : 0))
+  const others = told.map(({ restorer, text }) =>
+    restorer.isWhole === true ? 0 : Math.ceil(Math.min(cost(text), defaults.restoration.standingTokens)),
   )
-  const shares = sharesOf(wanted, room)
+  const first = sharesOf(wholes, room)
+  const rest = sharesOf(others, room - first.reduce((sum, tokens) => sum + tokens, 0))
   return told.flatMap(({ restorer, text }, index): readonly FactOf<'attachment'>[] => {
-    const head = headWithin(text, shares[index]!, cost)
+    const head = headWithin(text, first[index]! + rest[index]!, cost)
     if (head.text === '') return []
     const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`
     const content = [{ type: 'text', text: `${head.text}${cut}` }] as const

@@ -17,7 +17,7 @@ export interface RestoreScene {
 export interface Restorer {
   /** The kind of the attachment. */
   readonly name: string
-  /** Said whole or not at all; others are cut where the room is short. */
+  /** Has its room before the others, and is cut only where it alone does not fit. */
   readonly isWhole?: boolean | undefined
   restore(scene: RestoreScene): Promise<string | null>
 }

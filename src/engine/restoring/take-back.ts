@@ -1,11 +1,11 @@
 // Undoing a compaction takes away what it gave back, so that the view is byte for byte the one before it.
-import type { Fact } from '../../transcript/fact.ts'
-import { seq, type Seq } from '../../transcript/ids.ts'
-import type { Failure } from '../../transcript/store.ts'
+import type { Entry, Fact, Range } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Failure, Result } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
 
 /** Why an edit cannot be taken back now: the view would no longer fit. */
-export function undoRefusal(core: Core, target: Seq): Failure | null {
+function undoRefusal(core: Core, target: Seq): Failure | null {
   const outcome = core.room()
   const after = core.view().tokens + core.freedBy(target)
   if (!outcome.ok || after <= outcome.room.effective) return null
@@ -14,27 +14,46 @@ export function undoRefusal(core: Core, target: Seq): Failure | null {
   return { code: 'no-room', message }
 }
 
-/** The undo of an edit with all that belongs to it, as one append. */
-export function undoFacts(core: Core, target: Seq): readonly Fact[] {
+/**
+ * Undoes an edit with all that belongs to it, as one append. What compactions gave back that were undone before, while
+ * this one stood over it, comes to sight by that and goes too.
+ */
+export async function takeBack(core: Core, target: Seq): Promise<Result<{ readonly entry: Entry }>> {
+  const failure = undoRefusal(core, target)
+  if (failure !== null) return { ok: false, failure }
   const undo: Fact = { type: 'undo', target }
-  let last: number = target
-  let first: Seq | null = null
+  const written = await core.append([undo, ...dropping(core, (owner) => owner === target)])
+  if (!written.ok) return written
+  const stray = dropping(core, (owner) => core.fold.edits.editing(owner) === undefined)
+  const cleaned = stray.length === 0 ? written : await core.append(stray)
+  return cleaned.ok ? { ok: true, entry: written.entries[0]! } : cleaned
+}
+
+/** Takes out what was given back by certain compactions: such attachments follow their boundary. */
+function dropping(core: Core, isGone: (boundary: Seq) => boolean): readonly Fact[] {
+  const { fold } = core
+  const boundaries = fold.edits.controls.filter(({ fact }) => fact.type === 'boundary')
+  const ranges: Range[] = []
   let estimate = 0
-  for (const part of core.fold.parts()) {
-    if (part.from <= last) continue
-    if (part.from !== last + 1 || part.attachment?.restored !== true) break
-    first ??= part.from
-    last = part.to
+  for (const part of fold.parts()) {
+    if (part.attachment?.restored !== true) continue
+    const owner = boundaries.findLast(({ seq }) => seq < part.from)
+    if (owner === undefined || !isGone(owner.seq)) continue
+    const last = ranges.at(-1)
+    if (last !== undefined && part.from === last.to + 1)
+      ranges[ranges.length - 1] = { from: last.from, to: part.to }
+    else ranges.push({ from: part.from, to: part.to })
     estimate += part.estimate
   }
-  if (first === null) return [undo]
-  const drop: Fact = {
-    type: 'view-edit',
-    layer: 'restoration',
-    asked: 'user',
-    edits: [{ kind: 'drop', from: first, to: seq(last) }],
-    why: `it was given back by the compaction at ${target}, which is undone`,
-    tokensFreed: Math.round(core.view().factor * estimate),
-  }
-  return [undo, drop]
+  if (ranges.length === 0) return []
+  return [
+    {
+      type: 'view-edit',
+      layer: 'restoration',
+      asked: 'user',
+      edits: ranges.map((range) => ({ kind: 'drop', ...range })),
+      why: 'it was given back by a compaction that is undone',
+      tokensFreed: Math.round(core.view().factor * estimate),
+    },
+  ]
 }
