@@ -6,6 +6,7 @@ import type { Fact, Section } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { createComposer, type ComposeParameters, type Composed } from './compose.ts'
 import type { SerializerOptions } from './serialize.ts'
+import { problems } from './validity.ts'
 
 const tools = [
   { name: 'Read', description: 'reads', input_schema: {} },
@@ -145,6 +146,42 @@ describe('a body', () => {
       (content as readonly WireBlock[]).map((block) => block['text']),
     )
     expect(texts).toEqual([['one', '[id:1]', 'a note'], ['two'], ['three', '[id:4]']])
+  })
+
+  it('[C12] closes an answer that ended in reasoning, as an interrupt leaves it', () => {
+    const cut = answered([thought('half')], { partial: true, stop: null })
+    for (const facts of [
+      [said('one'), cut, said('two')],
+      [said('one'), cut],
+    ])
+      expect(problems(composed(facts).request.messages)).toEqual([])
+    const { request } = composed([said('one'), cut, said('two')])
+    expect(request.messages[1]?.content).toEqual([thought('half'), { type: 'text', text: '(no answer)' }])
+    // Without its reasoning there is nothing of it to send.
+    expect(composed([said('one'), cut, said('two')], { model: 'other' }).request.messages).toHaveLength(2)
+  })
+
+  it('[C12] puts images of a failed result behind the results, where the wire takes them', () => {
+    const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const
+    const image = { type: 'image', source } as const
+    const { request } = composed([
+      said('look'),
+      answered([call('a'), call('b')]),
+      result('a', [{ type: 'text', text: 'no' }, image], true),
+      result('b', [image], true),
+    ])
+    expect(problems(request.messages)).toEqual([])
+    const content = request.messages[2]?.content as readonly WireBlock[]
+    expect(content.map(({ type }) => type)).toEqual(['tool_result', 'tool_result', 'image', 'image'])
+    expect(content[0]).toMatchObject({ content: 'no', is_error: true })
+    expect(content[2]).toMatchObject(image)
+  })
+
+  it('[C12] replaces halves of characters in the input of a call and in tools', () => {
+    const input = { 'k\ud83d': ['\udc00', { deep: 'x\ud83d' }] }
+    const set: Fact = { ...instructed, tools: [{ ...tools[0]!, description: 'reads \ud83d' }] }
+    const { body } = composed([set, said('one'), answered([call('a', 'Read', input)]), result('a')])
+    expect(body).not.toMatch(/\\ud[89a-f]/)
   })
 
   it('[C10] leaves out reasoning of another model, and on binding models what an edit outdated', () => {

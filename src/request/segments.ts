@@ -1,5 +1,6 @@
 // What the cache key is made of, piece by piece and without marks, in the order the provider reads it. Break detection
 // compares two of these; the hash names one.
+import { isDeeplyWellFormed, wellFormedRecord } from './repair/blocks.ts'
 import { digest, messageJson, withField, type SentMessage } from './serialize.ts'
 
 export type Lifetime = '5m' | '1h'
@@ -35,8 +36,8 @@ export interface Segments {
   readonly marks: readonly string[]
 }
 
-export function segment(name: string, value: unknown): Segment {
-  const json = JSON.stringify(value)
+export function segment(name: string, value: object): Segment {
+  const json = JSON.stringify(isDeeplyWellFormed(value) ? value : wellFormedRecord({ ...value }))
   return { name, json, digest: digest(json) }
 }
 

@@ -2,9 +2,11 @@
 // Every block is its own string, so that a mark can be set on one without writing the others again.
 import { hash } from 'node:crypto'
 import { defaults } from '../settings/defaults.ts'
-import { isReasoning } from '../transcript/content.ts'
+import { isReasoning, type UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
+import { failedWithMedia, noAnswer } from './repair/words.ts'
+import { isDeeplyWellFormed, wellFormedRecord } from './repair/blocks.ts'
 
 /** A block's JSON, and where it came from. */
 export interface SentBlock {
@@ -92,7 +94,10 @@ function userMessage(message: Message, options: SerializerOptions): readonly Sen
   const others: Piece[] = []
   for (const part of message.parts) {
     const target = part.kind === 'result' ? results : others
-    for (const block of part.blocks) target.push(piece(block, part, options))
+    for (const block of part.blocks) {
+      target.push(piece(block, part, options))
+      for (const media of mediaBehind(block)) others.push(piece(media, part, options))
+    }
     const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
     if (tag === null) continue
     const json = JSON.stringify({ type: 'text', text: tag })
@@ -111,10 +116,22 @@ function answers(message: Message, out: readonly Part[], options: SerializerOpti
         if (!leaves || !isReasoning(block)) pieces.push(piece(block, part, options))
     }
     if (pieces.length === 0) continue
+    if (pieces.at(-1)!.block.markable === false) pieces.push(closing)
     if (sent.length > 0) sent.push(goOn)
     sent.push(sentMessage('assistant', pieces))
   }
   return sent
+}
+
+// The wire refuses a message that ends in reasoning, which an interrupt between thinking and speaking leaves behind.
+const closing: Piece = {
+  block: {
+    json: JSON.stringify({ type: 'text', text: noAnswer }),
+    type: 'text',
+    part: null,
+    markable: false,
+  },
+  of: null,
 }
 
 /** One response may be kept as several entries. */
@@ -169,7 +186,12 @@ function piece(block: ViewBlock, part: Part, options: SerializerOptions): Piece 
 function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
   if (block.type === 'tool_result' && 'is_error' in block) return resultOf(block, options)
   if (block.type === 'tool_use' && 'name' in block) {
-    return { ...block, id: wireId(block.id), name: wireName(block.name) }
+    return {
+      ...block,
+      id: wireId(block.id),
+      name: wireName(block.name),
+      input: isDeeplyWellFormed(block.input) ? block.input : wellFormedRecord(block.input),
+    }
   }
   return block
 }
@@ -186,7 +208,8 @@ const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_'
 
 // One text is sent as a string: fewer bytes and fewer tokens. Never with a mark inside, so the form cannot change.
 function resultOf(block: ToolResultBlock, options: SerializerOptions): unknown {
-  const { type, content, is_error } = block
+  const { type, is_error } = block
+  const content = is_error ? textsOf(block) : block.content
   const tool_use_id = wireId(block.tool_use_id)
   const only = content.length === 1 ? content[0]! : null
   return {
@@ -197,5 +220,16 @@ function resultOf(block: ToolResultBlock, options: SerializerOptions): unknown {
     ...(options.references === true ? { cache_reference: tool_use_id } : {}),
   }
 }
+
+function textsOf({ content }: ToolResultBlock): readonly UserBlock[] {
+  const texts = content.filter((inner) => inner.type === 'text')
+  return texts.length > 0 ? texts : [{ type: 'text', text: failedWithMedia }]
+}
+
+/** A failed result may hold text alone: its images and documents stand behind the results. */
+const mediaBehind = (block: ViewBlock): readonly UserBlock[] =>
+  block.type === 'tool_result' && 'is_error' in block && block.is_error
+    ? block.content.filter((inner) => inner.type !== 'text')
+    : []
 
 const hasReasoning = (part: Part): boolean => part.kind === 'answer' && part.blocks.some(isReasoning)

@@ -14,6 +14,7 @@ import { isReasoning } from '../../src/transcript/content.ts'
 import { isEditing, type Entry } from '../../src/transcript/fact.ts'
 import { rangeOf } from '../../src/projection/folding/live-edits.ts'
 import { placeOf, spotOf } from '../../src/request/marks.ts'
+import { problems } from '../../src/request/validity.ts'
 import { changesBetween } from '../../src/request/break-report.ts'
 import {
   askedSession,
@@ -48,7 +49,11 @@ describe('any view', () => {
         const outcome = createComposer().compose(view, parametersOf(model, { parameters: { maxMarks } }))
         const speaks = [...view.messages].some((each) => each.content.some((block) => !isReasoning(block)))
         if (speaks) expect(outcome.ok).toBe(true)
-        if (outcome.ok) expect(checkRequest(JSON.parse(outcome.composed.body))).toBeNull()
+        if (!outcome.ok) return
+        const request = JSON.parse(outcome.composed.body) as WireRequest
+        expect(checkRequest(request)).toBeNull()
+        // Neighbours of one role are merged by the server.
+        expect(problems(request.messages).filter(({ rule }) => rule !== 'same-role')).toEqual([])
       }),
       runs,
     )

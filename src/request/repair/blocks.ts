@@ -87,3 +87,14 @@ export function isDeeplyWellFormed(value: unknown): boolean {
     if (!isWellFormed(key) || !isDeeplyWellFormed(item)) return false
   return true
 }
+
+export const wellFormedRecord = (
+  value: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(value).map(([key, item]) => [toWellFormed(key), wellFormedValue(item)]))
+
+function wellFormedValue(value: unknown): unknown {
+  if (typeof value === 'string') return toWellFormed(value)
+  if (Array.isArray(value)) return value.map(wellFormedValue)
+  return isRecord(value) ? wellFormedRecord(value) : value
+}

@@ -12,7 +12,7 @@ import {
   onlyUserSays,
   systemMaySay,
   systemMessageKeys,
-  toWellFormed,
+  wellFormedRecord,
 } from './blocks.ts'
 import { call, result } from './call-shape.ts'
 import { changed, made, note, type Draft, type Ledger } from './draft.ts'
@@ -161,13 +161,4 @@ function wellFormed(block: WireBlock, place: string, ledger: Ledger): WireBlock 
   if (isDeeplyWellFormed(block)) return block
   note(ledger, 'lone-surrogate', place, 'half characters replaced')
   return changed(ledger, block, wellFormedRecord(block))
-}
-
-const wellFormedRecord = (value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(value).map(([key, item]) => [toWellFormed(key), wellFormedValue(item)]))
-
-function wellFormedValue(value: unknown): unknown {
-  if (typeof value === 'string') return toWellFormed(value)
-  if (Array.isArray(value)) return value.map(wellFormedValue)
-  return isRecord(value) ? wellFormedRecord(value) : value
 }
