@@ -266,6 +266,28 @@ describe('nothing is reported', () => {
     ])
   })
 
+  it('[X4] for two edits before one request, the later of which reaches less far', async () => {
+    const scene = createScene()
+    const { results } = await warm(scene)
+    const stub = (place: Seq): Fact =>
+      edited({ kind: 'stub', at: { seq: place, block: 0 }, text: '[cleared]', ref: 'r' })
+    scene.write(stub(results[0]!))
+    scene.detector.announce(14_000, 'the first result and what follows')
+    scene.write(stub(results[2]!))
+    scene.detector.announce(4500, 'the last result')
+    expect((await scene.send()).found).toBeNull()
+  })
+
+  it('[X10] for an answer that does not say what was read, and the next is held against the one before it', async () => {
+    const scene = createScene()
+    const { composed, usage } = (await warm(scene)).last
+    const pending = scene.detector.before('main', composed, scene.clock.now())
+    const silent = { input: 0, cacheRead: 0, cacheWrite: 0, output: 3 }
+    expect(scene.detector.after(pending, { usage: silent })).toBeNull()
+    scene.forget()
+    expect((await scene.send()).found).toMatchObject({ tokens: usage.cacheRead + usage.cacheWrite })
+  })
+
   it('[X5] for results the server was told to leave out', async () => {
     const scene = createScene({ cacheEdits: true })
     await scene.send()

@@ -5,6 +5,7 @@
 // loss as well, and comparing reads alone would miss it. Where a snapshot differs and the lifetime is over too, both
 // are named. A summary asked of a fork that shares the main thread's prefix shares its baseline; a summary by a direct
 // call has another prompt and must come under another source. Bounded: one snapshot a source, the newest sources.
+import { promptTokens } from '../model/usage.ts'
 import type { TokenRates } from '../projection/economy.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Usage } from '../transcript/fact.ts'
@@ -53,7 +54,7 @@ export interface CacheReading {
 export interface BreakDetector {
   /** Before the call. */
   before(source: string, composed: Composed, at: number): Pending
-  /** After it. A call that failed has no reading and is just forgotten. */
+  /** After it. A call that failed, or an answer that does not count its prompt, has no reading and is just forgotten. */
   after(pending: Pending, reading: CacheReading): CacheBreak | null
   /** The next reading of this source, and only that one, may fall by about so many tokens. */
   announce(tokens: number, why: string, source?: string): void
@@ -96,10 +97,15 @@ export function createBreakDetector(options: DetectorOptions = {}): BreakDetecto
     after: (pending, reading) => {
       const { announced, era } = watched(pending.source)
       if (era !== pending.era || options.excludes?.(pending.segments.model) === true) return null
+      if (promptTokens(reading.usage) === 0) return null
       watch(pending.source, { baseline: baselineOf(pending, reading), announced: null })
       return judge(pending, reading, announced)
     },
-    announce: (tokens, why, source = 'main') => watch(source, { announced: { tokens, why } }),
+    announce: (tokens, why, source = 'main') => {
+      const before = watched(source).announced
+      // Each reaches from its place to the end, so the longer one holds the shorter.
+      if (before === null || before.tokens < tokens) watch(source, { announced: { tokens, why } })
+    },
     reset: (source) => {
       const names = source === undefined ? [...sources.keys()] : [source]
       for (const name of names) watch(name, { baseline: null, announced: null, era: watched(name).era + 1 })

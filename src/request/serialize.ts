@@ -116,7 +116,7 @@ function answers(message: Message, out: readonly Part[], options: SerializerOpti
         if (!leaves || !isReasoning(block)) pieces.push(piece(block, part, options))
     }
     if (pieces.length === 0) continue
-    if (pieces.at(-1)!.block.markable === false) pieces.push(closing)
+    if (!pieces.at(-1)!.block.markable) pieces.push(closing)
     if (sent.length > 0) sent.push(goOn)
     sent.push(sentMessage('assistant', pieces))
   }
