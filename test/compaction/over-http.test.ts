@@ -213,6 +213,18 @@ describe('by hand', () => {
     expect(JSON.stringify(after.at(-1)!.content)).toContain('now the printer')
   })
 
+  it('[Z20] what stays before it is not written again, and not in the price', async () => {
+    const { session, store } = await reopened(past, {})
+    const messages = [...session.view().messages]
+    const pivot = messages.find(({ content }) => JSON.stringify(content).includes('now the printer'))!
+    const head = messages.filter(({ to }) => to < pivot.from).reduce((sum, { estimate }) => sum + estimate, 0)
+    const { tokensAfter } = await session.compact({ from: pivot.from })
+    const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
+    const { tailTokens } = boundary!.price as ClearingPrice
+    expect(tailTokens).toBeGreaterThan(0)
+    expect(tailTokens).toBeLessThanOrEqual(tokensAfter - Math.floor(session.view().factor * head))
+  })
+
   it('[O17] up to a message: it and what follows stay, an older summary among them', async () => {
     const { session } = await reopened(past, {})
     const pivot = [...session.view().messages].find((message) =>
@@ -406,6 +418,32 @@ describe('what must not be forgotten', () => {
     const body = JSON.stringify(await session.request())
     expect(body.match(/typed meanwhile/g)?.length).toBe(1)
     expect(body).toContain('An account of the work.')
+  })
+
+  it.each(['a rewind', 'an undo'])('[O22] %s while the text is written ends it', async (what) => {
+    let meanwhile = async (): Promise<unknown> => null
+    const { session, store } = await reopened(
+      [...turnOf('the parser', 6, 100), ...turnOf('PRINTER', 6, 100)],
+      {
+        summariser: {
+          summarise: async () => {
+            await meanwhile()
+            return { ok: true, text: 'An account of PRINTER. '.repeat(20), stop: 'end_turn', hasCalls: false }
+          },
+        },
+      },
+    )
+    const wish = [...session.view().messages].find(({ content }) =>
+      JSON.stringify(content).includes('PRINTER'),
+    )!
+    const first = what === 'an undo' ? await session.compact({ text: 'my own words', upTo: wish.from }) : null
+    meanwhile = () => (first === null ? session.rewind(seq(wish.from - 1)) : session.undo(first.seq!))
+    await session.say('go on')
+    await expect(session.compact()).rejects.toMatchObject({ code: 'aborted' })
+    const body = JSON.stringify(await session.request())
+    expect(body.includes('An account of')).toBe(false)
+    expect(body.includes('PRINTER')).toBe(first !== null)
+    expect(ofType(await factsOf(store, session.id), 'boundary').length).toBe(first === null ? 0 : 1)
   })
 
   it('[O14] a veto of a hook is heard as long as the session can go on', async () => {

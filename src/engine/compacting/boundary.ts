@@ -2,7 +2,7 @@
 import type { Plan } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
 import { priceOf, type ClearingPrice } from '../../projection/layers/pricing.ts'
-import type { Fact, FactOf } from '../../transcript/fact.ts'
+import type { Edit, Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Core } from '../core.ts'
 import { budgetOf } from '../limits/budget.ts'
@@ -48,13 +48,26 @@ export function boundaryOf(
   }
 }
 
-/** What stays is written again; a model's own call for the text is not in it. */
-function priceAt(core: Core, { tokensBefore, tokensAfter }: Plan, room: Room): ClearingPrice {
+/** What stands behind the first edit is written again; a model's own call for the text is not in it. */
+function priceAt(
+  core: Core,
+  { edits, tokensBefore, tokensAfter, partsKept }: Plan,
+  room: Room,
+): ClearingPrice {
   const view = core.view()
+  const scale = tokensBefore / Math.max(1, view.tokens)
+  const first = Math.min(...edits.map(placeOf))
+  const before = partsKept.reduce(
+    (sum, part) => (part.to < first ? sum + part.estimate - part.clearedEstimate : sum),
+    0,
+  )
   const freed = (tokensBefore - tokensAfter) / view.factor
-  const tail = Math.max(0, tokensAfter - room.fixed) / view.factor
+  const tail = Math.max(0, (tokensAfter - room.fixed) / view.factor - scale * before)
   return priceOf(view, budgetOf(core, room, tokensAfter), 'boundary', freed, tail)
 }
+
+const placeOf = (edit: Edit): number =>
+  edit.kind === 'stub' ? edit.at.seq : edit.kind === 'remote' ? Infinity : edit.from
 
 function whyOf({ trigger, from, upTo }: CompactAsk, { tokensBefore }: Plan, { threshold }: Room): string {
   if (trigger === 'reactive') return 'the provider refused the request for its length'

@@ -61,6 +61,7 @@ async function carryOut(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<CompactOutcome> {
+  const isAsItWas = watched(core)
   const options = planOptions(core, ask, room)
   const planned = plan(core.fold, room, options)
   const first =
@@ -73,6 +74,8 @@ async function carryOut(
   const whole = { ...wanted.plan, tokensAfter: wanted.plan.tokensAfter + given.tokens }
   if (ask.dryRun === true) return { ok: true, compacted: reportOf(whole, null, given) }
   if (signal.aborted) return refused('aborted', 'the compaction was stopped; the session is as it was')
+  if (ask.trigger === 'manual' && !isAsItWas())
+    return refused('aborted', 'something was taken back meanwhile; the session is as that left it')
   const written = await core.append([boundaryOf(core, ask, whole, room, passedOver), ...given.facts])
   if (!written.ok) return written
   const { seq } = written.entries[0]!
@@ -83,6 +86,15 @@ async function carryOut(
   await renewReminder(core, emit)
   await fireStart(core, 'compact', emit, signal)
   return { ok: true, compacted }
+}
+
+/** Whether nobody has undone anything or gone back since: a text would bring back what was taken away. */
+function watched({ fold }: Core): () => boolean {
+  const { upTo } = fold.numbers
+  const last = [...fold.parts()].at(-1)?.uuid
+  return () =>
+    [...fold.parts()].some(({ uuid }) => uuid === last) &&
+    !fold.edits.controls.some(({ seq, fact }) => seq > upTo && fact.type === 'undo')
 }
 
 /** Notes first; hooks are asked only where the text is yet to be made (SPEC 7.5). */
