@@ -174,6 +174,42 @@ describe('rules for commands', () => {
     expect(again).toEqual([])
   })
 
+  it('[PM7] the repository that git finds is the one that is looked at', async () => {
+    const at = join(root, 'found')
+    mkdirSync(join(at, '.git'), { recursive: true })
+    mkdirSync(join(at, 'empty', '.git'), { recursive: true })
+    mkdirSync(join(at, 'clean', '.git'), { recursive: true })
+    mkdirSync(join(at, 'evil', '.git'), { recursive: true })
+    writeFileSync(join(at, 'evil', '.git', 'config'), '[core]\n\tfsmonitor = touch F\n')
+    const kind = async (command: string) =>
+      (await judgeCommand(command, none, { ...place, root: at, cwd: at })).kind
+    expect(await kind('git -C clean status')).toBe('allow')
+    expect(await kind('git -C evil status')).toBe('ask')
+    expect(await kind('git -C . -C evil status')).toBe('ask')
+    expect(await kind('git -C .git log')).toBe('ask')
+    writeFileSync(join(at, '.git', 'config'), '[core]\n\tfsmonitor = touch F\n')
+    expect(await kind('git log -C clean')).toBe('ask')
+    // No repository, so that git goes on upwards.
+    expect(await kind('cd empty && git status')).toBe('ask')
+    // What is missing is fetched from there when git merely shows it.
+    writeFileSync(join(at, '.git', 'config'), '[remote "x"]\n\turl = http://x.org\n\tpromisor = true\n')
+    expect(await kind('git log')).toBe('ask')
+    rmSync(at, { recursive: true })
+  })
+
+  it('[PM30] a key file is one also where a revision stands before its name', async () => {
+    for (const name of ['HEAD:.env', ':.env', 'HEAD:src/.env', "':(top).env'"])
+      expect(await kindOf(`git show ${name}`)).toBe('ask')
+    expect(await kindOf('git show HEAD:src/a.ts')).toBe('allow')
+    expect(await kindOf('git log -L1,2:.env')).toBe('ask')
+  })
+
+  it('[PM8] a change of folder behind another program is not followed', async () => {
+    expect(await kindOf('cd src && cat a.ts')).toBe('allow')
+    for (const wrapped of ['env cd src', 'timeout 5 cd src', 'nice cd src'])
+      expect(await kindOf(`${wrapped} && cat a.ts`)).toBe('ask')
+  })
+
   it('[PM7] a repository whose configuration makes git run programs is asked about', async () => {
     mkdirSync(join(root, 'repo', '.git', 'modules', 'm'), { recursive: true })
     const inside = { ...place, cwd: join(root, 'repo') }

@@ -1,17 +1,25 @@
 // Whether a repository's own configuration makes git run programs when it merely looks (TRUST A21). A folder that came as
 // an archive brings its `.git/config` with it, and `git status` would obey it.
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 
 const acting =
-  /^\s*(?:\[\s*(?:include|includeif|filter|pager|gpg)\b[^\]]*\]|(?:fsmonitor|sshcommand|pager|editor|askpass|hookspath|external|textconv|command|program|difffilter|gitproxy|worktree|uploadpack|receivepack|attributesfile|alternaterefscommand)\s*(?:=|$))/im
+  /^\s*(?:\[\s*(?:include|includeif|filter|pager|gpg)\b[^\]]*\]|(?:fsmonitor|sshcommand|pager|editor|askpass|hookspath|external|textconv|command|program|difffilter|gitproxy|worktree|uploadpack|receivepack|attributesfile|alternaterefscommand|promisor|partialclone)\s*(?:=|$))/im
 const harmless = /^\s*fsmonitor\s*=\s*(?:false|true)\s*$/gim
 
 /** The file that decides and why, or null where git only looks. */
 export async function gitActs(fs: FileSystem, folder: string): Promise<string | null> {
-  const git = await gitFolderOf(fs, folder)
-  if (git === null) return null
+  // From inside a repository's own folder git obeys files of other names.
+  if (folder.split(sep).includes('.git')) return `${folder} belongs to git itself`
+  for (const git of await gitFoldersOf(fs, folder)) {
+    const acts = await repositoryActs(fs, git)
+    if (acts !== null) return acts
+  }
+  return null
+}
+
+async function repositoryActs(fs: FileSystem, git: string): Promise<string | null> {
   const files = [join(git, 'config'), join(git, 'config.worktree'), ...(await moduleConfigs(fs, git))]
   const common = (await textOf(fs, join(git, 'commondir')))?.trim()
   if (common !== undefined && common !== '') files.push(join(resolve(git, common), 'config'))
@@ -49,16 +57,18 @@ async function moduleConfigs(fs: FileSystem, git: string): Promise<readonly stri
 }
 const tooMany = ''
 
-async function gitFolderOf(fs: FileSystem, from: string): Promise<string | null> {
+/** All on the way up: a folder of this name that is no repository is passed over by git. */
+async function gitFoldersOf(fs: FileSystem, from: string): Promise<readonly string[]> {
+  const found: string[] = []
   for (let folder = from; ; folder = dirname(folder)) {
     const path = join(folder, '.git')
     const stat = await attempt('looking', () => fs.stat(path))
     if (stat.ok && stat.kind === 'file') {
       const to = /^gitdir:\s*(.+?)\s*$/m.exec((await textOf(fs, path)) ?? '')?.[1]
-      return to === undefined ? path : isAbsolute(to) ? to : resolve(folder, to)
+      return [...found, to === undefined ? path : isAbsolute(to) ? to : resolve(folder, to)]
     }
-    if (stat.ok) return path
-    if (dirname(folder) === folder) return null
+    if (stat.ok) found.push(path)
+    if (dirname(folder) === folder) return found
   }
 }
 

@@ -1,11 +1,13 @@
 // Whether a shell command may run. Deny beats ask beats allow, and both of the first see every command in it, however it
 // is wrapped; allowing needs every step to be named by a rule or to be among those that only look.
 import { isAbsolute, join } from 'node:path'
+import { attempt } from '../../disk/fs.ts'
 import { gitActs } from './git-config.ts'
 import { keysIn, lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
 import type { Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
 import { gitFolder, looksOnly, readsThrough } from './shell/looking.ts'
+import type { Fit } from './shell/options.ts'
 import { compileCommand, type CommandPattern } from './shell/pattern.ts'
 import type { KnownWord } from './shell/word.ts'
 import { allowed, asked, denied, type Verdict } from './verdict.ts'
@@ -86,7 +88,7 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
   if (step.doubt !== null) return step.doubt
   const words = known(step)
   const moves = words[0]?.value === 'cd'
-  const fit = moves ? { ok: true as const, paths: [] } : looksOnly(words)
+  const fit: Fit = moves ? { ok: true, paths: [] } : looksOnly(words)
   if (!fit.ok) return fit.why
   const cwd = await folderDoubt(step, place)
   if (cwd !== null) return cwd
@@ -94,19 +96,33 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
   for (const path of [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]) {
     const files = await matching(place, base, path)
     if (files === null) return `${path} stands for more files than are looked at`
+    if (/^[*?[]/.test(path) && files.some((file) => file.startsWith('-')))
+      return `${path} stands for a file that is named like an option`
     for (const file of new Set([path, ...files])) {
-      const doubt = readDoubt(await lookAt(place, base, file))
+      const finding = await lookAt(place, base, file)
+      const doubt = readDoubt(finding) ?? (await folderPairDoubt(words, finding.real, place))
       if (doubt !== null) return doubt
     }
   }
-  for (const folder of readsThrough(words)
-    ? [...fit.paths, '.'].slice(0, Math.max(1, fit.paths.length))
-    : []) {
-    const key = await keysIn(place, base, folder)
+  const through = readsThrough(words)
+  const { files = [] } = fit
+  for (const folder of through === null ? [] : files.length === 0 ? ['.'] : files) {
+    const key = await keysIn(place, base, folder, through === 'all')
     if (key !== null) return `it reads all of ${folder}, also ${key}, which usually holds keys`
   }
   const git = gitFolder(words)
   return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))
+}
+
+/** Of a folder diff shows every file, hidden ones and links to other places too. */
+async function folderPairDoubt(
+  words: readonly KnownWord[],
+  real: string,
+  { fs }: Place,
+): Promise<string | null> {
+  if (!/^(?:\/(?:usr\/)?bin\/)?diff$/.test(words[0]?.value ?? '')) return null
+  const found = await attempt('looking', () => fs.stat(real))
+  return found.ok && found.kind === 'folder' ? `diff would show any file of ${real}` : null
 }
 
 const folderOf = (step: Leaf, place: Place): string =>

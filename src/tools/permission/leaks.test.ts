@@ -12,18 +12,30 @@ import { judgeCommand } from './judge-command.ts'
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'pal-leaks-')))
 const root = join(base, 'project')
 const home = join(base, 'home')
-for (const folder of [join(root, 'src/api/deep'), join(root, 'docs/old'), join(home, '.ssh')])
+for (const folder of [
+  join(root, 'src/api/deep'),
+  join(root, 'docs/old'),
+  join(root, 'options/deep'),
+  join(root, 'keys'),
+  join(root, 'sites/x.org'),
+  join(home, '.ssh'),
+])
   mkdirSync(folder, { recursive: true })
-for (const name of ['a', 'b', 'src/a.ts']) writeFileSync(join(root, name), 'x\n')
+for (const name of ['a', 'b', 'src/a.ts', 'options/-R']) writeFileSync(join(root, name), 'x\n')
 for (const path of [
   join(root, '.env'),
   join(root, 'src/api/deep/.env'),
+  join(root, 'keys/id_rsa'),
+  join(root, 'sites/x.org/.env'),
   join(base, 'outside'),
   join(home, '.ssh', 'id_rsa'),
 ])
   writeFileSync(path, 'KEYWORD\n')
 symlinkSync('../outside', join(root, 'link'))
 symlinkSync('..', join(root, 'up'))
+symlinkSync('../outside', join(root, 'n1'))
+symlinkSync('../outside', join(root, 'back\\slash'))
+symlinkSync('../../../outside', join(root, 'options/deep/link'))
 afterAll(() => rmSync(base, { recursive: true }))
 
 const readers = [
@@ -46,6 +58,17 @@ const readers = [
   'cd .. && cat',
   'cd up && cat',
   'cd src && cat',
+  'cd options && grep K',
+  'cd keys && cat',
+  'false; cat',
+  'grep -r -A 5 K',
+  'grep --directories recurse K',
+  'diff -N docs',
+  'strings',
+  'hexdump -c',
+  'git grep --no-index K',
+  'rg -A 5 K',
+  "rg -g '.e*' K",
   'tr a b <',
 ]
 const named = [
@@ -85,6 +108,15 @@ const named = [
   '"$(echo link)"',
   '@(link)',
   '../o*',
+  '',
+  'n$?',
+  '"n$?"',
+  "'back\\slash'",
+  'back*',
+  '@../outside',
+  '-f../outside a',
+  'keys',
+  'sites',
 ]
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
@@ -102,7 +134,7 @@ describe.skipIf(!hasWall)('what is let run (needs bubblewrap)', () => {
     const shows = (commands: readonly string[]) => {
       const lines = commands.map(
         (command, at) =>
-          `timeout 5 bash -c ${quote(command)} < /dev/null 2> /dev/null | grep -aq KEYWORD && echo ${at}`,
+          `timeout 5 bash -c ${quote(command)} < /dev/null 2>&1 | grep -aq KEYWORD && echo ${at}`,
       )
       const run = spawnSync('bwrap', [...behindWall, '--chdir', root, 'bash', '-s'], {
         input: lines.join('\n'),

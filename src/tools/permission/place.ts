@@ -27,12 +27,16 @@ export interface Finding {
   readonly unwritable: string | null
 }
 
+/** A backslash parts folders on Windows alone; elsewhere it is a letter, and such a name may be a link. */
+const steps = sep === '/' ? /\// : /[/\\]/
+
 export async function realPlace(place: Place, base: string, path: string): Promise<string> {
-  const atHome = /^~(?=$|[/\\])/.test(path) && place.home !== undefined
+  const atHome =
+    (path === '~' || steps.test(path.slice(1, 2))) && path.startsWith('~') && place.home !== undefined
   const whole = atHome ? place.home + path.slice(1) : path
   const root = isAbsolute(whole) ? parse(whole).root : null
   let real = root ?? (await existing(place.fs, base))
-  for (const step of whole.slice(root?.length ?? 0).split(/[/\\]/)) {
+  for (const step of whole.slice(root?.length ?? 0).split(steps)) {
     if (step === '' || step === '.') continue
     real = step === '..' ? dirname(real) : await existing(place.fs, join(real, step))
   }
@@ -105,13 +109,19 @@ export async function matching(
 
 /**
  * A file in a folder or below it that usually holds keys, for those who read the folder through; null when none is found.
- * Nearest first and only so many: deeper than that what a command shows is still redacted by the shape of keys.
+ * Nearest first and only so many, with hidden names or without: deeper than that what a command shows is still redacted by the shape of keys.
  */
-export async function keysIn(place: Place, base: string, folder: string): Promise<string | null> {
+export async function keysIn(
+  place: Place,
+  base: string,
+  folder: string,
+  hidden = true,
+): Promise<string | null> {
   const open = [{ path: folder, real: await realPlace(place, base, folder) }]
   for (let looked = 0; open.length > 0 && looked < defaults.permission.keyFolders; looked++) {
     const { path, real } = open.shift()!
     for (const name of await namesAt(place, real)) {
+      if (!hidden && name.startsWith('.')) continue
       const below = { path: path === '.' ? name : join(path, name), real: join(real, name) }
       if (isSecretPath(below.path)) return below.path
       if (await isFolder(place, name, below.real)) open.push(below)
@@ -120,12 +130,14 @@ export async function keysIn(place: Place, base: string, folder: string): Promis
   return null
 }
 
-/** Links are not followed by those who read through. A name that ends like a file's is not asked about. */
+/** Links are not followed by those who read through. A name that ends as files do is not asked about. */
 async function isFolder({ fs }: Place, name: string, real: string): Promise<boolean> {
-  if (/.\.[a-z]\w*$/i.test(name) || passedOver.has(name)) return false
+  if (fileEnding.test(name) || passedOver.has(name)) return false
   const found = await attempt('looking', () => fs.stat(real))
   return found.ok && found.kind === 'folder'
 }
+const fileEnding =
+  /.\.(?:[cm]?[jt]sx?|json|map|md|txt|py|go|rs|rb|php|java|kt|cs?|cc|cpp|h|hpp|css|scss|html?|xml|svg|png|jpe?g|gif|ya?ml|toml|lock|snap)$/i
 const passedOver = new Set(['.git', 'node_modules'])
 
 async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {

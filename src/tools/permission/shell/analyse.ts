@@ -216,6 +216,9 @@ function plainCommand(node: Command, place: Place, work: Work): string {
   if (words.includes(null)) doubt ??= 'a word of it is only known when it runs'
   if (words.length === 0) doubt ??= 'it runs nothing by itself'
   for (let inner = handedOn(words); inner !== null; inner = handedOn(words)) words = inner
+  // Behind another program the change of folder ends with that program.
+  if (nameOf(words) === 'cd' && nameOf(wordsOf(node)) !== 'cd')
+    work.doubt('it changes the folder in a way that is not followed')
   const text = place.source.slice(node.pos, node.end)
   work.steps.push({ text, words, cwd: place.cwd, inputs, doubt })
   return nameOf(words) === 'cd' ? moved(words, place, work) : place.cwd

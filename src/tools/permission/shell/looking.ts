@@ -1,6 +1,7 @@
 // The commands that only look, each with the options it may have. What is not here, or is given an option that is not
 // listed, is asked about. An entry must hold for every version of the command: no option or operand of it may write a
 // file, run a program, open a connection or change the machine.
+import { isSecretPath } from '../../files/protected-names.ts'
 import { gitGrammar } from './git-looking.ts'
 import { fits, type Fit, type Grammar } from './options.ts'
 import { findPaths, sedRefusal, testRefusal } from './scripts.ts'
@@ -60,7 +61,7 @@ const table: Readonly<Record<string, Grammar>> = {
   false: anyText,
   ':': anyText,
   echo: anyText,
-  printf: { operands: 'text', refuse: printfRefusal },
+  printf: { operands: 'text', noGlob: true, refuse: printfRefusal },
   whoami: any,
   id: anyText,
   uname: anyText,
@@ -93,8 +94,8 @@ const table: Readonly<Record<string, Grammar>> = {
   sha256sum: any,
   cksum: any,
   od: any,
-  hexdump: any,
-  strings: { short: 'aw', shortValue: 'nt', long: 'all' },
+  hexdump: { short: 'bcCdovx', shortValue: 'ns' },
+  strings: { short: 'aw', shortValue: 'nt', long: 'all', refuse: stringsRefusal },
   base64: { short: 'di', shortValue: 'w', long: 'decode wrap= ignore-garbage' },
   xxd: { short: 'pbiu', shortValue: 'lscg', maxOperands: 1 },
   file: { short: 'bihk', long: 'brief mime mime-type mime-encoding' },
@@ -136,8 +137,8 @@ const table: Readonly<Record<string, Grammar>> = {
   },
   which: { short: 'a', operands: 'text' },
   type: { short: 'aftpP', operands: 'text' },
-  test: { operands: 'text', anyOption: true, refuse: testRefusal },
-  '[': { operands: 'text', anyOption: true, refuse: testRefusal },
+  test: { operands: 'text', anyOption: true, noGlob: true, refuse: testRefusal },
+  '[': { operands: 'text', anyOption: true, noGlob: true, refuse: testRefusal },
   sed: {
     short: 'nEru',
     shortValue: 'e',
@@ -167,9 +168,14 @@ function jqRefusal(words: readonly string[]): string | null {
     : null
 }
 
+/** `@file` stands for the words in that file. */
+function stringsRefusal(words: readonly string[]): string | null {
+  return words.some((word) => word.startsWith('@')) ? 'strings takes further words from a file' : null
+}
+
 /** `%n` stores into the variable it is given, and its name may hold a command. */
 function printfRefusal(words: readonly string[]): string | null {
-  return words.some((word) => /%[^%A-Za-z]*n/.test(word)) ? 'printf stores something with %n' : null
+  return words.some((word) => /%[^%A-Za-z]*[hjlLqtz]*n/.test(word)) ? 'printf stores something with %n' : null
 }
 
 function dateRefusal(words: readonly string[]): string | null {
@@ -197,33 +203,50 @@ export function looksOnly(words: readonly KnownWord[]): Fit {
 /** git before its own command takes a folder and the wish for no pager, nothing else. */
 function gitLooks(args: readonly KnownWord[]): Fit {
   let at = 0
-  const folders: string[] = []
+  let folder: string | undefined
   for (; at < args.length && args[at]!.value.startsWith('-'); at++) {
     const { value } = args[at]!
     if (value === '--no-pager' || value === '-P') continue
     if (value === '--version') return { ok: true, paths: [] }
     if (value !== '-C' || args[at + 1] === undefined || args[at + 1]!.isGlob)
       return { ok: false, why: `git ${value} changes how git works` }
-    folders.push(args[++at]!.value)
+    folder = below(folder, args[++at]!.value)
   }
   const name = args[at]?.value ?? ''
   const grammar = gitGrammar(name)
   if (grammar === undefined) return { ok: false, why: `git ${name} is not among the commands that only look` }
   const fit = fits(`git ${name}`, args.slice(at + 1), grammar)
-  return fit.ok ? { ok: true, paths: [...folders, ...fit.paths] } : fit
+  if (!fit.ok) return fit
+  // `HEAD:.env` and `:(top).env` name a file too.
+  const named = fit.paths.flatMap((path) => path.split(/[:()]/).slice(1).filter(isSecretPath))
+  const paths = [...fit.paths, ...named].map((path) => below(folder, path))
+  return { ok: true, paths: folder === undefined ? paths : [folder, ...paths], files: [folder ?? '.'] }
 }
+
+const below = (folder: string | undefined, path: string): string =>
+  folder === undefined || /^[/~]/.test(path) ? path : `${folder}/${path}`
 
 /** The folder that a git command is told to work in, where it is. */
 export function gitFolder(words: readonly KnownWord[]): string | null {
   if (words[0]?.value.replace(/^\/(?:usr\/)?bin\//, '') !== 'git') return null
-  const at = words.findIndex((word) => word.value === '-C')
-  return at === -1 ? '.' : (words[at + 1]?.value ?? '.')
+  let folder: string | undefined
+  for (let at = 1; words[at]?.value.startsWith('-') === true; at++)
+    if (words[at]!.value === '-C') folder = below(folder, words[++at]?.value ?? '.')
+  return folder ?? '.'
 }
 
-/** Whether a command reads through whole folders, hidden files included. */
-export function readsThrough(words: readonly KnownWord[]): boolean {
+/** Whether a command reads through whole folders: all of them, or what is not hidden. */
+export function readsThrough(words: readonly KnownWord[]): 'all' | 'shown' | null {
   const [name, ...args] = words.map(({ value }) => value.replace(/^\/(?:usr\/)?bin\//, ''))
   if (/^[ef]?grep$/.test(name ?? ''))
-    return args.some((arg) => /^-[A-Za-z]*r|^--recursive$|^--directories=|^-[A-Za-z]*d/.test(arg))
-  return name === 'rg' && args.some((arg) => /^-[A-Za-z]*u|^--hidden$|^--no-ignore$|^-[A-Za-z]*\.$/.test(arg))
+    return args.some((arg) => /^-[A-Za-z]*r|^--recursive$|^--directories\b|^-[A-Za-z]*d/.test(arg))
+      ? 'all'
+      : null
+  if (name === 'git')
+    return args.includes('grep') && args.some((arg) => /^--(?:no-index|untracked)$/.test(arg)) ? 'all' : null
+  if (name !== 'rg') return null
+  // A pattern for names finds hidden ones too.
+  return args.some((arg) => /^-[A-Za-z]*[ug]|^--(?:hidden|no-ignore|i?glob)\b|^-[A-Za-z]*\.$/.test(arg))
+    ? 'all'
+    : 'shown'
 }

@@ -1,6 +1,6 @@
 // Whether the words of a command stay within what its row of the table lets through. Law: an option that is not listed,
 // exactly and in full, is not let through; abbreviations count as unknown.
-import type { KnownWord } from './word.ts'
+import { isNumber, mayBeOption, type KnownWord } from './word.ts'
 
 export interface Grammar {
   /** Letters without and with a value. */
@@ -10,6 +10,8 @@ export interface Grammar {
   readonly long?: string
   /** No option of it acts on anything. */
   readonly anyOption?: true
+  /** File names in place of a word would change what it does. */
+  readonly noGlob?: true
   /** `-20` is a count. */
   readonly counts?: true
   /** What stands outside of options: files (the default), words, a pattern and then files, or nothing. */
@@ -20,7 +22,12 @@ export interface Grammar {
 }
 
 export type Fit =
-  | { readonly ok: true; readonly paths: readonly string[] }
+  | {
+      readonly ok: true
+      readonly paths: readonly string[]
+      /** Of these the ones that are no values of options. */
+      readonly files?: readonly string[]
+    }
   | { readonly ok: false; readonly why: string }
 
 export function fits(name: string, args: readonly KnownWord[], grammar: Grammar): Fit {
@@ -56,7 +63,9 @@ class Scan {
   }
 
   /** Why a word is not let through, or null. */
-  take({ value, isGlob }: KnownWord, next: string | undefined): string | null {
+  take(word: KnownWord, next: string | undefined): string | null {
+    const { value, isGlob, text } = word
+    if (isGlob && this.#grammar.noGlob === true && !isNumber(text)) return this.#unknown(value)
     if (this.#takesNext) {
       this.#takesNext = false
       this.#values.push(value)
@@ -64,7 +73,7 @@ class Scan {
     }
     const isOption = !this.#isEnded && value.startsWith('-') && value !== '-'
     // A file may be named like an option, and a pattern would put it there.
-    if (isGlob && /^[*?[]/.test(value) && !this.#isEnded && this.#grammar.anyOption !== true)
+    if (mayBeOption(word) && !this.#isEnded && this.#grammar.anyOption !== true)
       return `${this.#name} would take a file named like an option for one (write ./${value})`
     if (!isOption) {
       this.#operands.push(value)
@@ -86,7 +95,7 @@ class Scan {
       return { ok: false, why: `${this.#name} may write to what is named last` }
     if (operands === 'text') return { ok: true, paths: this.#values }
     const files = operands === 'pattern' && !this.#hasPattern ? given.slice(1) : given
-    return { ok: true, paths: [...this.#values, ...files] }
+    return { ok: true, paths: [...this.#values, ...files], files }
   }
 
   #longOption(value: string, next: string | undefined): string | null {

@@ -15,9 +15,16 @@ export interface KnownWord {
 /** Null: the word is not known before the command runs. */
 export type MaybeWord = KnownWord | null
 
-/** Numbers that the shell itself fills in; nobody else can choose them. */
-const harmless = new Set(['$?', '$#', '$$'])
-const digit = '0'
+/** Numbers that the shell fills in: any of them, as a pattern would say, since a file may be named like one. */
+const numbers = new Set(['$?', '$#', '$$'])
+const anyNumber = '*'
+
+/** The shell may put a name there that begins with a dash. */
+export const mayBeOption = ({ value, text, isGlob }: KnownWord): boolean =>
+  isGlob && /^[*?[]/.test(value) && !isNumber(text)
+
+/** Nothing but a number comes to stand there. */
+export const isNumber = (text: string): boolean => /^(?:\$[?#$]|"\$[?#$]")$/.test(text)
 
 export function knownWord(word: Word): MaybeWord {
   const { text, parts } = word
@@ -30,10 +37,13 @@ export function knownWord(word: Word): MaybeWord {
     const known = knownPart(part)
     if (known === null) return null
     value += known
-    if (part.type === 'Glob') isGlob = true
+    if (part.type === 'Glob' || holdsNumber(part)) isGlob = true
   }
   return { value, text, isGlob, isBare: false }
 }
+
+const holdsNumber = (part: WordPart): boolean =>
+  part.type === 'SimpleExpansion' || (part.type === 'DoubleQuoted' && part.parts.some(holdsNumber))
 
 function knownPart(part: WordPart): string | null {
   switch (part.type) {
@@ -46,7 +56,7 @@ function knownPart(part: WordPart): string | null {
         ? null
         : part.text
     case 'SimpleExpansion':
-      return harmless.has(part.text) ? digit : null
+      return numbers.has(part.text) ? anyNumber : null
     case 'DoubleQuoted': {
       const inner = part.parts.map(knownPart)
       return inner.includes(null) ? null : inner.join('')
