@@ -4,8 +4,9 @@ import { learnedWindow } from '../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../model/overflow.ts'
 import { promptTokens } from '../model/usage.ts'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
-import type { View } from '../projection/view.ts'
+import type { View, ViewBlock } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
+import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Declined, Entry, FactOf, Usage } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { deliverBeside } from './beside/deliver.ts'
@@ -184,6 +185,22 @@ function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent
 const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
   input + cacheRead + cacheWrite + output === 0
 
+/** Some gateways count their calls anew in every answer, and the wire wants each id once in a request. */
+function withOwnIds({ fold }: Core, message: ModelMessage): ModelMessage {
+  if (!message.content.some(isCall)) return message
+  const taken = new Set<string>()
+  for (const part of fold.parts()) for (const block of part.blocks) if (isCall(block)) taken.add(block.id)
+  const content = message.content.map((block, index) => {
+    if (!isCall(block)) return block
+    const id = taken.has(block.id) ? `${block.id}-${fold.numbers.upTo + 1}-${index}` : block.id
+    taken.add(id)
+    return id === block.id ? block : { ...block, id }
+  })
+  return { ...message, content }
+}
+
+const isCall = (block: ViewBlock): block is ToolUseBlock => block.type === 'tool_use' && 'input' in block
+
 export type Answered =
   | { readonly kind: 'answer'; readonly entry: Entry }
   | { readonly kind: 'aborted' }
@@ -217,12 +234,13 @@ export async function ask(
         emit({ type: 'retry-wait', attempt: event.attempt, waitMs: event.waitMs, failure: event.failure })
         break
       case 'end': {
-        const recorded = await record(core, event.message, false, emit)
+        const recorded = await record(core, withOwnIds(core, event.message), false, emit)
         if (!recorded.ok) return { kind: 'failed', failure: recorded.failure, model: null }
         return { kind: 'answer', entry: recorded.entry! }
       }
       case 'failed': {
-        const recorded = event.partial === null ? null : await record(core, event.partial, true, emit)
+        const { partial } = event
+        const recorded = partial === null ? null : await record(core, withOwnIds(core, partial), true, emit)
         if (recorded !== null && !recorded.ok)
           return { kind: 'failed', failure: recorded.failure, model: null }
         if (event.failure.code === 'aborted') return { kind: 'aborted' }

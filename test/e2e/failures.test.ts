@@ -10,7 +10,9 @@ import {
 } from '../../src/index.ts'
 import { noAnswer } from '../../src/engine/hooks.ts'
 import { defaults } from '../../src/settings/defaults.ts'
+import { scriptedMessage, scriptedModel } from '../../src/model/scripted.ts'
 import { call, type Fault } from '../../src/simulator/index.ts'
+import { checkRequest } from '../../src/simulator/rules.ts'
 import { storeWith } from '../../src/testing/store-with.ts'
 import type { ReadItem } from '../../src/transcript/store.ts'
 import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
@@ -165,5 +167,22 @@ describe('hooks', () => {
     blocks = 'UserPromptSubmit'
     expect((await turn(session.send('more'))).failure).toEqual({ code: 'blocked', message: 'not today' })
     expect(scene.simulator.log.requests.length).toBe(2)
+  })
+})
+
+describe('a gateway', () => {
+  it('[C13] that counts its calls anew in every answer, or twice in one, does not brick the session', async () => {
+    const calls = (...ids: readonly string[]) =>
+      scriptedMessage(ids.map((id) => ({ type: 'tool_use', id, name: 'look', input: {} }) as const))
+    const model = scriptedModel([calls('call_0'), calls('call_0', 'call_0'), scriptedMessage('done')])
+    const store = inMemoryStore()
+    const session = await createEngine({ store, modelId, model, tools: [tool('look', () => 'seen')] }).open()
+    expect((await turn(session.send('look'))).outcome).toBe('done')
+    expect(model.requests.map(({ body }) => checkRequest(JSON.parse(body))?.error.message)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+    expect(ofType(await factsOf(store, session.id), 'tool-result').length).toBe(3)
   })
 })
