@@ -36,6 +36,17 @@ describe('compacting by hand', () => {
     expect(await edits()).toEqual([])
   })
 
+  it('[RS17] what stays before the place is still cached, and its price says so', async () => {
+    const { pal, tests } = await talked()
+    const moreAt = async (side: string): Promise<number> => {
+      const { out } = await pal(['compact', '--preview', side, tests])
+      const [, dollars, way] = /the next request \$([\d.]+) (more|less)/u.exec(out)!
+      return way === 'more' ? Number(dollars) : -Number(dollars)
+    }
+    // More stays with --from, but nothing of it is written again.
+    expect(await moreAt('--from')).toBeLessThan(await moreAt('--up-to'))
+  })
+
   it('[RS17] the text goes to a file, is changed there and comes back, all without a terminal', async () => {
     const { pal, json, edits, project, simulator, tests } = await talked()
     const file = join(project, 'summary.md')

@@ -26,7 +26,7 @@ export function describePreview(
     restored.length === 0
       ? ''
       : `back    ${whole(restoredTokens)} tokens are given back: ${restored.map((one) => safeLine(one)).join(', ')}`,
-    cost(made, preset),
+    cost(made, view, preset),
     audit === null ? '' : audited(audit),
     ...texts.map((text) => `\n${safeText(text)}`),
   ]
@@ -58,15 +58,22 @@ const wordsOf = (part: Part): string => {
   return safeLine(text.slice(0, defaults.cli.firstWordsChars))
 }
 
-/** The new prefix is written once; afterwards each request reads less. */
+/** What stands before the span is read as ever, the rest written once; afterwards each request reads less. */
 function cost(
-  { tokensBefore, tokensAfter }: Compacted,
+  { tokensBefore, tokensAfter, span }: Compacted,
+  view: View,
   { models, modelId }: Pick<Preset, 'models' | 'modelId'>,
 ): string {
   const info = lookUp(models, modelId)
   const rates = info === null ? null : ratesOf(info, tokensBefore)
   if (rates === null) return ''
-  const once = (tokensAfter * rates.write5m - tokensBefore * rates.read) / million
+  const stays = [...view.messages]
+    .flatMap((message) => message.parts)
+    .filter((part) => part.to < (span?.from ?? 0))
+  const head = stays.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, view.fixedEstimate)
+  const written = Math.max(0, tokensAfter - view.factor * head)
+  const read = (tokensBefore - (tokensAfter - written)) * rates.read
+  const once = (written * rates.write5m - read) / million
   const each = ((tokensBefore - tokensAfter) * rates.read) / million
   const first = once > 0 ? `${dollars(once)} more` : `${dollars(-once)} less`
   return `costs   the next request ${first} than with a warm cache, every later one ${dollars(each)} less`
