@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { outcomeOf } from '../../src/cli/extensions/mcp/connection.ts'
+import { findServers } from '../../src/cli/extensions/mcp/servers.ts'
+import { machineFileSystem } from '../../src/disk/fs.ts'
 import { call } from '../../src/simulator/index.ts'
 import { desk, server, type Desk } from '../cli/pal.ts'
 
@@ -54,6 +57,37 @@ describe('servers of tools', () => {
     await serve(at, [])
     await at.pal(['-p', '--trust', 'go'])
     expect(JSON.stringify(simulator.log.last()?.body)).toContain('mcp__words__repeat was not run')
+  })
+
+  it('[EX2] a server of a project cannot be named so that rules for another one speak of it', async () => {
+    const at = await desk((await server(['one'])).access)
+    const entry = { command: 'x' }
+    const names = { 'a-b_c': entry, a__b: entry, a_: entry }
+    await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: names }))
+    const found = await findServers({
+      fs: machineFileSystem,
+      home: join(at.project, 'none'),
+      project: at.project,
+      environment: {},
+    })
+    expect(found.servers.map(({ name }) => name)).toEqual(['a-b_c'])
+    expect(found.problems).toHaveLength(2)
+  })
+
+  it('[EX1] a picture that no provider takes becomes a line about it', () => {
+    const picture = (mimeType: string, data: string) =>
+      outcomeOf({ content: [{ type: 'image', mimeType, data }] }).content[0]
+    expect(picture('image/png', 'aGVsbG8=')).toMatchObject({ type: 'image' })
+    for (const [type, data] of [
+      ['image/svg+xml', 'aGVsbG8='],
+      ['image/png', 'no base64!'],
+      ['image/png', ''],
+      ['image/png', 'A'.repeat(6_000_000)],
+    ] as const)
+      expect(picture(type, data)).toMatchObject({
+        type: 'text',
+        text: expect.stringContaining('cannot be shown'),
+      })
   })
 
   it('[EX3] starts nothing of a project that is not trusted, and gives a server no key of ours', async () => {

@@ -1,5 +1,6 @@
 // One GET over the web: no cookies, no credentials, nothing of ours but the address. The address is checked at the very
-// moment of connecting, so that a name cannot point elsewhere after it was looked at; every redirect is checked again.
+// moment of connecting, so that a name cannot point elsewhere after it was looked at; every redirect is checked again, and
+// one to another host ends here: whether that host may be asked was not decided.
 // Time and size are bounded, also of what is unpacked.
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import * as http from 'node:http'
@@ -35,9 +36,13 @@ export async function httpGet(
 ): Promise<Fetched> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(defaults.tools.fetchMs)])
   let url = address
+  let host: string | null = null
   for (let hops = 0; hops <= defaults.tools.fetchRedirects; hops++) {
     const checked = checkUrl(url, options)
     if (!checked.ok) return checked
+    host ??= checked.url.hostname
+    if (checked.url.hostname !== host)
+      return { ok: false, why: `it leads on to ${checked.url.href} (call WebFetch with that address)` }
     try {
       const answer = await once(checked.url, options, limited)
       if (answer.location === null) return { ok: true, url: checked.url.href, ...answer }

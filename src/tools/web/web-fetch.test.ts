@@ -23,6 +23,8 @@ const pages: Record<string, RequestListener> = {
   '/loop': (_request, response) => response.writeHead(302, { location: '/loop' }).end(),
   '/inside': (_request, response) =>
     response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end(),
+  '/other': (_request, response) =>
+    response.writeHead(302, { location: `http://localhost:${port}/json` }).end(),
   '/file': (_request, response) => response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
   '/missing': (_request, response) =>
     response.writeHead(404, { 'content-type': 'text/plain' }).end('not here'),
@@ -57,7 +59,7 @@ const env: ToolEnv = {
 const textOf = (outcome: ToolOutcome) =>
   outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 const never = new AbortController().signal
-const local = webFetchTool({ allowHosts: [`127.0.0.1:${port}`] })
+const local = webFetchTool({ allowHosts: [`127.0.0.1:${port}`, `localhost:${port}`] })
 const get = (path: string, signal = never) =>
   local.run({ url: `http://127.0.0.1:${port}${path}` }, env, signal)
 
@@ -78,6 +80,8 @@ describe('WebFetch', () => {
     expect(textOf(await get('/loop'))).toMatch(/more than 5 redirects/)
     expect(textOf(await get('/inside'))).toMatch(/169\.254\.169\.254 is not an address of the public web/)
     expect(textOf(await get('/file'))).toMatch(/only http and https/)
+    // Which hosts may be asked is decided by the call, so that another host needs a call of its own.
+    expect(textOf(await get('/other'))).toMatch(/leads on to http:\/\/localhost:\d+\/json \(call WebFetch/)
   })
 
   it.each([

@@ -147,7 +147,7 @@ interface ServerResult {
   readonly isError?: boolean | undefined
 }
 
-/** Text and pictures as they are; everything else as the JSON it came as. */
+/** Text, and pictures that can be sent, as they are; everything else as the JSON it came as. */
 export function outcomeOf(result: ServerResult): ToolOutcome {
   const blocks = (result.content ?? []).map(blockOf)
   const isBare = blocks.length === 0 && result.structuredContent !== undefined
@@ -157,6 +157,12 @@ export function outcomeOf(result: ServerResult): ToolOutcome {
 
 const asText = (text: string): UserBlock => ({ type: 'text', text })
 
+/** What the provider refuses would stand in every later request, and end the session. */
+const isPicture = (mimeType: string, data: string): boolean =>
+  /^image\/(?:png|jpeg|gif|webp)$/.test(mimeType) &&
+  data.length <= (defaults.tools.imageBytes / 3) * 4 &&
+  /^[A-Za-z0-9+/]{4,}={0,2}$/.test(data)
+
 function blockOf(given: unknown): UserBlock {
   const block = (typeof given === 'object' && given !== null ? given : {}) as Readonly<
     Record<string, unknown>
@@ -164,7 +170,9 @@ function blockOf(given: unknown): UserBlock {
   const { type, text, data, mimeType, resource } = block
   if (type === 'text' && typeof text === 'string') return asText(text)
   if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string')
-    return { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
+    return !isPicture(mimeType, data)
+      ? asText(`[a picture (${mimeType.slice(0, 40)}, ${data.length} characters) that cannot be shown]`)
+      : { type: 'image', source: { type: 'base64', media_type: mimeType, data } }
   const inner = (typeof resource === 'object' && resource !== null ? resource : {}) as Readonly<
     Record<string, unknown>
   >

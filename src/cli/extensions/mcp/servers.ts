@@ -41,8 +41,8 @@ const byAddress = z.object({
   url: z.string().check(z.regex(/^https?:\/\/[^\s]+$/u)),
   headers: z.optional(texts),
 })
-/** Part of the name of every tool of the server, which the wire bounds. */
-const goodName = /^[A-Za-z0-9_-]{1,24}$/
+/** Part of the name of every tool of the server, which the wire bounds; `__` ends it there, so it cannot hold that. */
+const goodName = /^(?!.*__)[A-Za-z0-9_-]{1,24}(?<!_)$/
 const ownKeys = /^(?:ANTHROPIC_|PALIMPSEST_)/
 
 /** The user's own come first: a project cannot take the name of one of theirs. */
@@ -82,7 +82,8 @@ async function serversIn(place: ServersPlace, path: string, isProject: boolean):
 type Expand = (text: string) => string
 
 function serverOf(name: string, given: unknown, from: string, expand: Expand): Server | string {
-  if (!goodName.test(name)) return 'its name must be 1 to 24 letters, digits, - or _'
+  if (!goodName.test(name))
+    return 'its name must be 1 to 24 letters, digits, - or single _, and not end with _'
   const command = z.safeParse(byCommand, given)
   const address = z.safeParse(byAddress, given)
   try {
