@@ -54,6 +54,8 @@ describe('failures', () => {
     'messages.299.content.0: Invalid `signature` in `thinking` block',
     'messages.3.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.',
     'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).',
+    'messages.51.content.0: If an assistant message contains any thinking blocks, the first block must be `thinking` or `redacted_thinking`. Found `text`.',
+    'messages.1: The final block in an assistant message cannot be `thinking`.',
   ])('[D11] reasoning the server refuses has a code of its own: %s', (message) => {
     expect(on(400, error('invalid_request_error', message)).failure.code).toBe('reasoning-invalid')
   })

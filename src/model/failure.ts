@@ -84,6 +84,8 @@ const reasoningTexts = [
   /bound to a different conversation/i,
   /`?thinking`? or `?redacted_thinking`? blocks in the latest assistant message cannot be modified/i,
   /must start with a thinking block/i,
+  /first block must be `?thinking`? or `?redacted_thinking`?/i,
+  /final block in an assistant message cannot be `?(redacted_)?thinking`?/i,
 ]
 const invalid = (message: string): PlainCode =>
   reasoningTexts.some((pattern) => pattern.test(message)) ? 'reasoning-invalid' : 'invalid'

@@ -21,11 +21,30 @@ interface Case {
 }
 
 const system = (content: string) => ({ role: 'system', content })
+const thinking = { type: 'thinking', thinking: 'hm', signature: 'x' }
+const picture = {
+  type: 'image',
+  source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' },
+}
 const pair = [user(text('hi')), assistant(call('t1')), user(result('t1'))]
 const unanswered = (index: number, ids: string) =>
   `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
 
 const conversation: readonly Case[] = [
+  {
+    rule: 'V54',
+    says: 'an answer that ends in reasoning is refused',
+    bad: body([user(text('hi')), assistant(thinking), user(text('and'))]),
+    text: 'messages.1: The final block in an assistant message cannot be `thinking`.',
+    good: body([user(text('hi')), assistant(thinking, text('so')), user(text('and'))]),
+  },
+  {
+    rule: 'V54',
+    says: 'a failed result with an image is refused',
+    bad: body([...pair.slice(0, 2), user({ ...result('t1'), content: [picture], is_error: true })]),
+    text: "messages.2.content.0.content: all content must be type 'text' if 'is_error' is true",
+    good: body([...pair.slice(0, 2), user({ ...result('t1'), content: [picture] })]),
+  },
   {
     rule: 'V1',
     says: 'a call without a result in the next message is refused',

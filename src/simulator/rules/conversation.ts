@@ -23,6 +23,7 @@ export function checkConversation(
     checkPlaces(messages, version) ??
     checkSystemMessages(turns, model) ??
     checkCalls(turns) ??
+    checkReports(turns) ??
     checkEnd(turns, model)
   )
 }
@@ -199,6 +200,21 @@ function checkResults(turn: Turn, previous: Turn | undefined): WireError | null 
       )
     }
     answered.add(id)
+  }
+  return null
+}
+
+/** Known from public reports of refusals: no answer ends in reasoning, and a failed result holds only text. */
+function checkReports(turns: readonly Turn[]): WireError | null {
+  for (const turn of turns) {
+    const last = turn.blocks.at(-1)?.block
+    if (turn.role === 'assistant' && last !== undefined && isThinking(last))
+      return invalid(
+        `messages.${turn.message}: The final block in an assistant message cannot be \`${last.type}\`.`,
+      )
+    for (const { block, path } of turn.blocks)
+      if (block['is_error'] === true && innerBlocks(block).some(({ type }) => type !== 'text'))
+        return invalid(`${path}.content: all content must be type 'text' if 'is_error' is true`)
   }
   return null
 }
