@@ -6,6 +6,7 @@
 //
 // Everything that is said on the way goes to the error stream, so that a pipe holds the answer and nothing else.
 import type { LiveEvent } from '../engine/live.ts'
+import { failureWords } from './terminal/failure-words.ts'
 import type { Io } from './terminal/io.ts'
 import { progressLine } from './terminal/progress.ts'
 import { safeJson, safeLine, safeText } from './terminal/safe-text.ts'
@@ -114,5 +115,5 @@ export function writeResult(io: Io, format: Format, result: PromptResult): void 
     const text = safeText(result.text, { colours: io.outColours })
     io.out(text.endsWith('\n') ? text : `${text}\n`)
   }
-  if (result.failure !== null) io.err(`pal: ${safeText(result.failure.message)}\n`)
+  if (result.failure !== null) io.err(`pal: ${failureWords(result.failure)}\n`)
 }

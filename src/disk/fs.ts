@@ -221,16 +221,20 @@ export async function readAt(file: OpenFile, at: number, length: number): Promis
 }
 
 /** Makes a folder and those above it, each of them synced into its parent. Existing ones are left as they are. */
-export async function makeFolders(fs: FileSystem, path: string, mode: number): Promise<void> {
+export const makeFolders = (fs: FileSystem, path: string, mode: number): Promise<void> =>
+  makeFolder(fs, path, mode, true)
+
+/** Those above it are made once: below a link that leads nowhere a folder is missing however often they are. */
+async function makeFolder(fs: FileSystem, path: string, mode: number, andAbove: boolean): Promise<void> {
   try {
     await fs.makeFolder(path, mode)
   } catch (error) {
     const code = systemCode(error)
     if (code === 'EEXIST') return
     const parent = join(path, '..')
-    if (code !== 'ENOENT' || parent === path) throw error
+    if (code !== 'ENOENT' || parent === path || !andAbove) throw error
     await makeFolders(fs, parent, mode)
-    return await makeFolders(fs, path, mode)
+    return await makeFolder(fs, path, mode, false)
   }
   await syncFolder(fs, join(path, '..'))
 }

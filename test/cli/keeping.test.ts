@@ -92,6 +92,8 @@ describe('pal config', () => {
     expect((await at.pal(['config', 'window', '90000'])).out).toContain('environment settings still counts')
     expect((await at.pal(['config', 'maxCost', 'much'])).code).toBe(2)
     expect((await at.pal(['config', 'nonsense'])).code).toBe(2)
+    const bypass = await at.pal(['config', 'permissionMode', 'bypass'])
+    expect([bypass.code, bypass.out, bypass.err]).toEqual([2, '', expect.stringContaining('only behind')])
     expect((await at.pal(['config', 'maxCost', '--unset'])).code).toBe(0)
     expect(JSON.parse(await readFile(file, 'utf8'))).not.toHaveProperty('maxCost')
   })

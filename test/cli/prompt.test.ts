@@ -115,6 +115,18 @@ describe('pal -p', () => {
     expect(err).toContain(result.failure.message)
   })
 
+  it('[G5] a refusal of the provider says who refused and where to look', async () => {
+    const locked = await server(['fine'], { keys: ['other'] })
+    expect((await (await desk(locked.access)).pal(['-p', 'hi'])).err).toMatch(
+      /not accept the key: .*pal login/,
+    )
+    const { access } = await server(['fine'])
+    const { pal } = await desk(access)
+    expect((await pal(['-p', '--model', 'nope', 'hi'])).err).toMatch(
+      /refuses the request: .*nope.*pal doctor/,
+    )
+  })
+
   it('[G6] only safe tools run unless more are allowed', async () => {
     const write = [call('Write', { file_path: 'made.txt', content: 'x' })]
     const { access, simulator } = await server([write, 'refused', write, 'done', write, 'done'])

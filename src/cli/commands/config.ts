@@ -46,7 +46,7 @@ export async function showConfig(
   if (value === undefined && flags.unset !== true) return one(place, key, flags.json ?? false)
   const given = value === undefined ? undefined : valueIn(value)
   const checked = given === undefined ? null : check(key, given)
-  if (checked !== null && !checked.ok)
+  if (checked !== null && (!checked.ok || keys[key].onlyFlag?.includes(given) === true))
     return complain(io, refuse(exits.usage, `${key} must be ${keys[key].expected}`))
   const why = await write(place, key, given)
   if (why !== null) return complain(io, refuse(exits.failed, why))

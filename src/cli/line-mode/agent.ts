@@ -14,6 +14,7 @@ import type { Workplace } from '../place/workplace.ts'
 import { runCommand } from '../talk/commands.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
 import type { Scene } from '../talk/scene.ts'
+import { failureWords } from '../terminal/failure-words.ts'
 import type { Io, Lines } from '../terminal/io.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import { createAsking, type Asking } from './asking.ts'
@@ -166,8 +167,7 @@ class Talk implements Scene {
       // Whole answers only: a piece cannot be judged for what it does to a terminal.
       if (event.type === 'answer-end' || event.type === 'turn-end') say()
       reporter.event(event)
-      if (event.type === 'turn-end' && event.failure !== null)
-        io.err(`pal: ${safeText(event.failure.message)}\n`)
+      if (event.type === 'turn-end' && event.failure !== null) io.err(`pal: ${failureWords(event.failure)}\n`)
     }
   }
 
