@@ -101,7 +101,7 @@ describe('too long to make shorter', () => {
 
   it.each([
     ['one user message of twice the window', [said(words(60_000))]],
-    ['nothing but the user', Array.from({ length: 1200 }, (_, n) => said(`do this ${n}`))],
+    ['nothing but the user', Array.from({ length: 2400 }, (_, n) => said(`do this ${n}`))],
     ['no turn at all', [answered('x '.repeat(60_000))]],
     [
       'nothing but results',
@@ -291,6 +291,39 @@ describe('what it means', () => {
       message: expect.stringMatching(/takes \d+ tokens/) as string,
     })
   })
+
+  it.each([undefined, 0])(
+    '[O11] a pin stays whole where lines of the same block would be kept (%s)',
+    (block) => {
+      const lines = Array.from({ length: 2400 }, (_, n) => `export const busyValue${n} = compute${n}(${n})`)
+      const edit = (n: number) => ({ file_path: 'busy.ts', old_string: `busyValue${n} `, new_string: '' })
+      const edits = Array.from({ length: 6 }, (_, n) => [
+        answered([call(`e${n}`, 'Edit', edit(n))], { id: `e${n}` }),
+        result(`e${n}`, 'ok'),
+      ]).flat()
+      const read = [
+        answered([call('r', 'Read', { file_path: 'busy.ts' })], { id: 'r' }),
+        result('r', lines.join('\n')),
+      ]
+      const facts = [said('go'), ...read, ...edits, ...work(40, 200, 'b')]
+      const linesKept = (fold: Fold): number => {
+        const { edits: made } = must(plan(fold, room(200_000), auto))
+        return made
+          .flatMap((one) => (one.kind === 'summary' ? one.keep : []))
+          .filter(({ at }) => at.seq === 3).length
+      }
+      expect(linesKept(foldOf(...facts))).toBeGreaterThan(0)
+      const fold = foldOf(...facts)
+      const at = block === undefined ? { seq: seq(3) } : { seq: seq(3), block }
+      fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write({ type: 'pin', at }))
+      expect(linesKept(fold)).toBe(0)
+      expect(
+        applied(fold, must(plan(fold, room(200_000), auto))).includes(
+          JSON.stringify(lines.join('\n')).slice(1, -1),
+        ),
+      ).toBe(true)
+    },
+  )
 
   it('[O21] a secret that a tool has shown is not carried into the text', () => {
     const key = ['ghp', 'a7Kx2Qm9Zt'.repeat(4).slice(0, 36)].join('_')

@@ -5,6 +5,7 @@
 import type { Kept } from '../../transcript/fact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { blockWords } from '../../projection/folding/block-words.ts'
+import { isPinned } from '../../projection/folding/render.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import type { Scene } from '../scene.ts'
@@ -126,11 +127,13 @@ function piecesOf(scene: Scene, part: Part, usage: Usage): readonly Piece[] {
 }
 
 function piecesIn(
-  { factor }: Scene,
+  { factor, fold }: Scene,
   place: Place,
   ranges: Kept['lines'] | null,
   age: number,
 ): readonly Piece[] {
+  // What is pinned stays whole beside them.
+  if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
   const { pieceLines } = defaults.excerpts
   const raw = blockWords(place.block).split('\n')
   const bare = raw.map(bareOf)

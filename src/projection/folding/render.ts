@@ -108,6 +108,7 @@ function pinned(pins: readonly Pin[], top: LiveRange): readonly Kept[] {
       (keep) =>
         keep.at.seq === pin.at &&
         keep.head === undefined &&
+        keep.lines === undefined &&
         (keep.at.block === undefined || keep.at.block === pin.block),
     )
   return pins
