@@ -145,6 +145,15 @@ describe('agents in worktrees', () => {
     expect(ran).toEqual([false, true])
   })
 
+  it('[AG27] a folder of files that looks like a repository is none, so that its configuration does not count', async () => {
+    const { project, preset } = await scene([{ when: 'main', answers: ['ok'] }], { 'a.txt': 'a' })
+    const planted = join(project, 'planted')
+    await git(project, 'clone', '--bare', '.', planted)
+    expect(await own(project, 'rev-parse', 'HEAD')).toMatchObject({ ok: true })
+    expect(await own(planted, 'rev-parse', 'HEAD')).toMatchObject({ ok: false })
+    await preset.close()
+  })
+
   it('[AG22] cannot write outside of their worktree, and a folder without git has none to give', async () => {
     const parts: Part[] = [{ when: 'main', answers: [[agent('out', 'break out', { worktree: true })], 'ok'] }]
     const { preset, project } = await scene(parts, { 'a.txt': 'a' })

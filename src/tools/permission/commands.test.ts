@@ -262,6 +262,9 @@ describe('rules for commands', () => {
       'cat o*/passwd',
       'cat ?ut/passwd',
       'cat */passwd',
+      'echo o*/passwd',
+      'echo ../*',
+      'echo ~/.ssh/*',
       'head -1 [n-p]ut/passwd',
       'cat [[:alpha:]]ut/passwd',
     ])

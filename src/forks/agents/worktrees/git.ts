@@ -1,5 +1,6 @@
 // Git, asked as a program with plain arguments: no shell, no question, no pager. The repository may be anybody's, so what
-// its folder holds is not run: no hooks and no program that watches files (TRUST A7).
+// its folder holds is not run: no hooks and no program that watches files (TRUST A7), and a folder that merely looks like
+// a repository is none.
 import { spawn } from 'node:child_process'
 import { defaults } from '../../../settings/defaults.ts'
 
@@ -12,7 +13,11 @@ export interface GitAnswer {
 
 export type Git = (folder: string, ...words: readonly string[]) => Promise<GitAnswer>
 
-const calm = ['-c', 'core.hooksPath=/dev/null', '-c', 'core.fsmonitor=false'] as const
+const calm = [
+  ...['-c', 'core.hooksPath=/dev/null'],
+  ...['-c', 'core.fsmonitor=false'],
+  ...['-c', 'safe.bareRepository=explicit'],
+] as const
 const mostChars = 1_000_000
 
 /** Variables that would point git at another repository are left out. */

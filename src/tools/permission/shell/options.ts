@@ -51,6 +51,7 @@ class Scan {
   readonly #long: ReadonlyMap<string, string>
   readonly #operands: string[] = []
   readonly #values: string[] = []
+  readonly #globs: string[] = []
   #isEnded = false
   #takesNext = false
   #hasPattern = false
@@ -77,6 +78,8 @@ class Scan {
       return `${this.#name} would take a file named like an option for one (write ./${value})`
     if (!isOption) {
       this.#operands.push(value)
+      // Names in other folders are shown by whoever is given the pattern.
+      if (isGlob && value.includes('/')) this.#globs.push(value)
       return null
     }
     if (value === '--') {
@@ -93,7 +96,7 @@ class Scan {
     const given = this.#operands
     if (given.length > (operands === 'none' ? 0 : maxOperands))
       return { ok: false, why: `${this.#name} may write to what is named last` }
-    if (operands === 'text') return { ok: true, paths: this.#values }
+    if (operands === 'text') return { ok: true, paths: [...this.#values, ...this.#globs] }
     const files = operands === 'pattern' && !this.#hasPattern ? given.slice(1) : given
     return { ok: true, paths: [...this.#values, ...files], files }
   }
