@@ -13,7 +13,9 @@ import { Pen } from '../../src/testing/builders.ts'
 import type { Entry, FactOf } from '../../src/transcript/fact.ts'
 import { seq } from '../../src/transcript/ids.ts'
 
-const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 200) }
+/** From so many runs on, what a property is about must have happened. */
+const often = 200
+const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? often) }
 
 /** What random answers report is no count of anything; without it the estimate speaks. Open calls are answered. */
 const tamed = (moves: readonly Move[]): readonly Move[] => [
@@ -102,24 +104,33 @@ describe('compaction', () => {
   })
 
   it('[P3] leaves a view that composes to a request the wire takes', () => {
+    const seen = { reasoning: 0, severalSpans: 0 }
     fc.assert(
-      fc.property(sessions, rooms, (entries, clues) => {
+      fc.property(sessions, rooms, fc.boolean(), (entries, clues, mayTouchHeld) => {
         const fold = foldOf(entries)
         const room = roomFor(fold, clues)
-        const outcome = plan(fold, room, { trigger: 'manual', mayTouchHeld: true })
+        const outcome = plan(fold, room, { trigger: 'manual', mayTouchHeld })
         if (!outcome.ok) return
-        fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(boundary(outcome.plan, room, 'user')))
+        const asked = mayTouchHeld ? 'user' : 'automatic'
+        const fact = boundary(outcome.plan, room, asked)
+        expect(viewRefusal(fold, fact)).toBeNull()
+        fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(fact))
+        if (outcome.plan.texts.length > 1) seen.severalSpans++
         const composed = createComposer().compose(fold.view(), {
           model: 'claude-sonnet-4-6',
           maxTokens: 1000,
           bindsPrefix: false,
-          reasoningFrom: fold.numbers.upTo,
           lifetime: '5m',
         })
-        if (composed.ok) expect(checkRequest(JSON.parse(composed.composed.body))).toBeNull()
+        if (!composed.ok) return
+        if (composed.composed.body.includes('"type":"thinking"')) seen.reasoning++
+        expect(checkRequest(JSON.parse(composed.composed.body))).toBeNull()
       }),
       runs,
     )
+    if (runs.numRuns < often) return
+    expect(seen.reasoning).toBeGreaterThan(0)
+    expect(seen.severalSpans).toBeGreaterThan(0)
   })
 
   it('[U1] keeps every real user message: whole up to the caps, by its ends or by its place beyond them', () => {
