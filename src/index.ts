@@ -19,6 +19,7 @@ export type {
   RestoreScene,
 } from './engine/restoring/restorer.ts'
 export { standingAttachment } from './engine/restoring/standing.ts'
+export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'
 export { anthropicModel } from './model/anthropic.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
 export {
@@ -32,6 +33,8 @@ export {
 } from './model/models.ts'
 export { overflowOf, silentOverflow } from './model/overflow.ts'
 export { scriptedMessage, scriptedModel } from './model/scripted.ts'
+export { createPreset, type Access, type Preset, type PresetOptions } from './preset.ts'
+export { projectOf, type Project } from './preset/project.ts'
 export { project } from './projection/fold.ts'
 export type { Layer, Budget, Proposal } from './projection/layer.ts'
 export type { Message, Part, View } from './projection/view.ts'
@@ -49,6 +52,7 @@ export type { AgentAsk, AgentType, OfficeOptions } from './forks/agents/index.ts
 export { createDirectory, type Directory } from './forks/mailbox/directory.ts'
 export type { Message as AgentMessage, MessageKind } from './forks/mailbox/message.ts'
 export type { Carrier } from './forks/mailbox/post-office.ts'
+export type { Settings } from './settings/schema.ts'
 export { fileStore, inMemoryStore, type FileStoreOptions } from './stores/index.ts'
 export type {
   BlockRef,

@@ -56,6 +56,19 @@ describe('four verbs', () => {
     })
   }
 
+  it('[E1] what is no message, such as a stream, is refused with the way to hand it in', async () => {
+    const scene = await simulated(steps)
+    const client = new Anthropic({ apiKey: 'test', baseURL: scene.url })
+    const store = inMemoryStore()
+    const session = await createEngine({ store, modelId, tools: [add] }).open()
+    await session.say('what is 1 + 2?')
+    const stream = await client.messages.create({ ...(await session.request()), stream: true })
+    const given = JSON.parse(JSON.stringify(stream)) as Parameters<Session['receive']>[0]
+    await expect(session.receive(given)).rejects.toMatchObject({ name: 'EngineError', code: 'no-message' })
+    stream.controller.abort()
+    expect(ofType(await factsOf(store, session.id), 'assistant-message')).toEqual([])
+  })
+
   it('[E2] and with a model of its own both ways may be mixed, turn by turn', async () => {
     const scene = await simulated(steps)
     const client = new Anthropic({ apiKey: 'test', baseURL: scene.url })

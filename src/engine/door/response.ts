@@ -3,6 +3,7 @@ import type { ModelMessage } from '../../model/model.ts'
 import { usageOf } from '../../model/usage.ts'
 import type { WireUsage } from '../../model/wire.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
+import { EngineError } from './error.ts'
 
 /** What a client of the Messages API gives back: the official one's `Message` fits. */
 export interface Response {
@@ -14,6 +15,7 @@ export interface Response {
 }
 
 export function messageOf(response: Response): ModelMessage {
+  if (!Array.isArray(response.content)) throw new EngineError(noMessage)
   return {
     messageId: response.id,
     model: response.model,
@@ -24,4 +26,10 @@ export function messageOf(response: Response): ModelMessage {
     inputTransformations: [],
     diagnostics: null,
   }
+}
+
+/** What a stream of the SDK is, and programs without types hand in. */
+const noMessage = {
+  code: 'no-message',
+  message: 'this is no message of the API; of a stream hand in its finalMessage()',
 }
