@@ -4,6 +4,7 @@ import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createEngine, fileStore, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
+import type { Compacted } from '../../src/engine/compacting/ask.ts'
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import { machineFileSystem, standardTools } from '../../src/tools/index.ts'
@@ -309,6 +310,25 @@ it('[RS7] of two compactions the older may be undone first: what it gave back go
   await here.session.undo(one.seq!)
   await here.session.undo(two.seq!)
   expect((await bareOf(here.session)).includes('restored-file')).toBe(false)
+})
+
+it('[RS7] the plan stays in sight, whichever of four compactions are undone', async () => {
+  const scene = await simulated(Array.from({ length: 5 }, (_, n) => `finding ${n} ${tale(400)}`))
+  const facts: readonly Fact[] = [
+    said('build it'),
+    { type: 'attachment', kind: 'plan', content: [{ type: 'text', text: 'THE-PLAN' }] },
+    ...turnOf('and this', 20, 200),
+  ]
+  const { session } = await reopened(facts, { model: scene.model })
+  const made: Compacted[] = []
+  for (let round = 0; round < 4; round++) {
+    await turn(session.send(`wish ${round}`))
+    made.push(await session.compact())
+  }
+  for (const index of [1, 0, 3, 2]) {
+    await session.undo(made[index]!.seq!)
+    expect((await bareOf(session)).split('THE-PLAN').length - 1).toBe(1)
+  }
 })
 
 it('[RS21] the plan is given back whole while others shrink', async () => {

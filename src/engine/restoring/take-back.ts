@@ -15,22 +15,32 @@ function undoRefusal(core: Core, target: Seq): Failure | null {
 }
 
 /**
- * Undoes an edit with all that belongs to it, as one append. What compactions gave back that were undone before, while
- * this one stood over it, comes to sight by that and goes too.
+ * Undoes an edit with all that belongs to it, as one append. While a later compaction stands over what an undone one put
+ * away, what that gave back stays; it goes once the words themselves are in sight.
  */
 export async function takeBack(core: Core, target: Seq): Promise<Result<{ readonly entry: Entry }>> {
   const failure = undoRefusal(core, target)
   if (failure !== null) return { ok: false, failure }
+  const { edits } = core.fold
   const undo: Fact = { type: 'undo', target }
-  const written = await core.append([undo, ...dropping(core, (owner) => owner === target)])
+  const isShown = edits.tops.some((top) => top.seq === target)
+  const written = await core.append([undo, ...dropping(core, ({ seq }) => isShown && seq === target)])
   if (!written.ok) return written
-  const stray = dropping(core, (owner) => core.fold.edits.editing(owner) === undefined)
+  const isCovered = (range: Range): boolean =>
+    edits.tops.some(({ edit }) => edit.from <= range.from && edit.to >= range.to)
+  const stray = dropping(
+    core,
+    ({ seq, fact }) => edits.editing(seq) === undefined && !summariesOf(fact).some(isCovered),
+  )
   const cleaned = stray.length === 0 ? written : await core.append(stray)
   return cleaned.ok ? { ok: true, entry: written.entries[0]! } : cleaned
 }
 
+const summariesOf = (fact: Fact): readonly Range[] =>
+  fact.type === 'boundary' ? fact.edits.filter((edit) => edit.kind === 'summary') : []
+
 /** Takes out what was given back by certain compactions: such attachments follow their boundary. */
-function dropping(core: Core, isGone: (boundary: Seq) => boolean): readonly Fact[] {
+function dropping(core: Core, isGone: (boundary: Entry) => boolean): readonly Fact[] {
   const { fold } = core
   const boundaries = fold.edits.controls.filter(({ fact }) => fact.type === 'boundary')
   const ranges: Range[] = []
@@ -38,7 +48,7 @@ function dropping(core: Core, isGone: (boundary: Seq) => boolean): readonly Fact
   for (const part of fold.parts()) {
     if (part.attachment?.restored !== true) continue
     const owner = boundaries.findLast(({ seq }) => seq < part.from)
-    if (owner === undefined || !isGone(owner.seq)) continue
+    if (owner === undefined || !isGone(owner)) continue
     const last = ranges.at(-1)
     if (last !== undefined && part.from === last.to + 1)
       ranges[ranges.length - 1] = { from: last.from, to: part.to }
