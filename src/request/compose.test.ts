@@ -57,6 +57,12 @@ describe('marks', () => {
     expect(marked(composed([said(blocks)]).request)).toEqual(['0.2'])
   })
 
+  it('[C6] stand before the parent’s last mark where that block is gone, so that a fork still reads what is left', () => {
+    const facts = [instructed, said('one'), answered('two'), said('three')]
+    const gone = { seq: seq(3), block: 7 }
+    expect(marked(composed(facts, { markAt: gone }).request)).toEqual(['Bash', 'who\n\nhow', 'where', '2.0'])
+  })
+
   it('[C6] give way to the messages first where fewer are allowed, and to none where caching is off', () => {
     const facts = [instructed, said('one')]
     expect(marked(composed(facts, { maxMarks: 2 }).request)).toEqual(['where', '1.0'])

@@ -39,7 +39,8 @@ export function spotOf(
       if (wanted === undefined || isPlace(placeOf(sent, block), wanted)) return { message, block }
     }
   }
-  return null
+  // An edit or a rewind took the block away: what stands before it can still be read.
+  return wanted !== undefined && 'block' in wanted ? spotOf(messages, { seq: wanted.seq }) : null
 }
 
 /** The place of a block in the transcript, so that a fork finds it again in a list of its own. */
