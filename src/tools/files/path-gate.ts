@@ -38,7 +38,12 @@ export interface PathGateOptions {
   readonly home?: string | undefined
   /** Real paths that a decision let through although they lie outside, or hold keys by custom. */
   readonly grants?:
-    | { readonly mayRead: (real: string) => boolean; readonly mayWrite: (real: string) => boolean }
+    | {
+        readonly mayRead: (real: string) => boolean
+        readonly mayWrite: (real: string) => boolean
+        /** What a rule keeps back, for searches that begin above it. */
+        readonly isForbidden?: (real: string) => boolean
+      }
     | undefined
 }
 
@@ -99,7 +104,7 @@ export function createPathGate(options: PathGateOptions): PathGate {
   }
   return {
     fs,
-    isHidden,
+    isHidden: (path) => isHidden(path) || options.grants?.isForbidden?.(path) === true,
     locate: placeToRead,
     async openToRead(cwd, path) {
       const found = await placeToRead(cwd, path)

@@ -108,7 +108,8 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
   const { files = [] } = fit
   for (const folder of through === null ? [] : files.length === 0 ? ['.'] : files) {
     const key = await keysIn(place, base, folder, through === 'all')
-    if (key !== null) return `it reads all of ${folder}, also ${key}, which usually holds keys`
+    if (key !== null)
+      return `it reads all of ${folder}, also ${key}, which usually holds keys or is kept back by a rule`
   }
   const git = gitFolder(words)
   return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))

@@ -17,6 +17,7 @@ import type { GivenRule, RuleList } from '../../settings/rule-list.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { createReadFiles } from '../files/read-files.ts'
 import { standardTools } from '../index.ts'
+import { createPathGate } from '../files/path-gate.ts'
 import { runCalls } from '../run.ts'
 import type { Tool, ToolEnv } from '../tool.ts'
 import { createPermission, type PermissionOptions } from './permission.ts'
@@ -174,6 +175,29 @@ describe('file tools', () => {
     expect(readFileSync(made.file_path, 'utf8')).toBe('made')
     expect((await run('Write', { file_path: '.git/config', content: 'x' }, asked.mayRun)).isError).toBe(true)
     await standard.close()
+  })
+})
+
+describe('what a rule keeps from being read', () => {
+  it('[PM15] is shown by no search from above and by no command that runs unasked', async () => {
+    mkdirSync(join(root, 'closed/deep'), { recursive: true })
+    writeFileSync(join(root, 'closed/deep/s.txt'), 'hidden words\n')
+    writeFileSync(join(root, 'open.txt'), 'hidden no more\n')
+    for (const list of ['deny', 'ask'] as const) {
+      const rules = given(list, 'Read(closed/**)')
+      const gate = createPathGate({
+        fs: machineFileSystem,
+        unique: () => 'u',
+        grants: permission(rules).grants,
+      })
+      expect(gate.isHidden(join(root, 'closed/deep/s.txt'))).toBe(true)
+      expect(gate.isHidden(join(root, 'open.txt'))).toBe(false)
+      for (const command of ['cat closed/deep/s.txt', 'grep -r hidden', 'rg hidden closed', 'cat closed/*/*'])
+        expect([command, await kindOf('Bash', { command }, rules)]).toEqual([command, 'ask'])
+      expect(await kindOf('Bash', { command: 'cat open.txt' }, rules)).toBe('allow')
+    }
+    rmSync(join(root, 'closed'), { recursive: true })
+    rmSync(join(root, 'open.txt'))
   })
 })
 

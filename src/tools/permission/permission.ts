@@ -16,7 +16,7 @@ import {
   type KeepScope,
   type Question,
 } from './question.ts'
-import { parseRule, type Rule } from './rule.ts'
+import { isAboutPath, parseRule, pathKind, type Rule } from './rule.ts'
 import type { PermissionMode, Verdict } from './verdict.ts'
 
 export interface PermissionOptions extends Place {
@@ -31,6 +31,8 @@ export interface PermissionOptions extends Place {
 export interface Grants {
   mayRead(real: string): boolean
   mayWrite(real: string): boolean
+  /** What a rule keeps from being read: a search from above passes it over. */
+  isForbidden(real: string): boolean
 }
 
 export interface Permission {
@@ -52,11 +54,15 @@ export interface Permission {
 export function createPermission(options: PermissionOptions): Permission {
   const { rules, problems } = readRules(options.rules)
   const grants = { read: new Set<string>(), write: new Set<string>() }
+  const isForbidden = (real: string): boolean =>
+    rules.some(
+      (rule) => rule.list !== 'allow' && pathKind(rule.tool) === 'Read' && isAboutPath(rule, real, options),
+    )
   let { mode } = options
   let turn: Promise<unknown> = Promise.resolve()
 
   const judged: Permission['judge'] = (call, readOnly, under = mode) =>
-    judge({ tool: call.name, input: call.input, readOnly }, rules, under, options)
+    judge({ tool: call.name, input: call.input, readOnly }, rules, under, { ...options, isForbidden })
   const grant = ({ reads = [], writes = [] }: Verdict): void => {
     for (const path of [...reads, ...writes]) grants.read.add(path)
     for (const path of writes) grants.write.add(path)
@@ -85,7 +91,11 @@ export function createPermission(options: PermissionOptions): Permission {
       return mine
     },
     judge: judged,
-    grants: { mayRead: (real) => grants.read.has(real), mayWrite: (real) => grants.write.has(real) },
+    grants: {
+      mayRead: (real) => grants.read.has(real),
+      mayWrite: (real) => grants.write.has(real),
+      isForbidden: (real) => isForbidden(real) && !grants.read.has(real),
+    },
     mode: () => mode,
     setMode: (next) => {
       mode = next

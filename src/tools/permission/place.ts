@@ -14,6 +14,8 @@ export interface Place {
   readonly home: string | undefined
   /** The folder of the project's sessions: outputs that were kept there may be read, nothing else of it. */
   readonly sessions?: string | undefined
+  /** Whether a rule keeps a file from being read unasked, by its real path. */
+  readonly isForbidden?: ((real: string) => boolean) | undefined
 }
 
 export interface Finding {
@@ -23,6 +25,7 @@ export interface Finding {
   readonly isOutput: boolean
   readonly isSecret: boolean
   readonly isMachine: boolean
+  readonly isForbidden: boolean
   /** The name that no tool writes, or null. */
   readonly unwritable: string | null
 }
@@ -63,6 +66,7 @@ export async function lookAt(place: Place, base: string, path: string): Promise<
     isOutput,
     isSecret: isSecretPath(real) || isSecretPath(path),
     isMachine: isMachinePath(real),
+    isForbidden: place.isForbidden?.(real) === true,
     unwritable: unwritableName(inside ? real.slice(place.root.length) : real),
   }
 }
@@ -76,9 +80,11 @@ async function isKeptOutput({ fs, sessions }: Place, real: string): Promise<bool
 const outputsFolder = 'tool-results'
 
 /** Why looking at it is not for everybody's tool to do unasked, or null. */
-export function readDoubt({ real, isInside: inside, isOutput, isSecret, isMachine }: Finding): string | null {
+export function readDoubt(finding: Finding): string | null {
+  const { real, isInside: inside, isOutput, isSecret, isMachine, isForbidden } = finding
   if (isMachine && real !== '/dev/null') return `${real} belongs to the machine`
   if (isSecret) return `${real} usually holds keys`
+  if (isForbidden) return `a rule keeps ${real} from being read unasked`
   return inside || isOutput ? null : `${real} lies outside the project`
 }
 
@@ -123,7 +129,7 @@ export async function keysIn(
     for (const name of await namesAt(place, real)) {
       if (!hidden && name.startsWith('.')) continue
       const below = { path: path === '.' ? name : join(path, name), real: join(real, name) }
-      if (isSecretPath(below.path)) return below.path
+      if (isSecretPath(below.path) || place.isForbidden?.(below.real) === true) return below.path
       if (await isFolder(place, name, below.real)) open.push(below)
     }
   }

@@ -14,9 +14,12 @@ export interface GitAnswer {
 export type Git = (folder: string, ...words: readonly string[]) => Promise<GitAnswer>
 
 const calm = [
-  ...['-c', 'core.hooksPath=/dev/null'],
-  ...['-c', 'core.fsmonitor=false'],
-  ...['-c', 'safe.bareRepository=explicit'],
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'safe.bareRepository=explicit',
 ] as const
 const mostChars = 1_000_000
 
