@@ -99,6 +99,7 @@ describe('pal -p', () => {
     expect((await pal(['-p', '--allow', 'Nothing', 'hi'])).code).toBe(2)
     expect((await pal(['-p', '--fork-session', 'hi'])).code).toBe(2)
     expect((await pal(['-p', '--max-cost', 'much', 'hi'])).code).toBe(2)
+    expect((await pal(['-p', '--model', '', 'hi'])).code).toBe(2)
     expect((await pal(['-p', '--max-tokens-total', '10', 'hi'])).code).toBe(3)
     expect((await pal(['-p', '--max-cost', '0.000001', 'hi'])).code).toBe(3)
     expect((await pal(['-p', '--resume', 'no-such-session', 'hi'])).code).toBe(4)

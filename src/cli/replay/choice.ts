@@ -27,6 +27,13 @@ export async function sourcesAt(path: string): Promise<readonly Source[] | Refus
   }
 }
 
+const groups: ReadonlyMap<string, readonly Policy[]> = new Map([
+  ['all', policies],
+  ['dial', dial],
+  ['layers', layers],
+  ['texts', texts],
+])
+
 /** Names or files, with commas between; `all` are all that have a name. */
 export async function policiesIn(words: string): Promise<readonly Policy[] | Refusal> {
   const chosen: Policy[] = []
@@ -39,10 +46,8 @@ export async function policiesIn(words: string): Promise<readonly Policy[] | Ref
 }
 
 async function policiesFor(word: string): Promise<readonly Policy[] | Refusal> {
-  if (word === 'all') return policies
-  if (word === 'dial') return dial
-  if (word === 'layers') return layers
-  if (word === 'texts') return texts
+  const group = groups.get(word)
+  if (group !== undefined) return group
   const named = policyNamed(word)
   if (named !== undefined) return [named]
   const names = policies.map(({ name }) => name).join(', ')
@@ -52,6 +57,10 @@ async function policiesFor(word: string): Promise<readonly Policy[] | Refusal> {
     const read = policyFrom(word, await readFile(word, 'utf8'))
     return read.ok ? [read.policy] : refuse(exits.usage, read.failure.message)
   } catch {
-    return refuse(exits.usage, `${word} is neither a policy nor a file; there are ${names}, and all of them`)
+    const sets = [...groups.keys()].join(', ')
+    return refuse(
+      exits.usage,
+      `${word} is neither a policy nor a file; there are ${names}, and the sets ${sets}`,
+    )
   }
 }

@@ -1,7 +1,7 @@
 // What the words of the command line are made of: a command of its own, and the arguments read and checked.
 import { type Command, InvalidArgumentError } from 'commander'
 import { splitRules } from '../../settings/rule-list.ts'
-import { check, isKey, keys, type Settings } from '../../settings/schema.ts'
+import { check, keys, type Settings } from '../../settings/schema.ts'
 import type { Exit } from '../exit-codes.ts'
 
 /** Runs a command and keeps its exit code. */
@@ -34,11 +34,10 @@ export const ruleTexts = (text: string, before: readonly string[] | undefined): 
 
 /** A flag that is a setting fits where the setting would. */
 export const setting =
-  (key: 'maxCost' | 'maxTokens', read: (text: string) => number) =>
-  (text: string): number => {
+  <Value>(key: 'maxCost' | 'maxTokens' | 'model', read: (text: string) => Value) =>
+  (text: string): Value => {
     const value = read(text)
-    const checked = isKey(key) ? check(key, value) : { ok: false }
-    if (!checked.ok) throw new InvalidArgumentError('It must be a number above 0.')
+    if (!check(key, value).ok) throw new InvalidArgumentError(`It must be ${keys[key].expected}.`)
     return value
   }
 

@@ -48,7 +48,7 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
       '--fork-session',
       'with --continue or --resume: go on in a new session, the old one stays as it is',
     )
-    .option('--model <name>', 'who answers')
+    .option('--model <name>', 'who answers', setting('model', String))
     .option(
       '--max-cost <dollars>',
       'most this session may cost, asked before each request',

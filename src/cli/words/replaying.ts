@@ -11,7 +11,10 @@ export function addReplay(program: Command, io: Io, ends: Ends): void {
     .option('--since <day>', 'with your own: those of this day and later, as 2026-11-01 or 7d')
     .option('--limit <n>', 'with your own: at most so many of the newest', wholeNumber)
     .option('--sample', 'sessions that are made up, for where there are no others')
-    .option('--policy <names>', 'names or files of policies, with commas between; or all, dial, layers')
+    .option(
+      '--policy <names>',
+      'names or files of policies, with commas between; or all, dial, layers, texts',
+    )
     .option('--against <name>', 'compare with this one of them, session by session')
     .option('--window <tokens>', 'the context window', wholeNumber)
     .option('--model <name>', 'the model whose prices and rules hold')
