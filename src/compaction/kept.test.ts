@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { roomOf, type Room } from '../projection/budget.ts'
 import { Fold } from '../projection/fold.ts'
 import { answered, Pen, said, start } from '../testing/builders.ts'
+import type { Fact } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { keptAfter, unanswered } from './kept.ts'
-import { plan, rewritten } from './ladder.ts'
+import { plan, rewritten, type Plan } from './ladder.ts'
 import { sceneOf } from './scene.ts'
 
 function foldOf(sizes: readonly number[]): Fold {
@@ -23,6 +24,20 @@ const scene = (sizes: readonly number[]) => sceneOf(foldOf(sizes), room, {})
 const tokensFrom = ({ parts, factor }: ReturnType<typeof scene>, start: number): number =>
   parts.slice(start).reduce((sum, part) => sum + factor * part.estimate, 0)
 
+const boundaryOf = ({ edits, tokensBefore, tokensAfter }: Plan): Fact => ({
+  type: 'boundary',
+  layer: 'autocompact',
+  asked: 'automatic',
+  edits,
+  why: 'a test',
+  tokensFreed: tokensBefore - tokensAfter,
+  trigger: 'auto',
+  source: 'extractive',
+  tokensBefore,
+  tokensAfter,
+  messagesSummarised: 1,
+})
+
 describe('what stays beside a text that somebody wrote', () => {
   it.each(['model', 'notes'] as const)('[SN34] is as much of the user’s words as beside ours (%s)', (by) => {
     // Longer than law U1 demands, and within what the dial adds to it.
@@ -40,6 +55,29 @@ describe('what stays beside a text that somebody wrote', () => {
     expect(theirs.plan.audit!.userMessages).toMatchObject({ shortened: 0, pointed: 0 })
     expect(theirs.plan.audit!.userMessages.whole).toBe(3)
   })
+})
+
+it('[O23] of a long text that a model wrote both ends stay when the next one is extracted', () => {
+  const fold = foldOf([300, 60_000, 300, 60_000, 300, 300])
+  const options = { trigger: 'auto' } as const
+  const ours = plan(fold, room, options)
+  if (!ours.ok) throw new Error(ours.message)
+  const middle = Array.from({ length: 900 }, (_, n) => `Point ${n} of what was done and why.`).join('\n')
+  const account = `it began with the parser\n${middle}\nit stood at the printer`
+  const theirs = rewritten(fold, room, options, ours.plan, { account, by: 'model', keptFrom: unanswered })
+  if (!theirs.ok) throw new Error(theirs.message)
+  const pen = new Pen({ first: fold.numbers.upTo + 1 })
+  fold.push(pen.write(boundaryOf(theirs.plan)))
+  for (let n = 0; n < 40; n++) {
+    const answer = `I decided to take road ${n} because it is shorter. ${'one more word. '.repeat(1000)}`
+    fold.push(pen.write(answered(answer, { id: `later${n}` })))
+    fold.push(pen.write(said(`go on ${n}`)))
+  }
+  const next = plan(fold, room, options)
+  if (!next.ok) throw new Error(next.message)
+  expect(next.plan.source).toBe('extractive')
+  for (const point of ['it began with the parser', 'it stood at the printer', 'decided to take road'])
+    expect(next.plan.texts.join('\n').includes(point)).toBe(true)
 })
 
 describe('what stays beside notes', () => {
@@ -74,26 +112,7 @@ describe('what stays beside notes', () => {
     const noted = [...fold.parts()][3]!.to
     const made = plan(fold, room, { trigger: 'auto' })
     if (!made.ok) throw new Error(made.message)
-    const { edits, tokensBefore, tokensAfter } = made.plan
-    const boundary = {
-      layer: 'autocompact',
-      asked: 'automatic',
-      edits,
-      why: 'a test',
-      tokensFreed: 1,
-    } as const
-    const pen = new Pen({ first: fold.numbers.upTo + 1 })
-    fold.push(
-      pen.write({
-        type: 'boundary',
-        ...boundary,
-        trigger: 'auto',
-        source: 'extractive',
-        tokensBefore,
-        tokensAfter,
-        messagesSummarised: 30,
-      }),
-    )
+    fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(boundaryOf(made.plan)))
     const now = sceneOf(fold, room, {})
     expect(now.parts[0]).toMatchObject({ kind: 'edit' })
     expect(keptAfter(now, noted)).toBe(0)

@@ -111,10 +111,12 @@ export const unique = (lines: readonly string[]): string[] => [...new Set(lines)
 
 /** As many lines as fit, newest first, those with a wanted word before all others. Tasks keep their order and go in first. */
 export function fitSections(
-  sections: Sections,
+  all: Sections,
   tokens: number,
   options: { readonly factor: number; readonly focus?: readonly string[] },
 ): Sections {
+  const most = accountShare * tokens
+  const sections = { ...all, earlier: all.earlier.map((text) => bothEnds(text, most, options.factor)) }
   const queues = new Map(shares.map(([name]) => [name, ranked(sections[name], options.focus ?? [])]))
   const chosen = new Map<SectionName, Set<number>>(shares.map(([name]) => [name, new Set()]))
   let left = tokens
@@ -129,11 +131,30 @@ export function fitSections(
     }
     if (chosen.get(name)!.size > 0) left -= spent
   }
+  // What somebody wrote tells more than lines that were taken out.
+  fill('earlier', most)
   for (const [name, share] of shares) fill(name, share * tokens)
   for (const [name] of shares) fill(name, Infinity)
   const kept = (name: SectionName) => sections[name].filter((_, index) => chosen.get(name)!.has(index))
   return Object.fromEntries(sectionNames.map((name) => [name, kept(name)])) as Record<SectionName, string[]>
 }
+
+/** Most that texts of others may take of ours. */
+const accountShare = 0.5
+const leastEndChars = 100
+
+/** A text too long to be carried along whole: how it began and where it stood. */
+function bothEnds(text: string, tokens: number, factor: number): string {
+  const heading = costOf(headings.earlier, factor)
+  const fits = (one: string): boolean => heading + costOf(one, factor) <= tokens
+  if (fits(text)) return text
+  for (let chars = Math.floor(text.length / 2); chars >= leastEndChars; chars = Math.floor(chars * shrink)) {
+    const ends = `${text.slice(0, chars)}\n[…]\n${text.slice(-chars)}`.toWellFormed()
+    if (fits(ends)) return ends
+  }
+  return text
+}
+const shrink = 0.8
 
 /** Indexes of the lines, the most wanted first. */
 function ranked(lines: readonly string[], focus: readonly string[]): number[] {
