@@ -158,6 +158,8 @@ function finished({ block, json, closed }: Draft): AssistantBlock {
       const signed = textOf(signature) ? { ...rest, signature } : rest
       return { ...signed, type, thinking: textOf(block['thinking']) ?? '' }
     }
+    case 'redacted_thinking':
+      return { ...block, type, data: textOf(block['data']) ?? '' }
     case 'tool_use': {
       const call = {
         ...block,

@@ -10,11 +10,13 @@ import {
 } from '../../src/index.ts'
 import { noAnswer } from '../../src/engine/hooks.ts'
 import { defaults } from '../../src/settings/defaults.ts'
+import { anthropicModel } from '../../src/model/anthropic.ts'
 import { scriptedMessage, scriptedModel } from '../../src/model/scripted.ts'
 import { call, type Fault } from '../../src/simulator/index.ts'
 import { checkRequest } from '../../src/simulator/rules.ts'
 import { storeWith } from '../../src/testing/store-with.ts'
 import type { ReadItem } from '../../src/transcript/store.ts'
+import { block, open, serve, sse, start, stop, text } from '../stream-server.ts'
 import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
 
 const failure = { code: 'io-error', message: 'the disk is gone; look at it' }
@@ -184,5 +186,20 @@ describe('a gateway', () => {
       undefined,
     ])
     expect(ofType(await factsOf(store, session.id), 'tool-result').length).toBe(3)
+  })
+
+  it('[D14] that sends hidden reasoning without its data ends nothing, and none of it is sent back', async () => {
+    const events = [
+      start,
+      ...block(0, { type: 'redacted_thinking' }),
+      ...text(1, 'hello'),
+      ...stop('end_turn'),
+    ]
+    const { url, asked } = await serve((response) => void open(response).end(sse(events)))
+    const model = anthropicModel({ apiKey: 'test', baseUrl: url })
+    const session = await createEngine({ store: inMemoryStore(), modelId, model }).open()
+    for (const input of ['one', 'two']) expect((await turn(session.send(input))).outcome).toBe('done')
+    expect(asked[1]?.bytes.toString()).toContain('hello')
+    expect(asked[1]?.bytes.toString()).not.toContain('redacted_thinking')
   })
 })

@@ -163,6 +163,8 @@ function cleanBlock(block: UserBlock | AssistantBlock, answered: ReadonlySet<unk
     case 'thinking':
       // Without its signature the provider refuses it; a cut stream leaves such blocks behind.
       return block.signature === undefined || block.signature === '' ? null : block
+    case 'redacted_thinking':
+      return 'data' in block && block.data === '' ? null : block
     case 'tool_use': {
       if (!('id' in block)) return null
       const { id, name, input } = block
