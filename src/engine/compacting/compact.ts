@@ -1,7 +1,7 @@
-// Compacting a session: plan, write one boundary, say so. One append is the whole change, so a crash leaves the session
-// as it was or as it should be. Guards (SPEC 8.9, 16.2): one at a time, never by a fork but of what a forked agent has
-// done itself, never twice without new content, never a result that is not smaller; a model's summary that fails three
-// times in a row is no longer asked for.
+// Compacting a session: plan, write one boundary, say so. One append is the whole change: a crash leaves the session as it
+// was or with its boundary, and of what that gives back at most the last pieces are missing. Guards (SPEC 8.9, 16.2): one
+// at a time, never by a fork but of what a forked agent has done itself, never twice without new content, never a result
+// that is not smaller; a model's summary that fails three times in a row is no longer asked for.
 import { plan, type Plan, type PlanOptions, type PlanOutcome } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Fact } from '../../transcript/fact.ts'
