@@ -1,5 +1,7 @@
 // One recording after the other under many policies. What comes out does not depend on who plays which.
 import { lookUp, modelTable } from '../model/models.ts'
+import { defaults } from '../settings/defaults.ts'
+import { findModel, simulatedModels } from '../simulator/index.ts'
 import type { Figures } from './measures.ts'
 import { cacheLosses, type CacheLoss } from './measuring/cache-losses.ts'
 import { recordedFigures } from './measuring/recorded.ts'
@@ -10,9 +12,18 @@ import { load, type Source } from './source.ts'
 export interface BatchOptions {
   readonly policies: readonly Policy[]
   readonly window: number
+  /** Whose prices and rules hold, or `recorded`. */
   readonly model: string
   /** Policies whose window is wanted request by request. */
   readonly timelines?: readonly string[] | undefined
+}
+
+/** In the place of a model: each recording has the rules and prices of its own. */
+export const recordedModel = 'recorded'
+
+/** The one a recording was made with; the default where it is not named, or is none whose rules are known. */
+function ownModel(name: string): string {
+  return findModel(simulatedModels, name)?.id ?? defaults.preset.model
 }
 
 /** Asked before each recording; from then on the rest is left out. */
@@ -47,7 +58,8 @@ export async function* playOne(source: Source, file: number, options: BatchOptio
   const imported = await load(source)
   if (!imported.ok) return yield { kind: 'failed', file, message: imported.failure.message }
   const { recording } = imported
-  const { window, model } = options
+  const { window } = options
+  const model = options.model === recordedModel ? ownModel(recording.model) : options.model
   const figures = recordedFigures(recording, lookUp(modelTable(), model))
   if (figures !== null)
     yield { kind: 'recorded', file, client: recording.client, figures, losses: cacheLosses(recording) }

@@ -31,7 +31,10 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
   switch (fact.type) {
     case 'undo':
       return fold.edits.editing(fact.target) === undefined
-        ? { code: 'no-such-edit', message: `there is no live edit at ${fact.target} to undo` }
+        ? {
+            code: 'no-such-edit',
+            message: `there is no live edit at ${fact.target} to undo; the list of edits (pal edits, /edits) has those there are`,
+          }
         : null
     case 'release':
       return fold.edits.pins.some((pin) => pin.seq === fact.target && pin.released === null) ||

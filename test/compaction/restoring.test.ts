@@ -266,7 +266,8 @@ it('[RS7] undo takes away what was given back with the summary: the request is t
   expect(here.session.view().tokens).toBe(size)
 })
 
-it('[RS7] of two compactions one upon the other each is undone by itself, the last one first, also after a resume', async () => {
+/** Two files were read and more was said: enough for two compactions, one upon the other. */
+async function afterTwoReads() {
   const here = await place({ 'a.ts': file('a', 60), 'b.ts': file('b', 60) }, [
     read('a.ts'),
     talk,
@@ -275,6 +276,11 @@ it('[RS7] of two compactions one upon the other each is undone by itself, the la
   ])
   await turn(here.session.send('look'))
   await here.session.say('more')
+  return here
+}
+
+it('[RS7] of two compactions one upon the other each is undone by itself, the last one first, also after a resume', async () => {
+  const here = await afterTwoReads()
   const first = await bareOf(here.session)
   const one = await here.session.compact()
   await turn(here.session.goOn())
@@ -294,14 +300,7 @@ it('[RS7] of two compactions one upon the other each is undone by itself, the la
 })
 
 it('[RS7] of two compactions the older may be undone first: what it gave back goes with it', async () => {
-  const here = await place({ 'a.ts': file('a', 60), 'b.ts': file('b', 60) }, [
-    read('a.ts'),
-    talk,
-    read('b.ts'),
-    tale(3000),
-  ])
-  await turn(here.session.send('look'))
-  await here.session.say('more')
+  const here = await afterTwoReads()
   const one = await here.session.compact()
   expect(one.restored.length).toBeGreaterThan(0)
   await turn(here.session.goOn())

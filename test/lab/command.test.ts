@@ -29,6 +29,26 @@ describe('pal replay', () => {
     expect(report.groups[0]!.rows[1]!.figures['1h'].reductions).toBeGreaterThan(0)
   })
 
+  it('[J21] plays each recording at the prices of its own model where that is asked for', async () => {
+    const { pal, project } = await desk()
+    const dollarsOf = async (recorded: string, asked: readonly string[]): Promise<number | null> => {
+      const head = { session: 's', client: 'claude-code', model: recorded, usage_kind: 'none', tools: [] }
+      const lines = [JSON.stringify(head), messagesOf(longWork(4, 20))].join('\n')
+      await writeFile(join(project, 'one.jsonl'), lines)
+      const words = ['replay', 'one.jsonl', '--policy', 'append-only', '--json', ...asked]
+      const { code, out, err } = await pal(words)
+      expect([code, err]).toEqual([0, ''])
+      return (JSON.parse(out) as Report).groups[0]!.rows[0]!.figures['1h'].dollars
+    }
+    const own = ['--model', 'recorded']
+    const opus = await dollarsOf('claude-opus-4-6', own)
+    expect(opus).toBe(await dollarsOf('claude-opus-4-6', ['--model', 'claude-opus-4-6']))
+    expect(opus).toBe(await dollarsOf('claude-opus-4-6-20260205', own))
+    const usual = await dollarsOf('nobody-knows-1', own)
+    expect(usual).toBe(await dollarsOf('claude-opus-4-6', []))
+    expect(opus!).toBeGreaterThan(usual!)
+  })
+
   it('[J19] says what is wrong with its words, and what cannot be read', async () => {
     const { pal, project } = await desk()
     await writeFile(join(project, 'x.jsonl'), 'no recording')

@@ -11,6 +11,7 @@ import {
   type Outcome,
   type Policy,
   type Source,
+  recordedModel,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { findModel, simulatedModels } from '../../simulator/index.ts'
@@ -80,10 +81,10 @@ function complain(io: Io, { exit, message }: Refusal): Exit {
 
 async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusal> {
   const model = flags.model ?? defaults.preset.model
-  if (findModel(simulatedModels, model) === null)
+  if (model !== recordedModel && findModel(simulatedModels, model) === null)
     return refuse(
       exits.usage,
-      `${model} is no model that can be simulated; one of ${simulatedModels.map(({ id }) => id).join(', ')}`,
+      `${model} is no model that can be simulated; ${recordedModel} for each recording's own, or one of ${simulatedModels.map(({ id }) => id).join(', ')}`,
     )
   const chosen = await policiesIn(flags.policy ?? usual)
   if ('exit' in chosen) return chosen

@@ -17,7 +17,7 @@ export function addReplay(program: Command, io: Io, ends: Ends): void {
     )
     .option('--against <name>', 'compare with this one of them, session by session')
     .option('--window <tokens>', 'the context window', wholeNumber)
-    .option('--model <name>', 'the model whose prices and rules hold')
+    .option('--model <name>', 'the model whose prices and rules hold; recorded: of each its own')
     .option('--report <file>', 'write a page that shows it all')
     .option('--json', 'as JSON')
     .option('--jobs <n>', 'processes that share the work', wholeNumber)
