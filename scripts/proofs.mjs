@@ -1,0 +1,140 @@
+// `npm run proofs [-- WORD …]`: for every finding that was closed, takes its fix out of a scratch copy and shows that its
+// test then fails by its assertion. With words, only the findings whose name holds one of them. What goes through `pal` or
+// the package's public doors is also run against the build the findings were made on.
+// The list: proofs/*.json, each a list of
+//   { finding, says, test, name, revert: [{ file, replace, by }], old?: true }
+// where `replace` stands exactly once in `file`, and `old` asks for the run against the earlier build.
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+/** The commit on which the findings were made. */
+const earlier = '50d1d98'
+
+const proofs = readdirSync(join(root, 'proofs'))
+  .filter((name) => name.endsWith('.json'))
+  .toSorted()
+  .flatMap((name) => JSON.parse(readFileSync(join(root, 'proofs', name), 'utf8')))
+const words = process.argv.slice(2)
+const wanted =
+  words.length === 0 ? proofs : proofs.filter(({ finding }) => words.some((word) => finding.includes(word)))
+if (wanted.length === 0) {
+  process.stderr.write(`no finding has ${words.join(' or ')} in its name; there are ${proofs.length}\n`)
+  process.exit(2)
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'proofs-'))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+const tree = join(scratch, 'main')
+for (const file of execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\0')
+  .filter((name) => name !== '' && existsSync(join(root, name)))) {
+  mkdirSync(dirname(join(tree, file)), { recursive: true })
+  cpSync(join(root, file), join(tree, file))
+}
+symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+const shared = join(root, '..', 'shared')
+if (existsSync(shared)) symlinkSync(shared, join(scratch, 'shared'))
+
+let built = null
+/** The package as it was: `pal.js` and the library, built once from that commit. */
+function earlierBuild() {
+  if (built !== null) return built
+  const folder = join(scratch, 'earlier')
+  mkdirSync(folder)
+  execFileSync('tar', ['-x', '-C', folder], {
+    input: execFileSync('git', ['archive', earlier], { cwd: root, maxBuffer: 1 << 28 }),
+  })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  execFileSync('npm', ['run', '--silent', 'build'], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  built = join(folder, 'dist')
+  return built
+}
+
+/** How a test ended: `passed`, `assertion`, `error` (it broke otherwise) or `none` (no such test ran). */
+function run({ test, name }, environment) {
+  const report = join(scratch, 'report.json')
+  rmSync(report, { force: true })
+  const pattern = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  spawnSync(
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      test,
+      '-t',
+      pattern,
+      '--reporter=json',
+      `--outputFile=${report}`,
+    ],
+    {
+      cwd: tree,
+      env: { ...process.env, CI: '', ...environment },
+      stdio: 'ignore',
+    },
+  )
+  if (!existsSync(report)) return { how: 'error', why: 'the test file could not be run' }
+  const all = JSON.parse(readFileSync(report, 'utf8'))
+    .testResults.flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'passed' || status === 'failed')
+  if (all.length === 0)
+    return { how: 'none', why: 'no test of that name ran (skipped, or the file does not load)' }
+  const failed = all.filter(({ status }) => status === 'failed')
+  if (failed.length === 0) return { how: 'passed', why: '' }
+  const messages = failed.flatMap(({ failureMessages }) => failureMessages)
+  const first = (messages.find((text) => text.includes('AssertionError')) ?? messages[0] ?? '').split('\n')[0]
+  return { how: messages.some((text) => text.includes('AssertionError')) ? 'assertion' : 'error', why: first }
+}
+
+let bad = 0
+const show = (finding, how, isGood, why) => {
+  if (!isGood) bad++
+  process.stdout.write(
+    `${isGood ? 'ok  ' : 'FAIL'} ${finding}: ${how}${why === '' ? '' : ` (${why.slice(0, 160)})`}\n`,
+  )
+}
+for (const proof of wanted) {
+  const whole = run(proof, {})
+  if (whole.how !== 'passed') {
+    show(proof.finding, `with the fix: ${whole.how}`, false, whole.why)
+    continue
+  }
+  const kept = new Map()
+  let misfit = null
+  for (const { file, replace, by } of proof.revert) {
+    const path = join(tree, file)
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+    if (text.split(replace).length !== 2) misfit = `${file} does not hold the text to take out exactly once`
+    if (!kept.has(path)) kept.set(path, text)
+    writeFileSync(
+      path,
+      text.replace(replace, () => by),
+    )
+  }
+  const without = misfit === null ? run(proof, {}) : { how: 'error', why: misfit }
+  for (const [path, text] of kept) writeFileSync(path, text)
+  show(proof.finding, `without the fix: ${without.how}`, without.how === 'assertion', without.why)
+  if (proof.old === true) {
+    const dist = earlierBuild()
+    const before = run(proof, { PAL_UNDER_TEST: join(dist, 'pal.js'), PALIMPSEST_UNDER_TEST: dist })
+    show(proof.finding, `on ${earlier}: ${before.how}`, before.how === 'assertion', before.why)
+  }
+}
+process.stdout.write(`${wanted.length} findings, ${bad} not proven\n`)
+process.exit(bad === 0 ? 0 : 1)
