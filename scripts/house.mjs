@@ -1,0 +1,255 @@
+// `npm run house [-- --against REV] [--json] [--names]`: the size and shape of the source, counted from its syntax trees.
+// With a revision the same counts of that one stand beside it (default: the commit this was first counted on).
+// `--names` also lists what is behind the counts that should be zero.
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseAst } from 'rolldown/parseAst'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const given = process.argv.slice(2)
+const valueOf = (flag, otherwise) => (given.includes(flag) ? given[given.indexOf(flag) + 1] : otherwise)
+const against = valueOf('--against', '50d1d98')
+
+function filesBelow(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)],
+  )
+}
+
+/** Every node of a syntax tree. */
+function* nodes(node) {
+  if (node === null || typeof node !== 'object') return
+  if (Array.isArray(node)) {
+    for (const one of node) yield* nodes(one)
+    return
+  }
+  if (typeof node.type === 'string') yield node
+  for (const key of Object.keys(node)) {
+    const value = node[key]
+    if (value !== null && typeof value === 'object') yield* nodes(value)
+  }
+}
+
+const keyOf = (member) => member.key?.name ?? member.key?.value ?? null
+
+/** Pages this repository never had: a comment that cites one sends its reader nowhere. */
+const citation =
+  /\b(?:SPEC|TRUST|API|MEMORY|DESIGN|STYLE|NEEDS|PEERS|DEPS|GATEWAY|COMPANION|LEARN|PROMPTS|VOICE|INSPECTOR-FLEET)(?:\.md)? (?:section )?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|E\d+)\b|\bneed \d+\b/g
+
+/** The names the state of a session has had; whichever a tree has is counted. */
+const stateNames = ['Core', 'SessionState']
+
+export function measure(tree) {
+  const src = join(tree, 'src')
+  const sources = filesBelow(src).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  const roomOf = (file) => relative(src, file).split('/')[0].replace(/\.ts$/, '')
+  const importers = new Map(sources.map((file) => [file, new Set()]))
+  const exported = new Map()
+  const optional = []
+  const keysSeen = new Map()
+  const state = new Map()
+  let takers = 0
+  let lines = 0
+  const lengths = new Map()
+  const seen = (name) => keysSeen.set(name, (keysSeen.get(name) ?? 0) + 1)
+
+  const tests = [src, join(tree, 'test'), join(tree, 'bench'), join(tree, 'scripts')]
+    .filter(existsSync)
+    .flatMap(filesBelow)
+    .filter((file) => /\.(?:ts|mjs)$/.test(file))
+  for (const file of tests) {
+    const text = readFileSync(file, 'utf8')
+    const isSource = importers.has(file)
+    const { body } = parseAst(text, { lang: file.endsWith('.ts') ? 'ts' : 'js' })
+    if (isSource) {
+      const count = text.split('\n').length - 1
+      lines += count
+      lengths.set(file, count)
+    }
+    for (const node of nodes(body)) {
+      if (node.type === 'Property' && node.parent === undefined) seen(keyOf(node))
+      // A value can also be set by assignment or handed on by name.
+      if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression')
+        seen(node.left.property.name ?? null)
+      if (!isSource) continue
+      if (
+        (node.type === 'ImportDeclaration' ||
+          node.type === 'ExportNamedDeclaration' ||
+          node.type === 'ExportAllDeclaration') &&
+        node.source?.value?.startsWith('.')
+      )
+        importers.get(resolve(dirname(file), node.source.value))?.add(file)
+      if (node.type === 'ImportExpression' && node.source?.value?.startsWith?.('.'))
+        importers.get(resolve(dirname(file), node.source.value))?.add(file)
+      if (node.type === 'TSPropertySignature' && node.optional === true)
+        optional.push({ name: keyOf(node), file })
+      if (node.type === 'ClassDeclaration' && stateNames.includes(node.id?.name))
+        state.set(
+          node.id.name,
+          new Set(
+            node.body.body
+              .filter(({ type }) => type === 'PropertyDefinition' || type === 'MethodDefinition')
+              .map((member) => keyOf(member) ?? ''),
+          ).size,
+        )
+      if (node.type === 'TSInterfaceDeclaration' && stateNames.includes(node.id.name))
+        state.set(node.id.name, node.body.body.length)
+      if (
+        ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(node.type) &&
+        node.params.some((parameter) => {
+          const annotation = (parameter.typeAnnotation ?? parameter.left?.typeAnnotation)?.typeAnnotation
+          return annotation?.type === 'TSTypeReference' && stateNames.includes(annotation.typeName?.name)
+        })
+      )
+        takers++
+    }
+    if (!isSource) continue
+    for (const statement of body) {
+      const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : null
+      if (declaration === null || declaration === undefined) continue
+      const names =
+        declaration.type === 'VariableDeclaration'
+          ? declaration.declarations.map(({ id }) => id.name)
+          : [declaration.id?.name]
+      for (const name of names.filter((name) => name !== undefined))
+        exported.set(name, [...(exported.get(name) ?? []), file])
+    }
+  }
+
+  const doubled = [...exported].filter(([, files]) => new Set(files).size > 1)
+  const doubledInRoom = doubled.flatMap(([name, files]) => {
+    const rooms = [...new Set(files)].map(roomOf)
+    const again = rooms.filter((room, index) => rooms.indexOf(room) !== index)
+    return again.length === 0 ? [] : [`${name} (${[...new Set(again)].join(', ')})`]
+  })
+  const singleUse = sources.filter((file) => {
+    const users = importers.get(file)
+    return (
+      users.size === 1 &&
+      roomOf([...users][0]) === roomOf(file) &&
+      lengths.get(file) < 60 &&
+      basename(file) !== 'index.ts'
+    )
+  })
+  const unset = optional.filter(({ name }) => name !== null && (keysSeen.get(name) ?? 0) === 0)
+  const papers = [
+    ...tests,
+    ...['README.md', 'ARCHITECTURE.md', 'GLOSSARY.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SPEC.md'].map(
+      (name) => join(tree, name),
+    ),
+    ...filesBelow(join(tree, 'docs')).filter((file) => file.endsWith('.md')),
+    ...filesBelow(src).filter((file) => file.endsWith('.md')),
+  ].filter((file) => existsSync(file) && basename(file) !== 'house.mjs')
+  const cited = papers.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(citation)].map((match) => `${relative(tree, file)}: ${match[0]}`),
+  )
+  const rules = papers
+    .filter((file) => basename(file) === 'SPEC.md')
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/^- \*\*([A-Z]{1,2}\d+)\*\* \S/gm)])
+  const inRoom = (room) => sources.filter((file) => roomOf(file) === room)
+  return {
+    figures: {
+      files: sources.length,
+      folders: new Set(sources.map((file) => dirname(file))).size,
+      lines,
+      'engine files': inRoom('engine').length,
+      'members of the session state': Math.max(0, ...state.values()),
+      'functions that take it': takers,
+      'exported names declared more than once': doubled.length,
+      '… within one room': doubledInRoom.length,
+      'single-use files under 60 lines': singleUse.length,
+      'hops of a compaction': hops(tree, 'compaction'),
+      'hops of a memory': hops(tree, 'memory'),
+      rules: rules.length,
+      'optional members nobody sets': unset.length,
+      'citations of pages elsewhere': cited.length,
+    },
+    rooms: Object.fromEntries(
+      [...new Set(sources.map(roomOf))]
+        .toSorted()
+        .map((room) => [
+          room,
+          {
+            files: inRoom(room).length,
+            lines: inRoom(room).reduce((sum, file) => sum + lengths.get(file), 0),
+          },
+        ]),
+    ),
+    names: {
+      'declared twice in a room': doubledInRoom,
+      'single-use files': singleUse.map((file) => relative(tree, file)),
+      'options nobody sets': unset.map(({ name, file }) => `${name} (${relative(tree, file)})`),
+      citations: cited,
+    },
+  }
+}
+
+/**
+ * How many functions a compaction or a memory passes through, by the walk written down in scripts/walks.json: each step
+ * must really stand in the file it names and be named by the step before, or the walk is not counted.
+ */
+function hops(tree, walk) {
+  const file = join(root, 'scripts', 'walks.json')
+  if (!existsSync(file)) return null
+  for (const steps of JSON.parse(readFileSync(file, 'utf8'))[walk] ?? []) {
+    const texts = steps.map((step) => {
+      const path = join(tree, 'src', step.split('#')[0])
+      return existsSync(path) ? readFileSync(path, 'utf8') : null
+    })
+    const isWhole = steps.every((step, at) => {
+      const name = step.split('#')[1]
+      const text = texts[at]
+      return (
+        text !== null &&
+        new RegExp(String.raw`\b${name}\b`).test(text) &&
+        (at === 0 || new RegExp(String.raw`\b${name}\b`).test(texts[at - 1]))
+      )
+    })
+    if (isWhole) return steps.length
+  }
+  return null
+}
+
+function measureRevision(revision) {
+  const folder = mkdtempSync(join(tmpdir(), 'house-'))
+  try {
+    execFileSync('tar', ['-x', '-C', folder], {
+      input: execFileSync('git', ['archive', revision], {
+        cwd: root,
+        maxBuffer: 1 << 28,
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }),
+    })
+    return measure(folder)
+  } catch {
+    return null
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  const [before, now] = [measureRevision(against), measure(root)]
+  if (before === null) process.stderr.write(`${against} is not in this clone; its column is left out\n`)
+  if (given.includes('--json')) process.stdout.write(`${JSON.stringify({ before, now }, null, 2)}\n`)
+  else {
+    const shown = (value) =>
+      (value === null || value === undefined ? '–' : value.toLocaleString('en-US')).padStart(9)
+    process.stdout.write(`${''.padEnd(42)}${against.padStart(9)}${'now'.padStart(9)}\n`)
+    for (const [name, value] of Object.entries(now.figures))
+      process.stdout.write(`${name.padEnd(42)}${shown(before?.figures[name])}${shown(value)}\n`)
+    process.stdout.write('\n')
+    for (const [room, { files, lines }] of Object.entries(now.rooms)) {
+      const old = before?.rooms[room]
+      process.stdout.write(
+        `${`${room}: files`.padEnd(42)}${shown(old?.files)}${shown(files)}   lines ${shown(old?.lines)}${shown(lines)}\n`,
+      )
+    }
+    if (given.includes('--names'))
+      for (const [title, list] of Object.entries(now.names))
+        process.stdout.write(`\n${title}:\n${list.map((line) => `  ${line}\n`).join('')}`)
+  }
+}
