@@ -168,13 +168,15 @@ export function measure(tree) {
       'citations of pages elsewhere': cited.length,
     },
     rooms: Object.fromEntries(
-      [...new Set(sources.map(roomOf))].toSorted().map((room) => [
-        room,
-        {
-          files: inRoom(room).length,
-          lines: inRoom(room).reduce((sum, file) => sum + lengths.get(file), 0),
-        },
-      ]),
+      [...new Set(sources.map(roomOf))]
+        .toSorted((a, b) => (a < b ? -1 : 1))
+        .map((room) => [
+          room,
+          {
+            files: inRoom(room).length,
+            lines: inRoom(room).reduce((sum, file) => sum + lengths.get(file), 0),
+          },
+        ]),
     ),
     names: {
       'declared twice in a room': doubledInRoom,
