@@ -1,4 +1,4 @@
-// Known facts followed through many extractions and consolidations (SPEC 15.8): `node scripts/run-ts.mjs bench/drift.ts
+// Known facts followed through many extractions and consolidations: `node scripts/run-ts.mjs bench/drift.ts
 // [--cycles=12]`. A day is a cycle: five sessions over the preset and HTTP against the simulator's rule-based model, in
 // which facts are told for the first time, told again in other words and corrected; beside them a duplicate and a relative
 // date are saved by hand; then, a day later by an injected clock, the consolidation. Printed: what survived and what

@@ -2,7 +2,7 @@
 // For each two neighbouring requests of the recorded sessions whose context grew by more than 1,000 tokens: the growth
 // foreseen before sending, with the factor learned from earlier requests alone, against the growth reported.
 //
-// As in SPEC 1.1 the reported output of the response before is taken as known, where the client recorded it whole;
+// The reported output of the response before is taken as known, where the client recorded it whole;
 // the row `all estimated` does without it.
 import { join } from 'node:path'
 import { estimateBlocks } from '../src/projection/tokens.ts'
@@ -22,7 +22,7 @@ function textOf(block: ViewBlock): string {
 const byChars = (blocks: readonly ViewBlock[]): number =>
   blocks.reduce((sum, block) => sum + textOf(block).length / 4, 0)
 
-/** SPEC 1.3: 4 bytes a token, 2 where it looks like JSON, and a third for safety. */
+/** A rule of thumb: 4 bytes a token, 2 where it looks like JSON, and a third for safety. */
 const byRule = (blocks: readonly ViewBlock[]): number =>
   blocks.reduce((sum, block) => {
     const text = textOf(block)
@@ -42,8 +42,8 @@ const methods: readonly Method[] = [
   { name: 'ours, no factor', estimate: estimateBlocks, factor: 'none', outputKnown: true },
   { name: 'chars/4', estimate: byChars, factor: 'none', outputKnown: true },
   { name: 'chars/4 with factor', estimate: byChars, factor: 'session', outputKnown: true },
-  { name: 'rule of SPEC 1.3', estimate: byRule, factor: 'none', outputKnown: true },
-  { name: 'rule of SPEC 1.3 with factor', estimate: byRule, factor: 'session', outputKnown: true },
+  { name: 'rule of thumb', estimate: byRule, factor: 'none', outputKnown: true },
+  { name: 'rule of thumb with factor', estimate: byRule, factor: 'session', outputKnown: true },
 ]
 
 const flags = new Set(process.argv.slice(2).filter((word) => word.startsWith('--')))

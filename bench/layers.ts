@@ -1,5 +1,5 @@
 // How long each layer needs to decide on a view of a million tokens: `node scripts/run-ts.mjs bench/layers.ts [--json]`.
-// Goal: under a millisecond (SPEC 0), disk writes apart. Before every decision a round is added, as in a session.
+// Goal: under a millisecond, disk writes apart. Before every decision a round is added, as in a session.
 // Baseline in the same run: one plain walk over every block of the view, which is the least a layer does that keeps
 // nothing. A stub is written when its result is new; the first look after a resume writes all of them, the last row.
 import { pointOf } from '../src/projection/dial.ts'

@@ -1,4 +1,4 @@
-// The words of the command line, in one parser (TRUST A30): what is not a command is a prompt, and after `--` everything
+// The words of the command line, in one parser: what is not a command is a prompt, and after `--` everything
 // is text. Each command is loaded when it is asked for.
 import { Command, CommanderError } from 'commander'
 import { exits, type Exit } from './exit-codes.ts'

@@ -1,4 +1,4 @@
-// The audit of a compaction (SPEC 15.1): what the replaced span held against what the new view still shows. Mechanical:
+// The audit of a compaction: what the replaced span held against what the new view still shows. Mechanical:
 // a thing counts as kept when its very words stand there. What is missing goes into a small ledger, the weightiest
 // first; the rest is reported as lost. Everything can still be read by its place, so lost means: no longer in sight.
 import { defaults } from '../settings/defaults.ts'

@@ -1,4 +1,4 @@
-// A summary with no model (SPEC 15.2): lines taken from the structure of a span. Deterministic; every line is a quote or
+// A summary with no model: lines taken from the structure of a span. Deterministic; every line is a quote or
 // a count with its place, and nothing is put into anybody's mouth. The user's own words are not repeated here: they are
 // kept verbatim beside the text (`keeping`).
 import type { Part } from '../projection/view.ts'

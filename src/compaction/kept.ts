@@ -1,5 +1,5 @@
 // Which messages stay as they are beside a text that somebody wrote: with the notes, all that came after them and
-// enough before it (SPEC 7.2); with a summary of everything, only what awaits an answer (SPEC 8.4).
+// enough before it; with a summary of everything, only what awaits an answer.
 import type { Seq } from '../transcript/ids.ts'
 import { defaults } from '../settings/defaults.ts'
 import { cutBefore, stubsOf, weightOf, type Scene, type Stub } from './scene.ts'

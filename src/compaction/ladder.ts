@@ -1,4 +1,4 @@
-// The ladder (SPEC 16.1): whatever the history, a compaction that ends at or below the target, or below the threshold
+// The ladder: whatever the history, a compaction that ends at or below the target, or below the threshold
 // where what must be kept exceeds it, or a refusal with the numbers. Rungs, from the mildest: clear large results that
 // were sent before; put away the older part and keep the newest messages; keep fewer; keep only what awaits an answer;
 // put that away too; show less of the user's words. Pure: it plans, and somebody else writes.

@@ -1,4 +1,4 @@
-// What instruction files say about compaction (SPEC 8.3): a section whose heading is Compaction, or Compact instructions,
+// What instruction files say about compaction: a section whose heading is Compaction, or Compact instructions,
 // is handed to whoever writes a summary, behind what the user asks for at the moment.
 
 const heading = /^(#{1,6})\s+(?:compaction|compact(?:ion)?\s+instructions)\s*#*\s*$/i

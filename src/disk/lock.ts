@@ -1,4 +1,4 @@
-// A lock that survives crashes, reused process numbers, zombies and pauses (law T2, TRUST P7).
+// A lock that survives crashes, reused process numbers, zombies and pauses (law T2).
 //
 // Format. A folder with one file per taking, named by its epoch: `lock/1`, `lock/2` … The highest one counts. A body is
 // one line of JSON, whole from the first moment because it is linked into place:

@@ -1,4 +1,4 @@
-// A file is replaced whole: readers see the old bytes or the new ones, never a part (TRUST P5). The new bytes go to
+// A file is replaced whole: readers see the old bytes or the new ones, never a part. The new bytes go to
 // a temporary file in the same folder, under a name that begins with a dot so that scanners skip it, are synced,
 // renamed over the old name, and the folder is synced. On any failure the old file is untouched.
 import { basename, dirname } from 'node:path'

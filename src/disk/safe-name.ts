@@ -1,4 +1,4 @@
-// Ids that come from outside become file names here and nowhere else (TRUST A15). A plain id is its own name; any
+// Ids that come from outside become file names here and nowhere else. A plain id is its own name; any
 // other becomes the hash of its bytes, so that different ids never meet in one file and none can leave its folder.
 import { createHash } from 'node:crypto'
 

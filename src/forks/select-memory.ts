@@ -1,4 +1,4 @@
-// Which memories would help, asked of a small model (SPEC 11.2): a direct call on the session's account, with a prompt of
+// Which memories would help, asked of a small model: a direct call on the session's account, with a prompt of
 // its own and no tools. It sees descriptions, never texts, and answers with names; what is no name of the manifest is
 // dropped by who asked. Given up after a while: the ranker then serves alone.
 import type { Aside } from '../engine/aside/aside.ts'

@@ -18,13 +18,13 @@ export interface Prices extends Rates {
 export type ThinkingMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools'
 
 export interface Capabilities {
-  /** Reasoning is valid only while every earlier byte is the one it was made under (SPEC 16.8). */
+  /** Reasoning is valid only while every earlier byte is the one it was made under. */
   readonly bindsPrefix: boolean
   /** A message of role `system` may stand among the others. */
   readonly midConversationSystem: boolean
-  /** The server can clear old tool results and reasoning by itself (SPEC 4.5). */
+  /** The server can clear old tool results and reasoning by itself. */
   readonly contextEditing: boolean
-  /** Cached blocks can be deleted by reference (SPEC 4.3). Not public: no row has it, an endpoint may declare it. */
+  /** Cached blocks can be deleted by reference. Not public: no row has it, an endpoint may declare it. */
   readonly cacheEdits: boolean
   /** The last message may be the beginning of the answer. */
   readonly prefill: boolean

@@ -36,12 +36,12 @@ export interface ModelMessage {
   readonly content: readonly AssistantBlock[]
   readonly stop: string | null
   readonly usage: Usage
-  /** What the server says it cleared by itself (SPEC 4.5). */
+  /** What the server says it cleared by itself. */
   readonly appliedEdits: readonly Readonly<Record<string, unknown>>[]
-  /** Reasoning the server dropped from our request (API 3.4). */
+  /** Reasoning the server dropped from our request. */
   readonly inputTransformations: readonly Readonly<Record<string, unknown>>[]
   readonly diagnostics: unknown
-  /** Tokens the server leaves out because of cache edits, as last reported (SPEC 4.3). */
+  /** Tokens the server leaves out because of cache edits, as last reported. */
   readonly cacheDeletedTokens?: number | undefined
 }
 

@@ -112,7 +112,7 @@ export interface WindowClues {
   readonly learned?: number | undefined
 }
 
-/** The window of a model: the first that answers, in the order of SPEC 1.4. What is no positive number is no answer. */
+/** The window of a model: the first that answers, most specific first. What is no positive number is no answer. */
 export function windowOf(clues: WindowClues): Window {
   const long = defaults.model.longWindowTokens
   const answers: readonly (readonly [WindowSource, number | undefined])[] = [

@@ -58,7 +58,7 @@ export interface WireRequest {
   readonly speed?: 'standard' | 'fast'
   readonly diagnostics?: { readonly previous_message_id: string | null }
   readonly context_management?: { readonly edits: readonly WireContextEdit[] }
-  /** Not public: a capability that only the simulator and providers which declare it know (SPEC 4.3). */
+  /** Not public: a capability that only the simulator and providers which declare it know. */
   readonly cache_edits?: readonly WireCacheEdit[]
 }
 

@@ -78,7 +78,7 @@ export function officeOf(setup: OfficeSetup): Office {
   })
 }
 
-/** A worktree is checked out, and that runs the filters a repository's own configuration names (TRUST A21). */
+/** A worktree is checked out, and that runs the filters a repository's own configuration names. */
 async function worktreeRefusal({ fs, project, trusted }: OfficeSetup): Promise<string | null> {
   const acts = trusted === true ? null : await gitActs(fs, project.cwd)
   return acts === null

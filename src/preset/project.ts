@@ -1,6 +1,6 @@
 // Which project a folder belongs to: the folder that holds `.git` at or above it, else the folder itself, always by its
 // real path. Its slug names the folder of its sessions: a readable part for people, a hash so that two projects never
-// share one (TRUST A16).
+// share one.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { failureOf, systemCode, type DiskResult, type FileSystem } from '../disk/fs.ts'

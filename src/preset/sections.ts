@@ -1,4 +1,4 @@
-// The words of the system prompt (SPEC 9.2), short because every request pays for them. What is true of everybody stands
+// The words of the system prompt, short because every request pays for them. What is true of everybody stands
 // on the static side; what is true of this session only, on the dynamic side.
 import type { SectionDefinition } from '../request/sections.ts'
 

@@ -1,5 +1,5 @@
-// The room there is, in numbers (SPEC 1.5). Everything scales with the window, so thresholds stay positive and the
-// target lies below the trigger for any pair of window and output size (SPEC 16.2).
+// The room there is, in numbers. Everything scales with the window, so thresholds stay positive and the
+// target lies below the trigger for any pair of window and output size.
 import { defaults } from '../settings/defaults.ts'
 
 export interface Room {

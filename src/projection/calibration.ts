@@ -44,7 +44,7 @@ export function factorOf(state: Calibration, model: string): number {
   return learnedOf(state, model).factor
 }
 
-/** What a view takes: what the provider last counted, corrected by what the estimate says has changed since (SPEC 1.1). */
+/** What a view takes: what the provider last counted, corrected by what the estimate says has changed since. */
 export function sizeOf(
   anchor: { readonly tokens: number; readonly estimate: number } | null,
   estimate: number,

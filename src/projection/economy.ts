@@ -1,4 +1,4 @@
-// What a reduction of the view is worth (SPEC 16.5). Reading from the cache is cheap, not free: what is taken out is
+// What a reduction of the view is worth. Reading from the cache is cheap, not free: what is taken out is
 // saved at every request still to come, and what stands behind the edit has to be written again once. Pure arithmetic;
 // the unit of money is that of the rates.
 

@@ -1,4 +1,4 @@
-// Every removal, as a list (SPEC 16.4): what left the view, by whom, why, how many tokens, what it was expected to save,
+// Every removal, as a list: what left the view, by whom, why, how many tokens, what it was expected to save,
 // and the place by which it is taken back. Nothing is kept for it: it is read from the entries.
 import {
   isEditing,

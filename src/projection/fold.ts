@@ -277,7 +277,7 @@ export class Fold {
   }
 
   // One response may be kept as several entries of one message id, with results between them: the anchor stays at
-  // the first, takes the last one's usage, and what came between counts as growth (SPEC 1.2).
+  // the first, takes the last one's usage, and what came between counts as growth.
   #anchor(place: Seq, fact: FactOf<'assistant-message'>, before: number): void {
     const { usage, model, messageId } = fact
     if (usage === undefined) return

@@ -49,6 +49,6 @@ export type Proposal =
 export interface Layer {
   readonly name: string
   decide(view: View, budget: Budget): Proposal | null
-  /** Where it decides nothing: what it weighed and left because it loses, with the numbers (SPEC 16.5). */
+  /** Where it decides nothing: what it weighed and left because it loses, with the numbers. */
   declined?(view: View, budget: Budget): Omit<Declined, 'layer'> | null
 }

@@ -80,10 +80,10 @@ export interface View {
   readonly estimate: number
   readonly fixedEstimate: number
   readonly anchor: Anchor | null
-  /** Calibrated size in tokens (SPEC 1.1). */
+  /** Calibrated size in tokens. */
   readonly tokens: number
   readonly factor: number
-  /** Reasoning made in these ranges was made under a prefix that has changed since (SPEC 16.8). */
+  /** Reasoning made in these ranges was made under a prefix that has changed since. */
   readonly staleReasoning: readonly Range[]
   /** Ranges that layers leave alone until they are released: what an undo gave back. */
   readonly held: readonly Range[]

@@ -1,4 +1,4 @@
-// Why a cache broke: two snapshots compared piece by piece (SPEC 9.5). Only what was cached is compared: messages up to
+// Why a cache broke: two snapshots compared piece by piece. Only what was cached is compared: messages up to
 // the block that carried the mark. Every difference is a cause with its size; texts are made from the causes.
 import { defaults } from '../settings/defaults.ts'
 import type { Seq } from '../transcript/ids.ts'
@@ -42,7 +42,7 @@ export type BreakCause =
       /** Empty when the message is gone. */
       readonly after: string
     }
-  /** The first image came or the last one went: that alone loses the messages (API 2.5). */
+  /** The first image came or the last one went: that alone loses the messages. */
   | { readonly kind: 'images'; readonly has: boolean }
   /** More has been added than the provider looks back over. */
   | { readonly kind: 'lookback'; readonly positions: number }
@@ -151,7 +151,7 @@ function firstMessageChange(before: Segments, after: Segments): MessageChange | 
   return null
 }
 
-/** Positions from the old mark to the new one; a run of calls, or of results, is one (API 2.1). */
+/** Positions from the old mark to the new one; a run of calls, or of results, is one. */
 function positionsAdded(before: Segments, after: Segments): number {
   if (before.mark === null || after.mark === null) return 0
   let positions = 0

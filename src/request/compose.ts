@@ -154,7 +154,7 @@ function openCalls(list: readonly SentMessage[]): readonly string[] {
   return calls.filter((call) => !answered.has(call))
 }
 
-/** With thinking switched on by hand, the tool loop in progress must begin with reasoning (API 4, 13). */
+/** With thinking switched on by hand, the tool loop in progress must begin with reasoning. */
 function allowsManualThinking(list: readonly SentMessage[]): boolean {
   let first: SentMessage | null = null
   let inLoop = false

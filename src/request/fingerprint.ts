@@ -1,4 +1,4 @@
-// Notices that the provider's cache lost what it had, and says why (SPEC 9.5). Two phases: before the call a snapshot
+// Notices that the provider's cache lost what it had, and says why. Two phases: before the call a snapshot
 // of everything that makes the cache key, after it the reading is held against the last one of the same source.
 //
 // What should be read is what the last request read and wrote, not what it read: a write that never comes back is a
@@ -41,7 +41,7 @@ interface Baseline {
   readonly at: number
   /** What the next request should read. */
   readonly tokens: number
-  /** Tokens the server was told to leave out, as it last reported them (SPEC 4.3). */
+  /** Tokens the server was told to leave out, as it last reported them. */
   readonly deleted: number
 }
 

@@ -1,4 +1,4 @@
-// How long what a request writes stays cached (SPEC 9.4). Who may have the long lifetime, and for which sources, is
+// How long what a request writes stays cached. Who may have the long lifetime, and for which sources, is
 // asked at the first request and then stands for the session: an answer that changed on the way would change the
 // price of everything that is cached, and a long mark may not follow a short one.
 import { defaults } from '../settings/defaults.ts'

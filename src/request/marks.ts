@@ -1,4 +1,4 @@
-// Where cache marks stand (SPEC 9.3). At most four: last tool, static block, dynamic block, and exactly one in the
+// Where cache marks stand. At most four: last tool, static block, dynamic block, and exactly one in the
 // messages, on the last block of the last message that can carry one, or where the caller says.
 import type { CacheControl } from '../model/wire.ts'
 import type { Seq } from '../transcript/ids.ts'

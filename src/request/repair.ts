@@ -24,7 +24,7 @@ export type { ReasoningOrigin } from './repair/reasoning.ts'
 export interface RepairOptions {
   /** The model that will read the messages. */
   readonly model: string
-  /** It refuses reasoning whose prefix has changed (SPEC 16.8). */
+  /** It refuses reasoning whose prefix has changed. */
   readonly bindsPrefix?: boolean | undefined
   /** Where a reasoning block comes from; unknown origin counts as the model's own. Asked by block identity. */
   readonly origin?: ((block: WireBlock) => ReasoningOrigin | undefined) | undefined

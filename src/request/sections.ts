@@ -1,4 +1,4 @@
-// The system prompt as named sections with one boundary (SPEC 9.2). What stands before the boundary is the same for
+// The system prompt as named sections with one boundary. What stands before the boundary is the same for
 // everybody, what stands behind it belongs to this session. A section is computed once and kept until `reset` (clear or
 // compaction), because each change of its text costs the whole cache behind it; one that must follow the moment says
 // why, and stands on the dynamic side. The texts themselves come from the preset or the embedder.

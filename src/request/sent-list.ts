@@ -8,7 +8,7 @@ import { createSerializer, goOn, ownMessage, type SentMessage, type SerializerOp
 /** Which reasoning goes along. */
 export interface ReasoningChoice {
   readonly model: string
-  /** Reasoning is bound to the exact prefix it was made under (SPEC 16.8). */
+  /** Reasoning is bound to the exact prefix it was made under. */
   readonly bindsPrefix: boolean
   /** The provider refused earlier reasoning: what was made before this place is left out. */
   readonly reasoningFrom?: number | undefined

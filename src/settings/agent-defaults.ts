@@ -26,7 +26,7 @@ export const agentDefaults = {
     /** Longest file that declares a type, and how many of them are read. */
     typeBytes: 64 * KB,
     types: 100,
-    /** What of an agent's memory is loaded (SPEC 10.5). */
+    /** What of an agent's memory is loaded. */
     memoryLines: 200,
     memoryBytes: 25_000,
     /** How often a running agent is asked what it is at, what the phrase may be, and what of its work is shown. */

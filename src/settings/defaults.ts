@@ -31,7 +31,7 @@ export const defaults = {
     maxLineBytes: 16 * MB,
   },
   store: {
-    /** `full` syncs every entry, `batch` what others act on (TRUST 1a), `none` leaves it to the system. */
+    /** `full` syncs every entry, `batch` what others act on, `none` leaves it to the system. */
     fsync: 'batch' as 'full' | 'batch' | 'none',
     /** Longest time an entry that nobody acts on may wait for its sync. */
     groupCommitMs: 200,

@@ -1,6 +1,6 @@
 // The settings in force: the managed file beats flags, which beat the environment, which beats the local, the project's
 // and the user's file; lists of rules are gathered from all of them. Law: of a
-// folder that is not trusted no byte is read, and no project file decides where data goes or what runs (TRUST A7). What
+// folder that is not trusted no byte is read, and no project file decides where data goes or what runs. What
 // is wrong with a file is said with file and key; the rest of it counts.
 import { join } from 'node:path'
 import { ruleLists, splitRules, type GivenRule, type RuleList } from './rule-list.ts'

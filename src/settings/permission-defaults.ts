@@ -2,7 +2,7 @@
 import { KB, second } from './units.ts'
 
 export const permissionDefaults = {
-  /** A longer command is not judged: it is refused (TRUST A23). */
+  /** A longer command is not judged: it is refused. */
   commandChars: 128 * KB,
   /** Ways to read the parts of one command; beyond, it is refused. */
   readings: 400,

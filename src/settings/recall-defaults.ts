@@ -1,5 +1,5 @@
-// Numbers of recall and search. Weights of the rankers come from MEMORY 7 where they were measured there, and from
-// `npm run bench:recall` else; docs/recall.md says what each is good for.
+// Numbers of recall and search. Weights of the rankers were measured with
+// `npm run bench:recall`; docs/recall.md says what each is good for.
 import { MB, minute, second } from './units.ts'
 
 const day = 24 * 60 * minute

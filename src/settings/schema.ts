@@ -2,7 +2,7 @@
 // on its own, so that one bad value costs that key and not the file.
 //
 // The file is one JSON object. Keys marked `user` decide where data goes or what runs on this machine; a project may
-// never set them, trusted or not (TRUST A7).
+// never set them, trusted or not.
 import * as z from 'zod/mini'
 
 const count = z.int().check(z.positive())

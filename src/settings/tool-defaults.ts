@@ -2,7 +2,7 @@
 import { MB, second, minute } from './units.ts'
 
 export const toolDefaults = {
-  /** Largest result that enters the view whole (SPEC 2.2). */
+  /** Largest result that enters the view whole. */
   maxResultChars: 50_000,
   /** Read-only calls of one response that run at the same time. */
   parallel: 8,

@@ -1,4 +1,4 @@
-// The prompt cache, exactly API 2.9: writes only at marks, reads by walking back at most twenty positions from each
+// The prompt cache, as its vectors in the tests state it: writes only at marks, reads by walking back at most twenty positions from each
 // mark, lifetimes from the start of a request, entries visible once the writing response has begun. Open choices made
 // here: lookback crosses the borders between tools, system and messages; any member of a run matches; a hit refreshes
 // only the entry it hit; a mark before the hit writes nothing; an entry written after cache edits serves only requests
@@ -126,7 +126,7 @@ function isReadable(entry: Entry, position: Position, now: number): boolean {
   )
 }
 
-/** API 2.2: up to the hit is read, up to the last long mark is written for an hour, up to the last mark for less. */
+/** Up to the hit is read, up to the last long mark is written for an hour, up to the last mark for less. */
 function usageOf(prompt: Prompt, readTokens: number, written: readonly Position[]): CacheUsage {
   const end = written.at(-1)?.endTokens ?? readTokens
   const longEnd = written.findLast((each) => each.mark === '1h')?.endTokens ?? readTokens

@@ -1,6 +1,6 @@
 // The judge's own counter, deliberately not the engine's: UTF-8 bytes over a constant of the tokenizer's generation,
 // rounded up per block, plus a fixed weight per block. It is not exact, it is stable: the same block always weighs the
-// same, so positions add up. Images follow API 2.6; documents that are not text weigh by their size. Counts are kept
+// same, so positions add up. Images weigh by their area; documents that are not text weigh by their size. Counts are kept
 // per object.
 import type { WireBlock, WireTool } from '../model/wire.ts'
 import { NEW_TOKENIZER_SINCE } from './models.ts'

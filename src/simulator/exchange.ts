@@ -67,7 +67,7 @@ export interface Exchange {
 
 const DEFAULT_SECRET = 'palimpsest-simulator'
 const ID_DIGITS = 8
-/** `max_tokens: 0` only fills the cache (API 2.7). */
+/** `max_tokens: 0` only fills the cache. */
 const PREWARMED: Answer = { content: [], stop_reason: 'max_tokens', output_tokens: 0 }
 
 type Headers = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-// The models the simulator serves and what each one accepts (API 2.1, 2.6, 3.4, 4). The judge keeps its own table
+// The models the simulator serves and what each one accepts. The judge keeps its own table
 // and its own numbers: a wrong number in the engine's table must show up here as a rejected request.
 
 export type ThinkingMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools'

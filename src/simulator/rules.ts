@@ -1,4 +1,4 @@
-// The wire rules of API 4 as one pure function. One error per request, the first in this order: shape (known fields,
+// The wire rules (docs/wire-rules.md) as one pure function. One error per request, the first in this order: shape (known fields,
 // then unknown keys), model, parameters, cache marks, messages, images, reasoning. The real order is not documented.
 import type { WireError, WireRequest } from '../model/wire.ts'
 import { createDigests } from './digest.ts'

@@ -1,5 +1,5 @@
 // Plan: the model shows its plan to the user and waits for a yes. The plan is kept as an attachment, so that it stands
-// word for word after every compaction (SPEC 8.7); a yes ends the mode in which nothing may be changed.
+// word for word after every compaction; a yes ends the mode in which nothing may be changed.
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { inputShape, text, type InputOf } from './input.ts'

@@ -1,6 +1,6 @@
 // Runs the calls of one response. Read-only calls that stand side by side run at the same time; any other call waits for
 // those before it and holds back those behind it, so that a read after a write sees what was written. Every call gets
-// exactly one result, whatever happens (law E1), and every result is redacted here, before anyone sees it (SPEC 16.10).
+// exactly one result, whatever happens (law E1), and every result is redacted here, before anyone sees it.
 import { setMaxListeners } from 'node:events'
 import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'

@@ -1,4 +1,4 @@
-// When a fact must be safe on the disk (TRUST 1a). `now`: somebody acts on it at once, so losing it would make what
+// When a fact must be safe on the disk. `now`: somebody acts on it at once, so losing it would make what
 // was done unexplained. `soon`: losing the last moments of it is survivable and said. `none`: it can be made again.
 import type { Fact } from './fact.ts'
 import type { Durability } from './store.ts'

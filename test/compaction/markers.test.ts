@@ -1,4 +1,4 @@
-// What must not be forgotten (need 4): a token of its own in each source, five compactions one upon the other, and a
+// What must not be forgotten: a token of its own in each source, five compactions one upon the other, and a
 // summariser that answers garbage; the token is in the request that goes over the wire.
 import { expect, it } from 'vitest'
 import type { Restorer } from '../../src/engine/restoring/restorer.ts'

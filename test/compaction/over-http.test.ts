@@ -60,7 +60,7 @@ describe('a window that fills', () => {
     expect(lastBody(scene.simulator.log.requests)).toContain('PLAN-PERSIST-42')
   })
 
-  it('[O13] the boundary says everything that SPEC 8.6 asks for', async () => {
+  it('[O13] the boundary says everything a compaction records', async () => {
     const scene = await small(['on it'])
     const { session, store } = await reopened(turnOf('build the parser', 20), { model: scene.model, window })
     await turn(session.send('go on'))

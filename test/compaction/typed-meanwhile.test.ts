@@ -1,4 +1,4 @@
-// What is typed during a compaction (need 23): durable before it is acknowledged and delivered once, whatever becomes of
+// What is typed during a compaction: durable before it is acknowledged and delivered once, whatever becomes of
 // the compaction and of the process.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createEngine, fileStore } from '../../src/index.ts'

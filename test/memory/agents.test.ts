@@ -1,4 +1,4 @@
-// What agents keep for their own kind (SPEC 13.5), through the same gate as every memory.
+// What agents keep for their own kind, through the same gate as every memory.
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

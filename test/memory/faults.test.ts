@@ -1,4 +1,4 @@
-// Every call to the disk fails once, in turn, while a memory is written (TRUST 1b): what is there afterwards is the old
+// Every call to the disk fails once, in turn, while a memory is written: what is there afterwards is the old
 // or the new memory, known to the ledger, and the failure was said.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Many processes change one memory at the same time, and nothing is lost (TRUST P6, fixture K3).
+// Many processes change one memory at the same time, and nothing is lost.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'

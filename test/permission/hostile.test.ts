@@ -1,4 +1,4 @@
-// A repository that means harm, opened for the first time (TRUST A7 and friends): real git, a real listener, the command
+// A repository that means harm, opened for the first time: real git, a real listener, the command
 // as it is shipped. Before trust nothing connects, nothing runs and nothing is written outside of our own folder; and
 // what the model is talked into afterwards meets the rules.
 import { execFileSync } from 'node:child_process'

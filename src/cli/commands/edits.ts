@@ -1,5 +1,5 @@
 // `pal edits`: everything that left the view of a session, by whom and why, what it freed and was expected to save, and
-// the number by which it is taken back (SPEC 16.4).
+// the number by which it is taken back.
 import { EditList, type DeclinedRow, type EditRow } from '../../projection/edit-list.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'

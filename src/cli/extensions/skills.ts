@@ -1,6 +1,6 @@
 // Skills: folders with a SKILL.md that says how something is done, `~/.palimpsest/skills/NAME/` and, in a trusted
 // project, `.palimpsest/skills/NAME/`. The prompt lists names and descriptions only; the Skill tool shows the page when
-// it is needed, and a compaction gives used ones back as they are now, newest first (SPEC 8.7).
+// it is needed, and a compaction gives used ones back as they are now, newest first.
 import { dirname } from 'node:path'
 import type { Restorer } from '../../engine/restoring/restorer.ts'
 import { estimateText } from '../../projection/tokens.ts'

@@ -1,4 +1,4 @@
-// What a request holds, by where it came from (SPEC 16.7). Law: the rows are made of the request's own bytes, every block
+// What a request holds, by where it came from. Law: the rows are made of the request's own bytes, every block
 // of it stands in exactly one row, and the tokens sum to the size that was given.
 import type { WireBlock, WireRequest } from '../../model/wire.ts'
 import { estimateBlocks, estimateText } from '../../projection/tokens.ts'

@@ -1,4 +1,4 @@
-// The price of coming back (SPEC 16.5): when the cache has run out since the last answer, the next request writes the
+// The price of coming back: when the cache has run out since the last answer, the next request writes the
 // whole context again. Said before it is paid.
 import type { Session } from '../../engine/session.ts'
 import { lookUp, ratesOf } from '../../model/models.ts'

@@ -1,4 +1,4 @@
-// A question of permission as lines of text (TRUST A19): whole, never cut, what cannot be seen written out, and a long
+// A question of permission as lines of text: whole, never cut, what cannot be seen written out, and a long
 // run of blanks or empty lines counted instead of printed, so that nothing hides behind it.
 import type { Question } from '../../tools/permission/question.ts'
 import { safeLine, safeText } from './safe-text.ts'

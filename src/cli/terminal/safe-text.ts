@@ -1,4 +1,4 @@
-// What may reach a terminal (TRUST A18). Every tool output, file name and model text passes here: control characters and
+// What may reach a terminal. Every tool output, file name and model text passes here: control characters and
 // every sequence a terminal acts on are taken out, colours apart, which are reset at the end. Law: what comes out holds
 // no C0 but newline and tab, no C1, no ESC that is not the start of a colour; and it is the same however the text was cut
 // into pieces on its way.

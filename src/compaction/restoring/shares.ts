@@ -1,4 +1,4 @@
-// Who gets how much of what is left below the target (SPEC 8.7). What stands (plan, mode, tasks) comes first and files
+// Who gets how much of what is left below the target. What stands (plan, mode, tasks) comes first and files
 // shrink first; among equals everything shrinks in proportion.
 
 /** What each of these sizes gets of so much room. */

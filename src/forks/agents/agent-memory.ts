@@ -1,4 +1,4 @@
-// What agents of one type remember (SPEC 13.5): a folder for each type and scope, with an index that is loaded when one
+// What agents of one type remember: a folder for each type and scope, with an index that is loaded when one
 // starts. No recall, no extraction; the agent writes it with the tools it has, through the same path checks.
 //
 //   user      ~/.palimpsest/agent-memory/<type>/             everywhere

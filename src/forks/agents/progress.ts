@@ -1,4 +1,4 @@
-// What a running agent is at, in three to five words (SPEC 13.6): asked of the cheapest model from what the agent called
+// What a running agent is at, in three to five words: asked of the cheapest model from what the agent called
 // last, without tools and outside of its talk. A phrase that is vague, in the past, or names nothing it touched is dropped.
 import { price, type ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'

@@ -1,4 +1,4 @@
-// A mailbox on disk (TRUST 1a). A folder with four others:
+// A mailbox on disk. A folder with four others:
 //
 //   tmp/   being written              new/   <order>~<sender>~<id>   waiting
 //   cur/   acted on, the newest       bad/   what could not be read, or was tried too often

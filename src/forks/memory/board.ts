@@ -1,4 +1,4 @@
-// What goes on beside the talk for memories, for people to look at and to stop (SPEC 12.7). Kept in memory only; what was
+// What goes on beside the talk for memories, for people to look at and to stop. Kept in memory only; what was
 // written is in the ledger, and what it cost in the transcript.
 import type { LiveEvent } from '../../engine/live.ts'
 import { defaults } from '../../settings/defaults.ts'

@@ -1,4 +1,4 @@
-// What a job on memories may call (SPEC 12.2): look anywhere the user's rules let it, run commands that only look, and
+// What a job on memories may call: look anywhere the user's rules let it, run commands that only look, and
 // write in the folders of memories. Everything else is refused when it is called; the list of tools stays as it is.
 import { analyse } from '../../tools/permission/shell/analyse.ts'
 import { looksOnly } from '../../tools/permission/shell/looking.ts'

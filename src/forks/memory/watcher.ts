@@ -1,4 +1,4 @@
-// What happens with memories when a turn has ended (SPEC 12.1, 12.4, 14.1): what was said is extracted, then it is asked
+// What happens with memories when a turn has ended: what was said is extracted, then it is asked
 // whether it is time to consolidate. All of it runs beside the talk; nothing waits for it but the end of the session,
 // and that not for long. What goes wrong is said and ends nothing.
 import { basename } from 'node:path'

@@ -1,4 +1,4 @@
-// When notes are due (SPEC 6.2): enough tokens of conversation for the first, later enough added since the last update
+// When notes are due: enough tokens of conversation for the first, later enough added since the last update
 // together with enough calls or a natural pause. Counted over the entries since, so that a resume goes on where it was.
 // An update reads the whole talk, so in a long one more must have come: the price of notes stays a share of what is new.
 import type { Fold } from '../../projection/fold.ts'

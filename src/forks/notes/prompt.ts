@@ -1,5 +1,5 @@
 // The request to bring the notes up to date. `{{currentNotes}}` and `{{notesPath}}` are put in once, in one pass, so
-// that what stands in the notes is never read as a place to fill (SPEC 6.4). Pure.
+// that what stands in the notes is never read as a place to fill. Pure.
 
 export const defaultPrompt = `This request comes from the program and not from the user; it is no part of the conversation, and the notes do not speak of it.
 

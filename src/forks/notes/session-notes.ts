@@ -1,4 +1,4 @@
-// Notes of a session, kept by a fork while it goes on (SPEC 6), and read back when it is compacted (SPEC 7.1). One update
+// Notes of a session, kept by a fork while it goes on, and read back when it is compacted. One update
 // at a time, beside the turn; what goes wrong is counted and never reaches the turn. Three failures in a row switch the
 // notes off for this session, with one notice.
 import { resolve } from 'node:path'
@@ -33,7 +33,7 @@ export const notesPurpose = 'notes'
 interface State {
   running: { readonly since: number; readonly work: Promise<void> } | null
   failures: number
-  /** Written, but its last answer still waited for results when it ended (SPEC 6.5). */
+  /** Written, but its last answer still waited for results when it ended. */
   unsaid: { readonly fact: FactOf<'notes-update'>; readonly open: readonly string[] } | null
 }
 

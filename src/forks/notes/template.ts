@@ -79,7 +79,7 @@ export function overlong(text: string): readonly string[] {
   return [...whole, ...parts]
 }
 
-/** Each section at most as long as it may be, cut at the end of a line, with the way to the rest (SPEC 7.3). */
+/** Each section at most as long as it may be, cut at the end of a line, with the way to the rest. */
 export function cutToLimits(text: string, path: string): string {
   return sectionsIn(text)
     .map(({ heading, guidance, body }) =>

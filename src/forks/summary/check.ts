@@ -1,4 +1,4 @@
-// Whether a model's summary may be trusted (SPEC 8.2), and what of it. One that lacks its sections, mostly quotes as the
+// Whether a model's summary may be trusted, and what of it. One that lacks its sections, mostly quotes as the
 // user's what nobody said, or names things that do not occur is no summary of this session. A single quotation that was
 // made up costs only itself and the lines that say the same. Wrong numbers and lost names are the audit's to find. Pure.
 import { defaults } from '../../settings/defaults.ts'

@@ -1,4 +1,4 @@
-// A summary by a model (SPEC 8.2): first by a fork that shares the session's cached prefix, then by a direct call, in
+// A summary by a model: first by a fork that shares the session's cached prefix, then by a direct call, in
 // pieces where the conversation exceeds the window of whoever writes. An answer that does not hold is no answer: the
 // caller has an extracted text in hand. Nothing here throws, and nothing of the session is changed.
 import { accountOf, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
@@ -157,7 +157,7 @@ interface PieceAsk {
   readonly modelId: string | undefined
 }
 
-/** One piece; when a provider counts otherwise than we do, once more without its oldest rounds (SPEC 8.5). */
+/** One piece; when a provider counts otherwise than we do, once more without its oldest rounds. */
 async function pieceOf(
   ask: Asked,
   { piece, earlier, directive, out, modelId }: PieceAsk,

@@ -1,4 +1,4 @@
-// The request for a summary (SPEC 8.3, 8.4): text only, said first and last; a draft, then nine sections; what the user
+// The request for a summary: text only, said first and last; a draft, then nine sections; what the user
 // and then the hooks want stands between the list and the closing rule. Pure.
 import type { SummaryAsk } from '../../compaction/summary.ts'
 

@@ -1,4 +1,4 @@
-// A conversation told again for a direct call (SPEC 8.1, 8.5): text only, so that no call, result, image or signature of
+// A conversation told again for a direct call: text only, so that no call, result, image or signature of
 // another request can make it invalid. Who said what stays in the roles; results are fenced, so that they cannot pass for
 // the user's words. In rounds, so that the oldest can go, and in pieces, so that each fits a window. Pure.
 import { defaults } from '../../settings/defaults.ts'

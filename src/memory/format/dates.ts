@@ -1,4 +1,4 @@
-// Dates that say when only to somebody who knows the day they were written on: replaced by the day itself (SPEC 10.4), in
+// Dates that say when only to somebody who knows the day they were written on: replaced by the day itself, in
 // the languages of `date-words.ts`. What stands in code, in names of files and addresses, or alone between quotation marks
 // stays, and text without such words stays byte for byte. Days are those of UTC. Pure.
 import { ambiguous, dateLanguages, type DateLanguage } from './date-words.ts'

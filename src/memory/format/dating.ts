@@ -1,4 +1,4 @@
-// The days of a whole memory (SPEC 10.4), the same for everybody who writes one: a fact has a day of its own, a rule is for
+// The days of a whole memory, the same for everybody who writes one: a fact has a day of its own, a rule is for
 // every day. Only what is new counts from now; a line that stood there already means the day on which it was first written,
 // which consolidation finds out.
 import { absoluteDates } from './dates.ts'

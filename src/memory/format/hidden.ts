@@ -1,4 +1,4 @@
-// Characters that a person does not see and a model reads (TRUST A20): tags, blanks without width, changes of direction,
+// Characters that a person does not see and a model reads: tags, blanks without width, changes of direction,
 // a byte order mark in the middle. They are taken out before a text reaches the model, and it is said that they were.
 
 const hidden =

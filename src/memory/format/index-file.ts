@@ -1,6 +1,6 @@
 // The index: `MEMORY.md`, one line a memory, by topic. It is derived from the ledger and can be made again at any time.
 // Law: it never grows past what is loaded, so nothing is ever cut when it is read; what has no room is left out when it
-// is made, the oldest and the superseded first, and that is said to whoever wrote (SPEC 10.5).
+// is made, the oldest and the superseded first, and that is said to whoever wrote.
 //
 // Format. No frontmatter.
 //

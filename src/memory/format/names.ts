@@ -1,4 +1,4 @@
-// The names a memory may have (law M2, TRUST A13, A15). A name is checked as text first, so that nothing strange ever
+// The names a memory may have (law M2). A name is checked as text first, so that nothing strange ever
 // reaches the disk, and then against its neighbours: two names that a careless file system takes for one are refused.
 import { defaults } from '../../settings/defaults.ts'
 import { foldName } from '../../disk/safe-name.ts'

@@ -1,4 +1,4 @@
-// `@path` in an instruction file brings another file along (TRUST A9). The included text stands behind the file that
+// `@path` in an instruction file brings another file along. The included text stands behind the file that
 // names it, under its own path. Bounded in depth, number and bytes; a file comes once, so a ring of includes ends. What
 // lies outside the folder that the including file may speak for needs the user's approval, and files that hold keys by
 // custom are not included at all.

@@ -1,12 +1,12 @@
-// Which instruction files there are, weakest first, so that what comes later wins (SPEC 10.1):
+// Which instruction files there are, weakest first, so that what comes later wins:
 //
 //   managed   /etc/palimpsest/AGENTS.md
 //   user      AGENTS.md in the user's folder of this program
 //   project   AGENTS.md, CLAUDE.md, .palimpsest/AGENTS.md, .palimpsest/rules/*.md, from the root down to the working folder
 //   local     AGENTS.local.md, CLAUDE.local.md, in the same folders
 //
-// A folder that is not trusted gives none of its own (TRUST A7). A file that appeared while the session ran is
-// left out until the next one, or until the user accepts it: a package that is installed must not instruct (TRUST A5).
+// A folder that is not trusted gives none of its own. A file that appeared while the session ran is
+// left out until the next one, or until the user accepts it: a package that is installed must not instruct.
 import { basename, join } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'

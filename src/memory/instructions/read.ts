@@ -1,5 +1,5 @@
-// One instruction file, read as text for the model (SPEC 10.1): a plain file of bounded size, UTF-8, without characters
-// that nobody sees (TRUST A9, A20, A33). Pipes, devices and folders are refused by what was opened, not by name.
+// One instruction file, read as text for the model: a plain file of bounded size, UTF-8, without characters
+// that nobody sees. Pipes, devices and folders are refused by what was opened, not by name.
 import { dirname } from 'node:path'
 import { attempt, readAt, type DiskResult, type FileSystem } from '../../disk/fs.ts'
 import { isInside, openUnder } from '../../disk/under-root.ts'

@@ -1,4 +1,4 @@
-// The one way to change memories: judged, then written under the lock, each change a version with its origin (SPEC 15.4).
+// The one way to change memories: judged, then written under the lock, each change a version with its origin.
 // A change is made from bytes that were read; if others stand there now it is refused, never merged by guess. A file
 // that somebody else changed is not overwritten either: it is held until the user has looked.
 import { dirname, join } from 'node:path'

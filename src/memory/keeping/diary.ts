@@ -1,4 +1,4 @@
-// The diary (SPEC 10.8): `logs/YYYY/MM/YYYY-MM-DD.md`, one file a day, only ever appended to. It is neither listed nor
+// The diary: `logs/YYYY/MM/YYYY-MM-DD.md`, one file a day, only ever appended to. It is neither listed nor
 // recalled; consolidation reads it later. It passes the same gate and the same redaction as a memory.
 import type { DiskResult } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'

@@ -1,4 +1,4 @@
-// Forgetting is complete (TRUST P16): the file, every version of its text, every record of it, its line in the index.
+// Forgetting is complete: the file, every version of its text, every record of it, its line in the index.
 // What stays is that it was forgotten: the session or source by name, and salted fingerprints of its sentences, so that
 // it is not learnt again. A memory that others have a part in goes back to what it was before the forgotten part came.
 import { attempt, type DiskResult } from '../../disk/fs.ts'

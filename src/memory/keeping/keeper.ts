@@ -1,5 +1,5 @@
 // One folder of memories, opened to be changed. Every change is made under one lock for all processes, on a ledger that
-// was read after the lock was taken, so that no update is lost (TRUST P6). Failures are values; the lock is given back
+// was read after the lock was taken, so that no update is lost. Failures are values; the lock is given back
 // whatever happens.
 import { join } from 'node:path'
 import { attempt, makeFolders, type DiskFailure, type DiskResult, type FileSystem } from '../../disk/fs.ts'
@@ -93,7 +93,7 @@ const busy = (root: string): DiskFailure => ({
   message: `another process keeps changing the memories in ${root}; try again`,
 })
 
-/** Both folders, each a real one: a link planted in their place is refused (TRUST A10). */
+/** Both folders, each a real one: a link planted in their place is refused. */
 async function makePlace({ fs, place }: Keeper): Promise<DiskResult<object>> {
   return await attempt(`opening the memories in ${place.root}`, async () => {
     for (const [path, mode] of [

@@ -1,4 +1,4 @@
-// The root that all worktrees of one repository share (SPEC 10.2). A worktree says in its `.git` file where its
+// The root that all worktrees of one repository share. A worktree says in its `.git` file where its
 // repository is; that is believed only if the repository names this very worktree too, since anybody can write a file
 // that points at somebody else's repository, and would read its memories.
 import { basename, dirname, join, resolve } from 'node:path'

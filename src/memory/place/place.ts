@@ -1,4 +1,4 @@
-// Where memories lie (SPEC 10.2, 10.3, 13.5). Below the user's folder of this program (`home`):
+// Where memories lie. Below the user's folder of this program (`home`):
 //
 //   memory/                             the user's, for every project           state in memory-state/
 //   projects/<slug>/memory/             the project's, shared by its worktrees  state in projects/<slug>/memory-state/
@@ -7,7 +7,7 @@
 //   .palimpsest/memory/                 the team's, committed; state in projects/<slug>/team-memory-state/
 //   .palimpsest/agent-memory/<type>/    an agent's, committed; …-local/<type>/ not committed
 //
-// The project's folder can be moved by the environment or the user's own settings, never by a project (TRUST A8). What
+// The project's folder can be moved by the environment or the user's own settings, never by a project. What
 // this program knows about memories always lies in `home`, whoever may write the memories themselves.
 import { isAbsolute, join, normalize, parse, resolve, sep } from 'node:path'
 import { safeName } from '../../disk/safe-name.ts'

@@ -1,6 +1,6 @@
 // Vectors beside words: a port that turns texts into vectors, off unless one is given, and the mixing of both scores.
 // Scores are scaled to 0..1 and added with their shares; ranks are not mixed, since that throws away how sure each side
-// is (MEMORY 1.4).
+// is.
 
 export interface Embedder {
   /** One vector for each text, all of one length. A failure leaves the words alone to decide. */

@@ -1,4 +1,4 @@
-// Recall: which memories are put before the model for what the user has just said (SPEC 11). Two steps, neither of which
+// Recall: which memories are put before the model for what the user has just said. Two steps, neither of which
 // the request waits for: `quick` ranks what is already read, `choose` reads what has changed and asks a selector, with
 // the ranker in its place when there is none or it fails. What is not trusted, no longer holds or stands in the view
 // already is no candidate. Never throws.

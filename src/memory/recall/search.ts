@@ -1,4 +1,4 @@
-// Searching what outlives a session: memories first, then what was said in earlier sessions (SPEC 11.5). The index of
+// Searching what outlives a session: memories first, then what was said in earlier sessions. The index of
 // turns is built when it is first asked for and goes on where it stopped; it holds no texts, those of the hits are read
 // from the store. What tools printed, what was recalled and what forks said is not indexed: it would be found in place
 // of what people said. Never throws.

@@ -9,7 +9,7 @@
 //   </memory>
 //   </recalled-memories>
 //
-// Law: a memory's own text can close neither tag, and holds nothing a person would not see (TRUST A20).
+// Law: a memory's own text can close neither tag, and holds nothing a person would not see.
 import { defaults } from '../../settings/defaults.ts'
 import { visible } from '../format/hidden.ts'
 import type { Memory } from '../memory.ts'

@@ -1,4 +1,4 @@
-// What a write came from (law M1, TRUST 0a). The engine tells what was typed and what was read; this decides from it
+// What a write came from (law M1). The engine tells what was typed and what was read; this decides from it
 // who is speaking. The model has no say: there is no field it could fill.
 //
 //   nothing but the user and what the user confirmed was read   → the user's words, or the model's own inference

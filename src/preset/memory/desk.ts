@@ -153,7 +153,7 @@ function guardedPermission(
 
 const touching = new Set(['Read', 'Edit', 'Write'])
 
-/** A folder's own instructions come when a file in it is touched, once until the next compaction (SPEC 10.1). */
+/** A folder's own instructions come when a file in it is touched, once until the next compaction. */
 function nestedHooks(hooks: Hooks, options: ReminderOptions, begunMs: number): Hooks {
   const toldTo = new Map<string, Set<string>>()
   return {

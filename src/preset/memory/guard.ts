@@ -1,5 +1,5 @@
 // The guard of the memory folders: what the model writes there with the ordinary tools is judged, given its origin,
-// kept as a version and put into the index (SPEC 10.7, 15.4).
+// kept as a version and put into the index.
 import { folderGuard } from '../../forks/memory/folder-guard.ts'
 import type { FileGuard } from '../../tools/files/guard.ts'
 import type { GuardOptions } from './guarded-write.ts'

@@ -1,4 +1,4 @@
-// What the model is told about memory (SPEC 10.4, 10.6, 10.7). It stands in the system prompt and never changes in a
+// What the model is told about memory. It stands in the system prompt and never changes in a
 // session; what is remembered never stands here, so that saving something does not cost the cache.
 import type { MemoryPlaces } from '../../memory/place/place.ts'
 

@@ -1,5 +1,5 @@
 // Autocompact: the last layer. It asks for a summary of everything in sight; who carries that out decides how much of
-// the newest stays. What earlier layers freed has been counted by then. The threshold is the last moment (SPEC 1.5); the
+// the newest stays. What earlier layers freed has been counted by then. The threshold is the last moment; the
 // economy may choose an earlier one, as far as the dial lets it.
 //
 // When that is: carrying what a boundary would put away is paid at every request, the boundary itself once. Whoever

@@ -1,4 +1,4 @@
-// Collapse: spans of early work that may be archived behind a short text (SPEC 5). Here they are found and scored, and
+// Collapse: spans of early work that may be archived behind a short text. Here they are found and scored, and
 // the layer says when to look; who writes the texts and when they count is decided above. Pure.
 import { defaults } from '../../settings/defaults.ts'
 import type { Range } from '../../transcript/fact.ts'

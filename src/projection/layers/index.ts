@@ -1,4 +1,4 @@
-// The standard layers in their order (SPEC 0): budget, snip, microcompact, collapse, autocompact.
+// The standard layers in their order: budget, snip, microcompact, collapse, autocompact.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
 import { pointOf, type Thrift } from '../dial.ts'
 import type { Budget, Layer } from '../layer.ts'

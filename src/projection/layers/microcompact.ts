@@ -1,4 +1,4 @@
-// Microcompact: old tool results leave, everything else stays (SPEC 4). Age and count only nominate; a cold cache,
+// Microcompact: old tool results leave, everything else stays. Age and count only nominate; a cold cache,
 // the economy or pressure decides. Time-based clearing goes first and keeps the other ways from running; where the
 // server deletes from its cache our bytes do not move, and when that cache is gone the deletions become stubs.
 import type { Edit, StubEdit } from '../../transcript/fact.ts'
@@ -121,7 +121,7 @@ function declined(view: View, budget: Budget, survey: Survey, settings: Settings
   return { why, tokens: price.freedTokens, price }
 }
 
-/** Who clears, and what. The order is that of SPEC 4.4; pressure, where it is on, is heard whichever way was taken. */
+/** Who clears, and what. Server-side clearing comes before ours, a cold cache before a warm one; pressure, where it is on, is heard whichever way was taken. */
 function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
   const nominated = nominate(survey, settings)
   if (!budget.isWarm && settings.yields(view, budget)) return nothing

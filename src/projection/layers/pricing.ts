@@ -1,4 +1,4 @@
-// What clearing a set of results is worth (SPEC 16.5), and which set is worth most. Whoever clears one result rewrites
+// What clearing a set of results is worth, and which set is worth most. Whoever clears one result rewrites
 // everything behind it, so the best set is always "everything that may go from some place on": one pass finds it.
 import { defaults } from '../../settings/defaults.ts'
 import { priceOfReduction, type ReductionPrice } from '../economy.ts'

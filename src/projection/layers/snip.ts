@@ -1,4 +1,4 @@
-// Snip: the model takes whole turns out of its own view (SPEC 3). Every real input ends with a tag in the request copy;
+// Snip: the model takes whole turns out of its own view. Every real input ends with a tag in the request copy;
 // the tag names the turn that begins there. The transcript never holds a tag, only the edit.
 import type { DropEdit, FactOf } from '../../transcript/fact.ts'
 import type { Uuid } from '../../transcript/ids.ts'

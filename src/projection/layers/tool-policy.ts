@@ -1,5 +1,5 @@
 // What a layer knows of a tool: may its results be cleared, may they be written out. Tools themselves live higher up
-// and come in as a function of the name; a tool nobody describes is judged by its name (SPEC 4.1).
+// and come in as a function of the name; a tool nobody describes is judged by its name.
 import { defaults } from '../../settings/defaults.ts'
 
 /** The part of a tool's policy that layers look at; a tool's own policy fits. */

@@ -1,4 +1,4 @@
-// The tool-result budget on what travels together (SPEC 2): each result passed the gate when it was produced, but
+// The tool-result budget on what travels together: each result passed the gate when it was produced, but
 // parallel results share one user message. Only results that were never sent may still be written out: what was sent
 // is frozen, replaced or whole, and that needs no state, since the transcript says where the last request was.
 import type { BlockRef } from '../../transcript/fact.ts'

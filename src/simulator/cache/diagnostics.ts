@@ -1,4 +1,4 @@
-// Who broke the cache (API 2.8): the request is compared with the one that produced an earlier message, level by level.
+// Who broke the cache: the request is compared with the one that produced an earlier message, level by level.
 // The tokens named are those of the earlier prompt that could have been read and now cannot.
 import type { Prompt } from './prompt.ts'
 

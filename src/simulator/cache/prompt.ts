@@ -1,6 +1,6 @@
-// A request as the cache sees it (API 2.9): one list of positions over tools, system and messages, each with the hash
+// A request as the cache sees it: one list of positions over tools, system and messages, each with the hash
 // of everything up to it and its end in tokens. Levels have seeds, so a change that touches only later levels leaves
-// the earlier ones alone (API 2.5). Open choices: a mark inside a tool result counts at the end of that result; an
+// the earlier ones alone. Open choices: a mark inside a tool result counts at the end of that result; an
 // absent tool choice is `auto`, absent thinking the model's default; deferred tools are not in the prompt; a web search
 // tool is part of the system seed, not of the tools.
 import type { CacheControl, WireBlock, WireRequest, WireTool } from '../../model/wire.ts'

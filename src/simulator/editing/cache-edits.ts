@@ -1,4 +1,4 @@
-// What the model sees once cache edits have been carried out (SPEC 4.3). The bytes of the request, and so the keys of
+// What the model sees once cache edits have been carried out. The bytes of the request, and so the keys of
 // the cache, stay as they are: tokens and readable entries are worked out in `cache/prompt.ts` and `cache.ts`. An edit
 // acts on the prompt it travels with, warm or cold; one that is not sent again has never been.
 import type { WireBlock, WireRequest } from '../../model/wire.ts'

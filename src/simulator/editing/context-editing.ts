@@ -1,4 +1,4 @@
-// Server-side context editing (API 3.1): the client keeps sending everything, the server leaves old reasoning or old
+// Server-side context editing: the client keeps sending everything, the server leaves old reasoning or old
 // tool results out before the model and the cache see the prompt. Nothing is remembered between requests: the same
 // request is always edited the same way, so what is cleared moves on as new calls arrive.
 import type { WireBlock, WireContextEdit, WireMessage, WireRequest } from '../../model/wire.ts'

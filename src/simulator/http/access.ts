@@ -1,4 +1,4 @@
-// What every response and every request carries in headers (API 1.1, 1.7): keys, versions, request ids, rate limits.
+// What every response and every request carries in headers: keys, versions, request ids, rate limits.
 // Limits are reported, not enforced: a refusal is a fault to be scripted.
 import type { WireError, WireUsage } from '../../model/wire.ts'
 import { invalid, problem } from '../rules/problem.ts'

@@ -1,4 +1,4 @@
-// What GET /v1/models says about a model (API 2.6): the limits and capabilities a client should prefer to its own table.
+// What GET /v1/models says about a model: the limits and capabilities a client should prefer to its own table.
 import type { SimulatedModel } from '../models.ts'
 
 const CREATED_AT = '2026-01-01T00:00:00Z'

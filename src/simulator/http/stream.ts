@@ -1,4 +1,4 @@
-// A finished answer as server-sent events (API 1.5): text, reasoning and call inputs in several pieces, signatures at
+// A finished answer as server-sent events: text, reasoning and call inputs in several pieces, signatures at
 // the end of their block, a ping after the start, cumulative usage in the last delta.
 import type { WireBlock } from '../../model/wire.ts'
 import type { EmittedBlock } from '../emission.ts'

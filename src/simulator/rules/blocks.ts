@@ -1,4 +1,4 @@
-// A request as one flat list of blocks with their paths. String content is one text block (API 2.9), and neighbours
+// A request as one flat list of blocks with their paths. String content is one text block, and neighbours
 // of the same role are one turn, since the server merges them (rule 10).
 import type { WireBlock, WireMessage, WireRequest } from '../../model/wire.ts'
 

@@ -1,4 +1,4 @@
-// The cache_control rules of API 2.3 and 2.4, over one list in the order the server reads it: tools, system, messages.
+// The rules of cache_control, over one list in the order the server reads it: tools, system, messages.
 // Also where the (not public) `cache_reference` may stand.
 import type { CacheControl, WireBlock, WireError, WireRequest } from '../../model/wire.ts'
 import { innerBlocks, isThinking, messageBlocks } from './blocks.ts'
@@ -47,7 +47,7 @@ function checkOrder(marked: readonly Markable[]): WireError | null {
   )
 }
 
-/** SPEC 4.3: a reference is unique, lies in the marked prefix, and an edit names one that exists. */
+/** A reference is unique, lies in the marked prefix, and an edit names one that exists. */
 function checkReferences(request: WireRequest, places: readonly Markable[]): WireError | null {
   const end =
     (request.cache_control ?? null) === null

@@ -113,7 +113,7 @@ function citesIn(block: WireBlock): boolean {
   )
 }
 
-/** API 1.2: never first, after a user turn, last or before an assistant turn (wording unverified). */
+/** A system message: never first, after a user turn, last or before an assistant turn (wording unverified). */
 function checkSystemMessages(turns: readonly Turn[], model: SimulatedModel): WireError | null {
   for (const [index, turn] of turns.entries()) {
     if (turn.role !== 'system') continue

@@ -1,4 +1,4 @@
-// Rules 16, 17, 21, the tool half of 6 and 18, the pre-warm limits (API 2.7) and the order of context edits (API 3.1):
+// Rules 16, 17, 21, the tool half of 6 and 18, the pre-warm limits and the order of context edits:
 // everything that can be said without looking at the messages.
 import type { WireError, WireRequest } from '../../model/wire.ts'
 import type { SimulatedModel } from '../models.ts'

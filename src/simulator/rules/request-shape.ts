@@ -1,5 +1,5 @@
 // Rule 22 and the parts of rule 6 that are patterns: which keys each part of a request has, which of them depend on
-// a beta header, a capability or the API version (API 1.1–1.3). Blocks only the provider can read stay open.
+// a beta header, a capability or the API version. Blocks only the provider can read stay open.
 import {
   anything,
   choice,

@@ -1,4 +1,4 @@
-// Rules 13–15 and the prefix binding of API 3.4. A bound block is valid only after the very system, tools and earlier
+// Rules 13–15 (docs/wire-rules.md) and the binding of reasoning to its prefix. A bound block is valid only after the very system, tools and earlier
 // blocks it was made after; reasoning itself is left out of that comparison and forms a chain of its own, so it may be
 // missing at the start or the end but not in the middle. Blocks of another model are dropped without a word.
 import type { WireError, WireRequest } from '../../model/wire.ts'

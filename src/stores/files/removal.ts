@@ -1,4 +1,4 @@
-// Removing a session leaves nothing (TRUST P16). The lock is held while it goes, the transcript goes after what hangs
+// Removing a session leaves nothing. The lock is held while it goes, the transcript goes after what hangs
 // on it, so that a removal that was cut short is still listed and can be finished. Links are removed as links.
 import { dirname, join } from 'node:path'
 import { attempt, syncFolder, systemCode, type FileSystem } from '../../disk/fs.ts'

@@ -1,5 +1,5 @@
 // Edit: replaces one text by another inside a file. The file must have been read in this session and must not have
-// changed since (SPEC 14.5); the text must be there once, or all places are meant. Everything else stays byte for byte:
+// changed since; the text must be there once, or all places are meant. Everything else stays byte for byte:
 // byte order mark, line ends, mode. The write is whole or not at all.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'

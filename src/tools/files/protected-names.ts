@@ -1,5 +1,5 @@
 // The names that no file tool writes, and the files that none shows. Both lists are by name, so they also hold for what
-// does not exist yet: a settings file that is missing today must not be planted (TRUST A7, A13). Names are compared the
+// does not exist yet: a settings file that is missing today must not be planted. Names are compared the
 // way the most careless file system would: composed, without case, without invisible characters, short forms included.
 //
 // A list of names is a fence for accidents and planted instructions, not a sandbox: a shell command is not bound by it.

@@ -1,6 +1,6 @@
 // Read: one page of a text file with line numbers, or an image. It pages by itself and is never written out, since reading
-// what was written out would make a loop (SPEC 2.2). Reading again what has not changed and still stands in the view gives
-// a short stub instead (SPEC 14.5). The file is streamed: memory depends on the page, not on the file.
+// what was written out would make a loop. Reading again what has not changed and still stands in the view gives
+// a short stub instead. The file is streamed: memory depends on the page, not on the file.
 import { createHash } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { failureOf, readAt, type OpenFile } from '../../disk/fs.ts'

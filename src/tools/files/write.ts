@@ -1,5 +1,5 @@
 // Write: puts a whole file in place, old bytes or new ones and never a part. A file that exists must have been read in
-// this session and must not have changed since (SPEC 14.5); its mode, byte order mark and kind of line ends stay.
+// this session and must not have changed since; its mode, byte order mark and kind of line ends stay.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, text, type InputOf } from '../input.ts'

@@ -1,6 +1,6 @@
 // Glob patterns without surprises: `*` `?` `[a-z]` inside a name, `**` across folders, `{a,b}` for alternatives. Matching
 // takes time in proportion to path times pattern, whatever the pattern: a star remembers only its last place. Braces are
-// written out first, within a budget (TRUST A32).
+// written out first, within a budget.
 import { defaults } from '../../settings/defaults.ts'
 
 export type GlobResult =

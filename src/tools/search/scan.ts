@@ -1,5 +1,5 @@
 // Our own search through files, for machines without ripgrep. JavaScript's matcher can take for ever on a bad pattern, so
-// it runs under a clock that can stop it in the middle; the pattern that needs it is given up for good (TRUST A32).
+// it runs under a clock that can stop it in the middle; the pattern that needs it is given up for good.
 import { join } from 'node:path'
 import { createContext, Script } from 'node:vm'
 import { readAt, type FileSystem } from '../../disk/fs.ts'

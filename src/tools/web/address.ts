@@ -1,5 +1,5 @@
 // Which addresses are the public web. Everything else (this machine, its network, the cloud's own services, addresses
-// that only stand for others) is refused, so that a page or an instruction in a file cannot make us call inside (TRUST A26).
+// that only stand for others) is refused, so that a page or an instruction in a file cannot make us call inside.
 import { BlockList, isIP } from 'node:net'
 
 const notPublic = new BlockList()

@@ -1,5 +1,5 @@
 // Git, asked as a program with plain arguments: no shell, no question, no pager. The repository may be anybody's, so what
-// its folder holds is not run: no hooks and no program that watches files (TRUST A7), and a folder that merely looks like
+// its folder holds is not run: no hooks and no program that watches files, and a folder that merely looks like
 // a repository is none.
 import { spawn } from 'node:child_process'
 import { defaults } from '../../../settings/defaults.ts'

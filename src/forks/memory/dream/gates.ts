@@ -1,4 +1,4 @@
-// Whether it is time to consolidate (SPEC 12.4): asked after every turn, so the cheapest question comes first, and the
+// Whether it is time to consolidate: asked after every turn, so the cheapest question comes first, and the
 // sessions are looked through at most every few minutes. The lock is the last gate and is taken by who goes through.
 import { attempt } from '../../../disk/fs.ts'
 import { indexName } from '../../../memory/memory.ts'

@@ -1,4 +1,4 @@
-// The lock of consolidation (SPEC 12.5). Format: `.consolidation` in the folder of memories. Its time of change is when
+// The lock of consolidation. Format: `.consolidation` in the folder of memories. Its time of change is when
 // the last consolidation began; its body is empty, or while one runs who runs it and the time before:
 //
 //   {"host":"…","pid":7,"start":"12345","boot":"…","token":"…","earlier":1763200000000}

@@ -1,4 +1,4 @@
-// What a consolidation is told (SPEC 12.6). Its rules are also checked by code, so that what is said here only saves
+// What a consolidation is told. Its rules are also checked by code, so that what is said here only saves
 // attempts.
 
 export interface DreamFacts {

@@ -1,4 +1,4 @@
-// One extraction (SPEC 12.2): a fork on the session's prefix that is told what there is and may write memories, nothing
+// One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
 // else. The cursor moves only when it went well.
 import type { Aside } from '../../../engine/aside/aside.ts'
 import { defaults } from '../../../settings/defaults.ts'

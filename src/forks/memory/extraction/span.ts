@@ -39,7 +39,7 @@ export function spanSince(
   }
 }
 
-/** An Edit or Write in a folder of memories that went well (SPEC 12.1). */
+/** An Edit or Write in a folder of memories that went well. */
 function wroteIn(
   parts: readonly Part[],
   isOurs: (input: Readonly<Record<string, unknown>>) => boolean,
