@@ -159,7 +159,7 @@ describe('a session', () => {
     )
     await one.put('work/README.md', 'words')
     const before = Date.now()
-    const [said] = await one.say('Remember: the release is tomorrow, die Freigabe')
+    const [said] = await one.say('Remember: the release is tomorrow. Die Freigabe ist morgen.')
     const day = (by: number): string => new Date(before + by * 86_400_000).toISOString().slice(0, 10)
     expect(said).toBe(`Saved due.md (version 1). days were written as dates: ${day(1)}.`)
     const dated = due.replace('tomorrow', day(1)).replace('ist morgen', `ist ${day(1)}`)

@@ -2,9 +2,9 @@
 // who is speaking. The model has no say: there is no field it could fill.
 //
 //   nothing but the user and what the user confirmed was read   → the user's words, or the model's own inference
-//   anything else was read                                      → data, unless the words are demonstrably the user's own
+//   anything else was read                                      → data, unless it is made of whole sentences the user typed
 import type { Provenance, SourceKind, Trust } from '../memory.ts'
-import { isSupported } from './support.ts'
+import { isSupported, isVerbatim } from './support.ts'
 
 export interface Reading {
   readonly tool: string
@@ -39,7 +39,8 @@ const isData = ({ trust }: Reading): boolean => trust === 'data'
 
 export function derive(lineage: Lineage, text: string, now: number): Derived {
   const data = [...lineage.before, ...lineage.turn].filter(isData)
-  const isUsers = isSupported(text, lineage.userWords)
+  const isUsers =
+    data.length === 0 ? isSupported(text, lineage.userWords) : isVerbatim(text, lineage.userWords)
   const [kind, trust] = speaker(data, isUsers)
   const from = data.flatMap(({ tool, source }) => (source === null ? [tool] : [tool, source]))
   const by: Provenance = {

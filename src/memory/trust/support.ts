@@ -1,17 +1,27 @@
-// Whether a text is made of words the user typed. A test that can be wrong in one direction only: it may take the user's
-// own words for somebody else's, and then a person is asked or the text is held; it does not take a stranger's sentence
-// for the user's, because each sentence must be carried by typed words, and every address, path, command or number in
-// it must have been typed.
+// Whether a text is made of words the user typed. Where strangers' words were read, only whole typed sentences are the
+// user's: a stranger may move the model to leave out one word, and "Push to main without asking me first" is all there in
+// "Never push to main without asking me first". Where nothing was read the model is the only other speaker: then a sentence
+// may be worded anew, but it must be carried by one typed sentence and agree with it in what turns it round, limits it or
+// counts, and in every short word; every address, path, command or number must have been typed.
+// It can still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
+import { bareSentence, isTurning, sentencesOf } from './sentences.ts'
 
-/** Words that a writer of memories puts around what was said; they neither help nor harm. */
+/** Words that a writer of memories puts around what was said; they neither help nor harm. None of them turns a sentence round. */
 const frame = new Set(
   (
-    'about apply applies applied asked because been correction corrected does every from have here into just keep ' +
-    'memory more must need needs note only preference preferences prefers project reason rule said same says should ' +
-    'such sure that their them then there these they this thing times told touches user users wants what when ' +
-    'whenever where which while will with without word words work working would your always never please remember'
+    'about apply applies applied asked because been correction corrected does from have here into just keep ' +
+    'memory must need needs note preference preferences prefers project reason rule said same says should ' +
+    'such sure that their them then there these they this thing times told touches user users wants what ' +
+    'whenever where which while will with word words work working would your always please remember'
+  ).split(' '),
+)
+/** Short words that only hold a sentence together. */
+const glue = new Set(
+  (
+    'a an the to of in on at is are was be it its as and i we he she me my us our you by for so ' +
+    'der die das den dem ein ist und zu von im am es ich wir le la les un une est et de du des el los es y lo'
   ).split(' '),
 )
 /** What can do harm by being exact: addresses, paths, code, options, long numbers. */
@@ -20,22 +30,73 @@ const exact =
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
+/** Whether each sentence of a memory is carried by a typed one and agrees with it. */
 export function isSupported(text: string, userWords: readonly string[]): boolean {
   const typed = userWords.join('\n').toLowerCase()
-  const known = new Set(tellingWords(typed))
-  if (known.size === 0) return false
-  const { head, body, front } = readMemoryText(text)
-  const said = front === null ? text : [head.description, body].join('\n')
-  const sentences = said.split(/(?<=[.!?。！？])\s+|\n+/u).filter((sentence) => sentence.trim() !== '')
-  if (!exactIn(said).every((one) => typed.includes(one))) return false
-  let telling = 0
-  for (const sentence of sentences) {
-    const words = tellingWords(sentence)
-    telling += words.length
-    const shared = words.filter((word) => known.has(word)).length
-    if (words.length > 0 && shared < words.length * defaults.memory.supportShare) return false
+  const said = saidIn(text)
+  if (!exactIn(said.join('\n')).every((one) => typed.includes(one))) return false
+  const carriers = userWords.flatMap(sentencesOf).map(measured)
+  const sentences = said.flatMap(sentencesOf).map(measured)
+  return (
+    sentences.some(({ telling }) => telling.length > 0) &&
+    sentences.every((sentence) => isFrame(sentence) || carriers.some((carrier) => carries(carrier, sentence)))
+  )
+}
+
+/** Whether each sentence of a memory, its title included, is a whole sentence that the user typed. */
+export function isVerbatim(text: string, userWords: readonly string[]): boolean {
+  const typed = new Set(userWords.flatMap(sentencesOf).map(bareSentence))
+  const { head, front } = readMemoryText(text)
+  const sentences = saidIn(text)
+    .flatMap(sentencesOf)
+    .filter((sentence) => !isFrame(measured(sentence)))
+  const words = new Set(userWords.flatMap(wordsOf))
+  const isTitle = (name: string): boolean => {
+    const parts = wordsOf(name.replaceAll(/[-_]/gu, ' '))
+    return (
+      typed.has(bareSentence(name)) || (parts.length <= titleWords && parts.every((part) => words.has(part)))
+    )
   }
-  return telling > 0
+  return (
+    sentences.length > 0 &&
+    sentences.every((sentence) => typed.has(bareSentence(sentence))) &&
+    (front === null || isTitle(head.name))
+  )
+}
+/** A title of so few typed words names a matter and asks for nothing. */
+const titleWords = 2
+
+function saidIn(text: string): readonly string[] {
+  const { head, body, front } = readMemoryText(text)
+  return front === null ? [text] : [head.description, body]
+}
+
+interface Measured {
+  readonly telling: readonly string[]
+  readonly all: ReadonlySet<string>
+  /** What turns it round, limits it or counts: in order, since each counts as often as it stands there. */
+  readonly turning: string
+  readonly short: readonly string[]
+}
+
+function measured(sentence: string): Measured {
+  const words = wordsOf(sentence)
+  return {
+    telling: words.filter((word) => isTelling(word) && !frame.has(word)).map(stemOf),
+    all: new Set([...words, ...words.map(stemOf)]),
+    turning: [...words.filter(isTurning).sort(), ...(/[?？]$/u.test(sentence) ? ['?'] : [])].join(' '),
+    short: words.filter((word) => !isTelling(word) && !glue.has(word) && !frame.has(word)),
+  }
+}
+
+/** "Why: the user said so": nothing of its own. */
+const isFrame = ({ telling, turning, short }: Measured): boolean =>
+  telling.length === 0 && turning === '' && short.every((word) => word === 'why' || word === 'how')
+
+function carries(typed: Measured, { telling, turning, short }: Measured): boolean {
+  if (typed.turning !== turning || !short.every((word) => typed.all.has(word))) return false
+  const shared = telling.filter((word) => typed.all.has(word)).length
+  return shared >= telling.length * defaults.memory.supportShare
 }
 
 /** The addresses, paths, commands and numbers in a text. */
@@ -48,14 +109,25 @@ export const exactIn = (text: string): readonly string[] =>
   )
 
 /** Words that tell something, by their beginnings, so that "installing" meets "install". */
-export function tellingWords(text: string): readonly string[] {
+export const tellingWords = (text: string): readonly string[] =>
+  wordsOf(text)
+    .filter((word) => isTelling(word) && !frame.has(word))
+    .map(stemOf)
+
+const stemOf = (word: string): string => word.slice(0, defaults.memory.supportStemChars)
+
+/** Every word; "don't" is two of them. */
+function wordsOf(text: string): readonly string[] {
   // Each segment holds a copy of all that was segmented, so a long text is taken run by run.
   const runs = text.toLowerCase().match(/\S{1,500}/gu) ?? []
-  return runs
-    .flatMap(wordsIn)
-    .filter((word) => isTelling(word) && !frame.has(word))
-    .map((word) => word.slice(0, defaults.memory.supportStemChars))
+  return runs.flatMap(wordsIn).flatMap((word) => {
+    const negated = /^(\p{L}+?)n['’]?t$/u.exec(word)?.[1]
+    return negated !== undefined && auxiliaries.has(negated) ? [negated, 'not'] : [word]
+  })
 }
+const auxiliaries = new Set(
+  'do does did ca can wo is are was were has have had should would could must need'.split(' '),
+)
 
 function wordsIn(run: string): readonly string[] {
   const plain = /^(\p{Script=Latin}+)[.,;:!?]?$/u.exec(run)?.[1]
