@@ -148,12 +148,20 @@ try {
   }
   await shows('/help')
   await say('the total of @total.js is wrong, mend it and run its test')
-  await shows('Yes, once')
+  const approve = async (): Promise<void> => {
+    seen.type(keys.tab)
+    await shows('or a letter')
+    seen.type('y')
+    await shows('→ Yes')
+  }
+  await shows('Yes, for this session')
+  await approve()
   await keep('permission', seen)
-  seen.type('y')
+  seen.type(keys.enter)
   await shows('report.txt')
   await until(() => seen.lines().join('\n').includes('Bash:'), 'the second question')
-  seen.type('y')
+  await approve()
+  seen.type(keys.enter)
   await shows('passes')
   await keep('turn', seen)
   await say('tell me all about the parser')

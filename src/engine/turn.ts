@@ -124,9 +124,12 @@ export const unsavedNotice = ({ code, message }: Failure): LiveEvent => ({
 async function runTools(
   core: Core,
   calls: readonly ToolUseBlock[],
-  signal: AbortSignal,
+  turnSignal: AbortSignal,
   emit: Emit,
 ): Promise<Ended | null> {
+  // A person who is asked may stop the turn instead of answering: the other calls are not started then either.
+  const stop = new AbortController()
+  const signal = AbortSignal.any([turnSignal, stop.signal])
   const runnableTools = core.runnable()
   const tools = new Map(runnableTools.map((tool) => [tool.spec.name, tool]))
   const runnable = calls.filter((call) => call.broken === undefined && !core.isCutShort(call.id))
@@ -138,7 +141,11 @@ async function runTools(
     tools: runnableTools,
     env: (call) => envOf(core, call, emit),
     signal,
-    mayRun: (call, tool) => mayRun(core, call, tool, signal, emit),
+    mayRun: async (call, tool) => {
+      const permit = await mayRun(core, call, tool, signal, emit)
+      if (!permit.ok && permit.stops === true) stop.abort()
+      return permit
+    },
   })
   for await (const { call, outcome } of running) {
     const fact = await gated(core, call.id, tools.get(call.name), outcome)

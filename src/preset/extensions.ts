@@ -39,6 +39,7 @@ export function planning(askUser: AskUser | undefined, permission: () => Permiss
     }
     const answer = await askUser(question, signal)
     if (answer.kind === 'no') return answer
+    if (answer.kind === 'interrupt') return { kind: 'no' }
     if (permission().mode() === 'plan') permission().setMode('default')
     return { kind: 'begin' }
   }

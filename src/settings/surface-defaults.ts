@@ -48,6 +48,12 @@ export const surfaceDefaults = {
     offeredPaths: 30,
     /** Files looked through for a name that was begun. */
     lookedPaths: 20_000,
+    /**
+     * A question takes keys when it has been in sight for the first, and nothing was typed for the second: longer than
+     * the pauses of somebody who types slowly.
+     */
+    settleMs: 400,
+    quietMs: 1.5 * second,
     /** Two presses within this time leave. */
     leaveMs: 2 * second,
   },

@@ -12,7 +12,8 @@ import type { Tool, ToolEnv, ToolOutcome } from './tool.ts'
 /** The facts are written before the call runs, or instead of it; the notice is for the person at the screen. */
 export type Permit = (
   | { readonly ok: true; readonly notice?: string | undefined }
-  | { readonly ok: false; readonly why: string }
+  /** `stops`: the person does not want the turn to go on. */
+  | { readonly ok: false; readonly why: string; readonly stops?: boolean | undefined }
 ) & { readonly facts?: readonly Fact[] | undefined }
 
 export interface RunOptions {
@@ -114,6 +115,7 @@ async function permitFor(
       0,
     )
     if (permit === null) return { ok: false, outcome: interrupted('The call was not started.') }
+    if (!permit.ok && permit.stops === true) return { ok: false, outcome: interrupted(permit.why) }
     return permit.ok ? { ok: true, tool, input: parsed.input } : refuse(permit.why)
   } catch (error) {
     return refuse(`Whether ${call.name} may run could not be found out: ${messageOf(error)}`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
 import { desk, server, until } from '../cli/pal.ts'
-import { leave, open, say, shows } from './seen.ts'
+import { answer, isShown, leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
 describe('a day at the screen', () => {
@@ -30,8 +30,8 @@ describe('a day at the screen', () => {
     await shows(seen, '/help')
     await say(seen, 'look at @app.ts and change one to two')
     await shows(seen, 'shown to the model')
-    await shows(seen, 'Yes, once')
-    seen.type('y')
+    await shows(seen, 'Yes, for this session')
+    await answer(seen, 'y', 'Yes')
     await shows(seen, 'changed the constant')
     expect(await readFile(join(at.project, 'app.ts'), 'utf8')).toContain('"two"')
     const first = JSON.stringify(simulator.log.requests[0]?.body)
@@ -106,14 +106,16 @@ describe('a day at the screen', () => {
     await until(() => / · plan/.test(seen.lines().join('\n')), 'the mode')
     await say(seen, 'what about the turnip?')
     await shows(seen, 'measure the TURNIP')
-    seen.type('n')
+    await answer(seen, 'n', 'No')
+    await shows(seen, 'just no')
+    seen.type(keys.enter)
     // Only with the answer to the first question on the screen is what is asked there the second.
     await shows(seen, 'The user does not want to begin yet')
     const isAgain = /begin yet[\s\S]*shall the work begin\?/
     await until(() => isAgain.test(seen.lines().join('\n')), 'the question again')
-    seen.type('y')
-    await until(() => seen.lines().join('\n').includes('it changes'), 'the question about the file')
-    seen.type('y')
+    await answer(seen, 'y', 'Yes')
+    await until(() => isShown(seen, 'it changes'), 'the question about the file')
+    await answer(seen, 'y', 'Yes')
     await shows(seen, 'planned and begun')
     expect(/ · plan/.test(seen.lines().join('\n'))).toBe(false)
     await say(seen, 'more')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
 import { desk, server, until } from '../cli/pal.ts'
-import { leave, open, say, shows } from './seen.ts'
+import { answer, isShown, leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
 const ESC = '\u001B'
@@ -63,13 +63,13 @@ describe('what a terminal must not obey', () => {
 })
 
 describe('a question of permission', () => {
-  it('[TE6] runs nothing before the answer, shows what is hidden and never clips; escape is a no', async () => {
+  it('[TE6] runs nothing before the answer, shows what is hidden and never clips; escape stops the turn', async () => {
     const padded = `echo ok${' '.repeat(4000)};touch EVIL`
     const turned = 'echo \u202Egnp.exe\u202C\u{E0065}\u{E0076}\u200Bx > out.txt'
     const { access, simulator } = await server([
       [call('Bash', { command: padded })],
       [call('Bash', { command: turned })],
-      'refused twice',
+      'never asked for',
     ])
     const at = await desk(access)
     const seen = open(at, [], 80)
@@ -77,18 +77,21 @@ describe('a question of permission', () => {
     await say(seen, 'do it')
     await shows(seen, 'touch EVIL')
     expect(existsSync(join(at.project, 'EVIL'))).toBe(false)
-    seen.type('n')
+    await answer(seen, 'n', 'No')
+    await shows(seen, 'just no')
+    seen.type(keys.enter)
     await shows(seen, '\\u{202e}gnp')
     expect(seen.all()).toContain('\\u{e0065}\\u{e0076}\\u{200b}x')
     seen.type(keys.escape)
-    await shows(seen, 'refused twice')
+    await shows(seen, 'stopped; say what to do instead')
     expect(existsSync(join(at.project, 'EVIL'))).toBe(false)
     expect(existsSync(join(at.project, 'out.txt'))).toBe(false)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain('does not want Bash to run this')
+    expect(simulator.log.requests.length).toBe(2)
     await leave(seen)
   })
 
-  it('[TE7] a yes runs it once, a yes for longer is not asked again, and keys typed ahead answer nothing', async () => {
+  it('[TE7] a yes runs it once, a yes for longer is not asked again', async () => {
     const { access } = await server([
       [call('Bash', { command: 'touch one.txt' })],
       [call('Bash', { command: 'touch one.txt' })],
@@ -99,11 +102,11 @@ describe('a question of permission', () => {
     const seen = open(at)
     await shows(seen, '/help')
     await say(seen, 'make it')
-    await shows(seen, 'Yes, once')
-    seen.type('y')
+    await shows(seen, 'Yes, for this session')
+    await answer(seen, 'y', 'Yes')
     await until(() => existsSync(join(at.project, 'one.txt')), 'the file')
-    await until(() => seen.lines().join('\n').includes('Yes, until pal ends'), 'the second question')
-    seen.type('s')
+    await until(() => isShown(seen, 'Yes, for this session'), 'the second question')
+    await answer(seen, 's', 'Yes, for this session')
     await shows(seen, 'all done')
     await leave(seen)
   })

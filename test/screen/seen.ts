@@ -32,3 +32,14 @@ export async function leave(seen: SeenTerminal): Promise<void> {
   seen.type(keys.ctrlD)
   expect(await seen.ended).toBe(0)
 }
+
+export const isShown = (seen: SeenTerminal, what: string): boolean => seen.lines().join('\n').includes(what)
+
+/** Answers the question in sight as a person does: goes to it, selects by a letter, sees it selected, and confirms. */
+export async function answer(seen: SeenTerminal, key: string, label: string): Promise<void> {
+  seen.type(keys.tab)
+  await until(() => isShown(seen, 'or a letter'), 'the question takes keys')
+  seen.type(key)
+  await until(() => isShown(seen, `→ ${label}`), `${label} is selected`)
+  seen.type(keys.enter)
+}

@@ -1,77 +1,129 @@
-// A question of permission in plain lines. While one stands open the next line is its answer and nothing else; what is
-// asked about is shown whole, with everything that cannot be seen written out.
+// A question of permission in plain lines, by the law of the screen: nothing that was typed for something else answers it.
+// A letter alone on its line selects an answer and an empty line confirms it. Every other line was not meant for the
+// question: it goes where lines go while a turn runs, and from then on only /answer leads back.
+import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser, Question } from '../../tools/permission/question.ts'
-import { approvalText } from '../terminal/approval-text.ts'
+import { approvalText, longerAnswers, revealed } from '../terminal/approval-text.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeLine } from '../terminal/safe-text.ts'
 
 export interface Asking {
   readonly ask: AskUser
-  /** Takes a line for the open question; false when none is open. */
+  /** Takes a line for the open question; false when none is open or the line is not meant for it. */
   take(line: string): boolean
 }
 
+interface Choice {
+  readonly key: string
+  readonly label: string
+  readonly about?: string | undefined
+  readonly answer: Answer
+}
+
+interface Open {
+  readonly choices: readonly Choice[]
+  readonly note: string | undefined
+  readonly answer: (answer: Answer) => void
+  /** Lines before this time were begun before the question was seen. */
+  armedAt: number
+  isTypedPast: boolean
+  selected: Choice | null
+  /** The selection was shown before the line at hand was read. */
+  isShown: boolean
+}
+
+const escape = '\u001B'
+
 export function createAsking(io: Io): Asking {
-  let open: { readonly question: Question; readonly answer: (answer: Answer) => void } | null = null
-  const show = (question: Question): void => {
-    io.err(`${approvalText(question)}${choicesText(question)}`)
+  const queue: (() => void)[] = []
+  let open: Open | null = null
+  let lineAt = -Infinity
+  const show = ({ choices, note }: Open): void => io.err(choicesText(choices, note))
+  const select = (question: Open, choice: Choice): void => {
+    question.selected = choice
+    question.isShown = false
+    setImmediate(() => {
+      question.isShown = true
+    })
+    io.err(`pal: ${choice.label}: an empty line confirms, any other line does not\n? `)
+  }
+  const typedPast = (question: Open): false => {
+    if (!question.isTypedPast) io.err('pal: that is no answer to the question; /answer goes back to it\n')
+    question.isTypedPast = true
+    question.selected = null
+    return false
+  }
+  const taken = (question: Open, line: string): boolean => {
+    const text = line.trim()
+    if (text === escape) question.answer({ kind: 'interrupt' })
+    else if (text === '/answer') {
+      question.armedAt = -Infinity
+      question.isTypedPast = false
+      question.selected = null
+      show(question)
+    } else if (question.isTypedPast || performance.now() < question.armedAt) return typedPast(question)
+    else if (text === '') {
+      if (question.selected === null) show(question)
+      else if (question.isShown) question.answer(question.selected.answer)
+    } else if (/^n\s/.test(text)) question.answer({ kind: 'no', words: text.slice(1).trim() })
+    else {
+      const choice = question.choices.find(({ key }) => key === text)
+      if (choice === undefined) return typedPast(question)
+      select(question, choice)
+    }
+    return true
   }
   return {
-    ask: (question, signal) =>
-      new Promise((resolve) => {
+    async ask(question, signal) {
+      if (open !== null) await new Promise<void>((resolve) => queue.push(resolve))
+      return new Promise<Answer>((resolve) => {
         const answer = (given: Answer): void => {
           open = null
           signal.removeEventListener('abort', onAbort)
           resolve(given)
+          queue.shift()?.()
         }
-        const onAbort = (): void => answer({ kind: 'no' })
-        open = { question, answer }
-        show(question)
+        const onAbort = (): void => answer({ kind: 'interrupt' })
+        const { settleMs, quietMs } = defaults.screen
+        const armedAt = Math.max(performance.now() + settleMs, lineAt + quietMs)
+        const now: Open = {
+          ...choicesFor(question),
+          answer,
+          armedAt,
+          isTypedPast: false,
+          selected: null,
+          isShown: false,
+        }
+        open = now
+        io.err(approvalText(question))
+        show(now)
         if (signal.aborted) onAbort()
         else signal.addEventListener('abort', onAbort, { once: true })
-      }),
+      })
+    },
     take(line) {
-      if (open === null) return false
-      const given = answerIn(line, open.question)
-      if (given === null) io.err(choicesText(open.question))
-      else open.answer(given)
-      return true
+      const isTaken = open !== null && taken(open, line)
+      if (!isTaken) lineAt = performance.now()
+      return isTaken
     },
   }
 }
 
-/** Null when the line is no answer: nothing is taken for a yes that is none. */
-function answerIn(line: string, { rules, scopes }: Question): Answer | null {
-  const [, word = '', rest = ''] = /^\s*(\S*)\s*([\s\S]*)$/.exec(line) ?? []
-  switch (word.toLowerCase()) {
-    case 'y':
-    case 'yes':
-      return rest === '' ? { kind: 'once' } : null
-    case 's':
-      return rest === '' && rules.length > 0 ? { kind: 'session' } : null
-    case 'a':
-      return rest === '' && scopes.includes('local') ? { kind: 'always', scope: 'local' } : null
-    case 'e':
-      return rest === '' && scopes.includes('user') ? { kind: 'always', scope: 'user' } : null
-    case 'n':
-    case 'no':
-      return { kind: 'no', words: rest }
-    default:
-      return null
+function choicesFor(question: Question): Pick<Open, 'choices' | 'note'> {
+  const { answers, note } = longerAnswers(question)
+  return {
+    choices: [
+      { key: 'y', label: 'Yes', answer: { kind: 'once' } },
+      ...answers,
+      { key: 'n', label: 'No; n and words tell the model what to do instead', answer: { kind: 'no' } },
+    ],
+    note,
   }
 }
 
-function choicesText({ rules, scopes }: Question): string {
-  const rule = rules.map((one) => safeLine(one)).join(', ')
-  const lines = [
-    'y  once',
-    rules.length > 0 ? `s  until pal ends: ${rule}` : '',
-    scopes.includes('local') ? `a  always in this project: ${rule}` : '',
-    scopes.includes('user') ? `e  always and everywhere: ${rule}` : '',
-    'n  no; words behind it say what to do instead',
-  ]
-  return `${lines
-    .filter((line) => line !== '')
-    .map((line) => `  ${line}`)
-    .join('\n')}\n? `
+function choicesText(choices: readonly Choice[], note: string | undefined): string {
+  const lines = choices.map(
+    ({ key, label, about }) => `  ${key}  ${label}${about === undefined ? '' : `: ${revealed(about)}`}`,
+  )
+  const notes = note === undefined ? [] : [`     ${revealed(note)}`]
+  return `${[...lines, ...notes].join('\n')}\n  A letter selects, an empty line confirms, Ctrl-C interrupts.\n? `
 }

@@ -14,6 +14,7 @@ export interface RulePlaces {
   readonly project: string | null
 }
 
+const untrusted = '"Yes, always in this project" is not offered: this folder is not trusted (pal trust)'
 const ownerOnly = 0o600
 const ownerFolder = 0o700
 
@@ -21,7 +22,7 @@ export function keptRules(
   fs: FileSystem,
   { home, project }: RulePlaces,
   unique: () => string,
-): { readonly rules: KeepRules; readonly scopes: readonly KeepScope[] } {
+): { readonly rules: KeepRules; readonly scopes: readonly KeepScope[]; readonly note?: string | undefined } {
   const rules: KeepRules = async (scope, list, texts) => {
     if (scope === 'local' && project === null) return { ok: false, why: 'this folder is not trusted' }
     const [root, name] =
@@ -38,7 +39,9 @@ export function keptRules(
     })
     return written.ok ? { ok: true } : { ok: false, why: written.failure.message }
   }
-  return { rules, scopes: project === null ? ['user'] : ['local', 'user'] }
+  return project === null
+    ? { rules, scopes: ['user'], note: untrusted }
+    : { rules, scopes: ['local', 'user'] }
 }
 
 function withRules(text: string, list: RuleList, texts: readonly string[]): string | null {

@@ -1,29 +1,24 @@
 // A question of permission on the screen: what would happen stands whole above the answers, and each answer for longer
-// names the very rule it would set.
+// names the rule it sets and where that is kept.
 import type { Answer, Question as Asked } from '../../tools/permission/question.ts'
-import type { Choice, Question } from './question.ts'
+import { longerAnswers } from '../terminal/approval-text.ts'
+import type { Question } from './question.ts'
 
 export function approvalOf(asked: Asked): Question<Answer> {
-  const rules = asked.rules.join(', ')
-  const longer: Choice<Answer>[] =
-    asked.rules.length === 0
-      ? []
-      : [
-          { value: { kind: 'session' }, label: 'Yes, until pal ends', about: rules, key: 's' },
-          ...asked.scopes.map((scope): Choice<Answer> => ({
-            value: { kind: 'always', scope },
-            label: scope === 'user' ? 'Yes, always and everywhere' : 'Yes, always in this project',
-            about: rules,
-            key: scope === 'user' ? 'e' : 'a',
-          })),
-        ]
+  const { note, answers } = longerAnswers(asked)
   return {
     title: `${asked.tool}: ${asked.why}`,
     subject: asked.subject,
     choices: [
-      { value: { kind: 'once' }, label: 'Yes, once', key: 'y' },
-      ...longer,
-      { value: { kind: 'no' }, label: 'No; say what to do instead', key: 'n' },
+      { value: { kind: 'once' }, label: 'Yes', key: 'y' },
+      ...answers.map(({ answer, label, about, key }) => ({ value: answer, label, about, key })),
+      {
+        value: { kind: 'no' },
+        label: 'No, and tell the model what to do instead',
+        key: 'n',
+        withText: (words) => ({ kind: 'no', words }),
+      },
     ],
+    note,
   }
 }

@@ -124,7 +124,14 @@ export class CallBlock implements Foldable {
     const mark = this.#result === null ? warn('●') : this.#isError ? bad('●') : good('●')
     const lines = [
       ...wrapped(`${mark} ${this.#head}`, width, 0),
-      ...(this.#change === null ? [] : this.#changed(this.#change, width)),
+      ...(this.#change === null
+        ? []
+        : changeLines(
+            this.#change,
+            this.#theme,
+            width,
+            this.#isOpen ? Infinity : defaults.screen.changeLines,
+          )),
     ]
     if (this.#result === null) {
       const last = safeText(this.#progress).trimEnd().split('\n').at(-1) ?? ''
@@ -135,28 +142,6 @@ export class CallBlock implements Foldable {
     return [...lines, ...this.#told(this.#result, width)]
   }
 
-  #changed({ file, added, removed, lines }: Change, width: number): string[] {
-    const most = this.#isOpen ? Infinity : defaults.screen.changeLines
-    const paints = {
-      added: this.#theme.good,
-      removed: this.#theme.bad,
-      same: plain,
-      place: this.#theme.faint,
-    }
-    const signs = { added: '+', removed: '-', same: ' ', place: '' }
-    const shown = lines
-      .slice(0, most)
-      .flatMap(({ kind, text }) =>
-        wrapped(paints[kind](`${signs[kind]}${safeText(text, { reveal: true })}`), width, 4),
-      )
-    const rest = lines.length - Math.min(lines.length, most)
-    return [
-      ...wrapped(this.#theme.faint(`${safeText(file, { reveal: true })} +${added} −${removed}`), width, 4),
-      ...shown,
-      ...(rest === 0 ? [] : wrapped(this.#theme.faint(more(rest)), width, 4)),
-    ]
-  }
-
   #told(result: string, width: number): string[] {
     const most = this.#isOpen ? Infinity : defaults.screen.resultLines
     const lines = safeText(result).trimEnd().split('\n')
@@ -165,6 +150,28 @@ export class CallBlock implements Foldable {
     const rest = lines.length - Math.min(lines.length, most)
     return rest === 0 ? shown : [...shown, ...wrapped(this.#theme.faint(more(rest)), width, 4)]
   }
+}
+
+/** The lines of a change, at most so many of them. */
+export function changeLines(
+  { file, added, removed, lines }: Change,
+  theme: Theme,
+  width: number,
+  most: number,
+): string[] {
+  const paints = { added: theme.good, removed: theme.bad, same: plain, place: theme.faint }
+  const signs = { added: '+', removed: '-', same: ' ', place: '' }
+  const shown = lines
+    .slice(0, most)
+    .flatMap(({ kind, text }) =>
+      wrapped(paints[kind](`${signs[kind]}${safeText(text, { reveal: true })}`), width, 4),
+    )
+  const rest = lines.length - Math.min(lines.length, most)
+  return [
+    ...wrapped(theme.faint(`${safeText(file, { reveal: true })} +${added} −${removed}`), width, 4),
+    ...shown,
+    ...(rest === 0 ? [] : wrapped(theme.faint(more(rest)), width, 4)),
+  ]
 }
 
 const plain = (text: string): string => text

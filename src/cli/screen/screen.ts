@@ -3,8 +3,10 @@
 import {
   Container,
   Editor,
+  isKeyRelease,
   Loader,
   matchesKey,
+  parseKey,
   ProcessTerminal,
   Spacer,
   TuiMainScreen,
@@ -12,8 +14,10 @@ import {
   type Component,
   type Terminal,
 } from '@earendil-works/pi-tui'
+import { defaults } from '../../settings/defaults.ts'
 import { isDense, isFoldable } from './blocks.ts'
-import { QuestionBlock, type Question } from './question.ts'
+import { DecisionBlock } from './decision.ts'
+import { PickerBlock, type Question } from './question.ts'
 import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
 
@@ -31,6 +35,13 @@ export interface ScreenEars {
   readonly pictureWanted: () => void
 }
 
+interface OpenDecision {
+  readonly block: Component & Pick<DecisionBlock<unknown>, 'isArmed' | 'arm'>
+  readonly turnAway: () => void
+  /** Somebody types for the prompt: from now on only Tab leads to the question. */
+  isTypedPast: boolean
+}
+
 export class Screen {
   readonly theme: Theme
   readonly #tui: TuiMainScreen
@@ -45,6 +56,11 @@ export class Screen {
   /** Questions that wait for the one that is shown. */
   readonly #waiting: (() => void)[] = []
   #isAsking = false
+  /** The decision that is open, and how to turn away from it. */
+  #decision: OpenDecision | null = null
+  #busyText: string | null = null
+  /** When a key last went to the editor. */
+  #typedAt = -Infinity
 
   constructor(theme: Theme, status: Status, ears: ScreenEars, terminal: Terminal = new ProcessTerminal()) {
     this.theme = theme
@@ -122,14 +138,20 @@ export class Screen {
 
   /** A line that moves while something goes on; null takes it away. */
   setBusy(message: string | null): void {
+    this.#busyText = message
     this.#place.removeChild(this.#busy)
-    if (message === null) this.#busy.stop()
+    // Nothing moves above a question: a terminal that is scrolled back to read it would jump.
+    if (message === null || this.#decision !== null) this.#busy.stop()
     else {
       this.#busy.setMessage(message)
       this.#busy.start()
       this.#place.children.unshift(this.#busy)
     }
     this.draw()
+  }
+
+  get isAsking(): boolean {
+    return this.#isAsking
   }
 
   setInput(text: string): void {
@@ -155,19 +177,72 @@ export class Screen {
     if (this.#isAsking) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (signal?.aborted === true) return this.#next(null)
     this.#isAsking = true
-    const answer = await new Promise<T | null>((resolve) => {
-      const block = new QuestionBlock(question, this.theme, resolve)
-      signal?.addEventListener('abort', () => resolve(null), { once: true })
-      this.#place.removeChild(this.#editor)
-      this.#place.addChild(block)
-      this.#tui.setFocus(block)
-      this.draw()
-    })
-    this.#place.children = this.#place.children.filter((child) => !(child instanceof QuestionBlock))
-    this.#place.addChild(this.#editor)
+    const answer = await (question.subject === ''
+      ? this.#pick(question, signal)
+      : this.#decide(question, signal))
     this.#tui.setFocus(this.#editor)
-    this.draw()
+    this.setBusy(this.#busyText)
     return this.#next(answer)
+  }
+
+  /** A list in place of the editor. */
+  async #pick<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
+    const { promise, resolve } = answering<T>(signal)
+    const block = new PickerBlock(question, this.theme, resolve)
+    this.#place.removeChild(this.#editor)
+    this.#place.addChild(block)
+    this.#tui.setFocus(block)
+    this.draw()
+    const answer = await promise
+    this.#place.removeChild(block)
+    this.#place.addChild(this.#editor)
+    return answer
+  }
+
+  /** A question above the editor, which keeps what is typed for something else. */
+  async #decide<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
+    const { promise, resolve } = answering<T>(signal)
+    let arming: NodeJS.Timeout | undefined
+    const block = new DecisionBlock(question, this.#tui, this.theme, {
+      answered: resolve,
+      typed: (keys) => {
+        this.#typeOn()
+        this.#tui.setFocus(this.#editor)
+        for (const key of keys) this.#editor.handleInput(key)
+      },
+      drawn: () => {
+        const { settleMs, quietMs } = defaults.screen
+        const since = performance.now() - this.#typedAt
+        arming = setTimeout(() => this.#arm(), Math.max(settleMs, quietMs - since))
+      },
+      writing: () => this.#place.removeChild(this.#editor),
+      hasDraft: () => this.#editor.getText() !== '',
+    })
+    this.#decision = { block, turnAway: () => resolve(null), isTypedPast: false }
+    this.#place.children.splice(this.#place.children.indexOf(this.#editor), 0, block)
+    this.setBusy(this.#busyText)
+    const answer = await promise
+    clearTimeout(arming)
+    this.#decision = null
+    this.#place.children = [this.#editor]
+    return answer
+  }
+
+  #typeOn(): void {
+    this.#typedAt = performance.now()
+    if (this.#decision !== null) this.#decision.isTypedPast = true
+  }
+
+  /** The keys go to the question, unless something is typed: that goes on until the person says otherwise. */
+  #arm(): void {
+    if (this.#decision === null || this.#decision.isTypedPast || this.#editor.getText() !== '') return
+    this.#answer(this.#decision)
+  }
+
+  #answer({ block }: OpenDecision): void {
+    block.arm()
+    this.#tui.setFocus(block)
+    this.draw()
   }
 
   #next<T>(answer: T): T {
@@ -177,7 +252,10 @@ export class Screen {
   }
 
   #isKey(data: string): boolean {
+    if (isKeyRelease(data)) return false
     if (matchesKey(data, 'ctrl+o')) return this.#fold()
+    if (this.#decision !== null) return this.#isKeyOfDecision(this.#decision, data)
+    if (isTyped(data)) this.#typeOn()
     if (matchesKey(data, 'ctrl+c')) return this.#interrupt()
     if (this.#isAsking) return false
     if (matchesKey(data, 'escape'))
@@ -185,6 +263,17 @@ export class Screen {
     if (matchesKey(data, 'ctrl+d') && this.#editor.getText() === '') return this.#heard(this.#ears.ended)
     if (matchesKey(data, 'shift+tab')) return this.#heard(this.#ears.modeWanted)
     if (matchesKey(data, 'ctrl+v')) return this.#heard(this.#ears.pictureWanted)
+    return false
+  }
+
+  #isKeyOfDecision(decision: OpenDecision, data: string): boolean {
+    const { block, turnAway } = decision
+    const isCompleting = !block.isArmed && this.#editor.isShowingAutocomplete()
+    if (matchesKey(data, 'ctrl+c') || (matchesKey(data, 'escape') && !isCompleting))
+      return this.#heard(turnAway)
+    if (block.isArmed) return false
+    if (matchesKey(data, 'tab') && !isCompleting) return this.#heard(() => this.#answer(decision))
+    if (isTyped(data)) this.#typeOn()
     return false
   }
 
@@ -208,3 +297,20 @@ export class Screen {
     return true
   }
 }
+
+/** An answer that is still to come; null when the asker gives up. */
+function answering<T>(signal: AbortSignal | undefined): {
+  readonly promise: Promise<T | null>
+  readonly resolve: (answer: T | null) => void
+} {
+  let resolve: (answer: T | null) => void = () => undefined
+  const promise = new Promise<T | null>((done) => {
+    resolve = done
+  })
+  signal?.addEventListener('abort', () => resolve(null), { once: true })
+  return { promise, resolve }
+}
+
+/** Whether a person pressed it: a terminal also answers what it is asked. */
+const isTyped = (data: string): boolean =>
+  !data.startsWith('\u001B') || data.startsWith('\u001B[200~') || parseKey(data) !== undefined

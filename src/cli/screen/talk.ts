@@ -115,9 +115,11 @@ class ScreenTalk implements Scene {
       this.#screen.setStatus({ mode: this.preset.permission.mode() })
   }
 
-  /** Turning away is a no. */
+  /** Turning away stops the turn, also where the question is that of an agent in it. */
   async asked(question: Parameters<AskUser>[0], signal: AbortSignal): Promise<Answer> {
-    return (await this.#screen.ask(approvalOf(question), signal)) ?? { kind: 'no' }
+    const answer = await this.#screen.ask(approvalOf(question), signal)
+    if (answer === null) this.#talk.interrupt()
+    return answer ?? { kind: 'interrupt' }
   }
 
   begun(): Session | null {
@@ -195,6 +197,8 @@ class ScreenTalk implements Scene {
     const unkept = await keepInput(this.#past, words)
     if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
     const isCommand = words.startsWith('/') && !words.startsWith('//')
+    // Nothing begins behind a question that stands before everything else.
+    if (this.#screen.isAsking && !this.#talk.isBusy) return this.#screen.setInput(words)
     if (this.#running !== null && this.#talk.isBusy) return this.#whileBusy(words, isCommand)
     // A command that is still at work is waited for.
     while (this.#running !== null) await this.#running

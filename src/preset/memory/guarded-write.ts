@@ -109,6 +109,7 @@ async function asked(
     signal,
   )
   if (signal.aborted) return 'The question was not answered; nothing was saved.'
+  if (answer.kind === 'interrupt') return 'The user interrupted; nothing was saved.'
   if (answer.kind !== 'no') return null
   return `The user does not want this remembered${answer.words === undefined ? '' : `: ${answer.words}`}.`
 }

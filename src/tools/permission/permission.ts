@@ -24,7 +24,9 @@ export interface PermissionOptions extends Place {
   readonly mode: PermissionMode
   /** Left out where nobody can be asked. */
   readonly askUser?: AskUser | undefined
-  readonly keep?: { readonly rules: KeepRules; readonly scopes: readonly KeepScope[] } | undefined
+  readonly keep?:
+    | { readonly rules: KeepRules; readonly scopes: readonly KeepScope[]; readonly note?: string | undefined }
+    | undefined
 }
 
 /** Real paths outside of the usual that a decision let through; the path gate asks. */
@@ -74,6 +76,7 @@ export function createPermission(options: PermissionOptions): Permission {
     const answer = await askUser(question, signal)
     if (signal.aborted) return { ok: false, why: 'The question was not answered.' }
     if (answer.kind === 'no') return refusedBy(call, answer)
+    if (answer.kind === 'interrupt') return interruptedBy(call)
     grant(verdict)
     const kept = await keepAnswer(answer, question, options, rules)
     return { ok: true, facts: [fact(call, 'allow', 'user', ruleOf(answer, question))], notice: kept }
@@ -154,6 +157,13 @@ const refusedBy = (call: ToolUseBlock, { words }: Answer & { kind: 'no' }): Perm
   facts: [fact(call, 'deny', 'user')],
 })
 
+const interruptedBy = (call: ToolUseBlock): Permit => ({
+  ok: false,
+  why: `The user interrupted when asked about this call of ${call.name}; it was not run.`,
+  stops: true,
+  facts: [fact(call, 'deny', 'user')],
+})
+
 function questionOf(call: ToolUseBlock, verdict: Verdict, options: PermissionOptions): Question {
   // A key in a command must not become a line of the settings.
   const rules = verdict.offers.some((rule) => redact(rule).found.length > 0) ? [] : verdict.offers
@@ -164,8 +174,14 @@ function questionOf(call: ToolUseBlock, verdict: Verdict, options: PermissionOpt
     why: verdict.why,
     rules,
     scopes: rules.length === 0 ? [] : (options.keep?.scopes ?? []),
+    everywhere: rules.map((rule) => everywhere(rule, options.root)),
+    note: options.keep?.note,
   }
 }
+
+/** For every project: what a rule says of a path in this one it must not say of the same path in another. */
+const everywhere = (rule: string, root: string): string =>
+  rule.replace(/^(Read|Edit)\((?![/~])([\s\S]*)\)$/, (_, tool, path) => `${tool}(${root}/${path})`)
 
 const ruleOf = (answer: Answer, question: Question): string | undefined =>
   answer.kind === 'once' || question.rules.length === 0 ? undefined : question.rules.join(', ')
@@ -177,14 +193,18 @@ async function keepAnswer(
   options: PermissionOptions,
   rules: Rule[],
 ): Promise<string | undefined> {
-  if (answer.kind === 'once' || answer.kind === 'no') return undefined
+  if (answer.kind !== 'session' && answer.kind !== 'always') return undefined
   const given = question.rules.map((text): GivenRule => ({ list: 'allow', text, source: 'session' }))
   rules.push(...readRules(given).rules)
   if (answer.kind === 'session') return undefined
   const kept =
     options.keep === undefined
       ? { ok: false as const, why: 'there is no place for it' }
-      : await options.keep.rules(answer.scope, 'allow', question.rules)
+      : await options.keep.rules(
+          answer.scope,
+          'allow',
+          answer.scope === 'user' ? (question.everywhere ?? question.rules) : question.rules,
+        )
   return kept.ok ? undefined : `the rule holds until the end of this run, but could not be kept: ${kept.why}`
 }
 

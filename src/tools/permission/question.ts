@@ -16,6 +16,10 @@ export interface Question {
   readonly rules: readonly string[]
   /** Where rules can be kept; empty where nothing can be. */
   readonly scopes: readonly KeepScope[]
+  /** The rules as they are kept for every project, where they differ: a path of the project is absolute there. */
+  readonly everywhere?: readonly string[] | undefined
+  /** Why an answer that a person may look for is not offered. */
+  readonly note?: string | undefined
 }
 
 export type Answer =
@@ -24,6 +28,8 @@ export type Answer =
   | { readonly kind: 'session' }
   | { readonly kind: 'always'; readonly scope: KeepScope }
   | { readonly kind: 'no'; readonly words?: string | undefined }
+  /** The call is not run and the turn ends: the model is not asked further. */
+  | { readonly kind: 'interrupt' }
 
 /** Must settle when the signal aborts; what it says then is not looked at. */
 export type AskUser = (question: Question, signal: AbortSignal) => Promise<Answer>
