@@ -3,11 +3,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkpointOf, restore } from '../../src/projection/checkpoint.ts'
 import { Fold, project } from '../../src/projection/fold.ts'
-import { isEditing, isRealInput, type Entry, type Fact } from '../../src/transcript/fact.ts'
+import { isEditing, isRealInput, type Edit, type Entry, type Fact } from '../../src/transcript/fact.ts'
 import type { Part, View, ViewBlock } from '../../src/projection/view.ts'
 import { viewRefusal } from '../../src/projection/refusal.ts'
-import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
+import { arbitraryMoves, played, type Move } from '../../src/testing/arbitrary.ts'
 import { Pen } from '../../src/testing/builders.ts'
+import { seq } from '../../src/transcript/ids.ts'
 
 // More runs for a long look: PROPERTY_RUNS=20000 npx vitest run test/properties
 const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 150) }
@@ -44,6 +45,79 @@ function pushed(fold: Fold, entry: Entry, all: readonly Entry[]): void {
       all.filter((other) => other.seq >= range.from && other.seq <= range.to),
     )
   fold.push(entry)
+}
+
+const opening: readonly Move[] = [
+  { move: 'say', content: [{ type: 'text', text: 'look at it' }], injected: false },
+  {
+    move: 'answer',
+    texts: ['looking'],
+    calls: 1,
+    thinks: false,
+    cut: false,
+    usage: true,
+    model: 'claude-sonnet-4-6',
+  },
+  { move: 'result', text: 'it is there', isError: false, image: false },
+  {
+    move: 'answer',
+    texts: ['it is there'],
+    calls: 0,
+    thinks: false,
+    cut: false,
+    usage: true,
+    model: 'claude-sonnet-4-6',
+  },
+]
+
+/**
+ * The session with an edit in a place that says nothing, one that could be made there and can be taken back at the end;
+ * and the same session without it. Null where there is none.
+ */
+function withEdit(
+  entries: readonly Entry[],
+  at: number,
+  pick: number,
+): { readonly edited: Fold; readonly never: readonly Entry[]; readonly at: number } | null {
+  if (entries[at]?.fact.type !== 'request-sent') return null
+  const parts = [...foldOf(entries.slice(0, at)).parts()]
+  const editing = (edit: Edit): Fact => ({
+    type: 'view-edit',
+    layer: 'test',
+    asked: 'user',
+    edits: [edit],
+    why: 'a test',
+    tokensFreed: 0,
+  })
+  const candidates = parts.flatMap((part, index): Fact[] => {
+    const end = parts[Math.min(parts.length - 1, index + (pick % 4))]!
+    const range = { from: part.from, to: end.to }
+    const ref = `${range.from}-${range.to}`
+    const stub: Edit = { kind: 'stub', at: { seq: part.from, block: 0 }, text: '[stub]', ref: `${part.from}` }
+    const made = [
+      editing({ kind: 'drop', ...range }),
+      editing({ kind: 'summary', ...range, text: 'summary', ref, keep: [] }),
+    ]
+    return part.kind === 'result' && part.source[0] !== -1 ? [editing(stub), ...made] : made
+  })
+  const quiet = entries[at]!.fact
+  for (let tried = 0; tried < candidates.length; tried++) {
+    const fact = candidates[(pick + tried * 7) % candidates.length]!
+    const [edited, plain] = [foldOf(entries.slice(0, at)), foldOf(entries.slice(0, at + 1))]
+    if (viewRefusal(edited, fact) !== null) continue
+    edited.push({ ...entries[at]!, fact })
+    const never = entries.slice(0, at + 1)
+    for (const entry of entries.slice(at + 1)) {
+      // What only one of the two sessions could have done is done in neither.
+      const isShared = viewRefusal(edited, entry.fact) === null && viewRefusal(plain, entry.fact) === null
+      const kept = isShared ? entry : { ...entry, fact: quiet }
+      edited.push(kept)
+      plain.push(kept)
+      never.push(kept)
+    }
+    if (viewRefusal(edited, { type: 'undo', target: entries[at]!.seq }) === null) return { edited, never, at }
+  }
+  return null
 }
 
 describe('the fold', () => {
@@ -96,29 +170,28 @@ describe('the fold', () => {
   })
 
   it('[P4] undo gives back the view as if the edit had never been', () => {
+    // A place in the middle that says nothing: there the edit is made, or not. Something was said before it, no call is
+    // open, and nothing after it is pinned or gone back over: that would be another thing without the edit.
+    const cases = fc
+      .tuple(arbitraryMoves(fc), arbitraryMoves(fc), fc.nat())
+      .map(([first, then, pick]) => {
+        const before: Move[] = [...first, { move: 'crash' }, ...opening, { move: 'crash' }]
+        const after = then.filter(({ move }) => move !== 'pin' && move !== 'rewind')
+        return withEdit(played([...before, { move: 'ask' }, ...after]), played(before).length, pick)
+      })
+      .filter((found) => found !== null)
+    const counted = { tested: 0, later: 0 }
     fc.assert(
-      fc.property(sessions, fc.nat(), (entries, pick) => {
-        const fold = foldOf(entries)
-        const live = fold.edits.controls.filter(
-          (control) => isEditing(control.fact) && fold.edits.editing(control.seq),
-        )
-        if (live.length === 0) return
-        const target = live[pick % live.length]!
-        // An edit that others were laid over or inside of cannot be thought away alone: take the newest.
-        const newest = live.at(-1)!
-        const chosen = target.seq === newest.seq ? target : newest
-        const after = entries.filter((entry) => entry.seq > chosen.seq)
-        if (after.some((entry) => entry.fact.type === 'pin' || entry.fact.type === 'undo')) return
-        const never = entries.map((entry): Entry =>
-          entry.seq === chosen.seq ? { ...entry, fact: { type: 'turn-end', outcome: 'done' } } : entry,
-        )
-        const undo = new Pen({ first: entries.length }).write({ type: 'undo', target: chosen.seq })
-        fold.push(undo)
-        expect(flat(fold.view())).toEqual(flat(project(never)))
-        expect(fold.view().estimate).toBe(project(never).estimate)
+      fc.property(cases, ({ edited, never, at }) => {
+        counted.tested++
+        if (never.length > at + 1) counted.later++
+        edited.push(new Pen({ first: never.length }).write({ type: 'undo', target: seq(at) }))
+        expect(flat(edited.view())).toEqual(flat(project(never)))
+        expect(edited.view().estimate).toBe(project(never).estimate)
       }),
       runs,
     )
+    expect(counted.later).toBeGreaterThan(0.8 * counted.tested)
   })
 
   it('[P4] undoing every live edit gives back every part that was not rewound', () => {
