@@ -1,10 +1,12 @@
-// Fifty agents of twenty rounds each in one process: `node scripts/run-ts.mjs --expose-gc bench/agents.ts [--json]`.
+// Fifty agents of twenty rounds each in one process: `node scripts/run-ts.mjs bench/agents.ts [--json]`.
 // The default engine on disk over HTTP against the simulator, several waves of agents in the background. Counted: memory
 // after each wave with everything collected, descriptors before and after, and that every report came once.
 import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readlink, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { machineFileSystem } from '../src/disk/fs.ts'
 import { createPreset } from '../src/preset.ts'
 import { projectOf } from '../src/preset/project.ts'
@@ -15,6 +17,8 @@ const option = (name: string, usual: number): number => {
   const at = process.argv.indexOf(`--${name}`)
   return at === -1 ? usual : Number(process.argv[at + 1])
 }
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 const agents = option('agents', 50)
 const rounds = option('rounds', 20)
 const waves = option('waves', 4)
@@ -69,7 +73,7 @@ async function measure(): Promise<void> {
 
   const settle = async (): Promise<void> => {
     for (let turn = 0; turn < 5; turn++) {
-      globalThis.gc?.()
+      collectGarbage()
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }

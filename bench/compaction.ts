@@ -19,6 +19,7 @@ import { answered, call, Pen, result, said, start } from '../src/testing/builder
 import { countingIds, fixedClock } from '../src/testing/fixed.ts'
 import type { Fact, StoredEntry } from '../src/transcript/fact.ts'
 import { isKnown } from '../src/transcript/fact.ts'
+import { corpusFolder } from '../test/shared-data.ts'
 
 const BYTES = 10_000_000
 const PIECE = 20_000
@@ -192,8 +193,7 @@ async function corpus(folder: string) {
 }
 
 const words = process.argv.slice(2)
-const folder =
-  words.find((word) => !word.startsWith('--')) ?? join(import.meta.dirname, '..', '..', 'shared', 'corpus')
+const folder = words.find((word) => !word.startsWith('--')) ?? corpusFolder
 const recorded = existsSync(folder) ? await corpus(folder) : null
 if (words.includes('--json')) console.log(JSON.stringify({ spans, corpus: recorded }, null, 2))
 else {

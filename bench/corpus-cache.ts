@@ -11,6 +11,7 @@ import { importFile } from '../src/lab/importers/import-file.ts'
 import type { Recording } from '../src/lab/recording.ts'
 import { defaults } from '../src/settings/defaults.ts'
 import type { Usage } from '../src/transcript/fact.ts'
+import { corpusOr } from '../test/shared-data.ts'
 
 interface Pair {
   readonly session: string
@@ -86,7 +87,7 @@ function countBy<T>(items: readonly T[], keyOf: (item: T) => string): Record<str
 
 const words = process.argv.slice(2)
 const folder = words.find((word) => !word.startsWith('--'))
-const sessions = await recordings(folder ?? join(import.meta.dirname, '..', '..', 'shared', 'corpus'))
+const sessions = await recordings(corpusOr(folder))
 const all = sessions.flatMap(pairsOf)
 const judged = all.filter((pair) => !pair.isCompacted)
 const lost = judged.filter(isLost)

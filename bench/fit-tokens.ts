@@ -2,10 +2,10 @@
 // Least squares of the relative error over the sessions that are not held out, each weight with a floor, each model with
 // a scale of its own, outliers (what clients add and do not record) weighed down, and a mild pull towards the weights
 // that text in general suggests, because code and tool output alone cannot tell a word from the blank before it.
-import { join } from 'node:path'
 import { countSteps, stepWeights, type StepLabel } from '../src/projection/tokens.ts'
 import type { ViewBlock } from '../src/projection/view.ts'
 import { sampledSessions, unknownPart, type GrowthSample } from './growth-samples.ts'
+import { corpusOr } from '../test/shared-data.ts'
 
 const labels = Object.keys(stepWeights).filter((label) => label !== 'none') as StepLabel[]
 const around = ['text', 'toolUse', 'toolResult', 'signatureChar'] as const
@@ -125,9 +125,7 @@ const dot = (left: Float64Array, right: Float64Array): number =>
 const middle = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 1
 
-const sessions = await sampledSessions(
-  process.argv[2] ?? join(import.meta.dirname, '..', '..', 'shared', 'corpus'),
-)
+const sessions = await sampledSessions(corpusOr(process.argv[2]))
 const samples: GrowthSample[] = sessions
   .filter((session) => !session.heldOut)
   .flatMap((session) => session.samples)

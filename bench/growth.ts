@@ -4,11 +4,11 @@
 //
 // The reported output of the response before is taken as known, where the client recorded it whole;
 // the row `all estimated` does without it.
-import { join } from 'node:path'
 import { estimateBlocks } from '../src/projection/tokens.ts'
 import type { ViewBlock } from '../src/projection/view.ts'
 import { cellOf, measure, type Method } from './growth-measure.ts'
 import { BIG_GROWTH_TOKENS, sampledSessions, type SampledSession } from './growth-samples.ts'
+import { corpusOr } from '../test/shared-data.ts'
 
 // ---- baselines ----
 
@@ -48,7 +48,7 @@ const methods: readonly Method[] = [
 
 const flags = new Set(process.argv.slice(2).filter((word) => word.startsWith('--')))
 const folder = process.argv.slice(2).find((word) => !word.startsWith('--'))
-const sessions = await sampledSessions(folder ?? join(import.meta.dirname, '..', '..', 'shared', 'corpus'))
+const sessions = await sampledSessions(corpusOr(folder))
 const clients = [...new Set(sessions.map((session) => session.client))].sort()
 const parts: readonly (readonly [name: string, holds: (session: SampledSession) => boolean])[] = [
   ['all', () => true],

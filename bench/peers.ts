@@ -17,6 +17,7 @@ import { policyNamed } from '../src/lab/policies/list.ts'
 import { prepareReplay, replay } from '../src/lab/replay.ts'
 import { load, sampleSources, type Source } from '../src/lab/source.ts'
 import { createCounter, findModel, simulatedModels } from '../src/simulator/index.ts'
+import { corpusOr } from '../test/shared-data.ts'
 
 const modelId = 'claude-sonnet-5'
 const window = 1_000_000
@@ -213,9 +214,9 @@ async function compare(peer: Peer, sources: readonly Source[]): Promise<string> 
   return `${peer.policy.padEnd(18)}${String(asked).padStart(10)}${share.padStart(12)}${String(oursOnly).padStart(12)}${String(theirsOnly).padStart(14)}   ${peer.what}`
 }
 
-const corpus = join(import.meta.dirname, '..', '..', 'shared', 'corpus')
 const recorded = ['cc-cli-c35cf82b04', 'cc-cli-a1d04b39c7', 'codex-mise-50efdba9', 'pi-preloop-af0dd7bf']
-const isRecorded = process.argv.includes('--corpus') && existsSync(corpus)
+const isRecorded = process.argv.includes('--corpus')
+const corpus = isRecorded ? corpusOr(undefined) : ''
 const sources = isRecorded
   ? recorded.map((name): Source => ({ kind: 'file', path: join(corpus, `${name}.jsonl.gz`) }))
   : sampleSources

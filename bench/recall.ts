@@ -12,6 +12,7 @@ import { FileRanker } from '../src/memory/recall/file-ranker.ts'
 import { TurnRanker } from '../src/memory/recall/turn-ranker.ts'
 import { Lexicon } from '../src/memory/recall/words/terms.ts'
 import { defaults } from '../src/settings/defaults.ts'
+import { recallFolder as shared } from '../test/shared-data.ts'
 
 type Use = 'files' | 'turns'
 const ks = [5, 10, 20] as const
@@ -23,7 +24,6 @@ const words = process.argv.slice(2)
 const usePlace = words.indexOf('--use')
 const forcedUse = usePlace < 0 ? null : (words[usePlace + 1] as Use)
 const given = words.filter((word, at) => !word.startsWith('--') && (usePlace < 0 || at !== usePlace + 1))
-const shared = join(import.meta.dirname, '..', '..', 'shared', 'recall')
 const files = given.length > 0 ? given : sharedFiles()
 if (files.length === 0) {
   process.stdout.write(

@@ -1,5 +1,6 @@
 // Runs the benchmarks one after the other: `npm run bench`, or `npm run bench -- fold compose` for some of them.
-// Arguments that begin with `--` go to each of them.
+// Names come first; from the first argument that begins with `--` on everything goes to each of them:
+// `npm run bench -- resume --size 64`.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,10 +29,13 @@ const all = [
   'recall',
   'recall-start',
   'drift',
+  'memory',
 ]
 const names = all.filter((name) => existsSync(join(root, 'bench', `${name}.ts`)))
-const flags = process.argv.slice(2).filter((argument) => argument.startsWith('--'))
-const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const given = process.argv.slice(2)
+const firstFlag = given.findIndex((argument) => argument.startsWith('--'))
+const wanted = firstFlag === -1 ? given : given.slice(0, firstFlag)
+const flags = firstFlag === -1 ? [] : given.slice(firstFlag)
 const unknown = wanted.filter((name) => !names.includes(name))
 if (unknown.length > 0) {
   process.stderr.write(`no such benchmark: ${unknown.join(', ')}\nthere are: ${names.join(', ')}\n`)

@@ -1,15 +1,13 @@
 // Every recorded session folds into views whose requests the wire rules accept, at any point of its life.
-import { existsSync, readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { importFile, toEntries } from '../src/lab/index.ts'
 import { Fold } from '../src/projection/fold.ts'
 import { createComposer } from '../src/request/compose.ts'
 import { checkRequest } from '../src/simulator/index.ts'
 import { countingIds, fixedClock } from '../src/testing/fixed.ts'
+import { corpusFiles as sessions, corpusFolder as corpus } from './shared-data.ts'
 
-const corpus = resolve(import.meta.dirname, '..', '..', 'shared', 'corpus')
-const sessions = existsSync(corpus) ? readdirSync(corpus).filter((file) => file.endsWith('.jsonl.gz')) : []
 if (sessions.length === 0) process.stderr.write('skipped: no recorded sessions in ../shared/corpus\n')
 
 // Looking at every request of every session takes minutes; these places are spread over each.

@@ -1,5 +1,4 @@
 // The recorded sessions beside the repository, where they are: every one must come in whole and obey the grammar.
-import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cellOf, measure } from '../bench/growth-measure.ts'
@@ -12,9 +11,7 @@ import { factProblem } from '../src/transcript/codec.ts'
 import type { Entry } from '../src/transcript/fact.ts'
 import { emptyTail, refusal, step } from '../src/transcript/grammar.ts'
 import { uuidFrom } from '../src/transcript/ids.ts'
-
-const folder = join(import.meta.dirname, '..', '..', 'shared', 'corpus')
-const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl.gz')) : []
+import { corpusFiles as files, corpusFolder as folder } from './shared-data.ts'
 
 function options() {
   let count = 0

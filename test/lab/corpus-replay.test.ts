@@ -6,8 +6,9 @@ import { importFile } from '../../src/lab/importers/import-file.ts'
 import { sharesOf } from '../../src/lab/measures.ts'
 import { policyNamed } from '../../src/lab/policies/list.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
+import { corpusFolder } from '../shared-data.ts'
 
-const file = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', 'cc-cli-ece0c335b1.jsonl.gz')
+const file = join(corpusFolder, 'cc-cli-ece0c335b1.jsonl.gz')
 
 describe('a recorded session', () => {
   it.skipIf(!existsSync(file))(

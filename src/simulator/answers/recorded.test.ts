@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import * as prompts from '../../../test/answers/prompts.ts'
@@ -7,6 +7,7 @@ import { ask, callsIn, request, textIn, user } from '../../../test/answers/tool-
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import { recorded, type RecordedAnswerer } from './recorded.ts'
 import { scripted } from './script.ts'
+import { corpusFolder, hasCorpus } from '../../../test/shared-data.ts'
 
 const turns = [
   { role: 'user', content: 'look around' },
@@ -144,15 +145,14 @@ describe('recorded', () => {
   })
 })
 
-const shared = fileURLToPath(new URL('../../../../shared/corpus/', import.meta.url))
-describe.skipIf(!existsSync(shared))('recorded, on the corpus (skipped without ../shared)', () => {
+describe.skipIf(!hasCorpus)('recorded, on the corpus (skipped without ../shared)', () => {
   it.each([
     'cc-cli-acdd84abe7',
     'codex-mise-1b761173',
     'pi-preloop-f0a051a5',
     'mb-memorybank-siliconfriend-user1',
   ])('[W20] plays %s through', async (name) => {
-    const lines = gunzipSync(readFileSync(`${shared}${name}.jsonl.gz`))
+    const lines = gunzipSync(readFileSync(join(corpusFolder, `${name}.jsonl.gz`)))
       .toString('utf8')
       .trimEnd()
       .split('\n')

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import * as prompts from '../../../../test/answers/prompts.ts'
@@ -7,6 +7,7 @@ import { assistant, request, user } from '../../../../test/answers/tool-loop.ts'
 import type { WireMessage } from '../../../model/wire.ts'
 import { jobOf } from '../rule-model.ts'
 import type { Job } from './ask.ts'
+import { corpusFiles, corpusFolder, hasCorpus } from '../../../../test/shared-data.ts'
 
 const talk: readonly WireMessage[] = [user('Mend the cart, please.'), assistant('I looked at src/cart.js.')]
 const asked: Readonly<Partial<Record<Job, readonly string[]>>> = {
@@ -96,12 +97,11 @@ describe('recognising what a request asks for', () => {
   })
 })
 
-const corpus = fileURLToPath(new URL('../../../../../shared/corpus/', import.meta.url))
-describe.skipIf(!existsSync(corpus))('ordinary requests of the corpus (skipped without ../shared)', () => {
+describe.skipIf(!hasCorpus)('ordinary requests of the corpus (skipped without ../shared)', () => {
   it('[W10] none is taken for a request of the engine', () => {
     const taken: string[] = []
-    for (const file of readdirSync(corpus).filter((name) => name.endsWith('.jsonl.gz'))) {
-      const lines = gunzipSync(readFileSync(corpus + file))
+    for (const file of corpusFiles) {
+      const lines = gunzipSync(readFileSync(join(corpusFolder, file)))
         .toString('utf8')
         .trimEnd()
         .split('\n')
