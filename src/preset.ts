@@ -12,9 +12,9 @@ import { agentTools, attending, type AgentType, type Office } from './forks/agen
 import { officeOf } from './preset/agents.ts'
 import { choicesOf, layersOf, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { boardOf, jobsOf } from './preset/jobs.ts'
-import { asMeant, noExtensions, planning, type Extensions } from './preset/extensions.ts'
+import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
-import { guidanceOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
+import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
 import { recallingDesk } from './preset/memory/recalling.ts'
@@ -125,8 +125,8 @@ function partsOf(options: PresetOptions) {
   const models = tableOf(settings)
   const store = options.store ?? projectStore(options)
   const sessions = sessionsFolder(options.home, project)
-  const permission = permissionOf({ ...options, sessions }, fs)
   const memory = memoryDesk({ ...options, fs, clock, unique })
+  const permission = permissionOf({ ...options, sessions, open: memory.open }, fs)
   const recalling = recallingDesk({ ...options, desk: memory, store, models, modelId, fs, clock })
   const board = boardOf({ ...options, sessions: options.store === undefined ? sessions : null, fs, unique })
   const standard = standardTools({
@@ -138,7 +138,7 @@ function partsOf(options: PresetOptions) {
     unique,
     roots: [project.root],
     readRoots: [...memory.readRoots, sessions],
-    home: environment['HOME'],
+    home: homeOf(options),
   })
   const switches = switchesOf(settings, options.layers)
   const snips = switches.snip !== false && switches.automaticRemoval !== false
@@ -153,7 +153,7 @@ function partsOf(options: PresetOptions) {
     ...(snips ? [snipTool()] : []),
     ...extensions.tools,
   ]
-  const memoryJobs = memoryJobsOf({ ...options, fs, sessions, store, desk: memory, tools: () => tools })
+  const memoryJobs = memoryJobsOf({ ...options, fs, store, permission, desk: memory, tools: () => tools })
   return {
     ...given,
     unique,
@@ -218,7 +218,7 @@ function portsOf(options: PresetOptions, parts: Parts) {
       fs: parts.fs,
       unique: parts.unique,
     }),
-    mayRun: asMeant(extensions, memory.mayRun(parts.permission)),
+    judges: parts.permission.judges,
     reminder: memory.reminder,
     recall: parts.recalling.recall,
     afterTurn: options.model === undefined ? undefined : parts.memoryJobs.watcher,

@@ -58,6 +58,7 @@ export async function withPreset(
     ...place,
     agentTypes: agents.types,
     environment: io.environment,
+    userHome: io.userHome,
     model: place.access ?? embedded!.access,
     system: options.system,
     extensions: loaded.extensions,

@@ -1,6 +1,6 @@
 // What is asked of a fork, and what comes back. Types only, so that jobs beside the talk can be described without it.
+import type { Judge } from '../tools/permission/pipeline.ts'
 import type { ReadFile, Tool } from '../tools/tool.ts'
-import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Fact, Outcome, Usage } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
 import type { AgentAbout } from './beside/agent-rows.ts'
@@ -12,8 +12,8 @@ export interface ForkSpec {
   readonly purpose: string
   /** What it is told, after the parent's conversation. */
   readonly directive: string
-  /** Why a call may not run, or null. Without it every tool is refused. */
-  readonly refuse?: ((call: ToolUseBlock, tool: Tool) => string | null) | undefined
+  /** Who decides about its calls; those of its parent come after them where it is an agent. Without it every tool is refused. */
+  readonly judges?: readonly Judge[] | undefined
   /** Whether its own messages may be written to the cache; a fork of one request has no use for that. */
   readonly writesCache?: boolean | undefined
   readonly maxOutputTokens?: number | undefined

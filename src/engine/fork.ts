@@ -2,9 +2,7 @@
 // and renders nothing again, so its requests begin with its parent's bytes; it copies what can change; it is aborted
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
 // It runs no layers (SPEC 8.9), but for an agent that may work for long: what it has done itself is then put away.
-import type { Permit } from '../tools/run.ts'
-import type { Tool } from '../tools/tool.ts'
-import type { ToolUseBlock } from '../transcript/content.ts'
+import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
 import { emptyTail } from '../transcript/grammar.ts'
 import { Fold } from '../projection/fold.ts'
@@ -147,7 +145,7 @@ function optionsFor({ options, fold }: Core, spec: ForkSpec): Ready {
     hooks: spec.agent === undefined ? undefined : toolHooks(options.hooks),
     caps: spec.caps ?? {},
     maxRounds: spec.maxRounds,
-    mayRun: refusing(spec, spec.agent === undefined ? undefined : options.mayRun),
+    judges: judgesFor(spec, options.judges),
     maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
   }
 }
@@ -219,17 +217,11 @@ function lastWords(child: Core): string {
   return last.content.flatMap((block) => ('text' in block ? [block.text] : [])).join('')
 }
 
-/** A child may do what it is not refused, and an agent nothing that its parent may not (TRUST A31). */
-const refusing =
-  (spec: ForkSpec, above: Ready['mayRun']) =>
-  async (call: ToolUseBlock, tool: Tool, signal: AbortSignal): Promise<Permit> => {
-    const why =
-      spec.refuse === undefined
-        ? `${call.name} cannot be used here; answer with text only`
-        : spec.refuse(call, tool)
-    if (why !== null) return { ok: false, why }
-    return above === undefined ? { ok: true } : above(call, tool, signal)
-  }
+/** A child may do what it is not refused, and an agent nothing that its parent may not. */
+const judgesFor = (spec: ForkSpec, above: Ready['judges'] = []): readonly Judge[] =>
+  spec.judges === undefined ? [noTools] : [...spec.judges, ...(spec.agent === undefined ? [] : above)]
+
+const noTools = restriction('fork', ({ name }) => `${name} cannot be used here; answer with text only`)
 
 async function announced(parent: Core, child: Core, { agent, started }: ForkSpec): Promise<Appended> {
   started?.(child.session)

@@ -21,7 +21,9 @@ export function commandHooks(settings: HookSettings, options: HookCommandOptions
   return {
     async fire(name, payload, signal) {
       const commands = (settings[name] ?? []).filter(
-        ({ tools }) => tools === undefined || tools.includes(String(payload['tool'])),
+        ({ tools }) =>
+          tools === undefined ||
+          [payload['tool'], payload['through']].some((tool) => tools.includes(String(tool))),
       )
       const answers: HookAnswer[] = []
       // One after the other: what one does, the next may rely on; and the first that blocks has decided.

@@ -1,6 +1,9 @@
 // Hooks: what others may say at certain moments (SPEC 14.3). The port; `hook-commands` runs them as commands.
 // A hook that fails is shown and ignored.
 
+import { pass, type Judge } from '../tools/permission/pipeline.ts'
+import type { Emit } from './live.ts'
+
 export type HookName =
   | 'SessionStart'
   | 'InstructionsLoaded'
@@ -35,3 +38,15 @@ export const toolHooks = (hooks: Hooks | undefined): Hooks | undefined =>
         ? hooks.fire(name, payload, signal)
         : Promise.resolve(noAnswer),
   }
+
+/** The hooks as the first judge of a call: they may stop it, and allow nothing. */
+export const hookJudge = (hooks: Hooks, session: string, emit: Emit): Judge => ({
+  name: 'hooks',
+  async judge({ sent, call }, signal) {
+    const through = sent.name === call.name ? {} : { through: sent.name }
+    const payload = { session, tool: call.name, input: call.input, ...through }
+    const answer = await hooks.fire('PreToolUse', payload, signal)
+    for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+    return answer.block === null ? pass('no hook blocks it') : { kind: 'deny', why: answer.block }
+  },
+})

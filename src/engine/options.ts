@@ -7,9 +7,8 @@ import type { Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
 import { standardLayers, type PolicyOf, type ResultRule } from '../projection/layers/index.ts'
 import { ruleOf } from '../projection/layers/tool-policy.ts'
-import type { Permit } from '../tools/run.ts'
+import type { Judge } from '../tools/permission/pipeline.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ToolUseBlock } from '../transcript/content.ts'
 import type { FactOf, Section } from '../transcript/fact.ts'
 import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
@@ -56,8 +55,8 @@ export interface EngineOptions {
   /** Brings messages of others. */
   readonly companion?: Companion | undefined
   readonly hooks?: Hooks | undefined
-  /** Asked before a tool runs. Without it every tool of the list may. */
-  readonly mayRun?: ((call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>) | undefined
+  /** Who decides whether a call may run, in their order. Without any every tool of the list may. */
+  readonly judges?: readonly Judge[] | undefined
   readonly caps?: Caps | undefined
   /** Most responses of one turn; left out, as many as the model wants. */
   readonly maxRounds?: number | undefined

@@ -3,6 +3,7 @@
 import { priceOf } from '../projection/layers/pricing.ts'
 import { snip } from '../projection/layers/snip.ts'
 import type { ModelFailure } from '../model/model.ts'
+import { permitBy } from '../tools/permission/pipeline.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
@@ -15,7 +16,7 @@ import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
-import { noHooks } from './hooks.ts'
+import { hookJudge, noHooks } from './hooks.ts'
 import { lineageOf } from './keeping/lineage.ts'
 import { budgetOf } from './limits/budget.ts'
 import { gated, gatedText } from './results.ts'
@@ -142,7 +143,7 @@ async function runTools(
     env: (call) => envOf(core, call, emit),
     signal,
     mayRun: async (call, tool) => {
-      const permit = await mayRun(core, call, tool, signal, emit)
+      const permit = await permitted(core, call, tool, signal, emit)
       if (!permit.ok && permit.stops === true) stop.abort()
       return permit
     },
@@ -166,22 +167,16 @@ async function runTools(
   return signal.aborted ? { outcome: 'aborted', failure: null } : null
 }
 
-async function mayRun(
+/** Hooks are heard first; what was decided is written before the call runs. */
+async function permitted(
   core: Core,
   call: ToolUseBlock,
   tool: Tool,
   signal: AbortSignal,
   emit: Emit,
 ): Promise<Permit> {
-  const hooks = core.options.hooks ?? noHooks
-  const answer = await hooks.fire(
-    'PreToolUse',
-    { session: core.session, tool: call.name, input: call.input },
-    signal,
-  )
-  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
-  if (answer.block !== null) return { ok: false, why: answer.block }
-  const permit: Permit = (await core.options.mayRun?.(call, tool, signal)) ?? { ok: true }
+  const { hooks = noHooks, judges = [] } = core.options
+  const permit = await permitBy([hookJudge(hooks, core.session, emit), ...judges], call, tool, signal)
   if (permit.facts === undefined || signal.aborted) return permit
   const written = await core.append(permit.facts)
   if (!written.ok) return { ok: false, why: `The decision could not be written: ${written.failure.message}` }

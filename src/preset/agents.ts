@@ -1,10 +1,9 @@
 // Agents as the preset wires them: which tools and permissions one has in a folder of its own, where worktrees and
 // mailboxes lie, and who is asked what it is at.
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { FileSystem } from '../disk/fs.ts'
 import { machineProcesses } from '../disk/processes.ts'
 import { locateUnder } from '../disk/under-root.ts'
-import type { EngineOptions } from '../engine/options.ts'
 import type { Emit } from '../engine/live.ts'
 import { builtInTypes, cheapestModel, gitIn, Office, type AgentType } from '../forks/agents/index.ts'
 import type { AgentTools } from '../forks/agents/desk.ts'
@@ -14,17 +13,17 @@ import { openKeeper, type Keeper } from '../memory/keeping/keeper.ts'
 import { indexName } from '../memory/memory.ts'
 import { agentPlaceAt } from '../memory/place/place.ts'
 import type { ModelTable } from '../model/models.ts'
-import { guardedTools } from '../tools/files/guard.ts'
+import { guardedTools, pathIn } from '../tools/files/guard.ts'
 import { standardTools } from '../tools/index.ts'
 import { gitActs } from '../tools/permission/git-config.ts'
 import type { Permission } from '../tools/permission/index.ts'
+import { judgedCall } from '../tools/permission/pipeline.ts'
 import { commandEnvironment } from '../tools/shell/environment.ts'
 import type { JobBoard } from '../tools/shell/job-board.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
-import { noExtensions, type Extensions } from './extensions.ts'
 import { memoryGuard } from './memory/guard.ts'
-import { permissionOf, sandboxOf, type PermissionSetup } from './permission.ts'
+import { homeOf, sandboxOf, type PermissionSetup } from './permission.ts'
 
 export interface OfficeSetup extends PermissionSetup {
   readonly home: string
@@ -39,7 +38,6 @@ export interface OfficeSetup extends PermissionSetup {
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
-  readonly extensions?: Extensions | undefined
 }
 
 /** Where the messages for the sessions of a project wait. */
@@ -59,9 +57,9 @@ export function officeOf(setup: OfficeSetup): Office {
     worktreeRefusal: () => worktreeRefusal(setup),
     tools: setup.tools,
     toolsIn: (root, openFolders) => toolsIn(setup, root, openFolders),
-    changes: async (call, tool) => {
-      const { meant } = setup.extensions ?? noExtensions
-      return (await setup.permission.judge(meant(call), tool.policy.readOnly, 'plan')).kind === 'deny'
+    changes: async (sent, tool) => {
+      const { call } = judgedCall(sent, tool)
+      return (await setup.permission.judge(call, tool.policy.readOnly, 'plan')).kind === 'deny'
     },
     memoryIndex: (folder) => agentIndex(keeperAt(setup, folder)),
     unique,
@@ -91,8 +89,14 @@ async function worktreeRefusal({ fs, project, trusted }: OfficeSetup): Promise<s
 function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[]): AgentTools {
   const { fs, project, permission, environment, ids } = setup
   const here = root === project.cwd ? project : { ...project, cwd: root, root }
-  const settings = { ...setup.settings, permissionMode: permission.mode() }
-  const own = permissionOf({ ...setup, project: here, settings, rules: permission.rules() }, fs)
+  const own = permission.at({
+    root: here.root,
+    cwd: here.cwd,
+    open: async ({ name, input }) => {
+      const path = ['Read', 'Write', 'Edit'].includes(name) ? pathIn(input, root, homeOf(setup)) : null
+      return path !== null && (await liesIn(fs, openFolders, path)) ? 'it is the memory of the agent' : null
+    },
+  })
   const standard = standardTools({
     fs,
     board: setup.board,
@@ -103,20 +107,11 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
     unique: () => ids.uuid(),
     roots: [here.root],
     readRoots: openFolders,
-    home: environment['HOME'],
+    home: homeOf(setup),
   })
-  const mayRun: EngineOptions['mayRun'] = async (call, tool, signal) => {
-    const path = call.input['file_path'] ?? call.input['path']
-    // What is changed in the talk holds for an agent in another folder at once.
-    own.setMode(permission.mode())
-    const isFile = ['Read', 'Write', 'Edit'].includes(call.name) && typeof path === 'string'
-    const mayKeep = call.name === 'Read' || permission.mode() !== 'plan'
-    if (isFile && mayKeep && (await liesIn(fs, openFolders, resolve(root, path)))) return { ok: true }
-    return own.mayRun(call, tool, signal)
-  }
   const keepers = openFolders.map((folder) => keeperAt(setup, folder))
   const guard = memoryGuard({ fs, keepers, diary: false })
-  return { ...standard, tools: guardedTools(standard.tools, guard, environment['HOME']), mayRun }
+  return { ...standard, tools: guardedTools(standard.tools, guard, homeOf(setup)), judges: own.judges }
 }
 
 /** What an agent keeps passes the same gate as every memory. */

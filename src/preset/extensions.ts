@@ -3,27 +3,16 @@
 import type { Restorer } from '../engine/restoring/restorer.ts'
 import type { SectionDefinition } from '../request/sections.ts'
 import type { AskUser, Permission } from '../tools/permission/index.ts'
-import type { Permit } from '../tools/run.ts'
 import { planTool, type PlanAnswer } from '../tools/plan.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { ToolUseBlock } from '../transcript/content.ts'
 
 export interface Extensions {
   readonly tools: readonly Tool[]
   readonly sections: readonly SectionDefinition[]
   readonly restorers: readonly Restorer[]
-  /** The call as permission should see it, where a tool stands for another. */
-  readonly meant: (call: ToolUseBlock) => ToolUseBlock
 }
 
-export const noExtensions: Extensions = { tools: [], sections: [], restorers: [], meant: (call) => call }
-
-type MayRun = (call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>
-
-export const asMeant =
-  ({ meant }: Extensions, mayRun: MayRun): MayRun =>
-  (call, tool, signal) =>
-    mayRun(meant(call), tool, signal)
+export const noExtensions: Extensions = { tools: [], sections: [], restorers: [] }
 
 /** A yes to a plan ends the mode in which nothing may be changed. */
 export function planning(askUser: AskUser | undefined, permission: () => Permission): Tool {

@@ -11,41 +11,53 @@ export interface PermissionSetup extends Pick<PermissionOptions, 'askUser' | 'ke
   readonly project: Project
   readonly settings: Settings
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** The user's home on this machine; left out, the one the environment names. */
+  readonly userHome?: string | undefined
   /** With who gave each; left out, those of the settings count as flags. */
   readonly rules?: readonly GivenRule[] | undefined
 }
 
 /** With the folder of the project's sessions, whose kept outputs may be read. */
-export type Placed = PermissionSetup & { readonly sessions?: string | undefined }
+export type Placed = PermissionSetup &
+  Pick<PermissionOptions, 'open'> & { readonly sessions?: string | undefined }
+
+/** One home for rules, tools, sandbox and memory; unknown only where nobody names it. */
+export const homeOf = ({
+  userHome,
+  environment,
+}: Pick<PermissionSetup, 'userHome' | 'environment'>): string | undefined =>
+  userHome ?? (environment['HOME'] === '' ? undefined : environment['HOME'])
 
 export function permissionOf(options: Placed, fs: FileSystem): Permission {
-  const { project, settings, environment } = options
+  const { project, settings } = options
   return createPermission({
     fs,
     root: project.root,
     cwd: project.cwd,
-    home: environment['HOME'],
+    home: homeOf(options),
     sessions: options.sessions,
     rules: options.rules ?? rulesIn(settings),
     mode: settings.permissionMode ?? 'default',
     askUser: options.askUser,
     keep: options.keep,
+    open: options.open,
   })
 }
 
 /** The second wall around commands, as the settings want it. */
 export function sandboxOf(
-  { project, settings, environment, home }: PermissionSetup & { readonly home: string },
+  options: PermissionSetup & { readonly home: string },
   fs: FileSystem,
   more: readonly string[] = [],
 ): Sandbox {
+  const { project, settings, home } = options
   return createSandbox({
     fs,
     mode: settings.sandbox ?? 'auto',
     network: settings.sandboxNetwork ?? false,
     root: project.root,
     writable: [...(settings.sandboxWrite ?? []), ...more],
-    home: environment['HOME'],
+    home: homeOf(options),
     hidden: [home],
   })
 }

@@ -36,6 +36,13 @@ export interface Tool<Input = Record<string, unknown>> {
     input: Readonly<Record<string, unknown>>,
   ): { readonly ok: true; readonly input: Input } | { readonly ok: false; readonly why: string }
   run(input: Input, env: ToolEnv, signal: AbortSignal): Promise<ToolOutcome>
+  /** The call it stands for, where it only hands on to another tool: permission and hooks see that one. */
+  readonly reaches?: ((input: Readonly<Record<string, unknown>>) => ReachedCall) | undefined
+}
+
+export interface ReachedCall {
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
 }
 
 /** What a tool is given: the place it works in, what was read so far, and where large output goes. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine, fileStore, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
 import { call, text, type LoggedRequest } from '../../src/simulator/index.ts'
+import { restriction } from '../../src/tools/permission/pipeline.ts'
 import type { ReadFiles, Tool } from '../../src/tools/tool.ts'
 import {
   factsOf,
@@ -68,8 +69,8 @@ describe('a fork', () => {
     await turn(session.send('first'))
     await session.fork({ purpose: 'a', directive: 'try' })
     expect(ran).toEqual([])
-    const refuse = ({ name }: { readonly name: string }) => (name === 'touch' ? 'only look' : null)
-    await session.fork({ purpose: 'b', directive: 'try', refuse })
+    const judges = [restriction('test', ({ name }) => (name === 'touch' ? 'only look' : null))]
+    await session.fork({ purpose: 'b', directive: 'try', judges })
     expect(ran).toEqual(['look'])
     const lists = scene.simulator.log.requests.map((request) =>
       (request.body as { tools: { name: string }[] }).tools.map((each) => each.name),
@@ -129,7 +130,7 @@ describe('a fork', () => {
     ])
     const session = await opened(scene, { tools: [read] })
     await turn(session.send('read a'))
-    await session.fork({ purpose: 'agent', directive: 'read b', refuse: () => null })
+    await session.fork({ purpose: 'agent', directive: 'read b', judges: [] })
     const [mine, childs] = seen.map(([, files]) => files.entries().map(([path]) => path))
     expect(mine).toEqual(['a'])
     expect(childs).toEqual(['a', 'b'])

@@ -58,6 +58,7 @@ async function play(io: Io, folder: string): Promise<Exit> {
       pressureClearing: true,
     },
     environment: io.environment,
+    userHome: io.userHome,
     model: embedded.access,
     layers: { messageChars, keep },
   })

@@ -10,7 +10,6 @@ import { readText } from '../place/files.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { findServers } from './mcp/servers.ts'
 import { toolSource, type ServerState } from './mcp/source.ts'
-import { reachedBy } from './mcp/tools.ts'
 import { pageOf, pagesIn, type Page } from './pages.ts'
 import { skillList, skillRestorer, toolForSkills } from './skills.ts'
 
@@ -63,7 +62,6 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
         section('own:skills', skillList(skills.pages)),
       ],
       restorers: hasSkills ? [skillRestorer(skills.pages, load)] : [],
-      meant: (call) => ({ ...call, ...reachedBy(call) }),
     },
     skills: skills.pages,
     styles: styles.pages,

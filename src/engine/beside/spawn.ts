@@ -3,8 +3,7 @@
 // other, so that they outlive the process. Unlike a fork it shares nothing of its parent's prefix.
 import { setMaxListeners } from 'node:events'
 import { Fold } from '../../projection/fold.ts'
-import type { Tool } from '../../tools/tool.ts'
-import type { ToolUseBlock } from '../../transcript/content.ts'
+import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
 import { emptyTail } from '../../transcript/grammar.ts'
 import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
@@ -21,8 +20,8 @@ import { saidIn, saidSoFar } from './said.ts'
 export interface SpawnSpec extends AgentAbout {
   /** What is other than with the parent: prompt, tools, model, caps, folder … */
   readonly options: Partial<EngineOptions>
-  /** Why a call may not run, whatever else permits it; null where nothing stands in its way. */
-  readonly refuse?: ((call: ToolUseBlock, tool: Tool) => Promise<string | null>) | undefined
+  /** What restricts it, before all who judge its calls anyway. */
+  readonly judges?: readonly Judge[] | undefined
 }
 
 export interface SpawnedCore {
@@ -38,7 +37,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
   if (parent.payer !== null)
     return refused('no-recursion', 'an agent starts no agents of its own; do the work in place')
   if (parent.ending.signal.aborted) return refused('closed', 'the session was closed; open it again')
-  const { options: own, refuse, ...about } = spec
+  const { options: own, judges = [], ...about } = spec
   const isOther = own.modelId !== undefined && own.modelId !== parent.modelId
   // Every agent that runs listens for the end. Many at once are no leak, and Node would warn the user of one.
   setMaxListeners(0, parent.ending.signal)
@@ -51,7 +50,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     notes: undefined,
     caps: undefined,
     ...own,
-    mayRun: refusing(refuse, own.mayRun ?? parent.options.mayRun),
+    judges: [...judges, ...(own.judges ?? parent.options.judges ?? [])],
   })
   const session = sessionId(options.ids.uuid())
   const leased = await options.store.lease(session)
@@ -76,15 +75,6 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     return released.ok ? started : released
   }
   return { ok: true, ...linked(parent, core) }
-}
-
-function refusing(refuse: SpawnSpec['refuse'], above: EngineOptions['mayRun']): EngineOptions['mayRun'] {
-  if (refuse === undefined) return above
-  return async (call, tool, signal) => {
-    const why = await refuse(call, tool)
-    if (why !== null) return { ok: false, why }
-    return above === undefined ? { ok: true } : above(call, tool, signal)
-  }
 }
 
 function linked(parent: Core, core: Core): SpawnedCore {

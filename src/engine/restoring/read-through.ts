@@ -1,8 +1,9 @@
 // Files as they are now, through the real Read tool: its limits, its gate, its redaction and the caller's permission
 // hold here as for the model. Nothing is kept: the table of read files belongs to whoever asked.
 import { createReadFiles } from '../../tools/files/read-files.ts'
-import { runCalls } from '../../tools/run.ts'
-import type { ReadFile, ToolEnv } from '../../tools/tool.ts'
+import { permitBy } from '../../tools/permission/pipeline.ts'
+import { runCalls, type Permit } from '../../tools/run.ts'
+import type { ReadFile, Tool, ToolEnv } from '../../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Core } from '../core.ts'
 import type { FileSource, ReadNow } from './restorer.ts'
@@ -43,7 +44,7 @@ export async function readFilesNow(
   const tools = core.runnable().filter((tool) => tool.spec.name === readTool)
   if (tools.length === 0) return found
   const readFiles = createReadFiles()
-  const { cwd, clock, mayRun } = core.options
+  const { cwd, clock, judges = [] } = core.options
   const env = (call: ToolUseBlock): ToolEnv => ({
     cwd,
     callId: call.id,
@@ -60,6 +61,7 @@ export async function readFilesNow(
     name: readTool,
     input: { file_path: path },
   }))
+  const mayRun = (call: ToolUseBlock, tool: Tool): Promise<Permit> => permitBy(judges, call, tool, signal)
   for await (const { call, outcome } of runCalls(calls, { tools, env, signal, mayRun })) {
     if (outcome.isError) continue
     const [, file = null] = readFiles.entries().find(([path]) => path === call.id) ?? []

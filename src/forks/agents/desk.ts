@@ -3,6 +3,7 @@ import type { EngineOptions } from '../../engine/options.ts'
 import type { Session } from '../../engine/session.ts'
 import type { FileSystem } from '../../disk/fs.ts'
 import type { StandardTools } from '../../tools/index.ts'
+import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { openMemory, type IndexAt, type MemoryPlaces } from './agent-memory.ts'
@@ -13,7 +14,7 @@ import type { AgentType } from './types.ts'
 
 /** A set of tools for another folder, with the permission that goes with it. */
 export interface AgentTools extends StandardTools {
-  readonly mayRun: EngineOptions['mayRun']
+  readonly judges: readonly Judge[]
 }
 
 export interface DeskPorts {
@@ -94,7 +95,7 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
         tools,
         formerTools: [],
         caps: { tokens, dollars },
-        ...(own === null ? {} : { mayRun: own.mayRun }),
+        ...(own === null ? {} : { judges: own.judges }),
         reminder: type.instructions && reminder !== null ? reminder : undefined,
         ...(type.model === null ? {} : { modelId: type.model }),
         system: agentSections({

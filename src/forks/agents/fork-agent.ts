@@ -1,6 +1,7 @@
 // An agent that begins with its parent's conversation: a fork whose tools run. It reads the parent's prefix from the
 // cache, puts away only what it has done itself, and works in the parent's folder.
 import type { Session } from '../../engine/session.ts'
+import { restriction } from '../../tools/permission/pipeline.ts'
 import { aboutOf, neverAborted, type AgentAsk } from './ask.ts'
 import type { AgentType } from './types.ts'
 import type { Watch } from './limits.ts'
@@ -34,11 +35,15 @@ export async function forkAgent(
       purpose: 'agent',
       agent: about,
       directive: forkDirective(ask.task),
-      refuse: ({ name }) => {
-        if (name === 'Plan') return 'nobody is asked by a fork; say what you would do'
-        if (refused.has(name)) return 'a fork starts no agents; do the work in place'
-        return tools === null || tools.includes(name) ? null : `agents of type ${ask.type} do not use ${name}`
-      },
+      judges: [
+        restriction('agent type', ({ name }) => {
+          if (name === 'Plan') return 'nobody is asked by a fork; say what you would do'
+          if (refused.has(name)) return 'a fork starts no agents; do the work in place'
+          return tools === null || tools.includes(name)
+            ? null
+            : `agents of type ${ask.type} do not use ${name}`
+        }),
+      ],
       writesCache: true,
       caps: { tokens: limits.tokens, dollars: limits.dollars },
       emit: (event) => worker?.see(event),

@@ -1,10 +1,10 @@
 // The agents of one process: started for a session, followed, written to, stopped. What they are and how they ended
 // stands in the transcripts; here is only what lives as long as the process.
-import type { SpawnSpec } from '../../engine/beside/spawn.ts'
 import type { Companion } from '../../engine/beside/companion.ts'
 import type { Emit } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { restriction } from '../../tools/permission/pipeline.ts'
 import type { Uuid } from '../../transcript/ids.ts'
 import type { Box } from '../mailbox/box.ts'
 import type { Directory } from '../mailbox/directory.ts'
@@ -187,12 +187,13 @@ export class Office {
     const { desk } = prepared
     const about = aboutOf(ask, desk.worktree)
     let worker: Worker | null = null
-    const refuse: SpawnSpec['refuse'] = async (call, tool) =>
-      worker === null || worker.awaitsPlan ? unplanned(this.options, call, tool) : null
+    const planned = restriction('plan approval', (call, tool) =>
+      worker === null || worker.awaitsPlan ? unplanned(this.options, call, tool) : null,
+    )
     const spawned = await parent.spawn({
       ...about,
       options: desk.options,
-      ...(ask.plans === true ? { refuse } : {}),
+      ...(ask.plans === true ? { judges: [planned] } : {}),
     })
     if (!spawned.ok) {
       const left = await desk.clear()

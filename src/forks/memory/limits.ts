@@ -1,13 +1,9 @@
 // What a job on memories may call: look anywhere the user's rules let it, run commands that only look, and
 // write in the folders of memories. Everything else is refused when it is called; the list of tools stays as it is.
+import { pass, type Judge } from '../../tools/permission/pipeline.ts'
 import { analyse } from '../../tools/permission/shell/analyse.ts'
 import { looksOnly } from '../../tools/permission/shell/looking.ts'
-import { failed } from '../../tools/outcome.ts'
-import type { Permit } from '../../tools/run.ts'
-import type { Tool } from '../../tools/tool.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
-
-export type MayRun = (call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>
 
 const lookers: ReadonlySet<string> = new Set(['Read', 'Grep', 'Glob'])
 const writers: ReadonlySet<string> = new Set(['Write', 'Edit'])
@@ -39,17 +35,16 @@ function commandRefusal(input: Readonly<Record<string, unknown>>): string | null
     : `only ${[...commands].join(', ')} may be run here, plainly, without redirections, substitutions or options that act`
 }
 
-/** The tools that look, each asking for leave where nobody can be asked: what is not allowed already is refused. */
-export function lookingTools(tools: readonly Tool[], mayRun: MayRun): readonly Tool[] {
-  return tools
-    .filter(({ spec }) => lookers.has(spec.name) || spec.name === 'Bash')
-    .map((tool) => ({
-      ...tool,
-      parse: (input) => tool.parse(input),
-      async run(input, env, signal) {
-        const call: ToolUseBlock = { type: 'tool_use', id: env.callId, name: tool.spec.name, input }
-        const permit = await mayRun(call, tool, signal)
-        return permit.ok ? tool.run(input, env, signal) : failed(permit.why)
-      },
-    }))
-}
+/** The limits as a judge: what is written in the folders of memories is for their guard to decide. */
+export const memoryLimits = (isOurs: (input: Readonly<Record<string, unknown>>) => boolean): Judge => ({
+  name: 'memory job',
+  judge({ sent }) {
+    const why = limitRefusal(sent, isOurs)
+    if (why !== null) return Promise.resolve({ kind: 'deny', why })
+    return Promise.resolve(
+      writers.has(sent.name)
+        ? { kind: 'allow', why: 'it writes in the folders of memories' }
+        : pass('a memory job may read'),
+    )
+  },
+})

@@ -3,8 +3,8 @@ import type { FileSystem } from '../../disk/fs.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { pathIn } from '../../tools/files/guard.ts'
+import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
-import type { MayRun } from './limits.ts'
 
 export interface MemoryJobOptions {
   readonly fs: FileSystem
@@ -12,8 +12,8 @@ export interface MemoryJobOptions {
   readonly keepers: readonly Keeper[]
   /** The tools of the session; their list is sent as it is. */
   readonly tools: () => readonly Tool[]
-  /** Asked before anything is looked at; asks nobody. */
-  readonly mayRun: MayRun
+  /** Who decides about what is read; they ask nobody. */
+  readonly judges: readonly Judge[]
   readonly cwd: string
   readonly userHome: string | undefined
 }

@@ -8,6 +8,7 @@ import type { Aside, NoteKeeper, ReadNotes } from '../../engine/aside/aside.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createPathGate, editTool } from '../../tools/index.ts'
+import { restriction } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { FactOf } from '../../transcript/fact.ts'
 import { seq, type SessionId } from '../../transcript/ids.ts'
@@ -124,7 +125,7 @@ async function updated(options: SessionNotesOptions, aside: Aside, state: State)
       directive,
       tools,
       read: [[path, read]],
-      refuse: (call) => editRefusal(call.name, call.input['file_path'], path),
+      judges: [restriction('notes', (call) => editRefusal(call.name, call.input['file_path'], path))],
       maxRounds: defaults.notes.rounds,
     },
     aside.ending,

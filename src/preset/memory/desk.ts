@@ -13,9 +13,11 @@ import { memoryPlaces, type MemoryPlaces } from '../../memory/place/place.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { guardedTools, pathIn, type FileGuard } from '../../tools/files/guard.ts'
 import { isSecretPath } from '../../tools/files/protected-names.ts'
-import type { AskUser, Permission } from '../../tools/permission/index.ts'
+import type { AskUser } from '../../tools/permission/index.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
 import type { Clock } from '../../transcript/ids.ts'
+import { homeOf } from '../permission.ts'
 import type { Project } from '../project.ts'
 import { memoryGuard } from './guard.ts'
 import { memoryGuidance } from './guidance.ts'
@@ -29,6 +31,7 @@ export interface DeskOptions {
   readonly trusted?: boolean | undefined
   readonly settings: Settings
   readonly environment: Readonly<Record<string, string | undefined>>
+  readonly userHome?: string | undefined
   readonly clock: Clock
   readonly unique: () => string
   readonly processes?: Processes | undefined
@@ -48,7 +51,8 @@ export interface MemoryDesk {
   readonly reminderOptions: ReminderOptions
   readonly readRoots: readonly string[]
   tools(tools: readonly Tool[]): readonly Tool[]
-  mayRun(permission: Pick<Permission, 'mayRun' | 'mode'>): Permission['mayRun']
+  /** Why a call on memories needs nobody's leave; null for every other call. */
+  readonly open: (call: Pick<ToolUseBlock, 'name' | 'input'>) => string | null
   /** The hooks, and what folders say when work comes to them. */
   hooks(hooks: Hooks): Hooks
 }
@@ -58,7 +62,7 @@ export const managedInstructions = '/etc/palimpsest/AGENTS.md'
 export function memoryDesk(options: DeskOptions): MemoryDesk {
   const { fs, settings, project, clock, unique } = options
   const trusted = options.trusted === true
-  const userHome = options.environment['HOME'] ?? options.home
+  const userHome = homeOf(options) ?? options.home
   const placed = placesFor(options, userHome)
   const places = placed.places
   const keepers =
@@ -107,8 +111,7 @@ export function memoryDesk(options: DeskOptions): MemoryDesk {
     reminderOptions,
     readRoots: keepers.map(({ place }) => place.root),
     tools: (tools) => (keepers.length === 0 ? tools : guardedTools(tools, guard, userHome)),
-    mayRun: (permission) =>
-      guardedPermission(permission, guard, keepers, (input) => pathIn(input, project.cwd, userHome)),
+    open: (call) => openTo(call, guard, keepers, pathIn(call.input, project.cwd, userHome)),
     hooks: (hooks) => nestedHooks(hooks, reminderOptions, clock.now()),
   }
 }
@@ -133,22 +136,18 @@ function placesFor(
   return placed.ok ? { places: placed.places, why: null } : { places: null, why: placed.why }
 }
 
-/** Looking at memories needs nobody's leave, and writing them is the guard's to decide; but a plan changes nothing. */
-function guardedPermission(
-  permission: Pick<Permission, 'mayRun' | 'mode'>,
+/** Reading memories needs nobody's leave, and writing them is the guard's to decide. */
+function openTo(
+  { name }: Pick<ToolUseBlock, 'name'>,
   guard: FileGuard,
   keepers: readonly Keeper[],
-  pathOf: (input: Readonly<Record<string, unknown>>) => string | null,
-): Permission['mayRun'] {
-  return async (call, tool, signal) => {
-    const path = pathOf(call.input)
-    const looks = ['Read', 'Grep', 'Glob'].includes(call.name)
-    const writes = ['Write', 'Edit'].includes(call.name) && permission.mode() !== 'plan'
-    const isOurs =
-      path !== null &&
-      ((writes && guard.covers(path)) || (looks && keepers.some(({ place }) => isInside(place.root, path))))
-    return isOurs ? { ok: true } : permission.mayRun(call, tool, signal)
-  }
+  path: string | null,
+): string | null {
+  if (path === null) return null
+  if (['Write', 'Edit'].includes(name) && guard.covers(path))
+    return 'it writes a memory, which the guard of memories judges'
+  const reads = ['Read', 'Grep', 'Glob'].includes(name)
+  return reads && keepers.some(({ place }) => isInside(place.root, path)) ? 'it reads memories' : null
 }
 
 const touching = new Set(['Read', 'Edit', 'Write'])

@@ -6,12 +6,14 @@ import { JobBoard } from '../../forks/memory/board.ts'
 import type { MemoryJobOptions } from '../../forks/memory/options.ts'
 import { memoryWatcher } from '../../forks/memory/watcher.ts'
 import { remoteVariable } from '../../memory/place/place.ts'
+import type { Permission } from '../../tools/permission/index.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Store } from '../../transcript/store.ts'
-import { permissionOf, type Placed } from '../permission.ts'
+import { homeOf, type PermissionSetup } from '../permission.ts'
 import type { MemoryDesk } from './desk.ts'
 
-export interface MemoryJobClues extends Placed {
+export interface MemoryJobClues extends PermissionSetup {
+  readonly permission: Permission
   readonly fs: FileSystem
   readonly desk: MemoryDesk
   readonly store: Store
@@ -34,17 +36,13 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
   const keepers = desk.keepers
     .filter(({ place }) => order.includes(place.scope))
     .toSorted((a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope))
-  const quiet = permissionOf(
-    { ...clues, askUser: undefined, settings: { ...settings, permissionMode: 'dontAsk' } },
-    fs,
-  )
   const options: MemoryJobOptions = {
     fs,
     keepers,
     tools,
-    mayRun: desk.mayRun(quiet),
+    judges: clues.permission.at({ quiet: true }).judges,
     cwd: project.cwd,
-    userHome: environment['HOME'],
+    userHome: homeOf(clues),
   }
   const isRemote = (environment[remoteVariable] ?? '') !== ''
   const extracts = (settings.extraction ?? clues.interactive === true) && !isRemote

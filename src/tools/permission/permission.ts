@@ -7,6 +7,7 @@ import type { Fact } from '../../transcript/fact.ts'
 import type { Permit } from '../run.ts'
 import type { Tool } from '../tool.ts'
 import { judge } from './judge.ts'
+import { permitBy, type Judge } from './pipeline.ts'
 import type { Place } from './place.ts'
 import {
   subjectOf,
@@ -27,6 +28,14 @@ export interface PermissionOptions extends Place {
   readonly keep?:
     | { readonly rules: KeepRules; readonly scopes: readonly KeepScope[]; readonly note?: string | undefined }
     | undefined
+  /** Why a call needs nobody's leave where no rule and no mode is against it, as a look at memories; else null. */
+  readonly open?: ((call: ToolUseBlock) => string | null | Promise<string | null>) | undefined
+}
+
+/** Another place under the same rules, the same mode and the same person. */
+export interface PermissionElsewhere extends Partial<Pick<PermissionOptions, 'root' | 'cwd' | 'open'>> {
+  /** Nobody is asked: what would be is refused. */
+  readonly quiet?: boolean | undefined
 }
 
 /** Real paths outside of the usual that a decision let through; the path gate asks. */
@@ -38,6 +47,9 @@ export interface Grants {
 }
 
 export interface Permission {
+  /** Who decides, in their order. */
+  readonly judges: readonly Judge[]
+  /** What they decide about a call, for one who runs tools without an engine. */
   readonly mayRun: (call: ToolUseBlock, tool: Tool, signal: AbortSignal) => Promise<Permit>
   /** What would be decided, without asking anybody; under the mode in force or another one. */
   judge(
@@ -49,21 +61,34 @@ export interface Permission {
   mode(): PermissionMode
   setMode(mode: PermissionMode): void
   rules(): readonly GivenRule[]
+  /** For an agent in a folder of its own, or a job: what is changed here holds there at once. */
+  at(place: PermissionElsewhere): Permission
   /** Rules that could not be understood, one sentence each. What was to be denied by one is denied whole. */
   readonly problems: readonly string[]
 }
 
+/** What a session, its agents and its jobs have in common. */
+interface State {
+  readonly rules: Rule[]
+  readonly problems: readonly string[]
+  mode: PermissionMode
+  /** The last question: one at a time. */
+  turn: Promise<unknown>
+}
+
 export function createPermission(options: PermissionOptions): Permission {
-  const { rules, problems } = readRules(options.rules)
+  const state: State = { ...readRules(options.rules), mode: options.mode, turn: Promise.resolve() }
+  return permissionAt(options, state, () => state.mode)
+}
+
+function permissionAt(options: PermissionOptions, state: State, mode: () => PermissionMode): Permission {
+  const { rules } = state
   const grants = { read: new Set<string>(), write: new Set<string>() }
   const isForbidden = (real: string): boolean =>
     rules.some(
       (rule) => rule.list !== 'allow' && pathKind(rule.tool) === 'Read' && isAboutPath(rule, real, options),
     )
-  let { mode } = options
-  let turn: Promise<unknown> = Promise.resolve()
-
-  const judged: Permission['judge'] = (call, readOnly, under = mode) =>
+  const judged: Permission['judge'] = (call, readOnly, under = mode()) =>
     judge({ tool: call.name, input: call.input, readOnly }, rules, under, { ...options, isForbidden })
   const grant = ({ reads = [], writes = [] }: Verdict): void => {
     for (const path of [...reads, ...writes]) grants.read.add(path)
@@ -71,7 +96,7 @@ export function createPermission(options: PermissionOptions): Permission {
   }
   const ask = async (call: ToolUseBlock, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
     const { askUser } = options
-    if (askUser === undefined || mode === 'dontAsk') return refused(call, verdict)
+    if (askUser === undefined || mode() === 'dontAsk') return refused(call, verdict)
     const question = questionOf(call, verdict, options)
     const answer = await askUser(question, signal)
     if (signal.aborted) return { ok: false, why: 'The question was not answered.' }
@@ -81,30 +106,50 @@ export function createPermission(options: PermissionOptions): Permission {
     const kept = await keepAnswer(answer, question, options, rules)
     return { ok: true, facts: [fact(call, 'allow', 'user', ruleOf(answer, question))], notice: kept }
   }
-  return {
-    async mayRun(call, tool, signal) {
-      const first = await judged(call, tool.policy.readOnly)
-      if (first.kind !== 'ask') return settled(call, first, grant)
-      // While one question stands open its answer may settle the next.
-      const mine = turn.then(async () => {
+  const settle = (call: ToolUseBlock, tool: Tool, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
+    if (verdict.kind !== 'ask') return Promise.resolve(settled(call, verdict, grant))
+    // While one question stands open its answer may settle the next.
+    const mine = state.turn.then(async () => {
+      const now = await judged(call, tool.policy.readOnly)
+      return now.kind === 'ask' ? ask(call, now, signal) : settled(call, now, grant)
+    })
+    state.turn = mine.catch(() => {})
+    return mine
+  }
+  const judges: readonly Judge[] = [
+    {
+      name: 'permission',
+      async judge({ call, tool }) {
         const verdict = await judged(call, tool.policy.readOnly)
-        return verdict.kind === 'ask' ? ask(call, verdict, signal) : settled(call, verdict, grant)
-      })
-      turn = mine.catch(() => {})
-      return mine
+        const isRuledOut = verdict.kind === 'deny' && verdict.by !== 'nature'
+        const open = isRuledOut ? null : ((await options.open?.(call)) ?? null)
+        if (open !== null) return { kind: 'allow', why: open }
+        const { kind, why, rule } = verdict
+        return { kind, why, rule, settle: (signal) => settle(call, tool, verdict, signal) }
+      },
     },
+  ]
+  return {
+    judges,
+    mayRun: (call, tool, signal) => permitBy(judges, call, tool, signal),
     judge: judged,
     grants: {
       mayRead: (real) => grants.read.has(real),
       mayWrite: (real) => grants.write.has(real),
       isForbidden: (real) => isForbidden(real) && !grants.read.has(real),
     },
-    mode: () => mode,
+    mode,
     setMode: (next) => {
-      mode = next
+      state.mode = next
     },
     rules: () => rules,
-    problems,
+    at: ({ quiet = false, ...place }) =>
+      permissionAt(
+        { ...options, ...place, ...(quiet ? { askUser: undefined } : {}) },
+        state,
+        quiet ? () => 'dontAsk' : mode,
+      ),
+    problems: state.problems,
   }
 }
 

@@ -96,6 +96,7 @@ export async function changing(
   const preset = createPreset({
     ...place,
     environment: io.environment,
+    userHome: io.userHome,
     model: place.access ?? undefined,
     listen: (event) => showNotice(io, event),
     extensions,

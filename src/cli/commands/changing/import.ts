@@ -33,7 +33,13 @@ export async function importSession(io: Io, path: string, flags: LookFlags): Pro
   )
   const said = entries.flatMap((entry) => (isKnown(entry) ? adoptable(entry.fact) : []))
   const { extensions } = await loadExtensions(place, { servers: false })
-  const preset = createPreset({ ...place, environment: io.environment, model: undefined, extensions })
+  const preset = createPreset({
+    ...place,
+    environment: io.environment,
+    userHome: io.userHome,
+    model: undefined,
+    extensions,
+  })
   try {
     const session = await preset.engine.adopt(said, `${recording.client}: ${recording.name}`)
     const { tokens } = session.view()

@@ -89,6 +89,7 @@ export function deferringTools(all: () => readonly Offered[]): readonly Tool[] {
     },
     policy,
     parse: (input) => calling.parse(input),
+    reaches: ({ tool, input }) => ({ name: String(tool), input: objectIn(String(input)) ?? {} }),
     run: async (input, _env, signal) => {
       const wanted = all().find(({ name }) => name === input['tool'])
       if (wanted === undefined)
@@ -100,19 +101,6 @@ export function deferringTools(all: () => readonly Offered[]): readonly Tool[] {
     },
   }
   return [find, call]
-}
-
-/** A call of a deferred tool, as permission should see it: by the name of the tool it reaches. */
-export function reachedBy(call: {
-  readonly name: string
-  readonly input: Readonly<Record<string, unknown>>
-}): {
-  readonly name: string
-  readonly input: Readonly<Record<string, unknown>>
-} {
-  const { tool, input } = call.input
-  if (call.name !== callName || typeof tool !== 'string') return call
-  return { name: tool, input: objectIn(String(input)) ?? {} }
 }
 
 function found(all: readonly Offered[], words: string): string {

@@ -8,7 +8,7 @@ import { manifestLine } from '../../../memory/recall/shown.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
 import type { MemoryJob } from '../board.ts'
-import { limitRefusal, lookingTools } from '../limits.ts'
+import { memoryLimits } from '../limits.ts'
 import type { MemoryJobOptions } from '../options.ts'
 import { isOurs } from '../options.ts'
 import { releaseDreamLock, takeDreamLock, type DreamLock } from './lock.ts'
@@ -144,8 +144,8 @@ async function proposals(
         hasDiary: [...world.texts.keys()].some((file) => file.startsWith(`${diaryFolder}/`)),
         today: new Date(keeper.clock.now()).toISOString().slice(0, 'yyyy-mm-dd'.length),
       }),
-      tools: [...lookingTools(tools, options.mayRun), ...guardedTools(writers, staging, options.userHome)],
-      refuse: (call) => limitRefusal(call, ours),
+      tools: guardedTools(writers, staging, options.userHome),
+      judges: [memoryLimits(ours), ...options.judges],
       maxRounds: defaults.dream.rounds,
       writesCache: true,
       emit: (event) => job.hear(event),

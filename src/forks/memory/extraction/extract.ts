@@ -4,7 +4,7 @@ import type { Aside } from '../../../engine/aside/aside.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
 import type { MemoryJob } from '../board.ts'
-import { limitRefusal, lookingTools } from '../limits.ts'
+import { memoryLimits } from '../limits.ts'
 import { shownMemories } from '../manifest.ts'
 import { isOurs, type MemoryJobOptions } from '../options.ts'
 import { extractionPrompt, type Listed } from './prompt.ts'
@@ -49,8 +49,8 @@ export async function extract(
     {
       purpose: extractionPurpose,
       directive: extractionPrompt(span.messages, folders, today),
-      tools: [...lookingTools(tools, options.mayRun), ...guardedTools(writers, guard, options.userHome)],
-      refuse: (call) => limitRefusal(call, ours),
+      tools: guardedTools(writers, guard, options.userHome),
+      judges: [memoryLimits(ours), ...options.judges],
       maxRounds: defaults.extraction.rounds,
       emit: (event) => job.hear(event),
     },

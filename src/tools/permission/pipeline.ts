@@ -1,0 +1,110 @@
+// The one way for permission: judges in a row, the same for sessions, forks, agents and jobs. Each looks at a call and
+// decides, or passes it on with a reason; the first that decides has decided. What restricts a fork or an agent is one
+// more judge at the front of its list. A call through a tool that stands for another is judged as the tool it reaches.
+import type { GivenRule } from '../../settings/rule-list.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
+import type { Permit } from '../run.ts'
+import type { Tool } from '../tool.ts'
+
+export interface JudgedCall {
+  /** As the model sent it. */
+  readonly sent: ToolUseBlock
+  /** What it comes to: the call of the tool that is reached. */
+  readonly call: ToolUseBlock
+  /** The tool that was called. */
+  readonly tool: Tool
+}
+
+export interface Ruling {
+  readonly kind: 'pass' | 'allow' | 'ask' | 'deny'
+  /** One sentence: what was found. */
+  readonly why: string
+  readonly rule?: GivenRule | undefined
+  /** Carries it out: asks the person, opens the path, writes it down. Left out, it is as it says. */
+  readonly settle?: ((signal: AbortSignal) => Promise<Permit>) | undefined
+}
+
+export interface Judge {
+  readonly name: string
+  /** Asks nobody and changes nothing; the one exception is the hooks, which are the user's own commands. */
+  judge(call: JudgedCall, signal: AbortSignal): Promise<Ruling>
+}
+
+export const pass = (why: string): Ruling => ({ kind: 'pass', why })
+
+export function judgedCall(sent: ToolUseBlock, tool: Tool): JudgedCall {
+  const reached = tool.reaches?.(sent.input)
+  return { sent, tool, call: reached === undefined ? sent : { ...sent, ...reached } }
+}
+
+/** Whether a call may run. Without a judge everything may. */
+export async function permitBy(
+  judges: readonly Judge[],
+  sent: ToolUseBlock,
+  tool: Tool,
+  signal: AbortSignal,
+): Promise<Permit> {
+  const call = judgedCall(sent, tool)
+  for (const judge of judges) {
+    const ruling = await judge.judge(call, signal)
+    if (ruling.kind !== 'pass') return (await ruling.settle?.(signal)) ?? asItSays(ruling, call)
+  }
+  return { ok: true }
+}
+
+function asItSays({ kind, why }: Ruling, { sent }: JudgedCall): Permit {
+  if (kind === 'allow') return { ok: true }
+  return {
+    ok: false,
+    why: kind === 'deny' ? why : `${sent.name} was not run: ${why}, and nobody can be asked.`,
+  }
+}
+
+export interface Explanation {
+  /** The tool that is judged. */
+  readonly tool: string
+  readonly decision: 'allow' | 'ask' | 'deny'
+  /** The judge that decided; null where none did. */
+  readonly judge: string | null
+  readonly why: string
+  readonly rule: GivenRule | null
+  /** What every judge said, down to the one that decided. */
+  readonly rulings: readonly {
+    readonly judge: string
+    readonly kind: Ruling['kind']
+    readonly why: string
+  }[]
+}
+
+/** Who would decide about a call, and why; nothing is asked, opened or written. */
+export async function explain(
+  judges: readonly Judge[],
+  sent: ToolUseBlock,
+  tool: Tool,
+  signal: AbortSignal,
+): Promise<Explanation> {
+  const call = judgedCall(sent, tool)
+  const rulings: { judge: string; kind: Ruling['kind']; why: string }[] = []
+  for (const judge of judges) {
+    const { kind, why, rule = null } = await judge.judge(call, signal)
+    rulings.push({ judge: judge.name, kind, why })
+    if (kind !== 'pass')
+      return { tool: call.call.name, decision: kind, judge: judge.name, why, rule, rulings }
+  }
+  const why = 'no judge has anything against it'
+  return { tool: call.call.name, decision: 'allow', judge: null, why, rule: null, rulings }
+}
+
+/** A judge that only takes away: why a call may not run, or null. */
+export function restriction(
+  name: string,
+  refuse: (call: ToolUseBlock, tool: Tool) => string | null | Promise<string | null>,
+): Judge {
+  return {
+    name,
+    async judge({ sent, tool }) {
+      const why = await refuse(sent, tool)
+      return why === null ? pass('it restricts nothing here') : { kind: 'deny', why }
+    },
+  }
+}
