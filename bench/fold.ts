@@ -8,7 +8,7 @@ import { answered, call, Pen, result, said, start } from '../src/testing/builder
 import { countingIds, fixedClock, fixedSession } from '../src/testing/fixed.ts'
 import { encode } from '../src/transcript/codec.ts'
 import type { Entry, Fact } from '../src/transcript/fact.ts'
-import { emptyTail } from '../src/transcript/grammar.ts'
+import { emptyTail, step } from '../src/transcript/grammar.ts'
 import { Transcript } from '../src/transcript/transcript.ts'
 
 const sizes = [1000, 10_000, 100_000]
@@ -84,16 +84,16 @@ async function appending(entries: number): Promise<number> {
   const leased = await store.lease(session)
   if (!leased.ok) throw new Error('held')
   const fold = new Fold()
-  const transcript = new Transcript(
-    { store, clock: fixedClock(), ids: countingIds() },
-    leased.lease,
-    emptyTail(),
-    {
-      prepare: () => Promise.resolve(null),
-      refuse: () => null,
-      take: (entry) => fold.push(entry),
+  let tail = emptyTail()
+  const transcript = new Transcript({ store, clock: fixedClock(), ids: countingIds() }, leased.lease, {
+    tail: () => tail,
+    prepare: () => Promise.resolve(null),
+    refuse: () => null,
+    take: (entry) => {
+      tail = step(tail, entry)
+      fold.push(entry)
     },
-  )
+  })
   const append = async (fact: Fact): Promise<void> => {
     const written = await transcript.append([fact])
     if (!written.ok) throw new Error(written.failure.message)

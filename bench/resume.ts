@@ -9,12 +9,11 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEngine } from '../src/engine/engine.ts'
-import { nothingSpent } from '../src/engine/limits/spend.ts'
 import { checkpointFor } from '../src/engine/opening/resume.ts'
-import { Fold } from '../src/projection/fold.ts'
+import { advance, newState } from '../src/engine/state.ts'
+import { modelTable } from '../src/model/models.ts'
 import { fileStore } from '../src/stores/index.ts'
 import { isKnown } from '../src/transcript/fact.ts'
-import { emptyTail, step } from '../src/transcript/grammar.ts'
 import { seq, sessionId, type Seq, type SessionId } from '../src/transcript/ids.ts'
 import { writeTranscript } from './long-transcript.ts'
 
@@ -86,16 +85,13 @@ async function staleCheckpoint(root: string, session: SessionId): Promise<Measur
   const store = fileStore({ root })
   const leased = await store.lease(session)
   if (!leased.ok || leased.next === null) throw new Error('cannot be opened')
-  const fold = new Fold()
-  let tail = emptyTail()
+  let state = newState()
   for await (const item of store.read(session, { to: seq(Math.floor(leased.next / 2)) })) {
     if (item.kind !== 'entry') throw new Error(JSON.stringify(item))
-    fold.push(item.entry)
-    tail = step(tail, item.entry)
-    if (isKnown(item.entry) && item.entry.fact.type === 'boundary') fold.evict()
+    state = advance(state, item.entry, modelTable())
+    if (isKnown(item.entry) && item.entry.fact.type === 'boundary') state.fold.evict()
   }
-  const latest = { model: null, requestAt: null }
-  const put = await store.putCheckpoint(leased.lease, checkpointFor(fold, tail, nothingSpent, latest))
+  const put = await store.putCheckpoint(leased.lease, checkpointFor(state))
   if (!put.ok) throw new Error(put.failure.message)
   await store.release(leased.lease)
   return { ms: 0, rssMb: maxRss() }

@@ -29,21 +29,19 @@ import type { Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
 import { notRecalling } from './recalling/recalling-state.ts'
 import { isShown } from './restoring/shown.ts'
-import { checkpointFor, note, type Latest } from './opening/resume.ts'
+import { checkpointFor } from './opening/resume.ts'
+import { advance, type Latest, type SessionState } from './state.ts'
 import { supplyMissing } from './opening/supply.ts'
 import { changedFrom } from './keeping/changed-from.ts'
-import { nothingSpent, spend, totalOf, type Spent, type Total } from './limits/spend.ts'
+import { totalOf, type Spent, type Total } from './limits/spend.ts'
 
 export interface CoreParts {
   readonly options: Ready
   readonly session: SessionId
   readonly source: string
   readonly lease: Lease
-  readonly tail: Tail
-  readonly fold: Fold
+  readonly state: SessionState
   readonly links: readonly Link[]
-  readonly spent?: Spent | undefined
-  readonly latest?: Latest | undefined
   readonly composer?: Composer | undefined
   readonly readFiles?: ReadFiles | undefined
   /** A fork that must not write to the cache marks where its parent marked last. */
@@ -59,7 +57,6 @@ export class Core {
   readonly session: SessionId
   /** Who asks, in logs and figures: main, or what a fork is for. */
   readonly source: string
-  readonly fold: Fold
   readonly links: readonly Link[]
   readonly transcript: Transcript
   readonly tags: Tags
@@ -83,8 +80,6 @@ export class Core {
   readonly ending = new AbortController()
   /** Of the turn that runs. A fork made in it ends with it. */
   turnSignal: AbortSignal | null = null
-  /** The provider refused reasoning made before this place; it is not sent again. */
-  reasoningFrom = 0
   /** What SessionStart hooks said and no request has carried yet. */
   startContext: string | null = null
   /** Events from before anybody listened; the next turn tells them. */
@@ -95,18 +90,9 @@ export class Core {
   readonly recalling = notRecalling()
   /** One compaction at a time. */
   isCompacting = false
-  /** The window as an overflow has told it. */
-  learnedWindow: number | undefined = undefined
-  spent: Spent
-  lastMark: MarkPlace | null = null
-  lastHash: string | null = null
-  /** Largest prompt a server has counted: it does not cut what is smaller. */
-  largestPrompt = 0
-  /** Size of the last request, as we counted it. */
-  sentTokens = 0
   /** What layers weighed and left for the last request, in short. */
   lastDeclined = ''
-  #latest: Latest
+  #state: SessionState
   #pending: Pending | null = null
   readonly #inherited: Composer | null
   readonly #composers = new Map<string, Composer>()
@@ -114,25 +100,24 @@ export class Core {
   #hasBoundary = false
 
   constructor(parts: CoreParts) {
-    const { options, fold } = parts
+    const { options } = parts
     this.options = options
     this.session = parts.session
     this.source = parts.source
-    this.fold = fold
+    this.#state = parts.state
     this.links = parts.links
     this.tags = parts.parent?.tags ?? createTags()
     this.#inherited = parts.composer ?? null
-    this.readFiles = parts.readFiles ?? createReadFiles(parts.latest?.readFiles)
+    this.readFiles = parts.readFiles ?? createReadFiles(parts.state.latest.readFiles)
     this.markAt = parts.markAt
     this.parent = parts.parent ?? null
     this.payer = parts.payer ?? this.parent
     this.detector = parts.parent?.detector ?? createBreakDetector()
-    this.spent = parts.spent ?? nothingSpent
-    this.#latest = parts.latest ?? { model: null, requestAt: null }
-    this.latched = parts.parent?.latched ?? latchedLifetime(options.cacheLifetime, this.#latest.lifetime)
-    this.transcript = new Transcript(options, parts.lease, parts.tail, {
+    this.latched = parts.parent?.latched ?? latchedLifetime(options.cacheLifetime, this.latest.lifetime)
+    this.transcript = new Transcript(options, parts.lease, {
+      tail: () => this.#state.tail,
       prepare: (facts) => this.#supply(facts),
-      refuse: (fact) => viewRefusal(fold, fact) ?? this.#pinRefusal(fact),
+      refuse: (fact) => viewRefusal(this.fold, fact) ?? this.#pinRefusal(fact),
       take: (entry) => this.#take(entry),
     })
   }
@@ -147,7 +132,7 @@ export class Core {
 
   /** The model in force: the one last chosen in the session, or the engine's. */
   get modelId(): string {
-    return this.#latest.model ?? this.options.modelId
+    return this.latest.model ?? this.options.modelId
   }
 
   /** The same by the name that is sent and written down; what asks for a longer window is no part of it. */
@@ -160,12 +145,20 @@ export class Core {
     return this.options.cacheLifetime === null ? null : this.latched.of(this.source)
   }
 
-  get lastRequestAt(): number | null {
-    return this.#latest.requestAt
+  get state(): SessionState {
+    return this.#state
+  }
+
+  get fold(): Fold {
+    return this.#state.fold
+  }
+
+  get spent(): Spent {
+    return this.#state.spent
   }
 
   get latest(): Latest {
-    return this.#latest
+    return this.#state.latest
   }
 
   /** What the session and its forks have taken, running ones included. */
@@ -202,7 +195,7 @@ export class Core {
       model: modelId,
       table: options.models,
       override: options.window,
-      learned: this.learnedWindow,
+      learned: this.latest.learnedWindow,
     })
     const factor = factorOf(this.fold.numbers.calibration, this.wireModel)
     const fixed = Math.round(factor * view.fixedEstimate)
@@ -232,10 +225,7 @@ export class Core {
     return Math.min(wanted, this.modelInfo()?.maxOutput ?? wanted)
   }
 
-  noteRequest(composed: Composed, tokens: number): void {
-    this.sentTokens = tokens
-    this.lastMark = composed.lastMark
-    this.lastHash = composed.hash
+  noteRequest(composed: Composed): void {
     this.#pending = this.detector.before(this.#watched, composed, this.options.clock.now())
   }
 
@@ -282,8 +272,8 @@ export class Core {
   }
 
   async saveNow(): Promise<Failure | null> {
-    const latest = { ...this.#latest, readFiles: this.readFiles.entries() }
-    const checkpoint = checkpointFor(this.fold, this.transcript.tail, this.spent, latest)
+    const latest = { ...this.latest, readFiles: this.readFiles.entries() }
+    const checkpoint = checkpointFor({ ...this.#state, latest })
     const saved = await this.options.store.putCheckpoint(this.transcript.lease, checkpoint)
     if (!saved.ok) return saved.failure
     this.#unsavedBytes = 0
@@ -293,9 +283,7 @@ export class Core {
 
   #take(entry: StoredEntry): void {
     this.#announce(entry)
-    this.fold.push(entry)
-    this.spent = spend(this.spent, entry, this.options.models)
-    this.#latest = note(this.#latest, entry)
+    this.#state = advance(this.#state, entry, this.options.models)
     this.#unsavedBytes += encode(entry).length
     if (isKnown(entry) && entry.fact.type === 'boundary') this.#hasBoundary = true
   }

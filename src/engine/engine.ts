@@ -1,8 +1,7 @@
 // The engine: opens, resumes and lists sessions over a store.
-import { Fold } from '../projection/fold.ts'
+import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { emptyTail, type Tail } from '../transcript/grammar.ts'
 import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './beside/spawn.ts'
@@ -10,9 +9,10 @@ import { Core } from './core.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt } from './opening/reminder.ts'
 import { remove, type Removed } from './opening/removal.ts'
-import { resume, withoutBeside, type Resumed } from './opening/resume.ts'
+import { resume, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
+import { branched, newState } from './state.ts'
 import { unsavedNotice } from './turn.ts'
 
 export interface Opened {
@@ -69,8 +69,7 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
       session,
       source: 'main',
       lease,
-      tail: emptyTail(),
-      fold: new Fold(),
+      state: newState(),
       links: [{ session, from: seq(0), to: unbounded }],
     })
     const imported = adopted === null ? {} : { imported: adopted.from }
@@ -88,9 +87,9 @@ async function reopen(options: Ready, session: SessionId): Promise<Opened> {
     const resumed = await resume(options.store, session, options.models)
     if (!resumed.ok) throw new EngineError(resumed.failure)
     if (resumed.readOnly !== null) throw new EngineError({ code: 'read-only', message: resumed.readOnly })
-    const { fold, tail, spent, latest, links, damage, entriesRead } = resumed
-    const core = new Core({ options, session, source: 'main', lease, tail, fold, links, spent, latest })
-    await write(core, damageFacts(damage, fold))
+    const { links, damage, entriesRead } = resumed
+    const core = new Core({ options, session, source: 'main', lease, state: resumed, links })
+    await write(core, damageFacts(damage, resumed.fold))
     await close(core, 'the process ended before it was finished')
     const unended = await endLost(core)
     if (unended !== null) throw new EngineError(unended)
@@ -109,26 +108,22 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
   const from = await resume(options.store, id, options.models)
   if (!from.ok) throw new EngineError(from.failure)
   tell(options, from.damage)
-  const { fold, links, latest } = from
-  const upTo = seq(fold.numbers.upTo)
+  const { links } = from
+  const upTo = seq(from.fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
   return leased(options, session, async ({ lease }) => {
-    const first = after(upTo)
-    const tail: Tail = { ...emptyTail(first), open: from.tail.open, lastUuid: from.tail.lastUuid }
     const line = [
       ...links.slice(0, -1),
       { ...links.at(-1)!, to: upTo },
-      { session, from: first, to: unbounded },
+      { session, from: after(upTo), to: unbounded },
     ]
     const core = new Core({
       options,
       session,
       source: 'main',
       lease,
-      tail,
-      fold,
+      state: branched(from),
       links: line,
-      latest: withoutBeside(latest),
     })
     const parent = { session: id, upTo }
     await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])

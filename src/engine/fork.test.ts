@@ -1,16 +1,15 @@
 import { expect, it } from 'vitest'
 import { scriptedMessage, scriptedModel } from '../model/scripted.ts'
-import { Fold } from '../projection/fold.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { countingIds, fixedClock } from '../testing/fixed.ts'
 import { said, start } from '../testing/builders.ts'
 import { storeWith } from '../testing/store-with.ts'
-import { emptyTail } from '../transcript/grammar.ts'
 import { seq, sessionId } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Core } from './core.ts'
 import { fork } from './fork.ts'
 import { ready } from './options.ts'
+import { newState } from './state.ts'
 
 const signal = new AbortController().signal
 
@@ -25,8 +24,7 @@ async function coreOf(name: string, store: Store, parent?: Core): Promise<Core> 
     session,
     source: 'main',
     lease: leased.lease,
-    tail: emptyTail(),
-    fold: new Fold(),
+    state: newState(),
     links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
     parent,
   })

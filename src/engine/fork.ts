@@ -4,8 +4,6 @@
 // It runs no layers (SPEC 8.9), but for an agent that may work for long: what it has done itself is then put away.
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
-import { emptyTail } from '../transcript/grammar.ts'
-import { Fold } from '../projection/fold.ts'
 import type { Layer } from '../projection/layer.ts'
 import { autocompact, autocompactName, toolResultBudgetName } from '../projection/layers/index.ts'
 import type { MarkPlace } from '../request/compose.ts'
@@ -19,7 +17,7 @@ import type { TurnFailure } from './live.ts'
 import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
 import { isWarm } from './limits/warmth.ts'
-import { withoutBeside } from './opening/resume.ts'
+import { branched, newState } from './state.ts'
 import { runTurn } from './turn.ts'
 import { notFinished, saidSoFar } from './beside/said.ts'
 
@@ -39,7 +37,6 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
       leased.why === 'held' ? { code: 'held', message: 'the session of the fork is taken' } : leased.failure,
     )
   const child = new Core({ ...plan.parts, lease: leased.lease })
-  child.reasoningFrom = parent.reasoningFrom
   const begun = await child.append([
     ...plan.facts,
     { type: 'user-message', content: [{ type: 'text', text: directiveOf(spec) }], origin: 'program' },
@@ -67,14 +64,14 @@ interface ChildPlan {
 }
 
 function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
-  const fold = parent.fold.copy()
-  const { open, lastUuid } = parent.transcript.tail
-  const { lastHash, composer } = parent
-  const latest = withoutBeside(parent.latest)
+  const state = branched({ ...parent.state, fold: parent.fold.copy() })
+  const { open } = state.tail
+  const { composer } = parent
+  const requestHash = parent.latest.request?.hash
   const options = optionsFor(parent, spec)
   const readFiles = parent.readFiles.copy()
   for (const [path, file] of spec.read ?? []) readFiles.set(path, file)
-  const upTo = seq(fold.numbers.upTo)
+  const upTo = seq(state.fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
   const links = [
     ...parent.links.slice(0, -1),
@@ -84,16 +81,15 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
   // Once the cache has died, what is marked is written: instructions are read again at once, the talk by nobody.
   const isOnce = spec.maxRounds === 1 && !isWarm(parent)
   const markAt = spec.writesCache === true ? undefined : isOnce ? { seq: seq(0) } : lastMarkOf(parent)
-  const tail = { ...emptyTail(after(upTo)), open, lastUuid }
   const source = spec.purpose
   return {
-    parts: { options, session, source, tail, fold, links, latest, composer, readFiles, markAt, parent },
+    parts: { options, session, source, state, links, composer, readFiles, markAt, parent },
     facts: [
       {
         type: 'session-start',
         session,
         purpose: spec.purpose,
-        parent: { session: parent.session, upTo, ...(lastHash === null ? {} : { requestHash: lastHash }) },
+        parent: { session: parent.session, upTo, ...(requestHash === undefined ? {} : { requestHash }) },
       },
       ...open.map((call): Fact => ({
         type: 'tool-result',
@@ -123,7 +119,7 @@ function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): 
   const links = [{ session, from: seq(0), to: unbounded }]
   const sections = [{ name: 'system', text: system, side: 'dynamic' as const }]
   return {
-    parts: { options, session, source: spec.purpose, tail: emptyTail(), fold: new Fold(), links, parent },
+    parts: { options, session, source: spec.purpose, state: newState(), links, parent },
     facts: [
       { type: 'session-start', session, purpose: spec.purpose },
       { type: 'instructions-set', sections, tools: [] },
@@ -165,10 +161,10 @@ function ownLayers(layers: readonly Layer[], upTo: number): readonly Layer[] {
 
 const unbounded = seq(Number.MAX_SAFE_INTEGER)
 
-/** Where the parent's last request was marked. After a resume only how far that request went is known. */
-function lastMarkOf({ lastMark, fold }: Core): MarkPlace | { readonly seq: Seq } | undefined {
+/** Where the parent's last request was marked; of earlier versions only how far that request went is known. */
+function lastMarkOf({ latest, fold }: Core): MarkPlace | { readonly seq: Seq } | undefined {
   const { lastRequest } = fold.numbers
-  return lastMark ?? (lastRequest === null ? undefined : { seq: lastRequest })
+  return latest.request?.markedAt ?? (lastRequest === null ? undefined : { seq: lastRequest })
 }
 
 async function run(

@@ -2,7 +2,6 @@
 // acts on it. What a stream leaves behind when it breaks is kept as a partial answer.
 import { learnedWindow } from '../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../model/overflow.ts'
-import { promptTokens } from '../model/usage.ts'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
 import type { View, ViewBlock } from '../projection/view.ts'
 import type { Composed } from '../request/compose.ts'
@@ -44,7 +43,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
     model,
     maxTokens: core.maxOutput(),
     bindsPrefix: info?.capabilities.bindsPrefix ?? false,
-    reasoningFrom: core.reasoningFrom,
+    reasoningFrom: core.latest.reasoningFrom,
     lifetime: core.lifetime,
     markAt: core.markAt,
     thinking: options.thinking,
@@ -65,7 +64,7 @@ export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
   const declined = newlyDeclined(core, settled.declined)
   const written = await core.append([{ ...requestSent(core, composed, view.tokens), ...declined }])
   if (!written.ok) return written
-  core.noteRequest(composed, view.tokens)
+  core.noteRequest(composed)
   emit({ type: 'request-start', source: core.source, model, tokens: view.tokens })
   recallBeside(core)
   return { ok: true, composed }
@@ -108,6 +107,7 @@ function requestSent(core: Core, composed: Composed, tokens: number): FactOf<'re
     tokens,
     marks,
     ...(lifetime === null ? {} : { lifetime }),
+    ...(composed.lastMark === null ? {} : { markedAt: composed.lastMark }),
   }
 }
 
@@ -147,26 +147,41 @@ export async function record(
   }
   if (isPartial && content.length === 0 && isFree(usage)) return { ok: true, entry: null }
   await noteApplied(core, message, emit)
+  const { largestPrompt = 0 } = core.latest
   const written = await core.append([fact])
   if (!written.ok) return written
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
   await readCache(core, message, emit)
-  if (!isPartial) noticeSilentOverflow(core, message, emit)
+  if (!isPartial) {
+    const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
+    if (failure !== null) return { ok: false, failure }
+  }
   if (!isPartial && core.aside !== null) core.options.notes?.heard(core.aside)
   return { ok: true, entry: written.entries[0]! }
 }
 
 /** An answer that came although the request was too long: said, and where the server cut, its limit is learned. */
-function noticeSilentOverflow(core: Core, { usage, stop }: ModelMessage, emit: Emit): void {
+async function noticeSilentOverflow(
+  core: Core,
+  { usage, stop }: ModelMessage,
+  largest: number,
+  emit: Emit,
+): Promise<TurnFailure | null> {
   const room = core.room()
-  if (!room.ok) return
-  const found = silentOverflow({ usage, stop, estimate: core.sentTokens, window: room.room.window })
-  const largest = core.largestPrompt
-  core.largestPrompt = Math.max(largest, promptTokens(usage))
+  if (!room.ok) return null
+  const sent = core.latest.request?.tokens ?? 0
+  const found = silentOverflow({ usage, stop, estimate: sent, window: room.room.window })
   // After a compaction our estimate may be far off; a server that has taken more than this cuts nothing so small.
-  if (found === null || (found.why === 'truncated' && found.promptTokens < largest)) return
-  if (found.why === 'truncated') core.learnedWindow = found.promptTokens
-  emit({ type: 'notice', code: 'silent-overflow', message: silentSentence(found, core.sentTokens) })
+  if (found === null || (found.why === 'truncated' && found.promptTokens < largest)) return null
+  emit({ type: 'notice', code: 'silent-overflow', message: silentSentence(found, sent) })
+  return found.why === 'truncated' ? learnWindow(core, found.promptTokens) : null
+}
+
+/** Kept as a fact: after a restart the same request would run into the same end. */
+async function learnWindow(core: Core, tokens: number | null): Promise<TurnFailure | null> {
+  if (tokens === null || tokens === core.latest.learnedWindow) return null
+  const written = await core.append([{ type: 'window-learned', tokens }])
+  return written.ok ? null : written.failure
 }
 
 function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent: number): string {
@@ -244,8 +259,11 @@ export async function ask(
         if (recorded !== null && !recorded.ok)
           return { kind: 'failed', failure: recorded.failure, model: null }
         if (event.failure.code === 'aborted') return { kind: 'aborted' }
-        if (event.failure.code === 'overflow')
-          core.learnedWindow = learnedWindow(event.failure.overflow) ?? core.learnedWindow
+        const unlearned =
+          event.failure.code === 'overflow'
+            ? await learnWindow(core, learnedWindow(event.failure.overflow))
+            : null
+        if (unlearned !== null) return { kind: 'failed', failure: unlearned, model: null }
         return {
           kind: 'failed',
           failure: { code: event.failure.code, message: event.failure.message },

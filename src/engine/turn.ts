@@ -9,7 +9,7 @@ import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { Entry, Fact, Outcome } from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
-import { callId } from '../transcript/ids.ts'
+import { callId, seq } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
 import { somethingWaits } from './beside/deliver.ts'
 import { compact } from './compacting/compact.ts'
@@ -19,7 +19,7 @@ import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { hookJudge, noHooks } from './hooks.ts'
 import { lineageOf } from './keeping/lineage.ts'
 import { budgetOf } from './limits/budget.ts'
-import { gated, gatedText } from './results.ts'
+import { gated, gatedText } from './keeping/results.ts'
 import { ask, prepare } from './sending.ts'
 
 interface Ended {
@@ -70,7 +70,9 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
       // The provider refuses reasoning it does not know any more: once more without it, then the error is shown.
       if (answered.model?.code !== 'reasoning-invalid' || isAskedAgain) return failed(answered.failure)
       isAskedAgain = true
-      core.reasoningFrom = core.fold.numbers.upTo
+      const { upTo } = core.fold.numbers
+      const noted = await core.append([{ type: 'reasoning-refused', upTo: seq(upTo) }])
+      if (!noted.ok) return failed(noted.failure)
       emit({
         type: 'notice',
         code: 'reasoning-dropped',

@@ -23,6 +23,8 @@ export function durabilityOf(fact: Fact): Durability {
     case 'attachment':
     case 'memory-recall':
     case 'request-sent':
+    case 'reasoning-refused':
+    case 'window-learned':
     case 'view-edit':
     case 'notes-update':
     case 'memories-extracted':

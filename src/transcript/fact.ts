@@ -167,6 +167,8 @@ export type Fact =
       readonly tokens: number
       readonly marks: readonly string[]
       readonly lifetime?: '5m' | '1h' | undefined
+      /** The block that carried the mark in the messages: a fork that must not write marks there too. */
+      readonly markedAt?: { readonly seq: Seq; readonly block: number } | undefined
       readonly estimate?: number | undefined
       /** What layers weighed for it and left alone; said when it is another than the last time. */
       readonly declined?: readonly Declined[] | undefined
@@ -179,6 +181,10 @@ export type Fact =
       readonly cost: number
       readonly diff?: string | undefined
     }
+  /** The provider refused reasoning that was sent: what was made before this place is left out from now on. */
+  | { readonly type: 'reasoning-refused'; readonly upTo: Seq }
+  /** An overflow, loud or silent, has told how many tokens fit. */
+  | { readonly type: 'window-learned'; readonly tokens: number }
   | ({ readonly type: 'view-edit' } & Editing)
   | { readonly type: 'notes-update'; readonly blob: string; readonly coversTo: Seq; readonly tokens: number }
   /** The talk up to here was looked through for what should outlive it; the memories written for it. */

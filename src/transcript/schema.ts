@@ -107,6 +107,7 @@ const shapes = {
     tokens: count,
     marks: z.array(text),
     lifetime: z.optional(z.enum(['5m', '1h'])),
+    markedAt: z.optional(z.looseObject({ seq: place, block: place })),
     estimate: z.optional(count),
     declined: z.optional(
       z.array(z.object({ layer: text, why: text, tokens: z.number(), price: z.unknown() })),
@@ -119,6 +120,8 @@ const shapes = {
     cost: count,
     diff: z.optional(text),
   },
+  'reasoning-refused': { upTo: place },
+  'window-learned': { tokens: count },
   'view-edit': editing,
   'notes-update': { blob: text, coversTo: place, tokens: count },
   'memories-extracted': { coversTo: place, files: z.array(text), skipped: z.optional(z.boolean()) },

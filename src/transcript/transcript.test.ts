@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { inMemoryStore } from '../stores/in-memory.ts'
 import { answered, call, result, said, start } from '../testing/builders.ts'
 import { countingIds, fixedClock, fixedSession } from '../testing/fixed.ts'
-import type { Entry, Fact } from './fact.ts'
-import { emptyTail } from './grammar.ts'
+import type { Entry, Fact, StoredEntry } from './fact.ts'
+import { emptyTail, step } from './grammar.ts'
 import { lineageOf, readLine } from './lineage.ts'
 import { seq } from './ids.ts'
 import type { AppendOutcome, Store } from './store.ts'
@@ -15,17 +15,22 @@ async function opened(store: Store = inMemoryStore(), id = 1, first = 0) {
   const leased = await store.lease(session)
   if (!leased.ok) throw new Error('no lease')
   const taken: Entry[] = []
+  let tail = emptyTail(seq(first))
   const follower = {
+    tail: () => tail,
     prepare: () => Promise.resolve(null),
     refuse: () => null,
-    take: (entry: unknown) => taken.push(entry as Entry),
+    take: (entry: StoredEntry) => {
+      tail = step(tail, entry)
+      taken.push(entry as Entry)
+    },
   }
   const ports = { store, clock, ids: countingIds(id) }
   return {
     store,
     session,
     taken,
-    transcript: new Transcript(ports, leased.lease, emptyTail(seq(first)), follower),
+    transcript: new Transcript(ports, leased.lease, follower),
   }
 }
 const facts = async (store: Store, session = fixedSession()): Promise<Fact['type'][]> => {

@@ -8,8 +8,10 @@ import type { Clock, Ids } from './ids.ts'
 import { seq } from './ids.ts'
 import type { AppendOutcome, Failure, Lease, Result, Store } from './store.ts'
 
-/** What stands beside a transcript and must keep step with it: the fold. */
+/** What stands beside a transcript and must keep step with it: the state of the session. */
 export interface Follower {
+  /** After the last entry that was taken. */
+  tail(): Tail
   /** Called before facts are judged, for what they need to be read first. */
   prepare(facts: readonly Fact[]): Promise<Failure | null>
   /** Why a fact may not be written although the grammar allows it. */
@@ -29,24 +31,22 @@ export class Transcript {
   readonly lease: Lease
   readonly #ports: TranscriptPorts
   readonly #follower: Follower
-  #tail: Tail
   #queue: Promise<unknown> = Promise.resolve()
   #closed = false
 
-  constructor(ports: TranscriptPorts, lease: Lease, tail: Tail, follower: Follower) {
+  constructor(ports: TranscriptPorts, lease: Lease, follower: Follower) {
     this.#ports = ports
     this.lease = lease
-    this.#tail = tail
     this.#follower = follower
   }
 
   get tail(): Tail {
-    return this.#tail
+    return this.#follower.tail()
   }
 
   /** Appends all of the facts or none. A function is asked when its turn comes, with the tail as it is then. */
   append(facts: readonly Fact[] | ((tail: Tail) => readonly Fact[])): Promise<Appended> {
-    return this.#inTurn(() => this.#append(typeof facts === 'function' ? facts(this.#tail) : facts))
+    return this.#inTurn(() => this.#append(typeof facts === 'function' ? facts(this.tail) : facts))
   }
 
   /** Writes what a crash or an abort left open. */
@@ -80,18 +80,17 @@ export class Transcript {
     if (unprepared !== null) return { ok: false, failure: unprepared }
     const placed = this.#place(facts)
     if (!placed.ok || placed.entries.length === 0) return placed
-    const { entries, tail } = placed
+    const { entries } = placed
     const durability = strictest(facts.map(durabilityOf))
-    const outcome = await this.#ports.store.append(this.lease, entries, this.#tail.next, durability)
+    const outcome = await this.#ports.store.append(this.lease, entries, this.tail.next, durability)
     if (!outcome.ok) return { ok: false, failure: appendFailure(outcome, this.lease) }
-    this.#tail = tail
     for (const entry of entries) this.#follower.take(entry)
     return { ok: true, entries }
   }
 
-  #place(facts: readonly Fact[]): Result<{ readonly entries: readonly Entry[]; readonly tail: Tail }> {
+  #place(facts: readonly Fact[]): Appended {
     const entries: Entry[] = []
-    let tail = this.#tail
+    let { tail } = this
     for (const fact of facts) {
       const problem = factProblem(fact)
       if (problem !== null) return failed('bad-fact', `a ${fact.type} cannot be written: ${problem}`)
@@ -108,7 +107,7 @@ export class Transcript {
       entries.push(entry)
       tail = step(tail, entry)
     }
-    return { ok: true, entries, tail }
+    return { ok: true, entries }
   }
 }
 

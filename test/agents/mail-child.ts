@@ -9,11 +9,10 @@ import { deliverBeside } from '../../src/engine/beside/deliver.ts'
 import { Core } from '../../src/engine/core.ts'
 import { resume } from '../../src/engine/opening/resume.ts'
 import { ready } from '../../src/engine/options.ts'
+import { newState } from '../../src/engine/state.ts'
 import { companionOf, Inbox } from '../../src/forks/agents/inbox.ts'
 import { createDirectory } from '../../src/forks/mailbox/directory.ts'
-import { Fold } from '../../src/projection/fold.ts'
 import { fileStore } from '../../src/stores/index.ts'
-import { emptyTail } from '../../src/transcript/grammar.ts'
 import { seq, sessionId, systemIds } from '../../src/transcript/ids.ts'
 
 const [root = '', self = '', other = '', wanted = '0'] = process.argv.slice(2)
@@ -39,12 +38,12 @@ async function open(): Promise<Core> {
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
   const parts = { options, session, source: 'main', lease: leased.lease, links }
   if (leased.next === null) {
-    const core = new Core({ ...parts, tail: emptyTail(), fold: new Fold() })
+    const core = new Core({ ...parts, state: newState() })
     await core.append([{ type: 'session-start', session, purpose: 'main' }])
     return core
   }
   const resumed = await resume(store, session, options.models)
-  return resumed.ok ? new Core({ ...parts, ...resumed }) : fail(resumed.failure.message)
+  return resumed.ok ? new Core({ ...parts, state: resumed }) : fail(resumed.failure.message)
 }
 
 /** What was sent is written whole or not at all: a sender that forgets it would send what nobody remembers any more. */

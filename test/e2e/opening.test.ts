@@ -85,8 +85,7 @@ describe('damage', () => {
     const resumed = await resume(store, session.id, modelTable())
     const lease = await store.lease(session.id)
     if (!resumed.ok || !lease.ok) throw new Error('cannot be opened')
-    const { fold, tail, spent, latest } = resumed
-    const put = await store.putCheckpoint(lease.lease, checkpointFor(fold, tail, spent, latest))
+    const put = await store.putCheckpoint(lease.lease, checkpointFor(resumed))
     expect(put.ok).toBe(true)
     await store.release(lease.lease)
     const bytes = await readFile(transcript(session.id), 'utf8')

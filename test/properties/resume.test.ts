@@ -4,11 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { checkpointFor, note, resume, type Latest, type Resumed } from '../../src/engine/opening/resume.ts'
+import { checkpointFor, resume, type Resumed } from '../../src/engine/opening/resume.ts'
 import { supplyMissing } from '../../src/engine/opening/supply.ts'
-import { nothingSpent, spend } from '../../src/engine/limits/spend.ts'
+import { advance, newState, type SessionState } from '../../src/engine/state.ts'
 import { modelTable } from '../../src/model/models.ts'
-import { Fold } from '../../src/projection/fold.ts'
 import { viewRefusal } from '../../src/projection/refusal.ts'
 import type { View } from '../../src/projection/view.ts'
 import { fileStore } from '../../src/stores/index.ts'
@@ -17,7 +16,6 @@ import { answered, call, Pen, result, said, start } from '../../src/testing/buil
 import { storeWith } from '../../src/testing/store-with.ts'
 import { countingIds, fixedSession } from '../../src/testing/fixed.ts'
 import type { Entry, Fact, Kept } from '../../src/transcript/fact.ts'
-import { emptyTail, step } from '../../src/transcript/grammar.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
 
@@ -44,22 +42,9 @@ const sessions = arbitraryMoves(fc).map((moves): Entry[] =>
   played(moves).map((entry) => ({ ...entry, fact: asBoundary(entry.fact) })),
 )
 
-interface State extends Pick<Resumed, 'fold' | 'tail' | 'spent' | 'latest'> {}
-
 /** The session as the process that wrote it knew it. */
-function live(entries: readonly Entry[]): State {
-  const fold = new Fold()
-  let tail = emptyTail()
-  let spent = nothingSpent
-  let latest: Latest = { model: null, requestAt: null }
-  for (const entry of entries) {
-    fold.push(entry)
-    tail = step(tail, entry)
-    spent = spend(spent, entry, table)
-    latest = note(latest, entry)
-  }
-  return { fold, tail, spent, latest }
-}
+const live = (entries: readonly Entry[]): SessionState =>
+  entries.reduce((state, entry) => advance(state, entry, table), newState())
 
 const plain = (view: View): unknown => ({
   ...view,
@@ -86,8 +71,7 @@ async function stored(entries: readonly Entry[], checkpointAt: number | null) {
   const written = await store.append(leased.lease, entries, seq(0), 'none')
   expect(written).toEqual({ ok: true })
   if (checkpointAt !== null) {
-    const { fold, tail, spent, latest } = live(entries.slice(0, checkpointAt))
-    const put = await store.putCheckpoint(leased.lease, checkpointFor(fold, tail, spent, latest))
+    const put = await store.putCheckpoint(leased.lease, checkpointFor(live(entries.slice(0, checkpointAt))))
     expect(put.ok).toBe(true)
   }
   await store.release(leased.lease)

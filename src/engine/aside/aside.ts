@@ -11,7 +11,7 @@ import type { BlobInfo, Result } from '../../transcript/store.ts'
 import type { Appended } from '../../transcript/transcript.ts'
 import type { ForkOutcome, ForkSpec } from '../fork-spec.ts'
 import type { Emit } from '../live.ts'
-import type { Latest } from '../opening/resume.ts'
+import type { Latest } from '../state.ts'
 
 export interface Aside {
   readonly session: SessionId

@@ -1,16 +1,15 @@
 import { expect, it } from 'vitest'
 import { scriptedMessage, scriptedModel } from '../../model/scripted.ts'
-import { Fold } from '../../projection/fold.ts'
 import { inMemoryStore } from '../../stores/index.ts'
 import { start } from '../../testing/builders.ts'
 import { countingIds, fixedClock } from '../../testing/fixed.ts'
 import type { Fact } from '../../transcript/fact.ts'
-import { emptyTail } from '../../transcript/grammar.ts'
 import { seq, sessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { Core } from '../core.ts'
 import { createEngine } from '../engine.ts'
 import { ready } from '../options.ts'
+import { newState } from '../state.ts'
 import { lateRows, noteBeside, nothingBeside, openRows } from './agent-rows.ts'
 import { capsuleText } from './capsule.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -26,7 +25,7 @@ async function left(store: Store, ...facts: readonly Fact[]): Promise<void> {
   const options = ready({ store, modelId: 'm', clock: fixedClock(), ids: countingIds() })
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
   const parts = { options, session, source: 'main', lease: leased.lease, links }
-  const core = new Core({ ...parts, tail: emptyTail(), fold: new Fold() })
+  const core = new Core({ ...parts, state: newState() })
   await core.append([start(session), ...facts])
   await store.release(leased.lease)
 }

@@ -2,10 +2,8 @@
 // view, nobody else's (SPEC 8.9); it is told to stop when the other is closed; its start and its end are facts of the
 // other, so that they outlive the process. Unlike a fork it shares nothing of its parent's prefix.
 import { setMaxListeners } from 'node:events'
-import { Fold } from '../../projection/fold.ts'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
-import { emptyTail } from '../../transcript/grammar.ts'
 import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import { Core } from '../core.ts'
@@ -13,6 +11,7 @@ import { toolHooks } from '../hooks.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
 import { totalOf } from '../limits/spend.ts'
 import { resume } from '../opening/resume.ts'
+import { newState } from '../state.ts'
 import { agentPurpose, type AgentAbout } from './agent-rows.ts'
 import { besideOf } from './deliver.ts'
 import { saidIn, saidSoFar } from './said.ts'
@@ -60,8 +59,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     session,
     source: agentPurpose,
     lease: leased.lease,
-    tail: emptyTail(),
-    fold: new Fold(),
+    state: newState(),
     links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
     payer: parent,
   })

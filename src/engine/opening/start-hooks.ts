@@ -4,7 +4,7 @@
 import type { Core } from '../core.ts'
 import { noHooks } from '../hooks.ts'
 import type { Emit, TurnFailure } from '../live.ts'
-import { gatedText } from '../results.ts'
+import { gatedText } from '../keeping/results.ts'
 
 export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
 

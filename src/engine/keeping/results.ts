@@ -1,15 +1,15 @@
 // The gate every tool result passes before it is written (SPEC 2): what is too large goes whole beside the session,
 // and the view gets a preview that says where it is. If it cannot be kept, it is cut in place, and that is said.
 // What hooks say passes the same gate.
-import { defaults } from '../settings/defaults.ts'
-import type { Tool, ToolOutcome } from '../tools/tool.ts'
-import type { UserBlock } from '../transcript/content.ts'
-import type { FactOf } from '../transcript/fact.ts'
-import { callId } from '../transcript/ids.ts'
-import type { Core } from './core.ts'
-import { keepBeside } from './keeping/keep-beside.ts'
-import { cutOff, previewOf } from './keeping/preview.ts'
-import { ruleFor } from './options.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Tool, ToolOutcome } from '../../tools/tool.ts'
+import type { UserBlock } from '../../transcript/content.ts'
+import type { FactOf } from '../../transcript/fact.ts'
+import { callId } from '../../transcript/ids.ts'
+import type { Core } from '../core.ts'
+import { keepBeside } from './keep-beside.ts'
+import { cutOff, previewOf } from './preview.ts'
+import { ruleFor } from '../options.ts'
 
 export async function gated(
   core: Core,

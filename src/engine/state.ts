@@ -1,0 +1,153 @@
+// The state of a session: one fold of its entries, stepped by one function, live and on resume alike. So a session that was
+// opened again is the one that was closed, and what it must still know then is a fact. What need not outlive the process
+// belongs to the job that needs it.
+import type { ModelTable } from '../model/models.ts'
+import { promptTokens } from '../model/usage.ts'
+import { Fold } from '../projection/fold.ts'
+import type { ReadFile } from '../tools/tool.ts'
+import { isKnown, type Entry, type FactOf, type StoredEntry } from '../transcript/fact.ts'
+import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
+import { after, seq, type Seq } from '../transcript/ids.ts'
+import { noteBeside, nothingBeside, type Besides } from './beside/agent-rows.ts'
+import { nothingSpent, spend, type Spent } from './limits/spend.ts'
+
+export interface SessionState {
+  /** Grows in place: whoever needs it as it was takes a copy. */
+  readonly fold: Fold
+  readonly tail: Tail
+  readonly spent: Spent
+  readonly latest: Latest
+}
+
+/** The little that a session knows of itself beside its view. */
+export interface Latest {
+  /** The model last chosen in the session. */
+  readonly model: string | null
+  /** When the last request was sent: the lifetime of the cache counts from there. */
+  readonly requestAt: number | null
+  /** The last request: its hash, its size as we counted it, and the block its mark in the messages stood on. */
+  readonly request?: Pick<FactOf<'request-sent'>, 'hash' | 'tokens' | 'markedAt'> | undefined
+  /** The provider refused reasoning made before this place; it is not sent again. */
+  readonly reasoningFrom?: Seq | undefined
+  /** The window of the model as an overflow has told it. */
+  readonly learnedWindow?: number | undefined
+  /** Largest prompt a server has counted: it does not cut what is smaller. */
+  readonly largestPrompt?: number | undefined
+  /** Its answer read less from the cache than was there, and nothing of ours explains it. */
+  readonly cacheLost?: boolean | undefined
+  /** Lifetime of the marks of its first request; it stays for the session. */
+  readonly lifetime?: '5m' | '1h' | undefined
+  /** Model summaries that failed in a row. */
+  readonly summaryFailures?: number | undefined
+  /** The last entry the session notes speak of. */
+  readonly notesTo?: Seq | undefined
+  /** The last entry that was looked through for memories. */
+  readonly memoriesTo?: Seq | undefined
+  /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
+  readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
+  /** Spans staged to be archived. */
+  readonly collapse?: FactOf<'collapse-stage'> | undefined
+  /** Agents and messages: this session's own, never those of what it was forked from. */
+  readonly beside?: Besides | undefined
+}
+
+export const nothingYet: Latest = { model: null, requestAt: null }
+
+export const newState = (first: Seq = seq(0)): SessionState => ({
+  fold: new Fold(),
+  tail: emptyTail(first),
+  spent: nothingSpent,
+  latest: nothingYet,
+})
+
+/** The state after one more entry. */
+export function advance(state: SessionState, entry: StoredEntry, models: ModelTable): SessionState {
+  state.fold.push(entry)
+  return {
+    fold: state.fold,
+    tail: step(state.tail, entry),
+    spent: spend(state.spent, entry, models),
+    latest: noted(state.latest, entry),
+  }
+}
+
+/**
+ * What a fork or a branch begins with. It has a life of its own: what was paid before is the other's, and so is what the
+ * other started; but calls that were open stand in its view and want an answer.
+ */
+export function branched({ fold, tail, latest }: SessionState, first?: Seq): SessionState {
+  const { open, lastUuid } = tail
+  return {
+    fold,
+    tail: { ...emptyTail(first ?? after(seq(fold.numbers.upTo))), open, lastUuid },
+    spent: nothingSpent,
+    latest: { ...latest, beside: undefined, notesTo: undefined },
+  }
+}
+
+function noted(latest: Latest, entry: StoredEntry): Latest {
+  if (!isKnown(entry)) return latest
+  const { beside = nothingBeside } = latest
+  const now = noteBeside(beside, entry)
+  return notedFact(now === beside ? latest : { ...latest, beside: now }, entry)
+}
+
+function notedFact(latest: Latest, entry: Entry): Latest {
+  const { fact } = entry
+  switch (fact.type) {
+    case 'model-set':
+      // What was learned of one model's window says nothing of another's.
+      return { ...latest, model: fact.model, learnedWindow: undefined, largestPrompt: undefined }
+    case 'reasoning-refused':
+      return { ...latest, reasoningFrom: fact.upTo }
+    case 'window-learned':
+      return { ...latest, learnedWindow: fact.tokens }
+    case 'assistant-message':
+      if (fact.usage === undefined || fact.partial === true) return latest
+      return { ...latest, largestPrompt: Math.max(latest.largestPrompt ?? 0, promptTokens(fact.usage)) }
+    case 'compaction-failed':
+      if (fact.source !== 'model') return latest
+      return { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
+    case 'boundary':
+      // What was read before a boundary is out of sight.
+      return {
+        ...latest,
+        readFiles: undefined,
+        collapse: undefined,
+        ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
+      }
+    case 'notes-update':
+      return { ...latest, notesTo: fact.coversTo }
+    case 'memories-extracted':
+      return { ...latest, memoriesTo: fact.coversTo }
+    case 'rewind':
+      // Notes of what was taken back speak of things that are no longer so.
+      return (latest.notesTo ?? -1) > fact.to ? { ...latest, notesTo: undefined } : latest
+    case 'collapse-stage':
+      return { ...latest, collapse: fact }
+    case 'cache-break':
+      return { ...latest, cacheLost: fact.causes.every(isLoss) }
+    case 'request-sent':
+      return sent(latest, fact, entry.at)
+    default:
+      return latest
+  }
+}
+
+function sent(latest: Latest, fact: FactOf<'request-sent'>, at: number): Latest {
+  const { hash, tokens, markedAt } = fact
+  const lifetime = latest.lifetime ?? (fact.source === 'main' ? fact.lifetime : undefined)
+  return {
+    ...latest,
+    requestAt: at,
+    request: { hash, tokens, ...(markedAt === undefined ? {} : { markedAt }) },
+    cacheLost: false,
+    ...(lifetime === undefined ? {} : { lifetime }),
+  }
+}
+
+/** The cache was lost by age or by the server, not by a change of ours. */
+function isLoss(cause: unknown): boolean {
+  const kind = typeof cause === 'object' && cause !== null && 'kind' in cause ? cause.kind : null
+  return kind === 'expired' || kind === 'server'
+}
