@@ -40,14 +40,38 @@ describe('hooks as commands', () => {
     expect(await fire()).toEqual({ context: null, block: null, failures: [] })
   })
 
-  it('[G20] that fail are shown and ignored', async () => {
-    const failing = await (await hooks('echo half an answer; echo no such luck >&2; exit 3')).fire()
-    expect(failing).toMatchObject({ context: null, block: null })
-    expect(failing.failures[0]).toMatch(/ended with code 3: no such luck; it was ignored/)
-    const strange = await (await hooks(`echo '{"block": 7}'`)).fire()
-    expect(strange.failures[0]).toContain('is no text')
-    const missing = await (await hooks('true', { cwd: '/no/such/folder' })).fire()
-    expect(missing.failures[0]).toContain('could not be started')
+  it('[PM53] that should judge a call and cannot block it, and say why', async () => {
+    const no: [string, Partial<HookCommandOptions>, RegExp][] = [
+      ['echo half an answer; echo no such luck >&2; exit 3', {}, /ended with code 3: no such luck/],
+      ['exit 1', {}, /ended with code 1/],
+      ['kill -9 $$', {}, /ended with SIGKILL/],
+      ['sleep 60', { timeoutMs: 300 }, /took longer than 300 ms/],
+      ['true', { cwd: '/no/such/folder' }, /could not be started/],
+      [`echo '{"block": "half'`, {}, /JSON that cannot be read/],
+      [`echo '{"block": 7}'`, {}, /is no text/],
+      [`echo '{"decision": "deny"}'`, {}, /neither "block" nor "context"/],
+    ]
+    for (const [command, more, why] of no) {
+      const answer = await (await hooks(command, more)).fire()
+      expect([command, answer.block]).toEqual([command, expect.stringMatching(why)])
+      expect(answer.failures[0]).toMatch(why)
+    }
+    for (const command of ['false || true', 'true', `echo '{}'`])
+      expect([command, (await (await hooks(command)).fire()).block]).toEqual([command, null])
+  })
+
+  it('[PM53] block with code 2, and their stderr is the reason', async () => {
+    const answer = await (await hooks('echo not on fridays >&2; exit 2')).fire()
+    expect(answer).toEqual({ context: null, block: 'not on fridays', failures: [] })
+    expect((await (await hooks('exit 2')).fire()).block).not.toBeNull()
+  })
+
+  it('[G20] that fail at a moment they do not judge are shown and ignored', async () => {
+    const environment = { PATH: process.env['PATH'] ?? '' }
+    const made = commandHooks({ PostToolUse: [{ command: 'exit 3' }] }, { cwd: tmpdir(), environment })
+    const answer = await made.fire('PostToolUse', { tool: 'Bash' }, new AbortController().signal)
+    expect(answer).toMatchObject({ context: null, block: null })
+    expect(answer.failures[0]).toMatch(/ended with code 3; it was ignored/)
   })
 
   it('[G20] that take too long are ended with everything they started', async () => {

@@ -1,6 +1,7 @@
-// Hooks as commands (SPEC 14.3). A command gets the moment as JSON on its standard input and may answer on its standard
-// output: {"context": "text for the model", "block": "why not"}, or plain text, which is context. One that fails, says
-// nonsense or takes too long is shown and ignored; its whole process group is ended. What it says passes the limits of a
+// Hooks as commands. A command gets the moment as JSON on its standard input and may answer on its standard
+// output: {"context": "text for the model", "block": "why not"}, or plain text, which is context. Code 2 blocks, with the
+// reason on standard error. One that fails, says nonsense or takes too long is shown, and where it was to judge a call
+// the call is blocked (PM53); its whole process group is ended. What it says passes the limits of a
 // tool result and loses its secrets, as tool results do.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { redact } from '../disk/redact.ts'
@@ -54,28 +55,43 @@ async function ask(
   signal: AbortSignal,
 ): Promise<HookAnswer> {
   const ended = await run(command, JSON.stringify({ hook: name, ...payload }), options, signal)
-  if (!ended.ok)
-    return {
-      context: null,
-      block: null,
-      failures: [`the hook ${name} (${command}) ${ended.why}; it was ignored`],
-    }
-  return answerIn(ended.text, name, command)
+  if (ended.ok) return answerIn(ended.text, name, command)
+  if (ended.complaint !== null && stoppable.has(name))
+    return { context: null, block: ended.complaint, failures: [] }
+  return broken(name, command, ended.why)
+}
+
+/** Moments that a hook can stop; everywhere else there is nothing to block. */
+const stoppable: ReadonlySet<HookName> = new Set<HookName>(['PreToolUse', 'UserPromptSubmit', 'PreCompact'])
+
+/** A hook that should have judged a call and did not is a no: whoever set it up wants nothing to pass it by. */
+function broken(name: HookName, command: string, why: string): HookAnswer {
+  const said = `the hook ${name} (${command}) ${why}`
+  if (name !== 'PreToolUse') return { context: null, block: null, failures: [`${said}; it was ignored`] }
+  return {
+    context: null,
+    block: `This call was not run: ${said}, and a call that such a hook could not judge is blocked. Only the user can repair the hook.`,
+    failures: [`${said}; the call was blocked`],
+  }
 }
 
 function answerIn(text: string, name: HookName, command: string): HookAnswer {
   const said = bounded(text.trim())
   if (said === '') return { context: null, block: null, failures: [] }
-  const value = said.startsWith('{') ? parsed(said) : undefined
-  if (value === undefined) return { context: said, block: null, failures: [] }
+  if (!said.startsWith('{')) return { context: said, block: null, failures: [] }
+  const value = parsed(said)
+  if (value === undefined)
+    return name === 'PreToolUse'
+      ? broken(name, command, 'answered with JSON that cannot be read')
+      : { context: said, block: null, failures: [] }
   const { context, block } = value
-  const strange = [context, block].some(
+  const isStrange = [context, block].some(
     (field) => field !== undefined && field !== null && typeof field !== 'string',
   )
-  if (strange) {
-    const failure = `the hook ${name} (${command}) answered with a context or block that is no text; it was ignored`
-    return { context: null, block: null, failures: [failure] }
-  }
+  if (isStrange) return broken(name, command, 'answered with a context or block that is no text')
+  const isForeign = context === undefined && block === undefined && Object.keys(value).length > 0
+  if (isForeign && name === 'PreToolUse')
+    return broken(name, command, 'answered with JSON that holds neither "block" nor "context"')
   return { context: textIn(context), block: textIn(block), failures: [] }
 }
 
@@ -98,7 +114,10 @@ function bounded(text: string): string {
   return `${head}\n[cut here: ${clean.length - head.length} more characters of the hook's output]`
 }
 
-type Ended = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }
+type Ended =
+  | { readonly ok: true; readonly text: string }
+  /** `complaint`: why it blocks, where it ended with the code that says so. */
+  | { readonly ok: false; readonly why: string; readonly complaint: string | null }
 
 async function run(
   command: string,
@@ -126,24 +145,29 @@ async function run(
   // A hook that does not care for its input closes the pipe; that is its right.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
-  const why = await new Promise<string | null>((resolve) => {
-    child.once('error', (error) => resolve(`could not be started (${error.message})`))
-    child.once('exit', (code, name) => resolve(code === 0 ? null : `ended with ${name ?? `code ${code}`}`))
+  const end = await new Promise<{ readonly code: number | null; readonly why: string | null }>((resolve) => {
+    child.once('error', (error) => resolve({ code: null, why: `could not be started (${error.message})` }))
+    child.once('exit', (code, name) =>
+      resolve({ code, why: code === 0 ? null : `ended with ${name ?? `code ${code}`}` }),
+    )
   })
   // What the command left running must not hold the answer open.
   killGroup(child)
   const text = await output.text()
-  const complaint = (await errors.text()).trim()
+  const complaint = redact(headOf((await errors.text()).trim(), complaintChars)).text
   clearTimeout(timer)
   signal.removeEventListener('abort', onAbort)
-  if (stopped !== null) return { ok: false, why: stopped }
-  if (why === null) return { ok: true, text }
+  if (stopped !== null) return { ok: false, why: stopped, complaint: null }
+  if (end.why === null) return { ok: true, text }
   return {
     ok: false,
-    why: complaint === '' ? why : `${why}: ${redact(headOf(complaint, complaintChars)).text}`,
+    why: complaint === '' ? end.why : `${end.why}: ${complaint}`,
+    complaint: end.code === blockingCode ? complaint || 'a hook of the user blocks it' : null,
   }
 }
-const complaintChars = 500
+/** As with other agents: the hook says no, and why on its standard error. */
+const blockingCode = 2
+const complaintChars = 2000
 
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return

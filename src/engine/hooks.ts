@@ -1,6 +1,5 @@
-// Hooks: what others may say at certain moments (SPEC 14.3). The port; `hook-commands` runs them as commands.
-// A hook that fails is shown and ignored.
-
+// Hooks: what others may say at certain moments . The port; `hook-commands` runs them as commands.
+// A hook that fails is shown; where it was to judge a call it blocks it, and is ignored everywhere else.
 import { pass, type Judge } from '../tools/permission/pipeline.ts'
 import type { Emit } from './live.ts'
 

@@ -1,4 +1,5 @@
 // One way for permission: what a rule says holds for sessions, agents, tools that stand for others, and hooks alike.
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -53,5 +54,20 @@ describe('one way for permission', () => {
     const last = JSON.stringify(simulator.log.last()?.body)
     expect(last).toContain('the hook saw it')
     expect(last).not.toContain('tool-77: it ran')
+  })
+
+  it.each([
+    ['exit 2', 'echo too late today >&2; exit 2', 'too late today'],
+    ['exit 1', 'exit 1', 'ended with code 1'],
+    ['broken JSON', `echo '{"block": '`, 'JSON that cannot be read'],
+  ])('[PM53] a hook that ends with %s stops the call, and the model reads why', async (_, command, why) => {
+    const { access, simulator } = await server([[call('Bash', { command: 'touch made.txt' })], 'done'])
+    const at = await desk(access)
+    await mkdir(at.state)
+    const settings = JSON.stringify({ hooks: { PreToolUse: [{ command }] } })
+    await writeFile(join(at.state, 'settings.json'), settings)
+    await at.pal(['-p', '--allow', 'Bash', 'go'])
+    expect(existsSync(join(at.project, 'made.txt'))).toBe(false)
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain(why)
   })
 })
