@@ -15,6 +15,7 @@ import { boardOf, jobsOf } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
+import type { ContentRefusal } from './memory/instructions/includes.ts'
 import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
 import { recallingDesk } from './preset/memory/recalling.ts'
@@ -51,6 +52,8 @@ export interface PresetOptions extends PermissionSetup {
   readonly layers?: GivenLayers
   /** Whether the user trusts the project's folder: then its instructions and the team's memories count. */
   readonly trusted?: boolean | undefined
+  /** Why the content of an instruction file of the project may not be followed; left out, trust is for the folder. */
+  readonly instructionRefusal?: ContentRefusal | undefined
   /** Types of agents; left out, those that are built in. */
   readonly agentTypes?: readonly AgentType[] | undefined
   readonly store?: Store | undefined

@@ -13,7 +13,14 @@ import { scriptedNotice, startEmbedded } from './scripted.ts'
 import { turnsBeside, typesFor } from './place/agents.ts'
 import { keptRules } from './place/kept-rules.ts'
 import { loadExtensions, type Loaded } from './extensions/load.ts'
-import { openWorkplace, showProblems, uniqueText, type Workplace } from './place/workplace.ts'
+import {
+  instructionRefusal,
+  openWorkplace,
+  sayLeftOut,
+  showProblems,
+  uniqueText,
+  type Workplace,
+} from './place/workplace.ts'
 
 /** What a talk needs, in one turn or in many. */
 export interface TalkOptions {
@@ -24,6 +31,10 @@ export interface TalkOptions {
   readonly system?: string | undefined
   readonly cwd?: string | undefined
   readonly trust?: boolean | undefined
+  /** Ends with a failure where something of the folder would be left out. */
+  readonly requireTrust?: boolean | undefined
+  /** The session that is gone on with takes tools and instructions as they are now. */
+  readonly renew?: boolean | undefined
   readonly settings: Settings
 }
 
@@ -38,22 +49,49 @@ export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
   return withPreset(io, options, {}, (place, preset) => converse(io, place, preset, prompt, options))
 }
 
-/** The engine for this place, with the scripted model where no other can be reached; all is stopped afterwards. */
+export type PresetMore = Pick<PresetOptions, 'listen' | 'askUser' | 'interactive' | 'store'>
+
+/** The engine at a place, with everything that was loaded for it. */
+export interface Opened {
+  readonly place: Workplace
+  readonly preset: Preset
+  readonly loaded: Loaded
+  close(): Promise<void>
+}
+
+/** Opens the engine for this place, does the work, and stops all of it afterwards. */
 export async function withPreset(
   io: Io,
   options: TalkOptions,
-  more: Pick<PresetOptions, 'listen' | 'askUser' | 'interactive' | 'store'>,
+  more: PresetMore,
   work: (place: Workplace, preset: Preset, loaded: Loaded) => Promise<Exit>,
 ): Promise<Exit> {
+  const opened = await openPreset(io, options, more)
+  if (typeof opened === 'number') return opened
+  try {
+    return await work(opened.place, opened.preset, opened.loaded)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** The engine for this place, with the scripted model where no other can be reached; or how `pal` ends without it. */
+export async function openPreset(io: Io, options: TalkOptions, more: PresetMore): Promise<Opened | Exit> {
   const place = await openWorkplace(io, options)
   if (!place.ok) return complain(io, place)
   showProblems(place)
+  if (options.requireTrust === true) {
+    const missing = await (await import('./trust/deciding.ts')).untrusted(place)
+    if (missing !== null) return complain(io, refuse(exits.failed, missing))
+  }
   const embedded = place.access === null ? await startEmbedded() : null
   if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
   const loaded = await loadExtensions(place)
   for (const problem of loaded.problems) io.err(`pal: ${safeLine(problem)}\n`)
   const agents = await typesFor(place)
   for (const problem of agents.problems) io.err(`pal: ${safeLine(problem)}\n`)
+  // A person at the screen is asked about it instead.
+  if (more.interactive !== true) sayLeftOut(place)
   const preset = createPreset({
     ...place,
     agentTypes: agents.types,
@@ -65,20 +103,25 @@ export async function withPreset(
     rules: place.loaded.rules,
     keep: keptRules(
       machineFileSystem,
-      { home: place.home, project: place.trusted ? place.project.root : null },
+      {
+        home: place.home,
+        project: place.trusted ? place.project.root : null,
+        trust: { gate: place.gate, place: place.trustPlace },
+      },
       uniqueText,
     ),
+    instructionRefusal: instructionRefusal(place),
     ...more,
   })
-  try {
-    const unknown = unknownRules(place, preset)
-    if (unknown !== null) return complain(io, unknown)
-    return await work(place, preset, loaded)
-  } finally {
+  const close = async (): Promise<void> => {
     await preset.close()
     await loaded.close()
     await embedded?.close()
   }
+  const unknown = unknownRules(place, preset)
+  if (unknown === null) return { place, preset, loaded, close }
+  await close()
+  return complain(io, unknown)
 }
 
 async function converse(
@@ -112,7 +155,8 @@ async function converse(
     await session.close()
     const { forkTokens, forkDollars } = session.spent()
     const beside = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
-    const result = { ...reporter.result(), beside }
+    const leftOut = place.gate.leftOut().map(({ kind, path, why }) => ({ kind, path, why }))
+    const result = { ...reporter.result(), beside, leftOut }
     writeResult(io, options.format, result)
     if (options.isVerbose || io.errIsTerminal)
       io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)
@@ -137,7 +181,7 @@ export async function openSession(preset: Preset, options: TalkOptions, io: Io):
     options.resume === undefined ? await newestSession(store) : await findSession(store, options.resume)
   if (!found.ok) return found
   if (options.forkSession) return engine.branch(found.session)
-  const { session, damage } = await engine.openWith(found.session)
+  const { session, damage } = await engine.openWith(found.session, { renew: options.renew === true })
   for (const { file, line, what, done } of damage)
     io.err(`pal: ${safeLine(`${file}:${line}: ${what}; ${done}`)}\n`)
   return session

@@ -33,6 +33,12 @@ export interface PromptResult {
   }
   /** Null when the price of the model is not known; a script costs nothing. */
   readonly dollars: number | null
+  /** What of the folder did not act, since nobody approved its content. */
+  readonly leftOut?: readonly {
+    readonly kind: string
+    readonly path: string
+    readonly why: string
+  }[]
 }
 
 export interface Reporter {

@@ -7,7 +7,7 @@ import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/st
 import { endLost } from './beside/spawn.ts'
 import { Core } from './core.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
-import { reminderAt } from './opening/reminder.ts'
+import { reminderAt, renewInstructions } from './opening/reminder.ts'
 import { remove, type Removed } from './opening/removal.ts'
 import { resume, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
@@ -21,11 +21,16 @@ export interface Opened {
   readonly damage: readonly Damage[]
 }
 
+export interface OpenHow {
+  /** An earlier session takes prompt, tools and instruction files as they are now; else it keeps those it began with. */
+  readonly renew?: boolean | undefined
+}
+
 export interface Engine {
   /** A new session, or an earlier one by its id. Rejects with an EngineError; damage goes to `listen`. */
   open(id?: SessionId): Promise<Session>
   /** As `open`, with what was found on the way. */
-  openWith(id?: SessionId): Promise<Opened>
+  openWith(id?: SessionId, how?: OpenHow): Promise<Opened>
   /** The entries, folded, without becoming the writer: works while another process writes. */
   read(id: SessionId): Promise<Result<Resumed>>
   /** A new session that begins with everything another said. */
@@ -40,7 +45,8 @@ export interface Engine {
 
 export function createEngine(options: EngineOptions): Engine {
   const own = ready(options)
-  const openWith = (id?: SessionId): Promise<Opened> => (id === undefined ? start(own) : reopen(own, id))
+  const openWith = (id?: SessionId, how: OpenHow = {}): Promise<Opened> =>
+    id === undefined ? start(own) : reopen(own, id, how)
   return {
     open: async (id) => {
       const { session, damage } = await openWith(id)
@@ -82,7 +88,7 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
   })
 }
 
-async function reopen(options: Ready, session: SessionId): Promise<Opened> {
+async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened> {
   return leased(options, session, async ({ lease, damage: torn }) => {
     const resumed = await resume(options.store, session, options.models)
     if (!resumed.ok) throw new EngineError(resumed.failure)
@@ -98,6 +104,7 @@ async function reopen(options: Ready, session: SessionId): Promise<Opened> {
       const unsaved = await core.saveNow()
       if (unsaved !== null) options.listen?.(unsavedNotice(unsaved))
     }
+    if (how.renew === true) await renewInstructions(core, whenOpened(core))
     await fireStart(core, 'resume', whenOpened(core))
     return { session: new Session(core), damage: [...torn, ...damage] }
   })

@@ -18,11 +18,13 @@ function sources(files: Readonly<Record<string, string>>, more: Partial<Settings
         read.push(path)
         return Promise.resolve({ ok: true, text: files[path] ?? null })
       },
-      exists: (path) => Promise.resolve(path in files),
+      readOfProject: (path) => {
+        read.push(path)
+        return Promise.resolve({ ok: true, text: files[path] ?? null })
+      },
     },
     home: '/home/u/.palimpsest',
     project: '/repo',
-    trusted: true,
     environment: {},
     flags: {},
     ...more,
@@ -52,12 +54,13 @@ describe('settings', () => {
     expect(problems).toEqual([])
   })
 
-  it('[G10] of a folder that is not trusted no file is read', async () => {
+  it('[G10] of a project nothing counts that its reader does not let through', async () => {
     const files = { [places.project]: '{"model": "b"}', [places.local]: 'broken' }
-    const { given, read } = sources(files, { trusted: false })
-    const loaded = await loadSettings(given)
-    expect(read).toEqual([places.user])
-    expect(loaded).toMatchObject({ settings: {}, problems: [], unread: [places.project, places.local] })
+    const { given } = sources(files)
+    const closed = { ...given.files, readOfProject: () => Promise.resolve({ ok: true, text: null } as const) }
+    const loaded = await loadSettings({ ...given, files: closed })
+    expect(loaded).toMatchObject({ settings: {}, problems: [] })
+    expect((await loadSettings(given)).settings).toEqual({ model: 'b' })
   })
 
   it('[G10] whatever a project writes, it never decides where data goes or what runs', async () => {
@@ -168,7 +171,8 @@ describe('settings', () => {
       { list: 'deny', text: 'Bash(rm *)', source: 'user' },
       { list: 'deny', text: 'WebFetch', source: 'managed' },
     ])
-    const untrusted = await loadSettings({ ...given, trusted: false })
+    const closed = { ...given.files, readOfProject: () => Promise.resolve({ ok: true, text: null } as const) }
+    const untrusted = await loadSettings({ ...given, files: closed })
     expect(untrusted.rules.some(({ source }) => source === 'project')).toBe(false)
   })
 

@@ -1,7 +1,7 @@
 // The settings in force: the managed file beats flags, which beat the environment, which beats the local, the project's
-// and the user's file; lists of rules are gathered from all of them. Law: of a
-// folder that is not trusted no byte is read, and no project file decides where data goes or what runs. What
-// is wrong with a file is said with file and key; the rest of it counts.
+// and the user's file; lists of rules are gathered from all of them. Of a project only content that a person approved
+// counts, and no project file decides where data goes or what runs. What is wrong with a file is said with file and
+// key; the rest of it counts.
 import { join } from 'node:path'
 import { ruleLists, splitRules, type GivenRule, type RuleList } from './rule-list.ts'
 import { check, isKey, isUsersOnly, keys, type Key, type Settings } from './schema.ts'
@@ -16,13 +16,13 @@ export interface SettingsProblem {
 
 export interface SettingsFiles {
   /** Null when there is no such file. */
-  read(
-    path: string,
-  ): Promise<
-    { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly why: string }
-  >
-  exists(path: string): Promise<boolean>
+  read(path: string): Promise<ReadSettings>
+  /** Of a project: null too where its content may not act. */
+  readOfProject(path: string): Promise<ReadSettings>
 }
+type ReadSettings =
+  | { readonly ok: true; readonly text: string | null }
+  | { readonly ok: false; readonly why: string }
 
 export interface SettingsSources {
   readonly files: SettingsFiles
@@ -30,7 +30,6 @@ export interface SettingsSources {
   readonly home: string
   /** The project's folder. */
   readonly project: string
-  readonly trusted: boolean
   /** The file of whoever looks after the machine. */
   readonly managed?: string | undefined
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -44,8 +43,6 @@ export interface LoadedSettings {
   /** The rules of permission, each with who gave it. */
   readonly rules: readonly GivenRule[]
   readonly problems: readonly SettingsProblem[]
-  /** Project files that are there and were left unread, since the folder is not trusted. */
-  readonly unread: readonly string[]
 }
 
 export const projectFolderName = '.palimpsest'
@@ -53,9 +50,8 @@ export const settingsName = 'settings.json'
 export const localSettingsName = 'settings.local.json'
 
 export async function loadSettings(sources: SettingsSources): Promise<LoadedSettings> {
-  const { files, home, project, trusted } = sources
+  const { files, home, project } = sources
   const problems: SettingsProblem[] = []
-  const unread: string[] = []
   const found = new Map<Key, { readonly scope: Scope; readonly value: unknown }>()
   const rules: GivenRule[] = []
   const take = (scope: Scope, values: readonly (readonly [Key, unknown])[]): void => {
@@ -73,8 +69,7 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
     const path = join(project, projectFolderName, name)
     // The user's own folder can be a project too; its file is the user's then and has been read.
     if (path === join(home, settingsName)) continue
-    if (trusted) take(scope, await readFile(files, path, scope, problems))
-    else if (await files.exists(path)) unread.push(path)
+    take(scope, await readFile(files, path, scope, problems))
   }
   take('environment', fromEnvironment(sources.environment, problems))
   take(
@@ -93,7 +88,6 @@ export async function loadSettings(sources: SettingsSources): Promise<LoadedSett
     rules,
     from: new Map([...found].map(([key, { scope }]) => [key, scope])),
     problems,
-    unread,
   }
 }
 
@@ -104,7 +98,8 @@ async function readFile(
   problems: SettingsProblem[],
 ): Promise<readonly (readonly [Key, unknown])[]> {
   const bad = (key: string | null, message: string): void => void problems.push({ file, key, message })
-  const read = await files.read(file)
+  const isProjects = scope === 'project' || scope === 'local'
+  const read = await (isProjects ? files.readOfProject(file) : files.read(file))
   if (!read.ok) {
     bad(null, `cannot be read (${read.why}); nothing of it counts`)
     return []
@@ -117,7 +112,6 @@ async function readFile(
   }
   const values: (readonly [Key, unknown])[] = []
   for (const [key, value] of Object.entries(parsed)) {
-    const isProjects = scope === 'project' || scope === 'local'
     if (isProjects && isUsersOnly(key))
       bad(key, `may not be set by a project and is ignored; set it in the user's own settings if you want it`)
     else if (!isKey(key)) bad(key, `is no setting. The settings are: ${Object.keys(keys).join(', ')}`)

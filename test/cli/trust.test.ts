@@ -30,13 +30,13 @@ async function hostileProject({ project, home }: Desk) {
 const models = (requests: readonly { readonly model: string | null }[]) => requests.map(({ model }) => model)
 
 describe('the settings of a project', () => {
-  it('[G10] are not read before the folder is trusted: no connection, no command, no write elsewhere (A7)', async () => {
+  it('[G10] do not act before the folder is trusted: no connection, no command, no write elsewhere (A7)', async () => {
     const { access, simulator } = await server(['fine'])
     const at = await desk(access)
     const evil = await hostileProject(at)
     const { code, err } = await at.pal(['-p', 'hi'])
     expect(code).toBe(0)
-    expect(err).toContain('settings.json was not read: this folder is not trusted')
+    expect(err).toMatch(/settings\.json \(settings\) was not read: this folder is not trusted/)
     expect(evil.connections()).toBe(0)
     expect(await readdir(at.home)).toEqual(['.palimpsest'])
     expect((await readdir(at.project)).toSorted()).toEqual(['.env', '.palimpsest'])
@@ -75,8 +75,10 @@ describe('the settings of a project', () => {
     await writeFile(join(at.state, 'settings.json'), model('claude-opus-4-5'))
     await at.pal(['-p', 'hi'])
     await writeFile(file('settings.json'), model('claude-opus-4-6'))
+    await at.pal(['trust'])
     await at.pal(['-p', 'hi'])
     await writeFile(file('settings.local.json'), model('claude-opus-4-7'))
+    await at.pal(['trust'])
     await at.pal(['-p', 'hi'])
     const environment = { PALIMPSEST_MODEL: 'claude-opus-4-8' }
     await at.pal(['-p', 'hi'], { environment })

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { outcomeOf } from '../../src/cli/extensions/mcp/connection.ts'
+import { recordingGate } from '../../src/cli/trust/gate.ts'
 import { findServers } from '../../src/cli/extensions/mcp/servers.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { call } from '../../src/simulator/index.ts'
@@ -68,6 +69,8 @@ describe('servers of tools', () => {
       fs: machineFileSystem,
       home: join(at.project, 'none'),
       project: at.project,
+      cwd: at.project,
+      gate: recordingGate(),
       environment: {},
     })
     expect(found.servers.map(({ name }) => name)).toEqual(['a-b_c'])

@@ -1,25 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { loadSettings } from '../../src/settings/load.ts'
 
+const given = (settings: object) => Promise.resolve({ ok: true, text: JSON.stringify(settings) } as const)
+
 const loaded = async (project: object, user: object = {}) =>
   await loadSettings({
     files: {
-      read: (path) =>
-        Promise.resolve({
-          ok: true,
-          text: JSON.stringify(
-            path.startsWith('/home')
-              ? user
-              : path.endsWith('settings.json') && path.startsWith('/projects')
-                ? project
-                : {},
-          ),
-        }),
-      exists: () => Promise.resolve(true),
+      read: (path) => given(path.startsWith('/home') ? user : {}),
+      readOfProject: (path) => given(path.endsWith('settings.json') ? project : {}),
     },
     home: '/home/u/.palimpsest',
     project: '/projects/app',
-    trusted: true,
     environment: {},
     flags: {},
   })

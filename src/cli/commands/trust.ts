@@ -1,26 +1,110 @@
-// `pal trust`: from now on the settings of this project count.
+// `pal trust`: shows what of this folder would act, and lets exactly that act. On a terminal it asks; a script that runs
+// it has decided.
 import { machineFileSystem } from '../../disk/fs.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
+import { openWorkplace, type Workplace } from '../place/workplace.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeLine } from '../terminal/safe-text.ts'
-import { setTrust } from '../place/trust.ts'
-import { openWorkplace, uniqueText } from '../place/workplace.ts'
+import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
+import { decide, folderContent, openText, questionText, type FolderContent } from '../trust/deciding.ts'
+import { describe } from '../trust/describe.ts'
+import { forgetTrust } from '../trust/pins.ts'
 
 export interface TrustFlags {
   readonly cwd?: string | undefined
   readonly remove?: boolean | undefined
+  readonly list?: boolean | undefined
+  readonly diff?: boolean | undefined
+  readonly json?: boolean | undefined
+  readonly yes?: boolean | undefined
 }
 
 export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
-  const { root } = place.project
-  const isTrusted = flags.remove !== true
-  const kept = await setTrust(machineFileSystem, place.home, root, isTrusted, uniqueText)
+  for (const problem of place.trust.problems) io.err(`pal: ${safeLine(problem)}\n`)
+  if (flags.remove === true) return untrust(place, flags.json === true)
+  const content = await folderContent(place, true)
+  if (flags.list === true || flags.diff === true) return show(place, content, flags)
+  const wantsAnswer = io.inIsTerminal && io.errIsTerminal && flags.yes !== true && flags.json !== true
+  if (wantsAnswer && content.files.some(({ state }) => state !== 'approved')) {
+    const answer = await askInLines(io, place, content)
+    if (answer !== 'yes') {
+      const kept = answer === 'no' ? await decide(place, content, 'no') : { ok: true as const }
+      if (!kept.ok)
+        return complain(io, refuse(exits.failed, `that could not be kept: ${kept.failure.message}`))
+      io.out('Nothing was trusted.\n')
+      return exits.done
+    }
+  }
+  const kept = await decide(place, content, 'yes')
   if (!kept.ok) return complain(io, refuse(exits.failed, `that could not be kept: ${kept.failure.message}`))
+  const { root } = place.project
+  if (flags.json === true) io.out(`${safeJson({ folder: root, trusted: true, files: rows(content) }, 2)}\n`)
+  else
+    io.out(
+      content.files.length === 0
+        ? `${safeLine(root)} is trusted. Nothing in it acts yet; what comes later is asked about.\n`
+        : `${safeLine(root)} is trusted with what it holds now:\n${lines(place, content)}`,
+    )
+  return exits.done
+}
+
+async function untrust({ io, trustPlace, project }: Workplace, json: boolean): Promise<Exit> {
+  const kept = await forgetTrust({ ...trustPlace, fs: machineFileSystem })
+  if (!kept.ok) return complain(io, refuse(exits.failed, `that could not be kept: ${kept.failure.message}`))
+  if (json) io.out(`${safeJson({ folder: project.root, trusted: false }, 2)}\n`)
+  else io.out(`${safeLine(project.root)} is no longer trusted.\n`)
+  return exits.done
+}
+
+async function show(place: Workplace, content: FolderContent, flags: TrustFlags): Promise<Exit> {
+  const { io, project, trust: standing } = place
+  if (flags.json === true) {
+    const value = { folder: project.root, trusted: standing.standing === 'trusted', files: rows(content) }
+    io.out(`${safeJson(value, 2)}\n`)
+    return exits.done
+  }
+  if (flags.diff === true) {
+    io.out(`${safeText(await openText(place, content), { reveal: true })}\n`)
+    return exits.done
+  }
+  const words = standing.standing === 'trusted' ? 'is trusted' : 'is not trusted'
   io.out(
-    `${safeLine(root)} is ${isTrusted ? 'trusted: its settings count from now on' : 'trusted no longer'}.\n`,
+    content.files.length === 0
+      ? `${safeLine(project.root)} ${words}. Nothing in it would act.\n`
+      : `${safeLine(project.root)} ${words}. In it would act:\n${lines(place, content)}`,
   )
   return exits.done
+}
+
+const lines = ({ project }: Workplace, { files }: FolderContent): string =>
+  describe(files, project.root)
+    .map((line) => `  ${safeText(line, { reveal: true })}\n`)
+    .join('')
+
+const rows = ({ files }: FolderContent) =>
+  files.map(({ kind, path, sha256, bytes, state }) => ({ kind, path, sha256, bytes, state }))
+
+/** One line, yes or no or neither; `show` prints the contents and asks again. */
+async function askInLines(io: Io, place: Workplace, content: FolderContent): Promise<'yes' | 'no' | 'later'> {
+  const { title, subject } = await questionText(place, content)
+  io.err(`${safeText(title, { reveal: true })}\n\n${safeText(subject, { reveal: true })}\n`)
+  const prompt = 'y  yes, these contents may act   s  show the contents   n  no   Enter  not now\n? '
+  io.err(prompt)
+  const input = io.lines()
+  try {
+    for await (const line of input) {
+      const word = line.trim().toLowerCase()
+      if (word === 'y' || word === 'yes') return 'yes'
+      if (word === 'n' || word === 'no') return 'no'
+      if (word === '') return 'later'
+      if (word === 's' || word === 'show')
+        io.err(`${safeText(await openText(place, content), { reveal: true })}\n`)
+      io.err(prompt)
+    }
+    return 'later'
+  } finally {
+    input.close()
+  }
 }

@@ -1,12 +1,13 @@
-// Everything users added, loaded once when the program starts. A project's own counts only where it is trusted. What is
-// wrong with a file is said, and the rest works.
+// Everything users added, loaded once when the program starts. A project's own counts only where its content is approved.
+// What is wrong with a file is said, and the rest works.
 import { machineFileSystem } from '../../disk/fs.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import type { Extensions } from '../../preset/extensions.ts'
 import { windowOf } from '../../model/models.ts'
 import type { SectionDefinition } from '../../request/sections.ts'
 import type { Workplace } from '../place/workplace.ts'
-import { readText } from '../place/files.ts'
+import { isInside } from '../../disk/under-root.ts'
+import { readWhole } from '../place/files.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { findServers } from './mcp/servers.ts'
 import { toolSource, type ServerState } from './mcp/source.ts'
@@ -32,7 +33,8 @@ export interface LoadOptions {
 export async function loadExtensions(place: Workplace, options: LoadOptions = {}): Promise<Loaded> {
   const fs = machineFileSystem
   const { settings, io, home, project } = place
-  const at = { fs, home, project: place.trusted ? project.root : null, environment: io.environment }
+  const { gate } = place
+  const at = { fs, home, project: project.root, cwd: project.cwd, gate, environment: io.environment }
   const [skills, styles, commands, found] = await Promise.all([
     pagesIn(at, 'skills', 'SKILL.md'),
     pagesIn(at, 'output-styles'),
@@ -47,9 +49,11 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
   })
   const style = styles.pages.find(({ name }) => name === settings.outputStyle)
   const load = async (skill: Page): Promise<string | null> => {
-    const read = await readText(fs, skill.path, defaults.extensions.pageBytes)
-    if (!read.ok || read.text === null) return null
-    const page = await pageOf(skill.name, read.text, skill.path)
+    const read = await readWhole(fs, skill.path, defaults.extensions.pageBytes)
+    if (!read.ok || read.bytes === null) return null
+    const isOwn = isInside(home, skill.path)
+    if (!isOwn && gate.refusal('skill', skill.path, read.bytes) !== null) return null
+    const page = await pageOf(skill.name, new TextDecoder().decode(read.bytes), skill.path)
     return typeof page === 'string' ? null : page.body
   }
   const hasSkills = skills.pages.length > 0

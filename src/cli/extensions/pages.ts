@@ -1,11 +1,12 @@
-// Markdown files with a head, as users write them for skills, styles and commands: in their own folder and, where the
-// project is trusted, in the project's `.palimpsest`. The project's wins over the user's of the same name. A file that
+// Markdown files with a head, as users write them for skills, styles and commands: in their own folder and, where their
+// content is approved, in the project's `.palimpsest`. The project's wins over the user's of the same name. A file that
 // cannot be followed is said and left out.
 import { join } from 'node:path'
 import type * as yaml from 'yaml'
 import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
 import { textIn } from '../../forks/agents/text-in.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Gate } from '../trust/gate.ts'
 
 export interface Page {
   readonly name: string
@@ -19,8 +20,10 @@ export interface PagesPlace {
   readonly fs: FileSystem
   /** The user's folder of this program. */
   readonly home: string
-  /** The project, or null where it is not trusted. */
+  /** The project; null where it has no part in this. */
   readonly project: string | null
+  /** Asked before anything of a project acts. */
+  readonly gate: Gate
 }
 
 export interface Pages {
@@ -29,7 +32,11 @@ export interface Pages {
 }
 
 /** `inFolder`: each page is a folder that holds this file; left out, each is a file that ends with .md. */
-export async function pagesIn(place: PagesPlace, kind: string, inFolder?: string): Promise<Pages> {
+export async function pagesIn(
+  place: PagesPlace,
+  kind: keyof typeof contentKind,
+  inFolder?: string,
+): Promise<Pages> {
   const found = new Map<string, Page>()
   const problems: string[] = []
   const roots = [
@@ -43,6 +50,8 @@ export async function pagesIn(place: PagesPlace, kind: string, inFolder?: string
       for (const name of names) {
         const file = join(below, ...(inFolder === undefined ? [`${name}.md`] : [name, inFolder]))
         const read = await textIn(place.fs, root, file, defaults.extensions.pageBytes)
+        if (read.ok && root === place.project && refused(place.gate, kind, join(root, file), read.bytes))
+          continue
         const page = read.ok ? await pageOf(name, read.text, join(root, file)) : read.why
         if (typeof page === 'string') problems.push(`${join(root, file)}: ${page}; it is left out`)
         else found.set(name, page)
@@ -50,6 +59,10 @@ export async function pagesIn(place: PagesPlace, kind: string, inFolder?: string
   }
   return { pages: [...found.values()], problems }
 }
+
+const contentKind = { skills: 'skill', 'output-styles': 'output style', commands: 'command' } as const
+const refused = (gate: Gate, kind: keyof typeof contentKind, path: string, bytes: Uint8Array): boolean =>
+  gate.refusal(contentKind[kind], path, bytes) !== null
 
 const goodName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
 

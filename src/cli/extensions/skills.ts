@@ -1,6 +1,7 @@
-// Skills: folders with a SKILL.md that says how something is done, `~/.palimpsest/skills/NAME/` and, in a trusted
-// project, `.palimpsest/skills/NAME/`. The prompt lists names and descriptions only; the Skill tool shows the page when
-// it is needed, and a compaction gives used ones back as they are now, newest first.
+// Skills: folders with a SKILL.md that says how something is done, `~/.palimpsest/skills/NAME/` and, where its
+// content is approved, `.palimpsest/skills/NAME/` of a project. The prompt lists names and
+// descriptions only; the Skill tool shows the page when it is needed, and a compaction gives used ones back as they are
+// now, newest first.
 import { dirname } from 'node:path'
 import type { Restorer } from '../../engine/restoring/restorer.ts'
 import { estimateText } from '../../projection/tokens.ts'
@@ -39,7 +40,7 @@ export function toolForSkills(skills: readonly Page[], load: (skill: Page) => Pr
         )
       const page = await load(skill)
       return page === null
-        ? failed(`${skill.path} cannot be read any more.`)
+        ? failed(`${skill.path} cannot be read any more, or has changed since the user approved it.`)
         : said(shown(skill, page, defaults.extensions.skillTokens))
     },
   }

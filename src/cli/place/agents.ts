@@ -6,13 +6,17 @@ import type { Office } from '../../forks/agents/index.ts'
 import { loadTypes, type LoadedTypes } from '../../forks/agents/type-files.ts'
 import type { Workplace } from './workplace.ts'
 
-/** A project's own types count where it is trusted. */
+/** A project's own types count where their content is approved. */
 export const typesFor = ({
   home,
   project,
-  trusted,
-}: Pick<Workplace, 'home' | 'project' | 'trusted'>): Promise<LoadedTypes> =>
-  loadTypes(machineFileSystem, { home, project: trusted ? project.root : null })
+  gate,
+}: Pick<Workplace, 'home' | 'project' | 'gate'>): Promise<LoadedTypes> =>
+  loadTypes(machineFileSystem, {
+    home,
+    project: project.root,
+    mayAct: (path, bytes) => gate.refusal('agent type', path, bytes) === null,
+  })
 
 /** After a turn: waits for agents that end by themselves, and lets the model take what they bring, until none is left. */
 export async function* turnsBeside(

@@ -2,10 +2,38 @@
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { SettingsFiles } from '../../settings/load.ts'
+import type { Gate } from '../trust/gate.ts'
 
 export type TextRead =
   | { readonly ok: true; readonly text: string | null }
   | { readonly ok: false; readonly why: string }
+
+export type BytesRead =
+  | { readonly ok: true; readonly bytes: Uint8Array | null }
+  | { readonly ok: false; readonly why: string }
+
+/** The bytes of a file; null when there is none. */
+export async function readWhole(fs: FileSystem, path: string, maxBytes: number): Promise<BytesRead> {
+  const read = await attempt('reading', async () => {
+    const file = await fs.open(path, 'read')
+    try {
+      const { bytes, kind } = await file.stat()
+      if (kind !== 'file') return { why: 'it is no plain file', bytes: null }
+      if (bytes > maxBytes) return { why: `it is longer than ${maxBytes} bytes`, bytes: null }
+      const into = new Uint8Array(bytes)
+      let at = 0
+      for (let count = -1; count !== 0 && at < bytes; at += count)
+        count = await file.read(into.subarray(at), at)
+      return { why: null, bytes: into.subarray(0, at) }
+    } finally {
+      await file.close()
+    }
+  })
+  if (read.ok) return read.why === null ? { ok: true, bytes: read.bytes } : { ok: false, why: read.why }
+  return read.failure.code === 'not-found'
+    ? { ok: true, bytes: null }
+    : { ok: false, why: read.failure.message }
+}
 
 /** The text of a file; null when there is none. */
 export async function readText(
@@ -13,28 +41,18 @@ export async function readText(
   path: string,
   maxBytes: number = defaults.cli.settingsBytes,
 ): Promise<TextRead> {
-  const read = await attempt('reading', async () => {
-    const file = await fs.open(path, 'read')
-    try {
-      const { bytes, kind } = await file.stat()
-      if (kind !== 'file') return { why: 'it is no plain file', text: null }
-      if (bytes > maxBytes) return { why: `it is longer than ${maxBytes} bytes`, text: null }
-      const into = new Uint8Array(bytes)
-      let at = 0
-      for (let count = -1; count !== 0 && at < bytes; at += count)
-        count = await file.read(into.subarray(at), at)
-      return { why: null, text: new TextDecoder().decode(into.subarray(0, at)) }
-    } finally {
-      await file.close()
-    }
-  })
-  if (read.ok) return read.why === null ? { ok: true, text: read.text } : { ok: false, why: read.why }
-  return read.failure.code === 'not-found'
-    ? { ok: true, text: null }
-    : { ok: false, why: read.failure.message }
+  const read = await readWhole(fs, path, maxBytes)
+  if (!read.ok) return read
+  return { ok: true, text: read.bytes === null ? null : new TextDecoder().decode(read.bytes) }
 }
 
-export const settingsFiles = (fs: FileSystem): SettingsFiles => ({
+/** Files of settings; of a project only what the gate lets through. */
+export const settingsFiles = (fs: FileSystem, gate: Gate): SettingsFiles => ({
   read: (path) => readText(fs, path),
-  exists: async (path) => (await attempt('looking', () => fs.stat(path))).ok,
+  readOfProject: async (path) => {
+    const read = await readWhole(fs, path, defaults.cli.settingsBytes)
+    if (!read.ok) return read
+    const mayAct = read.bytes !== null && gate.refusal('settings', path, read.bytes) === null
+    return { ok: true, text: mayAct ? new TextDecoder().decode(read.bytes) : null }
+  },
 })

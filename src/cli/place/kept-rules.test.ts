@@ -11,6 +11,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../disk/fs.ts'
+import { gateOf } from '../trust/gate.ts'
+import { readTrust, writeTrust } from '../trust/pins.ts'
 import { keptRules } from './kept-rules.ts'
 
 let base = ''
@@ -22,7 +24,11 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true }))
 const keeping = (project: string | null = join(base, 'project')) => {
   let count = 0
-  return keptRules(machineFileSystem, { home: join(base, 'home'), project }, () => `u${count++}`)
+  const unique = () => `u${count++}`
+  const home = join(base, 'home')
+  const place = { fs: machineFileSystem, home, root: join(base, 'project'), slug: 'project', unique }
+  const trust = { gate: gateOf({ standing: 'this run', files: [] }), place }
+  return keptRules(machineFileSystem, { home, project, trust }, unique)
 }
 const json = (...path: string[]) => JSON.parse(readFileSync(join(base, ...path), 'utf8')) as unknown
 
@@ -43,6 +49,29 @@ describe('rules that shall last', () => {
     expect(readFileSync(join(base, 'home', 'settings.json'), 'utf8')).toBe('{"allow": "Edit"')
     expect(keeping(null).scopes).toEqual(['user'])
     expect(await keeping(null).rules('local', 'allow', ['Edit'])).toMatchObject({ ok: false })
+  })
+
+  it('[PM76] are approved in the same step, and never together with content nobody approved', async () => {
+    const path = join(base, 'project', '.palimpsest', 'settings.local.json')
+    const place = {
+      fs: machineFileSystem,
+      home: join(base, 'home'),
+      root: join(base, 'project'),
+      slug: 'project',
+      unique: () => String(Math.random()),
+    }
+    await writeTrust(place, { answer: 'yes', files: [], refused: [] })
+    const trust = { gate: gateOf(await readTrust(place)), place }
+    const { rules } = keptRules(machineFileSystem, { ...place, project: place.root, trust }, place.unique)
+    expect(await rules('local', 'allow', ['Edit'])).toEqual({ ok: true })
+    expect(await rules('local', 'allow', ['Bash(npm test)'])).toEqual({ ok: true })
+    const { files } = await readTrust(place)
+    expect(files.map(({ text }) => text)).toEqual([readFileSync(path, 'utf8')])
+    const planted = '{"allow": ["Edit", "Bash(npm test)", "Bash"]}'
+    writeFileSync(path, planted)
+    expect(await rules('local', 'allow', ['Write'])).toMatchObject({ ok: false })
+    expect(readFileSync(path, 'utf8')).toBe(planted)
+    expect((await readTrust(place)).files).toEqual(files)
   })
 
   it('[PM28] never go through a link that leads out of the project', async () => {

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
+import type { ContentRefusal } from '../../memory/instructions/includes.ts'
 import type { Access } from '../../preset.ts'
 import { projectOf, type Project } from '../../preset/project.ts'
 import { loadSettings, type LoadedSettings } from '../../settings/load.ts'
@@ -12,7 +13,9 @@ import { exits, refuse, type Refusal } from '../exit-codes.ts'
 import { settingsFiles } from './files.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { trustedFolders } from './trust.ts'
+import { gateOf, type Gate } from '../trust/gate.ts'
+import type { FolderTrust } from '../trust/content.ts'
+import { readTrust, type TrustPlace } from '../trust/pins.ts'
 
 export interface WorkplaceFlags {
   readonly cwd?: string | undefined
@@ -27,6 +30,11 @@ export interface Workplace {
   readonly home: string
   readonly project: Project
   readonly trusted: boolean
+  /** What was decided about this folder, and where that is kept. */
+  readonly trust: FolderTrust
+  readonly trustPlace: TrustPlace
+  /** Asked before anything of the project acts. */
+  readonly gate: Gate
   readonly loaded: LoadedSettings
   readonly settings: Settings
   readonly access: Access | null
@@ -50,42 +58,57 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
   const found = await projectOf(fs, folder)
   if (!found.ok) return refuse(exits.usage, `there is no folder to work in: ${found.failure.message}`)
   const { project } = found
-  const { folders, problem } = await trustedFolders(fs, home)
-  const trusted = flags.trust === true || folders.includes(project.root)
+  const trustPlace = { fs, home, root: project.root, slug: project.slug, unique: uniqueText }
+  const kept = await readTrust(trustPlace)
+  const isForRun = flags.trust === true && kept.standing !== 'trusted'
+  const trust: FolderTrust = isForRun ? { ...kept, standing: 'this run' } : kept
+  const gate = gateOf(flags.trust === true ? { ...trust, standing: 'this run' } : trust)
   const loaded = await loadSettings({
-    files: settingsFiles(fs),
+    files: settingsFiles(fs, gate),
     home,
     project: project.root,
-    trusted,
     managed: managedFile,
     environment: io.environment,
     flags: flags.settings ?? {},
   })
   const { access, from, problems } = await findAccess(fs, home, io.environment, loaded.settings)
-  const unread = loaded.unread.map(
-    (file) =>
-      `${file} was not read: this folder is not trusted. Look at it, then run pal trust (or --trust once)`,
-  )
   return {
     ok: true,
     io,
     home,
     project,
-    trusted,
+    trusted: trust.standing === 'trusted' || trust.standing === 'this run',
+    trust,
+    trustPlace,
+    gate,
     loaded,
     settings: loaded.settings,
     access,
     accessFrom: from,
     problems: [
-      ...(problem === null ? [] : [problem]),
+      ...trust.problems,
       ...loaded.problems.map(
         ({ file, key, message }) => `${file}: ${key === null ? '' : `${key} `}${message}`,
       ),
       ...problems,
-      ...unread,
     ],
   }
 }
+
+/** For whoever reads instruction files of the project. */
+export const instructionRefusal =
+  ({ gate }: Pick<Workplace, 'gate'>): ContentRefusal =>
+  ({ path, bytes }, lies) =>
+    gate.refusal(lies === 'inside' ? 'instructions' : 'include', path, bytes)
+
+/** What of the project was left out so far, each once. */
+export function sayLeftOut({ io, gate }: Pick<Workplace, 'io' | 'gate'>): void {
+  const all = gate.leftOut()
+  for (const { says } of all.slice(0, shownLeftOut)) io.err(`pal: ${safeLine(says)}\n`)
+  if (all.length > shownLeftOut)
+    io.err(`pal: and ${all.length - shownLeftOut} more; pal trust --list names them\n`)
+}
+const shownLeftOut = 20
 
 export function showProblems(place: Workplace): void {
   for (const problem of place.problems) place.io.err(`pal: ${safeLine(problem)}\n`)

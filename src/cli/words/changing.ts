@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { CompactFlags } from '../commands/changing/compacting.ts'
 import type { Io } from '../terminal/io.ts'
 import { child, looking, type Ends, type LookFlags } from './argument.ts'
+import type { TrustFlags } from '../commands/trust.ts'
 
 export function addChanging(program: Command, io: Io, ends: Ends): void {
   looking(program, 'undo', 'take a removal back')
@@ -74,10 +75,22 @@ export function addKeeping(program: Command, io: Io, ends: Ends): void {
   child(program, 'logout', 'forget the kept key').action(() =>
     ends(async () => (await import('../commands/login.ts')).logout(io)),
   )
-  child(program, 'trust', "let this project's settings count")
+  child(
+    program,
+    'trust',
+    'let what this folder holds now act: settings, instructions, MCP servers, skills, …',
+  )
     .option('--cwd <folder>', 'the project')
-    .option('--remove', 'trust it no longer')
-    .action((flags: { readonly cwd?: string; readonly remove?: boolean }) =>
-      ends(async () => (await import('../commands/trust.ts')).trust(io, flags)),
+    .option('--list', 'only list what would act, and what was decided about it')
+    .option('--diff', 'only show what is new, and what changed as a diff, whole')
+    .option('--yes', 'do not ask')
+    .option('--remove', 'trust it no longer (pal untrust)')
+    .option('--json', 'as JSON')
+    .action((flags: TrustFlags) => ends(async () => (await import('../commands/trust.ts')).trust(io, flags)))
+  child(program, 'untrust', 'nothing of this folder acts any more')
+    .option('--cwd <folder>', 'the project')
+    .option('--json', 'as JSON')
+    .action((flags: TrustFlags) =>
+      ends(async () => (await import('../commands/trust.ts')).trust(io, { ...flags, remove: true })),
     )
 }

@@ -29,6 +29,7 @@ interface PromptFlags {
   readonly cwd?: string
   readonly system?: string
   readonly trust?: boolean
+  readonly requireTrust?: boolean
 }
 
 export function addPrompt(program: Command, io: Io, ends: Ends): void {
@@ -75,7 +76,8 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
     .option('--no-automatic-removal', 'nothing leaves the context but by you')
     .option('--system <text>', 'replaces the system prompt whole')
     .option('--cwd <folder>', 'work there')
-    .option('--trust', "read this project's settings, this time only")
+    .option('--trust', 'let everything in this folder act, this time only')
+    .option('--require-trust', 'fail where something of this folder would be left out')
     .option('--lines', 'talk in plain lines also where the terminal can draw')
     .option('--verbose', 'show progress on the error stream also where it is no terminal')
     .action((words: readonly string[], flags: PromptFlags) => ends(() => prompt(io, words, flags)))
@@ -118,6 +120,7 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     system: flags.system,
     cwd: flags.cwd,
     trust: flags.trust,
+    requireTrust: flags.requireTrust,
     settings,
   }
   if (flags.print === true && flags.resume === true) return noChoice(io)

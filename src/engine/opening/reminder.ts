@@ -3,7 +3,7 @@
 // was sent, whatever happens on disk. Sections and tools stay what they were.
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
-import type { Ready } from '../options.ts'
+import { instructionsOf, type Ready } from '../options.ts'
 import { fireInstructions } from './start-hooks.ts'
 
 export async function reminderAt(
@@ -32,6 +32,14 @@ export async function renewReminder(core: Core, emit: Emit): Promise<void> {
   const written = await core.append([
     { type: 'instructions-set', sections, tools, ...(reminder === undefined ? {} : { reminder }) },
   ])
+  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  else await fireInstructions(core, emit)
+}
+
+/** Prompt, tools and reminder as they are now, for a session that began with others. The cache is written anew. */
+export async function renewInstructions(core: Core, emit: Emit): Promise<void> {
+  const reminder = await reminderAt(core.options, 'start', emit)
+  const written = await core.append([instructionsOf(core.options, reminder)])
   if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
   else await fireInstructions(core, emit)
 }

@@ -25,8 +25,8 @@ export function attending(engine: Engine, office: Office): Engine {
   return {
     ...engine,
     open: async (id) => office.attend(await engine.open(id)),
-    openWith: async (id) => {
-      const opened = await engine.openWith(id)
+    openWith: async (id, how) => {
+      const opened = await engine.openWith(id, how)
       office.attend(opened.session)
       return opened
     },

@@ -3,7 +3,9 @@ import { attempt, readAt, type FileSystem } from '../../disk/fs.ts'
 import { openUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 
-type ReadText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string }
+type ReadText =
+  | { readonly ok: true; readonly text: string; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly why: string }
 
 export async function textIn(
   fs: FileSystem,
@@ -19,7 +21,7 @@ export async function textIn(
   if (!read.ok || !closed.ok)
     return no(read.ok ? (closed as { failure: { message: string } }).failure.message : read.failure.message)
   if (read.bytes.byteLength > most) return no(`it has ${stat.bytes} bytes, and at most ${most} are read`)
-  return { ok: true, text: read.bytes.toString('utf8') }
+  return { ok: true, text: read.bytes.toString('utf8'), bytes: read.bytes }
 }
 
 const no = (why: string) => ({ ok: false, why }) as const

@@ -79,6 +79,8 @@ export interface TypePlaces {
   readonly home: string
   /** The project, or null where it is not trusted. */
   readonly project: string | null
+  /** Whether these bytes of a project's file may act; left out, all of a trusted project may. */
+  readonly mayAct?: ((path: string, bytes: Uint8Array) => boolean) | undefined
 }
 
 export interface LoadedTypes {
@@ -106,6 +108,8 @@ export async function loadTypes(fs: FileSystem, places: TypePlaces): Promise<Loa
     }
     for (const name of listed.names) {
       const read = await textIn(fs, root, join(below, name))
+      if (read.ok && from === 'project' && places.mayAct?.(join(root, below, name), read.bytes) === false)
+        continue
       const type = read.ok ? await readType(read.text, from) : read
       if (type.ok) found.set(type.type.name, type.type)
       else problems.push(`${join(root, below, name)} declares no agent: ${type.why}`)

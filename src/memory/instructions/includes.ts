@@ -18,7 +18,14 @@ export interface IncludeScope {
   readonly isApproved: (path: string) => boolean
   /** Whether a file holds keys by custom. */
   readonly isSecret: (path: string) => boolean
+  readonly refusal?: ContentRefusal | undefined
 }
+
+/** Why the content of a file may not be followed, as the rest of a sentence that begins with its path; null: it may. */
+export type ContentRefusal = (
+  file: Pick<InstructionText, 'path' | 'bytes' | 'sha256'>,
+  lies: 'inside' | 'outside',
+) => string | null
 
 export interface Included extends InstructionText {
   readonly by: string
@@ -81,7 +88,7 @@ async function include(
   if (scope.isSecret(path)) return 'it is a file that usually holds keys'
   if (room.files === 0) return `at most ${defaults.memory.includeFiles} files are included`
   const isOwn = isInside(scope.root, path)
-  if (!isOwn && !scope.isApproved(path)) {
+  if (!isOwn && scope.refusal === undefined && !scope.isApproved(path)) {
     // A name that means nothing is a word, not an attempt.
     return isAbsolute(named) || named.startsWith('~') || named.startsWith('.')
       ? `it lies outside ${scope.root}; the user can allow it with pal memory accept ${path}`
@@ -92,6 +99,8 @@ async function include(
     return read.failure.code === 'not-found' && !looksLikePath(named) ? null : read.failure.message
   if (scope.isSecret(read.path)) return 'it leads to a file that usually holds keys'
   if (room.seen.has(read.path)) return null
+  const refused = scope.refusal?.(read, isOwn ? 'inside' : 'outside') ?? null
+  if (refused !== null) return `it ${refused}`
   const bytes = Buffer.byteLength(read.text)
   if (bytes > room.bytes) return `all includes together would pass ${defaults.memory.includeBytes} bytes`
   room.files--

@@ -10,7 +10,13 @@
 import { basename, join } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { includeRoom, includesOf, type IncludeRoom, type IncludeScope } from './includes.ts'
+import {
+  includeRoom,
+  includesOf,
+  type ContentRefusal,
+  type IncludeRoom,
+  type IncludeScope,
+} from './includes.ts'
 import type { Pins } from './pins.ts'
 import { foldersDown, readBelow, readOwn, type InstructionText } from './read.ts'
 
@@ -48,6 +54,8 @@ export interface InstructionSources {
   readonly pins: Pins | null
   /** Files from outside that the user allows to be included. */
   readonly approved: ReadonlySet<string>
+  /** Why the content of a project's file may not be followed, or null; left out, all of a trusted folder may. */
+  readonly refusal?: ContentRefusal | undefined
 }
 
 interface Gathering {
@@ -139,11 +147,17 @@ async function takeOwn(gathering: Gathering, layer: 'managed' | 'user', path: st
     gathering.problems.push(`${path} was not read: ${read.failure.message}`)
 }
 
+function refusalOf({ refusal, pins }: InstructionSources, read: InstructionText): string | null {
+  const why = refusal?.(read, 'inside') ?? null
+  return why === null ? (pins?.refusal(read) ?? null) : `${read.path} ${why}`
+}
+
 async function take(gathering: Gathering, layer: Layer, read: InstructionText, root: string): Promise<void> {
   const { sources, problems, room } = gathering
-  const changed = layer === 'managed' || layer === 'user' ? null : (sources.pins?.refusal(read) ?? null)
-  if (changed !== null) {
-    problems.push(changed)
+  const isProjects = layer === 'project' || layer === 'local'
+  const refused = isProjects ? refusalOf(sources, read) : null
+  if (refused !== null) {
+    problems.push(refused)
     return
   }
   room.seen.add(read.path)
@@ -153,6 +167,7 @@ async function take(gathering: Gathering, layer: Layer, read: InstructionText, r
     userHome: sources.userHome,
     isApproved: (path) => sources.approved.has(path),
     isSecret: sources.isSecret,
+    refusal: isProjects ? sources.refusal : undefined,
   }
   const included = await includesOf(sources.fs, read, scope, room)
   problems.push(...included.problems)

@@ -11,6 +11,8 @@ export interface InstructionText {
   /** Where it really lies. */
   readonly path: string
   readonly text: string
+  /** As they were read. */
+  readonly bytes: Uint8Array
   readonly sha256: string
   readonly modifiedMs: number
   /** Characters that were taken out. */
@@ -41,6 +43,7 @@ export async function readBelow(
       ok: true,
       path: opened.path,
       text: seen.text,
+      bytes: read.bytes,
       sha256: shaOf(read.bytes),
       modifiedMs: stat.modifiedMs,
       hidden: seen.hidden,

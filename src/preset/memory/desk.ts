@@ -6,6 +6,7 @@ import { machineProcesses, type Processes } from '../../disk/processes.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { noAnswer, type Hooks } from '../../engine/hooks.ts'
 import type { ReminderSource } from '../../engine/opening/reminder-source.ts'
+import type { ContentRefusal } from '../../memory/instructions/includes.ts'
 import { loadNested } from '../../memory/instructions/load.ts'
 import { nestedOf } from '../../memory/instructions/reminder.ts'
 import { openKeeper, type Keeper } from '../../memory/keeping/keeper.ts'
@@ -29,6 +30,8 @@ export interface DeskOptions {
   readonly project: Project
   /** Whether the user trusts the folder: then its instruction files and the team's memories count. */
   readonly trusted?: boolean | undefined
+  /** Why the content of an instruction file of the project may not be followed; left out, trust is for the folder. */
+  readonly instructionRefusal?: ContentRefusal | undefined
   readonly settings: Settings
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly userHome?: string | undefined
@@ -88,7 +91,9 @@ export function memoryDesk(options: DeskOptions): MemoryDesk {
       userHome,
       root: project.root,
       cwd: project.cwd,
-      trusted,
+      // Whoever judges contents has the last word on each file.
+      trusted: trusted || options.instructionRefusal !== undefined,
+      refusal: options.instructionRefusal,
       isSecret: isSecretPath,
     },
     pinsFile: join(options.home, 'projects', project.slug, 'instructions.json'),
@@ -170,8 +175,9 @@ function nestedHooks(hooks: Hooks, options: ReminderOptions, begunMs: number): H
       if (told.has(folder)) return answer
       const sources = sourcesOf(options, await readPins(options), begunMs)
       const loaded = await loadNested(sources, folder, told)
+      // What may not be followed yet is looked at again the next time: it may have been approved by then.
       for (let one = folder; isInside(sources.root, one) && one !== sources.root; one = dirname(one))
-        told.add(one)
+        if (!loaded.problems.some((problem) => problem.startsWith(`${one}/`))) told.add(one)
       const text = nestedOf(loaded)
       const context = [answer.context, text].filter((part) => part !== null).join('\n\n')
       return {

@@ -63,7 +63,8 @@ export async function tell(options: ReminderOptions, since: number | null, keep 
   const changed = changedSince(known, own)
   const problems = [
     ...loaded.problems,
-    ...changed.map((path) => `${path} changed since it was last told`),
+    // Whoever judges contents has shown the change already.
+    ...(sources.refusal === undefined ? changed : []).map((path) => `${path} changed since it was last told`),
     ...indexes.problems,
   ]
   if (keep) {
@@ -79,9 +80,17 @@ export function sourcesOf(
   known: PinnedFiles,
   since: number | null,
 ): InstructionSources {
+  const { refusal } = options.sources
   return {
     ...options.sources,
     fs: options.fs,
+    // Accepted with `pal memory accept`, with exactly this content.
+    refusal:
+      refusal &&
+      ((file, lies) =>
+        known.pins[file.path] === file.sha256 && known.includes.includes(file.path)
+          ? null
+          : refusal(file, lies)),
     pins: since === null ? null : pinsSince(known, since),
     approved: new Set(known.includes),
   }

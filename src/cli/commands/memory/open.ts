@@ -9,7 +9,7 @@ import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
 import { systemClock } from '../../../transcript/ids.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import { complain } from '../../headless.ts'
-import { openWorkplace, uniqueText, type Workplace } from '../../place/workplace.ts'
+import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../place/workplace.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson } from '../../terminal/safe-text.ts'
 
@@ -38,6 +38,7 @@ export async function withMemories(
   if (!place.ok) return complain(io, place)
   const desk = memoryDesk({
     ...place,
+    instructionRefusal: instructionRefusal(place),
     environment: { HOME: io.userHome, ...io.environment },
     fs: machineFileSystem,
     clock: systemClock,

@@ -81,6 +81,8 @@ export function connectionTo(server: Server, options: ConnectOptions): Connectio
 }
 
 async function start(server: Server, options: ConnectOptions, gone: () => void): Promise<Open | string> {
+  const refused = server.kind === 'command' ? ((await server.refusal?.()) ?? null) : null
+  if (refused !== null) return refused
   const sdk = await import('@modelcontextprotocol/client')
   const client = new sdk.Client({ name: 'palimpsest', version })
   const said: string[] = []

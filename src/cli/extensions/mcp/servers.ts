@@ -1,10 +1,14 @@
-// Which servers of tools there are: `mcp.json` in the user's folder and, in a trusted project, `.mcp.json` at its root.
+// Which servers of tools there are: `mcp.json` in the user's folder and, where its content is approved, `.mcp.json` at
+// the root of the project; a program in the project that a command names has to be approved by its content as well.
 // Format: {"mcpServers": {NAME: {"command", "args"?, "env"?} or {"url", "headers"?}}}. `${NAME}` and `${NAME:-else}` stand
 // for variables of the environment; a project may not name the keys of this program, so that it cannot send them away.
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { FileSystem } from '../../../disk/fs.ts'
-import { readText } from '../../place/files.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import { readWhole } from '../../place/files.ts'
+import type { Gate } from '../../trust/gate.ts'
+import { programRefusal } from './program.ts'
 
 export type Server = { readonly name: string; readonly from: string } & (
   | {
@@ -12,6 +16,8 @@ export type Server = { readonly name: string; readonly from: string } & (
       readonly command: string
       readonly words: readonly string[]
       readonly environment: Readonly<Record<string, string>>
+      /** Why its program in the project may not run now, or null. Asked before each start. */
+      readonly refusal?: (() => Promise<string | null>) | undefined
     }
   | { readonly kind: 'address'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
 )
@@ -25,8 +31,12 @@ export interface Servers {
 export interface ServersPlace {
   readonly fs: FileSystem
   readonly home: string
-  /** Its root, where the project is trusted; null where it is not. */
-  readonly project: string | null
+  /** Its root. */
+  readonly project: string
+  /** Where commands are started. */
+  readonly cwd: string
+  /** Asked before anything of a project acts. */
+  readonly gate: Gate
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -48,7 +58,6 @@ const ownKeys = /^(?:ANTHROPIC_|PALIMPSEST_)/
 /** The user's own come first: a project cannot take the name of one of theirs. */
 export async function findServers(place: ServersPlace): Promise<Servers> {
   const own = await serversIn(place, join(place.home, 'mcp.json'), false)
-  if (place.project === null) return own
   const theirs = await serversIn(place, join(place.project, '.mcp.json'), true)
   const names = new Set(own.servers.map(({ name }) => name))
   const taken = theirs.servers.filter(({ name }) => names.has(name))
@@ -63,10 +72,12 @@ export async function findServers(place: ServersPlace): Promise<Servers> {
 }
 
 async function serversIn(place: ServersPlace, path: string, isProject: boolean): Promise<Servers> {
-  const read = await readText(place.fs, path)
+  const read = await readWhole(place.fs, path, defaults.cli.settingsBytes)
   if (!read.ok) return { servers: [], problems: [`${path}: ${read.why}; its servers are left out`] }
-  if (read.text === null) return { servers: [], problems: [] }
-  const parsed = z.safeParse(file, jsonIn(read.text))
+  if (read.bytes === null) return { servers: [], problems: [] }
+  if (isProject && place.gate.refusal('MCP servers', path, read.bytes) !== null)
+    return { servers: [], problems: [] }
+  const parsed = z.safeParse(file, jsonIn(new TextDecoder().decode(read.bytes)))
   if (!parsed.success)
     return { servers: [], problems: [`${path} is no {"mcpServers": {…}}; its servers are left out`] }
   const servers: Server[] = []
@@ -74,7 +85,13 @@ async function serversIn(place: ServersPlace, path: string, isProject: boolean):
   for (const [name, given] of Object.entries(parsed.data.mcpServers)) {
     const server = serverOf(name, given, path, expanding(place.environment, isProject))
     if (typeof server === 'string') problems.push(`${path}: ${name}: ${server}; it is left out`)
-    else servers.push(server)
+    else if (!isProject || server.kind !== 'command') servers.push(server)
+    else {
+      const refusal = (): Promise<string | null> => programRefusal(place, server)
+      const refused = await refusal()
+      if (refused === null) servers.push({ ...server, refusal })
+      else problems.push(`${path}: ${name}: ${refused}; it is left out`)
+    }
   }
   return { servers, problems }
 }

@@ -1,0 +1,70 @@
+// The gate in front of everything that acts. Loaders ask it with the bytes they have read; it answers from the pins and
+// notes what it left out, so that this can be said and asked about.
+import { actingFile, contentKey, type ActingFile, type ContentKind, type FolderTrust } from './content.ts'
+
+export interface LeftOut {
+  readonly kind: ContentKind
+  readonly path: string
+  readonly why: 'not trusted' | 'new' | 'changed'
+  /** The same as a sentence, with what to do. */
+  readonly says: string
+}
+
+export interface Gate {
+  /** Null when these bytes may act, else why not, as the rest of a sentence that begins with the path. */
+  refusal(kind: ContentKind, path: string, bytes: Uint8Array): string | null
+  /** From now on this content may act; what this program wrote itself. */
+  approve(file: ActingFile): void
+  /** Everything asked about so far that may not act, each once. */
+  leftOut(): readonly LeftOut[]
+}
+
+const howTo = 'Look at it and decide with pal trust (/trust in a conversation)'
+
+const reasons: Readonly<Record<FolderTrust['standing'], string>> = {
+  trusted: '',
+  'this run': '',
+  refused: 'you said no to trusting this folder',
+  unknown: 'this folder is not trusted',
+  'by path':
+    'trust is now given to contents, and this folder was trusted before that was so; it is asked about once more',
+}
+
+export function gateOf({ standing, files }: Pick<FolderTrust, 'standing' | 'files'>): Gate {
+  const pinned = new Map(files.map((file) => [contentKey(file), file.sha256]))
+  const leftOut = new Map<string, LeftOut>()
+  return {
+    refusal(kind, path, bytes) {
+      const key = contentKey({ kind, path })
+      // A run of its own trusts the folder; what lies outside of it has to be approved by its content.
+      if (standing === 'this run' && kind !== 'include') return null
+      const isTrusted = standing === 'trusted' || standing === 'this run'
+      if (isTrusted && pinned.get(key) === actingFile(kind, path, bytes).sha256) return null
+      const why = !isTrusted ? 'not trusted' : pinned.has(key) ? 'changed' : 'new'
+      const reason = {
+        'not trusted': reasons[standing],
+        new: 'it is new since you trusted this folder',
+        changed: 'it has changed since you trusted it',
+      }[why]
+      const says = `was not read: ${reason}. ${howTo}`
+      leftOut.set(key, { kind, path, why, says: `${path} (${kind}) ${says}` })
+      return says
+    },
+    approve: (file) => void pinned.set(contentKey(file), file.sha256),
+    leftOut: () => [...leftOut.values()],
+  }
+}
+
+/** Lets everything through and keeps it: so a list holds exactly what the loaders would use. */
+export function recordingGate(): Gate & { readonly seen: () => readonly ActingFile[] } {
+  const seen = new Map<string, ActingFile>()
+  return {
+    refusal(kind, path, bytes) {
+      seen.set(contentKey({ kind, path }), actingFile(kind, path, bytes))
+      return null
+    },
+    approve: () => undefined,
+    leftOut: () => [],
+    seen: () => [...seen.values()],
+  }
+}
