@@ -28,7 +28,6 @@ import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
-import { withReasoning } from './playing/reasoning.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
 import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
 import { Writer, writingOf } from './playing/writer.ts'
@@ -318,4 +317,17 @@ function clockAt(start: number): { at: number } & Clock {
 function countedIds(): Ids {
   let count = 0
   return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
+}
+
+// Reasoning whose text was not recorded is weighed by the length of its signature.
+
+function withReasoning(counter: Counter): Counter {
+  return {
+    ...counter,
+    block: (block, model) => {
+      const plain = counter.block(block, model)
+      if (block.type !== 'thinking' || typeof block['signature'] !== 'string') return plain
+      return Math.max(plain, Math.round(block['signature'].length * defaults.lab.tokensPerSignatureChar))
+    },
+  }
 }

@@ -1,7 +1,6 @@
 // The list of messages as it is sent, made from a view. Most of a list is the same as in the request before, so it is
 // compared by identity first and only what is new is looked at.
 import type { Range } from '../transcript/fact.ts'
-import { holds } from './ranges.ts'
 import type { Message, Part, View } from '../projection/view.ts'
 import { createSerializer, goOn, ownMessage, type SentMessage, type SerializerOptions } from './serialize.ts'
 
@@ -72,4 +71,20 @@ function createReminder(): (text: string) => SentMessage {
     if (last?.text !== text) last = { text, message: ownMessage(text) }
     return last.message
   }
+}
+
+// Ranges of places that are in order and apart from each other.
+
+/** Whether one of the ranges holds this place. */
+function holds(ranges: readonly Range[], place: number): boolean {
+  let low = 0
+  let high = ranges.length - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const range = ranges[middle]!
+    if (place < range.from) high = middle - 1
+    else if (place > range.to) low = middle + 1
+    else return true
+  }
+  return false
 }

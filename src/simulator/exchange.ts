@@ -4,13 +4,11 @@ import type { WireError, WireRequest, WireResponse, WireUsage } from '../model/w
 import type { Answer, Answerer } from './answer.ts'
 import { createCache } from './cache.ts'
 import type { PromptCache, Reading } from './cache.ts'
-import { createDiagnostics } from './cache/diagnostics.ts'
-import type { Diagnostics } from './cache/diagnostics.ts'
 import { createCounter } from './counter.ts'
 import type { Counter } from './counter.ts'
 import { createDigests } from './digest.ts'
 import type { Digests } from './digest.ts'
-import { withoutDeleted } from './editing/cache-edits.ts'
+import { withoutDeleted } from './editing/context-editing.ts'
 import { applyContextEdits, withoutBlocks } from './editing/context-editing.ts'
 import type { Edited } from './editing/context-editing.ts'
 import { emit } from './emission.ts'
@@ -22,6 +20,7 @@ import type { Judgement } from './rules.ts'
 import { invalid } from './rules/problem.ts'
 import { BETAS, VERSION_WITHOUT_SAMPLING } from './rules/request-shape.ts'
 import { isRecord } from './rules/shape.ts'
+import type { Prompt } from './cache/prompt.ts'
 
 export interface Clock {
   now(): number
@@ -265,4 +264,58 @@ function createIds(): Ids {
     call: () => id('toolu', next('call')),
     turn: () => next('turn'),
   }
+}
+
+// Who broke the cache: the request is compared with the one that produced an earlier message, level by level.
+// The tokens named are those of the earlier prompt that could have been read and now cannot.
+
+type Divergence = 'model_changed' | 'tools_changed' | 'system_changed' | 'messages_changed'
+type Diagnosis = {
+  readonly cache_miss_reason:
+    | { readonly type: Divergence; readonly cache_missed_input_tokens: number }
+    | { readonly type: 'previous_message_not_found' }
+} | null
+
+interface Diagnostics {
+  remember(messageId: string, prompt: Prompt): void
+  compare(previousMessageId: string | null, prompt: Prompt): Diagnosis
+}
+
+/** Prompts are large; only the newest are kept. */
+const KEPT_PROMPTS = 256
+
+function createDiagnostics(): Diagnostics {
+  const prompts = new Map<string, Prompt>()
+  return {
+    remember: (messageId, prompt) => {
+      prompts.set(messageId, prompt)
+      const [oldest] = prompts.keys()
+      if (prompts.size > KEPT_PROMPTS && oldest !== undefined) prompts.delete(oldest)
+    },
+    compare: (previousMessageId, prompt) => {
+      if (previousMessageId === null) return null
+      const before = prompts.get(previousMessageId)
+      if (before === undefined) return { cache_miss_reason: { type: 'previous_message_not_found' } }
+      return divergence(before, prompt)
+    },
+  }
+}
+
+function divergence(before: Prompt, now: Prompt): Diagnosis {
+  const from = (type: Divergence, kept: number): Diagnosis => ({
+    cache_miss_reason: { type, cache_missed_input_tokens: before.totalTokens - kept },
+  })
+  if (before.model !== now.model) return from('model_changed', 0)
+  if (before.toolsHash !== now.toolsHash) return from('tools_changed', 0)
+  if (before.systemHash !== now.systemHash) return from('system_changed', levelEnd(before, 'tools'))
+  const different = before.positions.findIndex((each, index) => {
+    const other = now.positions[index]
+    return other !== undefined && other.hash !== each.hash
+  })
+  if (different < 0) return null
+  return from('messages_changed', before.positions[different - 1]?.endTokens ?? 0)
+}
+
+function levelEnd(prompt: Prompt, level: 'tools'): number {
+  return prompt.positions.findLast((each) => each.level === level)?.endTokens ?? 0
 }

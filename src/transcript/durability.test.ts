@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { durabilityOf, strictest } from './durability.ts'
+import { durabilityOf, strictest } from './transcript.ts'
 import { seq } from './ids.ts'
 
 const said = [{ type: 'text' as const, text: 'x' }]

@@ -1,12 +1,11 @@
 // Writing one session: one queue, so that facts said at the same time get places one after the other; the grammar
 // asked before every write; nothing counted as said before the store has it (law T1). A transcript never throws.
 import { factProblem } from './codec.ts'
-import { durabilityOf, strictest } from './durability.ts'
 import type { Entry, Fact, StoredEntry } from './fact.ts'
 import { closing, refusal, step, type Tail } from './grammar.ts'
 import type { Clock, Ids } from './ids.ts'
 import { seq } from './ids.ts'
-import type { AppendOutcome, Failure, Lease, Result, Store } from './store.ts'
+import type { AppendOutcome, Failure, Lease, Result, Store, Durability } from './store.ts'
 
 /** What stands beside a transcript and must keep step with it: the state of the session. */
 export interface Follower {
@@ -133,4 +132,55 @@ function appendFailure(outcome: Exclude<AppendOutcome, { ok: true }>, lease: Lea
 
 function failed(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
   return { ok: false, failure: { code, message } }
+}
+
+// When a fact must be safe on the disk. `now`: somebody acts on it at once, so losing it would make what
+// was done unexplained. `soon`: losing the last moments of it is survivable and said. `none`: it can be made again.
+
+export function durabilityOf(fact: Fact): Durability {
+  switch (fact.type) {
+    case 'session-start':
+    case 'user-message':
+    case 'input-queued':
+    case 'permission':
+    case 'boundary':
+    case 'agent-start':
+      return 'now'
+    case 'assistant-message':
+      // Any call may have an effect outside, so it must be known before it is run.
+      return fact.content.some((block) => block.type === 'tool_use') ? 'now' : 'soon'
+    case 'cache-break':
+    case 'compaction-failed':
+      return 'none'
+    case 'instructions-set':
+    case 'tool-result':
+    case 'attachment':
+    case 'memory-recall':
+    case 'request-sent':
+    case 'reasoning-refused':
+    case 'window-learned':
+    case 'view-edit':
+    case 'notes-update':
+    case 'memories-extracted':
+    case 'collapse-stage':
+    case 'pin':
+    case 'undo':
+    case 'release':
+    case 'rewind':
+    case 'model-set':
+    case 'fork-end':
+    case 'turn-end':
+    case 'damage-found':
+      return 'soon'
+  }
+}
+
+/** Of facts written together: the most careful of them decides. */
+export function strictest(durabilities: Iterable<Durability>): Durability {
+  let strictest: Durability = 'none'
+  for (const each of durabilities) {
+    if (each === 'now') return 'now'
+    if (each === 'soon') strictest = 'soon'
+  }
+  return strictest
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/lab/measures.ts'
 import { cacheLosses } from '../../src/lab/measuring/cache-losses.ts'
-import { recordedFigures } from '../../src/lab/measuring/recorded.ts'
+import { recordedFigures } from '../../src/lab/batch.ts'
 import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
 import { lookUp, modelTable } from '../../src/model/models.ts'
 import type { Usage } from '../../src/transcript/fact.ts'

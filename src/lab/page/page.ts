@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto'
 import type { Report, SessionRow, Row } from '../report.ts'
 import { holders, type Moment } from '../playing/timeline.ts'
 import { pageScript } from './script.ts'
-import { pageStyle } from './style.ts'
 
 export interface PolicyNote {
   readonly name: string
@@ -98,3 +97,46 @@ const packed = ({ at, held, fresh, read, written, lost, isCold, changes }: Momen
   isCold ? 1 : 0,
   changes.map(({ layer, why, freed }) => [layer, why, freed]),
 ]
+
+// How the page looks, light and dark.
+
+const pageStyle = `
+:root { color-scheme: light dark; --ink: #1d2125; --dim: #5c6670; --line: #d5dae0; --paper: #fff; --soft: #f3f5f7;
+  --ours: #b3261e; --peer: #2f6db5; --bound: #7a828a; --bad: #c62828;
+  --system: #8c96a0; --tools: #b7bec6; --user: #2e9e6b; --assistant: #2f6db5; --results: #e0a030; --summary: #9a5bb5; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --dim: #a0a9b2; --line: #3a4148; --paper: #15181b;
+  --soft: #1e2328; --ours: #ff8a80; --peer: #82b4f0; --bound: #9aa3ac; --bad: #ff6e60;
+  --system: #69737d; --tools: #4c555e; --user: #4cc38a; --assistant: #5b9be6; --results: #d9a441; --summary: #b98ad0; } }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem; }
+p { margin: .25rem 0 .75rem; color: var(--dim); max-width: 60rem; }
+label { margin-right: 1.25rem; color: var(--dim); }
+select { font: inherit; color: var(--ink); background: var(--soft); border: 1px solid var(--line);
+  border-radius: 4px; padding: .15rem .4rem; max-width: 22rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; margin-top: .5rem; }
+th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; }
+th { color: var(--dim); font-weight: 600; }
+tbody tr { cursor: pointer; } tbody tr:hover, tr.chosen { background: var(--soft); }
+td.ours { color: var(--ours); font-weight: 600; } td.peer { color: var(--peer); } td.bound { color: var(--bound); }
+svg { display: block; width: 100%; height: auto; margin-top: .5rem; }
+svg text { font: 12px system-ui, sans-serif; fill: var(--dim); }
+.axis { stroke: var(--line); } .break { stroke: var(--bad); stroke-width: 1.5; stroke-dasharray: 3 3; }
+.cursor { stroke: var(--ink); stroke-width: 1; }
+.dot { stroke: var(--paper); stroke-width: 1.5; cursor: pointer; }
+.dot.ours { fill: var(--ours); } .dot.peer { fill: var(--peer); } .dot.bound { fill: var(--bound); }
+.dot.chosen { stroke: var(--ink); stroke-width: 2.5; }
+.lead { stroke: var(--line); } svg text.name { cursor: pointer; } svg text.name.ours { fill: var(--ours); font-weight: 600; }
+.system { fill: var(--system); } .tools { fill: var(--tools); } .user { fill: var(--user); }
+.assistant { fill: var(--assistant); } .results { fill: var(--results); } .summary { fill: var(--summary); }
+.change { fill: var(--ours); } .read { fill: var(--line); } .written { fill: var(--results); } .fresh { fill: var(--bad); }
+.key { display: inline-block; width: .8em; height: .8em; margin: 0 .35em 0 .9em; border-radius: 2px; vertical-align: -1px; }
+.key.system { background: var(--system); } .key.tools { background: var(--tools); } .key.user { background: var(--user); }
+.key.assistant { background: var(--assistant); } .key.results { background: var(--results); } .key.summary { background: var(--summary); }
+.key.bad { background: var(--bad); } .key.change { background: var(--ours); }
+.key.read { background: var(--line); } .key.written { background: var(--results); } .key.fresh { background: var(--bad); }
+.note { background: var(--soft); border-left: 3px solid var(--line); padding: .4rem .8rem; min-height: 3.2rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; margin-top: .5rem; }
+`

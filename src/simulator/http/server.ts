@@ -17,7 +17,6 @@ import { checkAccess, createRateWindow } from './access.ts'
 import type { RateWindow } from './access.ts'
 import { createFaults, faultText } from './faults.ts'
 import type { Fault, Faults, ScheduledFault } from './faults.ts'
-import { readBody } from './incoming.ts'
 import { modelRecord } from './model-list.ts'
 import { sendJson, sendReply, strikeEarly } from './sending.ts'
 
@@ -289,4 +288,36 @@ function newRecord({ path, number, headers, at, read }: Arrival): LoggedRequest 
 function withoutKeys(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { authorization: _bearer, 'x-api-key': _key, ...rest } = headers
   return rest
+}
+
+// Reading a request body under the size limit of the API. A body that is too large is not kept.
+
+type Incoming =
+  | { readonly kind: 'json'; readonly bytes: number; readonly body: unknown }
+  | { readonly kind: 'not-json'; readonly bytes: number; readonly why: string }
+  | { readonly kind: 'too-large'; readonly bytes: number }
+  /** The client left before its request was complete. */
+  | { readonly kind: 'gone'; readonly bytes: number }
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024
+
+async function readBody(incoming: IncomingMessage): Promise<Incoming> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of incoming) {
+      bytes += (chunk as Buffer).length
+      // Read on without keeping it: a client that is still sending would see a reset instead of the answer.
+      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk as Buffer)
+    }
+  } catch {
+    return { kind: 'gone', bytes }
+  }
+  if (bytes > MAX_BODY_BYTES) return { kind: 'too-large', bytes }
+  if (bytes === 0) return { kind: 'not-json', bytes, why: 'the body is empty' }
+  try {
+    return { kind: 'json', bytes, body: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
+  } catch (error) {
+    return { kind: 'not-json', bytes, why: error instanceof Error ? error.message : String(error) }
+  }
 }
