@@ -141,11 +141,13 @@ function partsOf(options: PresetOptions) {
     unique,
     roots: [project.root],
     readRoots: [...memory.readRoots, sessions],
+    withheld: memory.withheld,
     home: homeOf(options),
   })
   const switches = switchesOf(settings, options.layers)
   const snips = switches.snip !== false && switches.automaticRemoval !== false
-  const given = { fs, clock, ids, models, modelId, permission, board }
+  const { withheld } = memory
+  const given = { fs, clock, ids, models, modelId, permission, board, withheld }
   const office = officeOf({ ...options, ...given, types: options.agentTypes, tools: () => tools })
   const extensions = options.extensions ?? noExtensions
   const tools: readonly Tool[] = [

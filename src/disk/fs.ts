@@ -75,6 +75,8 @@ export interface FileSystem {
   realPath(path: string): Promise<string>
   /** The names in a folder, in no order. */
   names(path: string): Promise<readonly string[]>
+  /** The same, and which of them are folders themselves; a link is none. */
+  entries(path: string): Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>
   makeFolder(path: string, mode: number): Promise<void>
   rename(from: string, to: string): Promise<void>
   /** A second name for a file; refused when the name is taken. */
@@ -99,6 +101,11 @@ export const machineFileSystem: FileSystem = {
   stat: async (path) => statOf(await node.lstat(path, { bigint: true })),
   realPath: (path) => node.realpath(path),
   names: (path) => node.readdir(path),
+  entries: async (path) =>
+    (await node.readdir(path, { withFileTypes: true })).map((entry) => ({
+      name: entry.name,
+      isFolder: entry.isDirectory(),
+    })),
   makeFolder: async (path, mode) => {
     await node.mkdir(path, { mode })
   },

@@ -23,6 +23,7 @@ import type { JobBoard } from '../tools/shell/job-board.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
 import { memoryGuard } from './memory/guard.ts'
+import { withheldIn } from './memory/withheld.ts'
 import { homeOf, sandboxOf, type PermissionSetup } from './permission.ts'
 
 export interface OfficeSetup extends PermissionSetup {
@@ -38,6 +39,8 @@ export interface OfficeSetup extends PermissionSetup {
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
+  /** Memories of the talk that wait for the user. */
+  readonly withheld: (real: string) => Promise<ReadonlySet<string>>
 }
 
 /** Where the messages for the sessions of a project wait. */
@@ -97,6 +100,7 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
       return path !== null && (await liesIn(fs, openFolders, path)) ? 'it is the memory of the agent' : null
     },
   })
+  const keepers = openFolders.map((folder) => keeperAt(setup, folder))
   const standard = standardTools({
     fs,
     board: setup.board,
@@ -107,9 +111,10 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
     unique: () => ids.uuid(),
     roots: [here.root],
     readRoots: openFolders,
+    withheld: async (real) =>
+      new Set([...(await setup.withheld(real)), ...(await withheldIn(fs, keepers)(real))]),
     home: homeOf(setup),
   })
-  const keepers = openFolders.map((folder) => keeperAt(setup, folder))
   const guard = memoryGuard({ fs, keepers, diary: false })
   return { ...standard, tools: guardedTools(standard.tools, guard, homeOf(setup)), judges: own.judges }
 }

@@ -13,8 +13,10 @@ export const permissionDefaults = {
   /** Largest git configuration that is looked through, and how many of submodules. */
   gitConfigBytes: 256 * KB,
   gitModules: 50,
-  /** Folders that are looked through for files that hold keys, before a search reads them all. */
-  keyFolders: 500,
+  /** Folders that are looked through for files that hold keys, before a search reads them all; with more it is asked about. */
+  keyFolders: 20_000,
+  /** A longer ignore file is not read, and may say anything. */
+  ignoreFileBytes: 256 * 1024,
   /** How long the sandbox may take to show that it works. */
   sandboxProbeMs: 5 * second,
 } as const

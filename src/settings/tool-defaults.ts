@@ -49,7 +49,7 @@ export const toolDefaults = {
   searchMs: 30 * second,
   searchContextLines: 50,
   /** A pattern that our own matcher needs longer for on one file is given up. */
-  patternStallMs: 1 * second,
+  patternStallMs: 3 * second,
   patternChars: 1024,
   braceBudget: 1000,
   /** Our own search skips larger files. */

@@ -63,6 +63,7 @@ export function hookedFileSystem(fs: FileSystem, hooks: Hooks): FileSystem {
     stat: async (path) => (await call('stat', path), await fs.stat(path)),
     realPath: async (path) => (await call('realPath', path), await fs.realPath(path)),
     names: async (path) => (await call('names', path), await fs.names(path)),
+    entries: async (path) => (await call('names', path), await fs.entries(path)),
     makeFolder: async (path, mode) => (await call('makeFolder', path), await fs.makeFolder(path, mode)),
     rename: async (from, to) => (await call('rename', to), await fs.rename(from, to)),
     link: async (existing, name) => (await call('link', name), await fs.link(existing, name)),

@@ -5,6 +5,7 @@ import type { FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { readBytes, shaOf } from '../../memory/files.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
+import { diaryFolder, indexName } from '../../memory/memory.ts'
 import type { FileGuard, GuardedWrite } from '../../tools/files/guard.ts'
 import type { ToolEnv } from '../../tools/tool.ts'
 
@@ -30,12 +31,25 @@ export function folderGuard(
     async read(path) {
       const { keeper, file } = targetOf(path)!
       const read = await readBytes(fs, keeper.place.root, file)
-      if (read.ok)
-        return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256: shaOf(read.bytes) } }
+      if (read.ok) {
+        const sha256 = shaOf(read.bytes)
+        if (await isHeld(keeper, file, sha256))
+          return {
+            ok: false,
+            why: `${file} was changed from outside and is held until the user accepts it (pal memory review). Save under another name.`,
+          }
+        return { ok: true, file: { path, text: read.bytes.toString('utf8'), sha256 } }
+      }
       return read.failure.code === 'not-found'
         ? { ok: true, file: null }
         : { ok: false, why: read.failure.message }
     },
     write: (change, env, signal) => write(targetOf(change.path)!, change, env, signal),
   }
+}
+
+/** What waits for the user is not shown, so it cannot be read first. */
+async function isHeld({ ledger }: Keeper, file: string, sha256: string): Promise<boolean> {
+  if (file === indexName || file.startsWith(`${diaryFolder}/`)) return false
+  return !(await ledger.refresh()).ok || ledger.known(file, sha256) === null
 }

@@ -22,6 +22,7 @@ import { homeOf } from '../permission.ts'
 import type { Project } from '../project.ts'
 import { memoryGuard } from './guard.ts'
 import { memoryGuidance } from './guidance.ts'
+import { withheldIn } from './withheld.ts'
 import { readPins, reminderSource, sourcesOf, type ReminderOptions } from './reminder.ts'
 
 export interface DeskOptions {
@@ -53,6 +54,8 @@ export interface MemoryDesk {
   readonly reminder: ReminderSource
   readonly reminderOptions: ReminderOptions
   readonly readRoots: readonly string[]
+  /** Memories that wait for the user, at or below a real path. */
+  readonly withheld: (real: string) => Promise<ReadonlySet<string>>
   tools(tools: readonly Tool[]): readonly Tool[]
   /** Why a call on memories needs nobody's leave; null for every other call. */
   readonly open: (call: Pick<ToolUseBlock, 'name' | 'input'>) => string | null
@@ -115,6 +118,7 @@ export function memoryDesk(options: DeskOptions): MemoryDesk {
     reminder: reminderSource(reminderOptions),
     reminderOptions,
     readRoots: keepers.map(({ place }) => place.root),
+    withheld: withheldIn(fs, keepers),
     tools: (tools) => (keepers.length === 0 ? tools : guardedTools(tools, guard, userHome)),
     open: (call) => openTo(call, guard, keepers, pathIn(call.input, project.cwd, userHome)),
     hooks: (hooks) => nestedHooks(hooks, reminderOptions, clock.now()),

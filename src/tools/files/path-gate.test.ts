@@ -10,12 +10,21 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { desk, refused, textOf, type Desk } from '../../../test/tools/desk.ts'
 import { machineFileSystem, type FileSystem } from '../../disk/fs.ts'
 import { isSecretPath, unwritableName } from './protected-names.ts'
 import { createReadFiles } from './read-files.ts'
+
+const holdKeys =
+  '.env .env.local .ENV .env.production.local .envrc .env~ .env.bak ..env.swp #.env# .env-prod prod.env .npmrc .netrc _netrc .pgpass .my.cnf .git-credentials .pypirc .htpasswd .dockercfg .vault-token .secrets secrets.yml secrets.json kubeconfig dev.kubeconfig client_secret_1.json service-account-prod.json id_ed25519 id_rsa id_rsa_work id_rsa.old server.key server.pem app.p8 store.p12 putty.ppk vault.kdbx .ssh/known .aws/credentials .kube/config .docker/config.json .cargo/credentials.toml .config/gh/hosts.yml'.split(
+    ' ',
+  )
+const holdNone =
+  '.env.example .env.sample .env.local.example .env.template .env.d.ts .env.md env.ts env id_rsa.pub id_ed25519_work.pub id_utils.ts id_rsa2.ts src/.environment .envelope keys.ts monkey key.ts secrets.ts secrets.md secret.ts docker/config.json pem.go package-lock.json .gitignore .editorconfig kubeconfig.go credentials.ts'.split(
+    ' ',
+  )
 
 describe('the gate', () => {
   let at: Desk
@@ -112,13 +121,12 @@ describe('the gate', () => {
   })
 
   it('[B63] files that hold keys are not shown, unless allowed', async () => {
-    mkdirSync(join(at.root, '.ssh'))
-    for (const name of ['.env', '.env.local', '.ENV', 'id_ed25519', 'store.p12', '.ssh/known'])
-      at.put(name, 'x')
-    for (const file_path of ['.env', '.env.local', '.ENV', 'id_ed25519', 'store.p12', '.ssh/known'])
+    for (const file_path of holdKeys) {
+      mkdirSync(dirname(join(at.root, file_path)), { recursive: true })
+      at.put(file_path, 'x')
       refused(await at.read({ file_path }), /usually holds keys/)
-    for (const name of ['.env.example', 'env.ts', 'id_rsa.pub', 'src/.environment', 'keys.ts', '.npmrc'])
-      expect(isSecretPath(name)).toBe(false)
+    }
+    for (const name of holdNone) expect([name, isSecretPath(name)]).toEqual([name, false])
     const open = desk({ readSecrets: true })
     open.put('.env', 'A=1')
     expect(textOf(await open.read({ file_path: '.env' }))).toBe('1\tA=1')

@@ -30,6 +30,8 @@ export interface PathGateOptions {
   readonly readRoots?: readonly string[] | undefined
   readonly readOutside?: boolean | undefined
   readonly readSecrets?: boolean | undefined
+  /** Files at or below a real path that wait for the user's word and are shown to nobody before it. */
+  readonly withheld?: ((real: string) => Promise<ReadonlySet<string>>) | undefined
   /** Further names that are not written. */
   readonly protect?: readonly string[] | undefined
   /** Folders in which protected names may be written. */
@@ -61,8 +63,10 @@ export interface PathGate {
     bytes: Uint8Array,
     seen: string | null,
   ): Promise<DiskResult<{ path: string; stat: FileStat }>>
-  /** Whether a search must pass a file over. */
+  /** Whether a search must pass a file over, for what it holds by custom or by a rule. */
   isHidden(path: string): boolean
+  /** The files at or below a real path that wait for the user's word, which a search passes over too. */
+  withheld(real: string): Promise<ReadonlySet<string>>
 }
 
 interface Place {
@@ -74,6 +78,7 @@ export function createPathGate(options: PathGateOptions): PathGate {
   const { fs } = options
   const isHidden = (path: string) =>
     isMachinePath(path) || (options.readSecrets !== true && isSecretPath(path))
+  const withheld = async (real: string) => (await options.withheld?.(real)) ?? new Set<string>()
   const isGranted = (path: string) => options.grants?.mayRead(path) === true
   const readRefusal = (path: string): DiskResult<never> | null =>
     isMachinePath(path)
@@ -106,12 +111,14 @@ export function createPathGate(options: PathGateOptions): PathGate {
     fs,
     isHidden: (path) => isHidden(path) || options.grants?.isForbidden?.(path) === true,
     locate: placeToRead,
+    withheld,
     async openToRead(cwd, path) {
       const found = await placeToRead(cwd, path)
       if (!found.ok) return found
       const opened = await openUnder(fs, found.root, found.path, { hardLinks: 'allow' })
       if (!opened.ok) return opened
-      const refused = readRefusal((await opened.file.realPath()) ?? opened.path)
+      const real = (await opened.file.realPath()) ?? opened.path
+      const refused = readRefusal(real) ?? ((await withheld(real)).has(real) ? waits(real) : null)
       if (refused === null) return opened
       await opened.file.close()
       return refused
@@ -126,6 +133,12 @@ export function createPathGate(options: PathGateOptions): PathGate {
     },
   }
 }
+
+const waits = (path: string): DiskResult<never> =>
+  refuse(
+    'held',
+    `${path} is held until the user has looked at it (pal memory review), and shown to nobody before.`,
+  )
 
 /** Where a path really lies, and under which of the roots. */
 async function placeOf(

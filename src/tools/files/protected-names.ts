@@ -49,11 +49,46 @@ const secretFolders = new Set(['.ssh', '.gnupg', '.aws', '.azure', '.kube'])
 const secretIn: readonly (readonly [folder: string, name: RegExp])[] = [
   ['.palimpsest', /^(?:credentials|login)/],
   ['.docker', /^config\.json$/],
-  ['.config', /^(?:gcloud|gh)$/],
+  ['.config', /^(?:gcloud|gh|hub|rclone)$/],
+  ['.cargo', /^credentials/],
+  ['.gem', /^credentials$/],
+  ['.m2', /^settings-security\.xml$/],
+  ['containers', /^auth\.json$/],
 ]
-/** Templates of environment files hold names, not values. */
-const secretFile =
-  /^(?:\.env(?:\.(?!example$|sample$|template$|dist$|defaults$).*)?|\.?_?netrc|\.pgpass|\.git-credentials|\.pypirc|\.htpasswd|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*\.(?:p12|pfx|jks|keystore|kdbx|ppk))$/
+/** Environment files, by whatever ending; also `prod.env`. */
+const environmentFile = /^(?:\.env(?:rc)?(?:[._-].*)?|[^.].*\.env)$/
+/** Templates of them hold names, not values, and types and pages about them are code. */
+const environmentTemplate = /[._-](?:example|sample|template|dist|defaults|schema|md|[cm]?[jt]s|py|rb|go|rs)$/
+const certificateFile = /.\.(?:pem|key|p8|p12|pkcs12|pfx|jks|jceks|keystore|kdbx|ppk)$/
+const secretFile = new RegExp(
+  [
+    '[._]netrc',
+    '\\.pgpass',
+    '\\.my\\.cnf',
+    '\\.mylogin\\.cnf',
+    '\\.git-credentials',
+    '\\.npmrc',
+    '\\.pypirc',
+    '\\.htpasswd',
+    '\\.dockercfg',
+    '\\.s3cfg',
+    '\\.boto',
+    '\\.vault-token',
+    '\\.secrets?',
+    'secrets\\.(?:ya?ml|json|toml|ini|properties)',
+    'kubeconfig',
+    '.*\\.kubeconfig',
+    'client_secrets?.*\\.json',
+    'service[-_]account.*\\.json',
+    'application_default_credentials\\.json',
+    // Keys of ssh under any further name, without their public halves.
+    'id_(?:rsa|dsa|ecdsa|ed25519|xmss)(?![a-z0-9])(?!.*\\.pub$).*',
+  ]
+    .map((name) => `^(?:${name})$`)
+    .join('|'),
+)
+/** What editors and hands put at the end of a copy. */
+const copyEnding = /(?:~|#|\.(?:bak|backup|old|orig|save|copy|swp|swo|tmp))+$/
 /** Not files at all, whatever they say; the first holds the environment of every process, ours included. */
 const machineFolders = ['proc', 'sys', 'dev']
 
@@ -88,9 +123,24 @@ export function isSecretPath(path: string): boolean {
     secretIn.some(([folder, name]) =>
       parts.some((part, at) => part === folder && name.test(parts[at + 1] ?? '')),
     ) ||
-    secretFile.test(parts.at(-1) ?? '')
+    isSecretName(parts.at(-1) ?? '')
   )
 }
+
+function isSecretName(name: string): boolean {
+  const original = name.replace(copyEnding, '')
+  // An editor's own copy of a hidden file has a second dot before it, or a sharp.
+  const plain = original === name ? name : original.replace(/^(?:#|\.(?=\.))/, '')
+  return [name, plain].some(
+    (one) =>
+      (environmentFile.test(one) && !environmentTemplate.test(one)) ||
+      secretFile.test(one) ||
+      certificateFile.test(one),
+  )
+}
+
+/** Keys and certificates by their ending, which are as often made for a test as for use. */
+export const isCertificateName = (path: string): boolean => certificateFile.test(partsOf(path).at(-1) ?? '')
 
 /** Devices, and what the kernel shows as files. */
 export const isMachinePath = (path: string): boolean =>
@@ -102,3 +152,10 @@ function isName(part: string, name: string): boolean {
   const short = /^([^~]{1,6})~[0-9]{1,3}(?:\.|$)/.exec(part)
   return short !== null && name.replaceAll('.', '').slice(0, 6) === short[1]
 }
+
+/** Globs that find all names of `isSecretPath` and more, for those who list files by them. */
+export const secretNameGlobs: readonly string[] = (
+  '.env* *.env *netrc* .pgpass* .my*.cnf* .git-credentials* .npmrc* .pypirc* .htpasswd* .dockercfg* .s3cfg* .boto* ' +
+  '.vault-token* .secret* secrets.* *kubeconfig* client_secret* service[-_]account* application_default_credentials* ' +
+  'id_* *.pem *.key *.p8 *.p12 *.pkcs12 *.pfx *.jks *.jceks *.keystore *.kdbx *.ppk'
+).split(' ')

@@ -3,7 +3,8 @@
 import { isAbsolute, join } from 'node:path'
 import { attempt } from '../../disk/fs.ts'
 import { gitActs } from './git-config.ts'
-import { keysIn, lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
+import { keysDoubt } from './keys.ts'
+import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
 import type { Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
 import { gitFolder, looksOnly, readsThrough } from './shell/looking.ts'
@@ -107,9 +108,8 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
   const through = readsThrough(words)
   const { files = [] } = fit
   for (const folder of through === null ? [] : files.length === 0 ? ['.'] : files) {
-    const key = await keysIn(place, base, folder, through === 'all')
-    if (key !== null)
-      return `it reads all of ${folder}, also ${key}, which usually holds keys or is kept back by a rule`
+    const keys = through === null ? null : await keysDoubt(place, base, folder, through)
+    if (keys !== null) return keys
   }
   const git = gitFolder(words)
   return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))

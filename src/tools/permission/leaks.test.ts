@@ -18,6 +18,9 @@ for (const folder of [
   join(root, 'options/deep'),
   join(root, 'keys'),
   join(root, 'sites/x.org'),
+  join(root, 'next.js/app.ts'),
+  join(root, 'node_modules/pkg/test'),
+  join(root, 'brought/back'),
   join(home, '.ssh'),
 ])
   mkdirSync(folder, { recursive: true })
@@ -27,10 +30,15 @@ for (const path of [
   join(root, 'src/api/deep/.env'),
   join(root, 'keys/id_rsa'),
   join(root, 'sites/x.org/.env'),
+  join(root, 'next.js/app.ts/.env'),
+  join(root, 'node_modules/pkg/.env.local'),
+  join(root, 'brought/back/.envrc'),
+  join(root, 'brought/back/.env~'),
   join(base, 'outside'),
   join(home, '.ssh', 'id_rsa'),
 ])
   writeFileSync(path, 'KEYWORD\n')
+writeFileSync(join(root, 'brought/.ignore'), '!.env*\n')
 symlinkSync('../outside', join(root, 'link'))
 symlinkSync('..', join(root, 'up'))
 symlinkSync('../outside', join(root, 'n1'))
@@ -53,6 +61,7 @@ const readers = [
   'uniq',
   'diff a',
   'rg K',
+  'rg --hidden K',
   'jq -R .',
   'paste a',
   'cd .. && cat',
@@ -117,12 +126,16 @@ const named = [
   '-f../outside a',
   'keys',
   'sites',
+  'next.js',
+  'node_modules',
+  'brought',
+  'brought/back',
 ]
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 describe.skipIf(!hasWall)('what is let run (needs bubblewrap)', () => {
-  it('[PM30] shows no file that holds keys and none from outside the project, however it is named', async () => {
+  it('[PM30] [PM85] shows no file that holds keys and none from outside the project, however it is named', async () => {
     const place = { fs: machineFileSystem, root, cwd: root, home }
     const through: string[] = []
     for (const reader of readers)

@@ -113,39 +113,6 @@ export async function matching(
   return found
 }
 
-/**
- * A file in a folder or below it that usually holds keys, for those who read the folder through; null when none is found.
- * Nearest first and only so many, with hidden names or without: deeper than that what a command shows is still redacted by the shape of keys.
- */
-export async function keysIn(
-  place: Place,
-  base: string,
-  folder: string,
-  hidden = true,
-): Promise<string | null> {
-  const open = [{ path: folder, real: await realPlace(place, base, folder) }]
-  for (let looked = 0; open.length > 0 && looked < defaults.permission.keyFolders; looked++) {
-    const { path, real } = open.shift()!
-    for (const name of await namesAt(place, real)) {
-      if (!hidden && name.startsWith('.')) continue
-      const below = { path: path === '.' ? name : join(path, name), real: join(real, name) }
-      if (isSecretPath(below.path) || place.isForbidden?.(below.real) === true) return below.path
-      if (await isFolder(place, name, below.real)) open.push(below)
-    }
-  }
-  return null
-}
-
-/** Links are not followed by those who read through. A name that ends as files do is not asked about. */
-async function isFolder({ fs }: Place, name: string, real: string): Promise<boolean> {
-  if (fileEnding.test(name) || passedOver.has(name)) return false
-  const found = await attempt('looking', () => fs.stat(real))
-  return found.ok && found.kind === 'folder'
-}
-const fileEnding =
-  /.\.(?:[cm]?[jt]sx?|json|map|md|txt|py|go|rs|rb|php|java|kt|cs?|cc|cpp|h|hpp|css|scss|html?|xml|svg|png|jpe?g|gif|ya?ml|toml|lock|snap)$/i
-const passedOver = new Set(['.git', 'node_modules'])
-
 async function namesIn(place: Place, base: string, folder: string): Promise<readonly string[]> {
   return namesAt(place, await realPlace(place, base, folder))
 }

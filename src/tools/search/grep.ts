@@ -5,9 +5,10 @@ import { defaults } from '../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
 import { failed, headOf, interrupted, said } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
+import { secretNameGlobs } from '../files/protected-names.ts'
 import { compileGlob } from './glob-pattern.ts'
 import { runRipgrep } from './ripgrep.ts'
-import { createScanner } from './scan.ts'
+import { createScanner, type Scanner } from './scan.ts'
 import { searchPlace, type SearchOptions, type SearchPlace } from './place.ts'
 import { walkFiles } from './walk.ts'
 
@@ -43,14 +44,18 @@ export function grepTool(options: SearchOptions): Tool<GrepInput> {
       if (glob?.ok === false) return failed(`The glob does not fit: ${glob.why}.`)
       const place = await searchPlace(options, env, input.path)
       if (!place.ok) return failed(place.why)
-      const wanted = (path: string) =>
-        !options.gate.isHidden(join(place.folder, path)) && (glob === null || glob.matches(path))
+      const held = await options.gate.withheld(join(place.folder, place.file ?? ''))
+      const isNamed = (path: string) => glob === null || glob.matches(path)
+      const isKept = (path: string) =>
+        options.gate.isHidden(join(place.folder, path)) || held.has(join(place.folder, path))
       const search: Search = {
         input,
         env,
         place,
-        wanted,
+        wanted: (path) => isNamed(path) && !isKept(path),
+        passesOver: (path) => isNamed(path) && isKept(path),
         found: [],
+        passed: [...held].map((path) => relative(place.folder, path)),
         limit: input.limit ?? limits.searchLimit,
       }
       const program = await options.ripgrep()
@@ -66,6 +71,10 @@ interface Search {
   readonly env: ToolEnv
   readonly place: SearchPlace
   readonly wanted: (path: string) => boolean
+  /** Named by the search, and not to be read: what holds keys, or waits for the user. */
+  readonly passesOver: (path: string) => boolean
+  /** Files that were passed over; never because of what stands in them. */
+  readonly passed: string[]
   readonly found: string[]
   readonly limit: number
 }
@@ -98,7 +107,10 @@ async function byRipgrep(search: Search, program: string, signal: AbortSignal): 
     }
     return found.length <= limit
   }
-  const end = await runRipgrep(program, args, place.folder, take, signal)
+  const [end] = await Promise.all([
+    runRipgrep(program, args, place.folder, take, signal),
+    place.file === null ? listPassed(search, program, signal) : null,
+  ])
   if (end.why === 'aborted') return interrupted()
   if (end.why === 'failed')
     return failed(`The search failed: ${headOf(end.message, limits.searchLineChars * 2)}`)
@@ -110,6 +122,18 @@ async function byRipgrep(search: Search, program: string, signal: AbortSignal): 
         : ''
   return answer(search, note)
 }
+
+/** Which files are passed over is told by their names alone: whether one matches would tell what stands in it. */
+async function listPassed(search: Search, program: string, signal: AbortSignal): Promise<void> {
+  const { place, passesOver, passed } = search
+  const take = (line: string): boolean => {
+    if (line !== '' && passesOver(pathOf(line))) passed.push(pathOf(line))
+    return passed.length <= shownPassed
+  }
+  const types = secretNameGlobs.map((glob) => `--type-add=keys:${glob}`)
+  await runRipgrep(program, ['--files', '--sort=path', ...types, '--type=keys'], place.folder, take, signal)
+}
+const shownPassed = 3
 
 function modeArgs({ output_mode: mode = 'files', context = 0 }: GrepInput): string[] {
   if (mode === 'files') return ['--files-with-matches']
@@ -125,24 +149,34 @@ function modeArgs({ output_mode: mode = 'files', context = 0 }: GrepInput): stri
 }
 
 async function byScan(search: Search, options: SearchOptions, signal: AbortSignal): Promise<ToolOutcome> {
-  const { input, place, wanted, found, limit } = search
-  const {
-    pattern,
-    ignore_case: ignoreCase = false,
-    multiline = false,
-    context = 0,
-    output_mode: mode = 'files',
-  } = input
+  const { input, place } = search
+  const { pattern, ignore_case: ignoreCase = false, multiline = false, context = 0 } = input
   const made = createScanner(options.gate.fs, place.folder, { pattern, ignoreCase, multiline, context })
   if (!made.ok) return failed(`The search failed: ${made.why}`)
+  try {
+    return await scanAll(search, options, made.scanner, signal)
+  } finally {
+    await made.scanner.close()
+  }
+}
+
+async function scanAll(
+  search: Search,
+  options: SearchOptions,
+  scanner: Scanner,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const { input, place, wanted, found, limit } = search
+  const { output_mode: mode = 'files' } = input
   const until = search.env.now() + limits.searchMs
   for await (const path of place.file === null
     ? walkFiles(options.gate.fs, place.folder, signal)
     : [place.file]) {
     if (signal.aborted) return interrupted()
     if (search.env.now() > until) return answer(search, `[stopped after ${limits.searchMs / 1000} s]`)
+    if (search.passesOver(path)) search.passed.push(path)
     if (!wanted(path)) continue
-    const scanned = await made.scanner.scan(path)
+    const scanned = await scanner.scan(path, signal)
     if (!scanned.ok) return failed(`The search failed: ${scanned.why}.`)
     if (scanned.lines.length === 0) continue
     const count = scanned.lines.filter((line) => line.matched).length
@@ -172,9 +206,20 @@ function contentLine(search: Search, path: string, rest: string): string {
   return `${shownPath(search, path)}${/^\d+-/.test(line) ? '-' : ':'}${short}${short.length < line.length ? '…' : ''}`
 }
 
-function answer({ found, limit }: Search, note: string): ToolOutcome {
+function answer(search: Search, note: string): ToolOutcome {
+  const { found, limit } = search
+  // What stands behind the last group may have come before a file that is not shown.
+  while (found.at(-1) === '--') found.pop()
   const more = found.length > limit ? `[more than ${limit} lines; narrow the search or raise limit]` : ''
   const lines = found.slice(0, limit)
-  if (lines.length === 0) return said(note === '' ? 'No matches.' : `No matches. ${note}`)
-  return said([...lines, more, note].filter((line) => line !== '').join('\n'))
+  const notes = [more, note, passedNote(search)].filter((line) => line !== '')
+  if (lines.length === 0) return said(['No matches.', ...notes].join(' '))
+  return said([...lines, ...notes].join('\n'))
+}
+
+function passedNote(search: Search): string {
+  const names = [...new Set(search.passed)].map((path) => shownPath(search, path))
+  if (names.length === 0) return ''
+  const more = names.length > shownPassed ? ' and more' : ''
+  return `[not searched, since they usually hold keys or wait for the user: ${names.slice(0, shownPassed).join(', ')}${more}]`
 }

@@ -1,7 +1,7 @@
 // Our own search through files, for machines without ripgrep. JavaScript's matcher can take for ever on a bad pattern, so
-// it runs under a clock that can stop it in the middle; the pattern that needs it is given up for good.
+// it runs on a thread of its own, which is ended when one file takes too long: nothing else waits meanwhile.
 import { join } from 'node:path'
-import { createContext, Script } from 'node:vm'
+import { Worker } from 'node:worker_threads'
 import { readAt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -22,59 +22,113 @@ export type Scan =
   | { readonly ok: true; readonly lines: readonly ScanLine[] }
   | { readonly ok: false; readonly why: string }
 export interface Scanner {
-  /** The lines of one file; none for what is not text. */
-  scan(path: string): Promise<Scan>
+  /** The lines of one file; none for what is not text, or when nobody waits any more. */
+  scan(path: string, signal: AbortSignal): Promise<Scan>
+  /** Ends the thread. */
+  close(): Promise<void>
 }
 
 const probeBytes = 8192
-const callIt = new Script('search()')
 
 export function createScanner(
   fs: FileSystem,
   root: string,
   options: ScanOptions,
 ): { readonly ok: true; readonly scanner: Scanner } | { readonly ok: false; readonly why: string } {
-  let regex: RegExp
-  try {
-    regex = new RegExp(options.pattern, `gm${options.ignoreCase ? 'i' : ''}${options.multiline ? 's' : ''}`)
-  } catch (error) {
-    return { ok: false, why: (error as Error).message }
-  }
-  // One room for all files: making one takes longer than most searches.
-  const room: { search: () => void } = { search: () => {} }
-  const context = createContext(room)
-  const timed = (work: () => void): boolean => {
-    room.search = work
-    try {
-      callIt.runInContext(context, { timeout: defaults.tools.patternStallMs })
-      return true
-    } catch (error) {
-      // The error is of the room's own kind, so only its code can be asked.
-      if (typeof error === 'object' && error !== null && 'code' in error && error.code === timeoutCode)
-        return false
-      throw error
-    }
+  const { pattern, multiline } = options
+  const flags = `gm${options.ignoreCase ? 'i' : ''}${multiline ? 's' : ''}`
+  const wrong = faultOf(pattern, flags)
+  if (wrong !== null) return { ok: false, why: wrong }
+  let thread: Promise<Worker> | null = null
+  const close = async (): Promise<void> => {
+    const running = thread
+    thread = null
+    if (running !== null) await (await running).terminate()
   }
   return {
     ok: true,
     scanner: {
-      async scan(path) {
+      close,
+      async scan(path, signal) {
         const text = await textOf(fs, join(root, path))
         if (text === null) return { ok: true, lines: [] }
-        let matched: ReadonlySet<number> = new Set()
-        const inTime = timed(() => {
-          matched = matchedLines(regex, text, options.multiline)
-        })
-        return inTime
-          ? { ok: true, lines: shownLines(text, matched, options.context) }
-          : { ok: false, why: tooSlow }
+        thread ??= startThread({ pattern, flags, multiline })
+        const matched = await answerOf(await thread, text, signal)
+        if (matched === 'none') return { ok: true, lines: [] }
+        if (matched === 'late') await close()
+        return matched === 'late'
+          ? { ok: false, why: tooSlow }
+          : { ok: true, lines: shownLines(text, new Set(matched), options.context) }
       },
     },
   }
 }
 
-const timeoutCode = 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+function faultOf(pattern: string, flags: string): string | null {
+  try {
+    return RegExp(pattern, flags) && null
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 const tooSlow = 'the pattern takes too long on these files; make it simpler'
+
+function startThread(about: { pattern: string; flags: string; multiline: boolean }): Promise<Worker> {
+  const worker = new Worker(matcher, { eval: true, workerData: about, env: {} })
+  worker.unref()
+  return new Promise((resolve, reject) => {
+    worker.once('online', () => resolve(worker))
+    worker.once('error', reject)
+  })
+}
+
+/** The lines that match; `late` when it took too long, `none` when nobody waits any more. */
+function answerOf(worker: Worker, text: string, signal: AbortSignal): Promise<number[] | 'late' | 'none'> {
+  return new Promise((resolve) => {
+    const end = (result: number[] | 'late' | 'none'): void => {
+      clearTimeout(timer)
+      worker.off('message', end)
+      signal.removeEventListener('abort', onAbort)
+      resolve(result)
+    }
+    const onAbort = (): void => end('none')
+    const timer = setTimeout(() => end('late'), defaults.tools.patternStallMs)
+    worker.once('message', end)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) onAbort()
+    else worker.postMessage(text, [])
+  })
+}
+
+/** Runs on the thread, which has no file of its own in the bundle. Lines are counted from 0. */
+const matcher = `
+const { parentPort, workerData } = require('node:worker_threads')
+const { pattern, flags, multiline } = workerData
+const regex = new RegExp(pattern, flags)
+const singly = (text) => text.split(/\\r?\\n/).flatMap((line, at) => {
+  regex.lastIndex = 0
+  return regex.test(line) ? [at] : []
+})
+const across = (text) => {
+  const found = new Set()
+  let [line, from] = [0, 0]
+  const goTo = (place) => {
+    for (let at = text.indexOf('\\n', from); at >= 0 && at < place; at = text.indexOf('\\n', from)) {
+      line++
+      from = at + 1
+    }
+    return line
+  }
+  for (const match of text.matchAll(regex)) {
+    const first = goTo(match.index)
+    const last = goTo(match.index + Math.max(0, match[0].length - 1))
+    for (let one = first; one <= last; one++) found.add(one)
+  }
+  return [...found]
+}
+parentPort.on('message', (text) => parentPort.postMessage(multiline ? across(text) : singly(text)))
+`
 
 function shownLines(text: string, matched: ReadonlySet<number>, context: number): ScanLine[] {
   if (matched.size === 0) return []
@@ -85,31 +139,6 @@ function shownLines(text: string, matched: ReadonlySet<number>, context: number)
       shown.push({ line: at + 1, text: line, matched: matched.has(at) })
   }
   return shown
-}
-
-function matchedLines(regex: RegExp, text: string, multiline: boolean): Set<number> {
-  const found = new Set<number>()
-  if (multiline) {
-    let [line, from] = [0, 0]
-    const goTo = (place: number) => {
-      for (let at = text.indexOf('\n', from); at >= 0 && at < place; at = text.indexOf('\n', from)) {
-        line++
-        from = at + 1
-      }
-      return line
-    }
-    for (const match of text.matchAll(regex)) {
-      const first = goTo(match.index)
-      const last = goTo(match.index + Math.max(0, match[0].length - 1))
-      for (let one = first; one <= last; one++) found.add(one)
-    }
-    return found
-  }
-  for (const [at, line] of text.split(/\r?\n/).entries()) {
-    regex.lastIndex = 0
-    if (regex.test(line)) found.add(at)
-  }
-  return found
 }
 
 async function textOf(fs: FileSystem, path: string): Promise<string | null> {

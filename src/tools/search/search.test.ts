@@ -55,6 +55,7 @@ const textOf = (outcome: ToolOutcome) =>
   outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 const never = new AbortController().signal
 const found = await findRipgrep()
+const notSearched = '[not searched, since they usually hold keys or wait for the user: .env]'
 const ways = [
   ['ripgrep', async () => found],
   ['our own search', async () => null],
@@ -83,8 +84,12 @@ describe.each(ways)('with %s', (name, ripgrep) => {
         textOf(await grep({ pattern: 'needle' }))
           .split('\n')
           .sort(),
-      ).toEqual(files)
-      expect(textOf(await grep({ pattern: 'nothing like it' }))).toBe('No matches.')
+      ).toEqual([notSearched, ...files].sort())
+      expect(textOf(await grep({ pattern: 'nothing like it' }))).toBe(`No matches. ${notSearched}`)
+      // Not a word about what stands in it: the answer is the same whether it matches or not.
+      for (const pattern of ['^needle=1', '^needle=2'])
+        expect(textOf(await grep({ pattern, glob: '.env' }))).toBe(`No matches. ${notSearched}`)
+      expect(textOf(await grep({ pattern: 'nothing like it', glob: '*.ts' }))).toBe('No matches.')
     },
   )
 
@@ -99,7 +104,7 @@ describe.each(ways)('with %s', (name, ripgrep) => {
       textOf(await grep({ pattern: 'long', path: 'src/deep', output_mode: 'content' })).length,
     ).toBeLessThan(700)
     expect(textOf(await grep({ pattern: '日本', output_mode: 'content' }))).toBe(
-      'src/deep/d.md:1:no match 日本',
+      `src/deep/d.md:1:no match 日本\n${notSearched}`,
     )
     expect(textOf(await grep({ pattern: 'one.needle', path: 'a.ts', multiline: true }))).toBe('a.ts')
   })
