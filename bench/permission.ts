@@ -1,93 +1,53 @@
-// How long judging a command takes, and what the sandbox adds to one: `node scripts/run-ts.mjs bench/permission.ts [--json]`.
-// Each figure beside a baseline in the same run: parsing alone, and the command without the wall. Goal: 5 ms a command.
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parse } from 'unbash'
-import { machineFileSystem } from '../src/disk/fs.ts'
-import { judgeCommand } from '../src/tools/permission/judge-command.ts'
-import { createSandbox } from '../src/tools/shell/sandbox.ts'
-import { acting, looking } from '../test/permission/commands.ts'
+// Permissions, measured: `npm run bench -- permission` prints how long judging takes, beside a baseline.
+//   --corpus            the ask rate over every read-only command of the recorded sessions, with the reasons
+//   --fuzz=N [--seed=S] N mutated commands; what is let run is really run behind bubblewrap; exit code 1 on a finding
+//   --json              the same for programs
+import { corpusOr } from '../test/shared-data.ts'
+import { askRates } from './permission/ask-rate.ts'
+import { fuzzBench } from './permission/fuzz.ts'
+import { speed } from './permission/speed.ts'
 
-const RUNS = 20
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'pal-bench-')))
-mkdirSync(join(root, 'src'))
-const place = { fs: machineFileSystem, root, cwd: root, home: '/nobody' }
-const none = { allow: [], ask: [], deny: [] }
+const REASONS = 12
+const words = process.argv.slice(2)
+const isJson = words.includes('--json')
+const valueOf = (name: string): string | undefined =>
+  words.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
 
-const round = (ms: number): number => Math.round(ms * 1000) / 1000
-const at = (sorted: readonly number[], share: number): number =>
-  round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!)
+function wholeNumber(name: string, text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  process.stderr.write(`--${name} takes a whole number, not ${JSON.stringify(text)}\n`)
+  process.exit(2)
+}
 
-/** The best of several runs of each command: other work on the machine must not count. */
-async function judging(name: string, commands: readonly string[]) {
-  const judged: number[] = []
-  const parsed: number[] = []
-  for (const command of commands) {
-    let [judge, alone] = [Infinity, Infinity]
-    for (let run = 0; run < RUNS; run++) {
-      const start = performance.now()
-      await judgeCommand(command, none, place)
-      const between = performance.now()
-      parse(command)
-      alone = Math.min(alone, performance.now() - between)
-      judge = Math.min(judge, between - start)
-    }
-    judged.push(judge)
-    parsed.push(alone)
+async function askRate(): Promise<void> {
+  const rates = await askRates(corpusOr(words.find((word) => !word.startsWith('--'))))
+  if (isJson) {
+    process.stdout.write(`${JSON.stringify(rates)}\n`)
+    return
   }
-  judged.sort((a, b) => a - b)
-  parsed.sort((a, b) => a - b)
-  return {
-    what: `judging ${commands.length} ${name}`,
-    'median ms': at(judged, 0.5),
-    'slowest ms': at(judged, 1),
-    'baseline median ms': at(parsed, 0.5),
+  console.table(
+    rates.map(({ label, commands, asked }) => ({
+      label,
+      commands,
+      asked,
+      'asked %': Math.round((asked / commands) * 1000) / 10,
+    })),
+  )
+  for (const { label, reasons } of rates.filter((row) => row.label === 'read-only')) {
+    process.stdout.write(`why commands labelled ${label} are asked about:\n`)
+    for (const [reason, commands] of reasons.slice(0, REASONS))
+      process.stdout.write(`${String(commands.length).padStart(4)}  ${reason}\n`)
   }
 }
 
-async function wall() {
-  const sandbox = createSandbox({
-    fs: machineFileSystem,
-    mode: 'auto',
-    network: false,
-    root,
-    writable: [],
-    home: undefined,
-    hidden: [],
-  })
-  if ((await sandbox.state()) !== null) return []
-  const made = await sandbox.around(root)
-  if (!made.ok) return []
-  const timed = (program: string, words: readonly string[]): number[] =>
-    Array.from({ length: RUNS }, () => {
-      const start = performance.now()
-      spawnSync(program, words, { stdio: 'ignore' })
-      return performance.now() - start
-    }).sort((a, b) => a - b)
-  const [program, ...words] = made.before
-  const walled = timed(program!, [...words, 'bash', '-c', 'true'])
-  const plain = timed('bash', ['-c', 'true'])
-  await made.end()
-  return [
-    {
-      what: 'bash -c true in the sandbox',
-      'median ms': at(walled, 0.5),
-      'slowest ms': at(walled, 1),
-      'baseline median ms': at(plain, 0.5),
-    },
-  ]
+const inputs = valueOf('fuzz')
+if (words.includes('--fuzz')) wholeNumber('fuzz', '')
+if (inputs !== undefined) {
+  const seed = valueOf('seed') ?? String(Math.floor(Math.random() * 1_000_000))
+  process.exitCode = await fuzzBench(wholeNumber('fuzz', inputs), wholeNumber('seed', seed), isJson)
+} else if (words.includes('--corpus')) await askRate()
+else {
+  const rows = await speed()
+  if (isJson) process.stdout.write(`${JSON.stringify(rows)}\n`)
+  else console.table(rows)
 }
-
-execFileSync('git', ['init', '-q', root])
-const long = `${looking.filter((command) => !command.includes('\n')).join('; ')}; ls`
-const rows = [
-  await judging('commands that look', looking),
-  await judging('commands that act', acting),
-  await judging('command of many parts', [long]),
-  ...(await wall()),
-]
-rmSync(root, { recursive: true })
-if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify(rows)}\n`)
-else console.table(rows)
