@@ -2,7 +2,13 @@
 // compared by identity first and only what is new is looked at.
 import type { Range } from '../transcript/fact.ts'
 import type { Message, Part, View } from '../projection/view.ts'
-import { createSerializer, goOn, ownMessage, type SentMessage, type SerializerOptions } from './serialize.ts'
+import {
+  createSerializer,
+  continueMessage,
+  ownMessage,
+  type SentMessage,
+  type SerializerOptions,
+} from './serialize.ts'
 
 /** Which reasoning goes along. */
 export interface ReasoningChoice {
@@ -61,7 +67,7 @@ function withOurs(list: SentMessage[], reminder: SentMessage | null): SentMessag
   if (list.length === 0) return list
   if (reminder !== null) list.unshift(reminder)
   else if (list[0]!.role === 'assistant') list.unshift(beginning)
-  if (list.at(-1)!.role === 'assistant') list.push(goOn)
+  if (list.at(-1)!.role === 'assistant') list.push(continueMessage)
   return list
 }
 

@@ -48,7 +48,7 @@ export interface Serializer {
  * Asks for the next answer where one ended without being followed by anything. It was there when the second of two
  * neighbouring answers was made, so it stays between them: on models that bind reasoning the prefix must not lose it.
  */
-export const goOn = ownMessage('Continue.')
+export const continueMessage = ownMessage('Continue.')
 
 /** A message that no entry stands behind. Never marked, so that a mark always has a place in the transcript. */
 export function ownMessage(text: string): SentMessage {
@@ -117,7 +117,7 @@ function answers(message: Message, out: readonly Part[], options: SerializerOpti
     }
     if (pieces.length === 0) continue
     if (!pieces.at(-1)!.block.markable) pieces.push(closing)
-    if (sent.length > 0) sent.push(goOn)
+    if (sent.length > 0) sent.push(continueMessage)
     sent.push(sentMessage('assistant', pieces))
   }
   return sent

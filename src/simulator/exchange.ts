@@ -52,7 +52,7 @@ export interface SimulatedResponse extends WireResponse {
   readonly container: null
 }
 
-export type Outcome =
+export type ExchangeOutcome =
   | { readonly ok: true; readonly reply: Reply }
   | { readonly ok: false; readonly error: WireError }
 export type CountOutcome =
@@ -60,7 +60,7 @@ export type CountOutcome =
   | { readonly ok: false; readonly error: WireError }
 
 export interface Exchange {
-  create(body: unknown, headers: Readonly<Record<string, string>>): Promise<Outcome>
+  create(body: unknown, headers: Readonly<Record<string, string>>): Promise<ExchangeOutcome>
   count(body: unknown, headers: Readonly<Record<string, string>>): CountOutcome
 }
 
@@ -104,7 +104,7 @@ export function createExchange(options: ExchangeOptions): Exchange {
   }
 }
 
-async function create(bench: Bench, body: unknown, headers: Headers): Promise<Outcome> {
+async function create(bench: Bench, body: unknown, headers: Headers): Promise<ExchangeOutcome> {
   const { options, ids } = bench
   const startedAt = options.clock.now()
   const judged = judge(bench, body, headers)

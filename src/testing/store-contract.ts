@@ -12,7 +12,7 @@ import type { Lease, Store } from '../transcript/store.ts'
 import {
   checkpointAt,
   codeOf,
-  entriesOf,
+  readEntries,
   entryFrom,
   failing,
   failureCode,
@@ -44,8 +44,8 @@ export const storeContract: readonly ContractCase[] = [
       assert.equal(next, null)
       await stored(store, lease, notes(0, 2), 0)
       await stored(store, lease, notes(3, 3), 3)
-      assert.deepEqual(await entriesOf(store.read(main)), notes(0, 3))
-      assert.deepEqual(await entriesOf(store.read(main)), notes(0, 3))
+      assert.deepEqual(await readEntries(store.read(main)), notes(0, 3))
+      assert.deepEqual(await readEntries(store.read(main)), notes(0, 3))
       await released(store, lease)
       assert.equal((await leased(store, main)).next, 4)
     },
@@ -58,7 +58,7 @@ export const storeContract: readonly ContractCase[] = [
       const { lease } = await leased(store, main)
       await stored(store, lease, notes(0, 9), 0)
       const places = async (range: { from?: Seq; to?: Seq }): Promise<number[]> =>
-        (await entriesOf(store.read(main, range))).map((entry) => entry.seq)
+        (await readEntries(store.read(main, range))).map((entry) => entry.seq)
       assert.deepEqual(await places({ from: seq(3), to: seq(5) }), [3, 4, 5])
       assert.deepEqual(await places({ from: seq(8) }), [8, 9])
       assert.deepEqual(await places({ to: seq(1) }), [0, 1])
@@ -75,7 +75,7 @@ export const storeContract: readonly ContractCase[] = [
       const { lease } = await leased(store, main)
       await stored(store, lease, notes(0, 5), 0)
       const back = async (before?: Seq): Promise<number[]> =>
-        (await entriesOf(store.readBack(main, before))).map((entry) => entry.seq)
+        (await readEntries(store.readBack(main, before))).map((entry) => entry.seq)
       assert.deepEqual(await back(), [5, 4, 3, 2, 1, 0])
       assert.deepEqual(await back(seq(3)), [2, 1, 0])
       assert.deepEqual(await back(seq(0)), [])
@@ -89,8 +89,8 @@ export const storeContract: readonly ContractCase[] = [
       const store = await makeStore()
       const { lease } = await leased(store, main)
       await stored(store, lease, notes(40, 42), 40)
-      assert.deepEqual(await entriesOf(store.read(main)), notes(40, 42))
-      assert.deepEqual(await entriesOf(store.read(main, { from: seq(0), to: seq(41) })), notes(40, 41))
+      assert.deepEqual(await readEntries(store.read(main)), notes(40, 42))
+      assert.deepEqual(await readEntries(store.read(main, { from: seq(0), to: seq(41) })), notes(40, 41))
       await released(store, lease)
       assert.equal((await leased(store, main)).next, 43)
     },
@@ -108,7 +108,7 @@ export const storeContract: readonly ContractCase[] = [
       }
       const crooked = await store.append(lease, [...notes(2, 2), ...notes(4, 4)], seq(2), 'now')
       assert.equal(!crooked.ok && crooked.why === 'failed' && crooked.failure.code, 'bad-entry')
-      assert.deepEqual(await entriesOf(store.read(main)), notes(0, 1))
+      assert.deepEqual(await readEntries(store.read(main)), notes(0, 1))
       await stored(store, lease, notes(2, 2), 2)
     },
   },
@@ -144,7 +144,7 @@ export const storeContract: readonly ContractCase[] = [
       assert.equal((await store.sync(old)).ok, false)
       await released(store, old)
       await stored(store, lease, notes(1, 1), 1)
-      assert.deepEqual(await entriesOf(store.read(main)), notes(0, 1))
+      assert.deepEqual(await readEntries(store.read(main)), notes(0, 1))
     },
   },
   {
@@ -165,8 +165,8 @@ export const storeContract: readonly ContractCase[] = [
       ]
       const entries = texts.map((text, index) => noteEntry(index, text))
       await stored(store, lease, entries, 0)
-      assert.deepEqual(await entriesOf(store.read(main)), entries)
-      assert.deepEqual(await entriesOf(store.readBack(main)), [...entries].reverse())
+      assert.deepEqual(await readEntries(store.read(main)), entries)
+      assert.deepEqual(await readEntries(store.readBack(main)), [...entries].reverse())
     },
   },
   {
@@ -183,7 +183,7 @@ export const storeContract: readonly ContractCase[] = [
         const store = await makeStore()
         const { lease } = await leased(store, main)
         await stored(store, lease, entries, 0)
-        entries = await entriesOf(store.read(main))
+        entries = await readEntries(store.read(main))
         assert.deepEqual(entries.map(encode), lines)
       }
     },
@@ -307,7 +307,7 @@ export const storeContract: readonly ContractCase[] = [
       )
       assert.ok(outcomes.every((outcome) => outcome.ok))
       assert.equal((await store.sync(lease)).ok, true)
-      assert.equal((await entriesOf(store.read(main))).length, 30)
+      assert.equal((await readEntries(store.read(main))).length, 30)
     },
   },
 ]

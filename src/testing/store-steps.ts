@@ -43,7 +43,7 @@ export async function itemsOf(reading: AsyncIterable<ReadItem>): Promise<ReadIte
   for await (const item of reading) items.push(item)
   return items
 }
-export async function entriesOf(reading: AsyncIterable<ReadItem>): Promise<StoredEntry[]> {
+export async function readEntries(reading: AsyncIterable<ReadItem>): Promise<StoredEntry[]> {
   return (await itemsOf(reading)).map((item) => {
     assert.equal(item.kind, 'entry', JSON.stringify(item))
     return (item as ReadItem & { kind: 'entry' }).entry

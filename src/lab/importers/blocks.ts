@@ -3,7 +3,7 @@
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import type { RecordedBlock, RecordedResult } from '../recording.ts'
-import { fieldsOf, isFields, listOf, numberOf, textOf, type Fields } from './lines.ts'
+import { fieldsOf, isFields, listOf, numberOf, stringOrNull, type Fields } from './lines.ts'
 
 /** The blocks of a message whose content is a text or a list, as the Messages API has it. */
 export function messageBlocks(content: unknown, role: 'user' | 'assistant'): readonly RecordedBlock[] {
@@ -11,7 +11,7 @@ export function messageBlocks(content: unknown, role: 'user' | 'assistant'): rea
   const blocks: RecordedBlock[] = []
   for (const item of listOf(content)) {
     const value: Fields = typeof item === 'string' ? { type: 'text', text: item } : fieldsOf(item)
-    const kind = textOf(fieldsOf(value['meta'])['kind']) ?? undefined
+    const kind = stringOrNull(fieldsOf(value['meta'])['kind']) ?? undefined
     blocks.push({ block: role === 'user' ? userBlockOf(value) : assistantBlockOf(value), kind })
   }
   return blocks
@@ -24,20 +24,20 @@ function userBlockOf(value: Fields): UserBlock | RecordedResult {
 function assistantBlockOf(value: Fields): AssistantBlock {
   switch (value['type']) {
     case 'text':
-      return { ...withoutMeta(value), type: 'text', text: textOf(value['text']) ?? '' }
+      return { ...withoutMeta(value), type: 'text', text: stringOrNull(value['text']) ?? '' }
     case 'thinking':
-      return { ...value, type: 'thinking', thinking: textOf(value['thinking']) ?? '' }
+      return { ...value, type: 'thinking', thinking: stringOrNull(value['thinking']) ?? '' }
     case 'redacted_thinking':
-      return { ...value, type: 'redacted_thinking', data: textOf(value['data']) ?? '' }
+      return { ...value, type: 'redacted_thinking', data: stringOrNull(value['data']) ?? '' }
     case 'tool_use':
-      return callOf(textOf(value['id']), textOf(value['name']), value['input'])
+      return callOf(stringOrNull(value['id']), stringOrNull(value['name']), value['input'])
     case 'tool_result':
       return { type: 'text', text: JSON.stringify(value) }
     case 'image':
     case 'document':
       return { type: 'text', text: `[${value['type']}]` }
     default:
-      return textOf(value['type']) === null
+      return stringOrNull(value['type']) === null
         ? { type: 'text', text: JSON.stringify(value) }
         : ({ ...value } as AssistantBlock & Fields)
   }
@@ -46,16 +46,16 @@ function assistantBlockOf(value: Fields): AssistantBlock {
 function plainBlock(value: Fields): UserBlock {
   const source = value['source']
   if ((value['type'] === 'image' || value['type'] === 'document') && isFields(source)) {
-    const type = textOf(source['type'])
+    const type = stringOrNull(source['type'])
     if (type !== null) return { type: value['type'], source: { ...source, type } }
   }
-  return { type: 'text', text: textOf(value['text']) ?? JSON.stringify(withoutMeta(value)) }
+  return { type: 'text', text: stringOrNull(value['text']) ?? JSON.stringify(withoutMeta(value)) }
 }
 
 function resultOf(value: Fields): RecordedResult {
   return {
     type: 'tool_result',
-    tool_use_id: textOf(value['tool_use_id']) ?? '',
+    tool_use_id: stringOrNull(value['tool_use_id']) ?? '',
     content: resultContent(value['content']),
     is_error: value['is_error'] === true,
   }

@@ -13,7 +13,7 @@ import { TurnList } from '../turn-list.ts'
 import { anthropicUsage, messageBlocks } from './blocks.ts'
 import { chainOf, type Link } from './chain.ts'
 import { markClientLine } from './corpus.ts'
-import { fieldsOf, listOf, textOf, timeOf, type Fields, type Line, type Lines } from './lines.ts'
+import { fieldsOf, listOf, stringOrNull, timeOf, type Fields, type JsonLine, type Lines } from './lines.ts'
 
 export interface BranchOptions {
   /** What to keep where the recording went on in more than one way. */
@@ -40,7 +40,7 @@ const bookkeeping = new Set([
 const talk = new Set(['user', 'assistant', 'attachment'])
 
 export const isClaudeCodeLine = (value: Fields): boolean => {
-  const type = textOf(value['type']) ?? ''
+  const type = stringOrNull(value['type']) ?? ''
   return (
     (talk.has(type) && 'parentUuid' in value) ||
     (bookkeeping.has(type) && ('sessionId' in value || 'leafUuid' in value))
@@ -51,11 +51,11 @@ export function importClaudeCode(name: string, lines: Lines, options: BranchOpti
   const skipped: Skipped[] = [...lines.skipped]
   const notes: string[] = []
   const seen = new Set<string>()
-  const main: Line[] = []
+  const main: JsonLine[] = []
   let sideLines = 0
   for (const record of lines.records) {
-    const type = textOf(record.value['type'])
-    const id = textOf(record.value['uuid'])
+    const type = stringOrNull(record.value['type'])
+    const id = stringOrNull(record.value['uuid'])
     if (type === null || !(talk.has(type) || bookkeeping.has(type))) {
       skipped.push({ line: record.line, why: `unknown type ${JSON.stringify(type)}` })
     } else if (id !== null && seen.has(id)) {
@@ -68,10 +68,10 @@ export function importClaudeCode(name: string, lines: Lines, options: BranchOpti
     }
   }
   if (sideLines > 0) notes.push(`${sideLines} lines of sub-agents are not part of the talk`)
-  const linked = main.filter(({ value }) => textOf(value['uuid']) !== null)
+  const linked = main.filter(({ value }) => stringOrNull(value['uuid']) !== null)
   const chain = chainOf(linked.map(linkOf))
   const kept = options.branches === 'newest' ? newest(linked, chain.line) : linked
-  const turns = turnsOf(kept.filter(({ value }) => talk.has(textOf(value['type']) ?? '')))
+  const turns = turnsOf(kept.filter(({ value }) => talk.has(stringOrNull(value['type']) ?? '')))
   if (turns.length === 0) {
     return {
       ok: false,
@@ -91,21 +91,21 @@ export function importClaudeCode(name: string, lines: Lines, options: BranchOpti
   return { ok: true, recording: recordingOf(name, main, turns), report }
 }
 
-function linkOf({ value }: Line): Link {
+function linkOf({ value }: JsonLine): Link {
   const message = fieldsOf(value['message'])
-  const id = textOf(value['uuid']) ?? ''
+  const id = stringOrNull(value['uuid']) ?? ''
   const answered = listOf(message['content']).some((block) => fieldsOf(block)['type'] === 'tool_result')
-  const group = answered ? 'results' : (textOf(message['id']) ?? id)
+  const group = answered ? 'results' : (stringOrNull(message['id']) ?? id)
   // A boundary begins a new root; the talk before it goes on through the logical parent.
-  const parent = textOf(value['parentUuid']) ?? textOf(value['logicalParentUuid'])
+  const parent = stringOrNull(value['parentUuid']) ?? stringOrNull(value['logicalParentUuid'])
   return { id, parent, group, isTalk: value['type'] === 'user' || value['type'] === 'assistant' }
 }
 
 // The line to the newest message, with the other lines of its responses and the results of its calls.
-function newest(linked: readonly Line[], line: ReadonlySet<number>): readonly Line[] {
+function newest(linked: readonly JsonLine[], line: ReadonlySet<number>): readonly JsonLine[] {
   const ids = new Set<unknown>()
   const calls = new Set<unknown>()
-  const isOfLine = (record: Line, index: number): boolean =>
+  const isOfLine = (record: JsonLine, index: number): boolean =>
     line.has(index) || ids.has(fieldsOf(record.value['message'])['id'])
   linked.forEach(({ value }, index) => {
     const id = fieldsOf(value['message'])['id']
@@ -125,7 +125,7 @@ function newest(linked: readonly Line[], line: ReadonlySet<number>): readonly Li
   )
 }
 
-function turnsOf(records: readonly Line[]): readonly RecordedTurn[] {
+function turnsOf(records: readonly JsonLine[]): readonly RecordedTurn[] {
   const list = new TurnList()
   for (const { value } of records) {
     const at = timeOf(value['timestamp'])
@@ -135,10 +135,10 @@ function turnsOf(records: readonly Line[]): readonly RecordedTurn[] {
     else if (value['isApiErrorMessage'] !== true && message['model'] !== '<synthetic>') {
       list.assistant(messageBlocks(message['content'], 'assistant'), {
         at,
-        messageId: textOf(message['id']) ?? undefined,
+        messageId: stringOrNull(message['id']) ?? undefined,
         usage: anthropicUsage(message['usage']),
-        model: textOf(message['model']) ?? undefined,
-        stop: textOf(message['stop_reason']) ?? undefined,
+        model: stringOrNull(message['model']) ?? undefined,
+        stop: stringOrNull(message['stop_reason']) ?? undefined,
       })
     }
   }
@@ -158,17 +158,18 @@ function userBlocks(value: Fields, message: Fields): readonly RecordedBlock[] {
 }
 
 function attachmentBlocks(attachment: Fields): readonly RecordedBlock[] {
-  const type = textOf(attachment['type'])
+  const type = stringOrNull(attachment['type'])
   if (type === null) return []
-  const text = textOf(attachment['prompt']) ?? textOf(attachment['content']) ?? JSON.stringify(attachment)
+  const text =
+    stringOrNull(attachment['prompt']) ?? stringOrNull(attachment['content']) ?? JSON.stringify(attachment)
   return [{ block: { type: 'text', text }, kind: `attachment:${type}` }]
 }
 
-function recordingOf(name: string, main: readonly Line[], turns: readonly RecordedTurn[]) {
+function recordingOf(name: string, main: readonly JsonLine[], turns: readonly RecordedTurn[]) {
   const answers = turns.filter((turn) => turn.role === 'assistant')
   const first = answers.find((turn) => turn.usage !== undefined)?.usage
-  const version = main.map(({ value }) => textOf(value['version'])).find((found) => found !== null)
-  const session = main.map(({ value }) => textOf(value['sessionId'])).find((found) => found !== null)
+  const version = main.map(({ value }) => stringOrNull(value['version'])).find((found) => found !== null)
+  const session = main.map(({ value }) => stringOrNull(value['sessionId'])).find((found) => found !== null)
   const tools = answers.flatMap(({ content }) =>
     content.flatMap(({ block }) => (block.type === 'tool_use' && 'name' in block ? [block.name] : [])),
   )
@@ -182,7 +183,9 @@ function recordingOf(name: string, main: readonly Line[], turns: readonly Record
     system: null,
     tools: [...new Set(tools)],
     turns,
-    extra: { cwd: main.map(({ value }) => textOf(value['cwd'])).find((found) => found !== null) ?? null },
+    extra: {
+      cwd: main.map(({ value }) => stringOrNull(value['cwd'])).find((found) => found !== null) ?? null,
+    },
   }
 }
 

@@ -11,7 +11,16 @@ import {
 } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { callOf, resultContent } from './blocks.ts'
-import { fieldsOf, isFields, listOf, numberOf, textOf, timeOf, type Fields, type Lines } from './lines.ts'
+import {
+  fieldsOf,
+  isFields,
+  listOf,
+  numberOf,
+  stringOrNull,
+  timeOf,
+  type Fields,
+  type Lines,
+} from './lines.ts'
 
 const envelopes = new Set(['session_meta', 'turn_context', 'response_item', 'event_msg', 'compacted'])
 const items = new Set([
@@ -26,7 +35,7 @@ const items = new Set([
 ])
 
 export const isCodexLine = (value: Fields): boolean => {
-  const type = textOf(value['type']) ?? ''
+  const type = stringOrNull(value['type']) ?? ''
   if (isFields(value['payload'])) return envelopes.has(type)
   return (
     value['record_type'] === 'state' ||
@@ -65,10 +74,11 @@ export function importCodex(name: string, lines: Lines): Imported {
     content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
   )
   const system =
-    textOf(fieldsOf(state.meta['base_instructions'])['text']) ?? textOf(state.meta['instructions'])
+    stringOrNull(fieldsOf(state.meta['base_instructions'])['text']) ??
+    stringOrNull(state.meta['instructions'])
   const recording = {
-    name: textOf(state.meta['id']) ?? name,
-    client: `codex ${textOf(state.meta['cli_version']) ?? ''}`.trim(),
+    name: stringOrNull(state.meta['id']) ?? name,
+    client: `codex ${stringOrNull(state.meta['cli_version']) ?? ''}`.trim(),
     model: state.model ?? 'unknown',
     usageKind: state.first === null ? ('none' as const) : ('openai' as const),
     outputCounts: 'final' as const,
@@ -76,7 +86,7 @@ export function importCodex(name: string, lines: Lines): Imported {
     system,
     tools: [...new Set(calls)],
     turns,
-    extra: { cwd: textOf(state.meta['cwd']) },
+    extra: { cwd: stringOrNull(state.meta['cwd']) },
   }
   const { skipped } = state
   const report = {
@@ -100,14 +110,14 @@ function take(state: State, value: Fields): string | null {
       state.meta = { ...payload, ...state.meta }
       return null
     case 'turn_context':
-      state.model = textOf(payload['model']) ?? state.model
+      state.model = stringOrNull(payload['model']) ?? state.model
       return null
     case 'event_msg':
       if (payload['type'] === 'token_count') takeCounts(state, fieldsOf(payload['info']))
       return null
     case 'compacted':
       state.list.user(
-        [{ block: { type: 'text', text: textOf(payload['message']) ?? '' }, kind: 'compact_summary' }],
+        [{ block: { type: 'text', text: stringOrNull(payload['message']) ?? '' }, kind: 'compact_summary' }],
         at,
       )
       return null
@@ -127,7 +137,7 @@ function takeItem(state: State, item: Fields, at: number | null): string | null 
     list.assistant([{ block }], { at, model: state.model ?? undefined })
     return null
   }
-  const id = textOf(item['call_id']) ?? textOf(item['id'])
+  const id = stringOrNull(item['call_id']) ?? stringOrNull(item['id'])
   switch (item['type']) {
     case 'message': {
       const blocks = itemTexts(item)
@@ -141,15 +151,15 @@ function takeItem(state: State, item: Fields, at: number | null): string | null 
     }
     case 'reasoning': {
       const thinking = listOf(item['summary'])
-        .map((part) => textOf(fieldsOf(part)['text']) ?? '')
+        .map((part) => stringOrNull(fieldsOf(part)['text']) ?? '')
         .join('\n\n')
-      const signature = textOf(item['encrypted_content'])
+      const signature = stringOrNull(item['encrypted_content'])
       return answer({ type: 'thinking', thinking, ...(signature === null ? {} : { signature }) })
     }
     case 'function_call':
-      return answer(callOf(id, textOf(item['name']), item['arguments']))
+      return answer(callOf(id, stringOrNull(item['name']), item['arguments']))
     case 'custom_tool_call':
-      return answer(callOf(id, textOf(item['name']), { input: item['input'] }))
+      return answer(callOf(id, stringOrNull(item['name']), { input: item['input'] }))
     case 'local_shell_call':
       return answer(callOf(id, 'local_shell', item['action']))
     case 'web_search_call':
@@ -171,7 +181,7 @@ function itemTexts(item: Fields): readonly RecordedBlock[] {
   return listOf(content).map((part) => {
     const value = fieldsOf(part)
     const text =
-      textOf(value['text']) ?? (value['type'] === 'input_image' ? '[image]' : JSON.stringify(value))
+      stringOrNull(value['text']) ?? (value['type'] === 'input_image' ? '[image]' : JSON.stringify(value))
     return { block: { type: 'text', text } }
   })
 }
@@ -190,7 +200,7 @@ const clientNote =
   /^\s*(<(environment_context|user_instructions|INSTRUCTIONS|turn_aborted)>|# AGENTS\.md instructions)/
 
 function kindOf(role: unknown, { block }: RecordedBlock): string | undefined {
-  if (role !== 'user') return textOf(role) ?? 'unknown'
+  if (role !== 'user') return stringOrNull(role) ?? 'unknown'
   return 'text' in block && clientNote.test(block.text) ? 'client_note' : undefined
 }
 

@@ -1,7 +1,7 @@
 // The neutral corpus format: a header line, then one line a turn in the Messages API's shape, perhaps packed.
 import type { Imported, RecordedBlock, RecordedTurn, Recording, Skipped } from '../recording.ts'
 import { anthropicUsage, messageBlocks } from './blocks.ts'
-import { fieldsOf, listOf, numberOf, textOf, timeOf, type Fields, type Lines } from './lines.ts'
+import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
 
 const known = new Set([
   'session',
@@ -23,7 +23,7 @@ export function importCorpus(name: string, lines: Lines): Imported {
   if (header === undefined || !isCorpusHeader(header.value)) {
     return { ok: false, failure: { code: 'no-header', message: `${name}, line 1: no corpus header` } }
   }
-  const client = textOf(header.value['client']) ?? 'unknown'
+  const client = stringOrNull(header.value['client']) ?? 'unknown'
   const skipped: Skipped[] = [...lines.skipped]
   const turns: RecordedTurn[] = []
   for (const { line, value } of lines.records.slice(1)) {
@@ -46,14 +46,14 @@ export function importCorpus(name: string, lines: Lines): Imported {
 function headerOf(name: string, client: string, value: Fields): Omit<Recording, 'turns'> {
   const usageKind = value['usage_kind']
   return {
-    name: textOf(value['session']) ?? name,
+    name: stringOrNull(value['session']) ?? name,
     client,
-    model: textOf(value['model']) ?? 'unknown',
+    model: stringOrNull(value['model']) ?? 'unknown',
     usageKind: usageKind === 'anthropic' || usageKind === 'openai' ? usageKind : 'none',
     outputCounts: value['output_tokens'] === 'partial' ? 'partial' : 'final',
     firstRequestTokens: numberOf(value['first_request_tokens']),
-    system: textOf(value['system']),
-    tools: listOf(value['tools']).map((tool) => textOf(fieldsOf(tool)['name']) ?? 'unknown'),
+    system: stringOrNull(value['system']),
+    tools: listOf(value['tools']).map((tool) => stringOrNull(fieldsOf(tool)['name']) ?? 'unknown'),
     extra: Object.fromEntries(Object.entries(value).filter(([field]) => !known.has(field))),
   }
 }
@@ -66,7 +66,7 @@ function turnOf(value: Fields, client: string): RecordedTurn {
     content: role === 'user' && client.startsWith('claude-code') ? blocks.map(markClientLine) : blocks,
     at: timeOf(value['timestamp']),
     usage: anthropicUsage(value['usage']),
-    model: textOf(value['model']) ?? undefined,
+    model: stringOrNull(value['model']) ?? undefined,
   }
 }
 

@@ -7,14 +7,14 @@ import type { Skipped } from '../recording.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export interface Line {
+export interface JsonLine {
   /** Counted from one, as editors do. */
   readonly line: number
   readonly value: Fields
 }
 export interface Lines {
   readonly total: number
-  readonly records: readonly Line[]
+  readonly records: readonly JsonLine[]
   readonly skipped: readonly Skipped[]
 }
 
@@ -38,7 +38,7 @@ export function unpack(name: string, bytes: Uint8Array): Result<{ readonly bytes
  * cut short, still give the second.
  */
 export function readLines(bytes: Uint8Array, isWhole: (value: Fields) => boolean): Lines {
-  const records: Line[] = []
+  const records: JsonLine[] = []
   const skipped: Skipped[] = []
   let line = 0
   for (let start = 0; start < bytes.length;) {
@@ -90,7 +90,7 @@ function salvage(text: string, isWhole: (value: Fields) => boolean): Fields | nu
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {})
-export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+export const stringOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 export const numberOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

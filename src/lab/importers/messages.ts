@@ -4,12 +4,12 @@ import type { UserBlock } from '../../transcript/content.ts'
 import type { Imported, RecordedBlock, Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { anthropicUsage, callOf, messageBlocks, resultContent } from './blocks.ts'
-import { fieldsOf, isFields, listOf, textOf, timeOf, type Fields } from './lines.ts'
+import { fieldsOf, isFields, listOf, stringOrNull, timeOf, type Fields } from './lines.ts'
 
 const roles = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function'])
 
 export const isMessage = (value: unknown): boolean =>
-  isFields(value) && roles.has(textOf(value['role']) ?? '')
+  isFields(value) && roles.has(stringOrNull(value['role']) ?? '')
 
 /** The messages of a parsed file, or null when it holds none. */
 export function messagesIn(value: unknown): readonly unknown[] | null {
@@ -42,7 +42,7 @@ export function importMessages(name: string, value: unknown): Imported {
     name,
     client: isChat ? 'openai messages' : 'anthropic messages',
     model:
-      textOf(fieldsOf(value)['model']) ??
+      stringOrNull(fieldsOf(value)['model']) ??
       answers.find((turn) => turn.model !== undefined)?.model ??
       'unknown',
     usageKind: answers.some((turn) => turn.usage !== undefined) ? ('anthropic' as const) : ('none' as const),
@@ -86,7 +86,7 @@ function takeSystem(list: TurnList, message: Fields, system: string[], index: nu
     list.user(
       texts.map((text) => ({
         block: { type: 'text', text },
-        kind: `role:${textOf(message['role']) ?? index}`,
+        kind: `role:${stringOrNull(message['role']) ?? index}`,
       })),
       null,
     )
@@ -97,12 +97,12 @@ function takeAnthropic(list: TurnList, message: Fields): void {
   if (message['role'] === 'user') return list.user(messageBlocks(message['content'], 'user'), at)
   list.assistant(messageBlocks(message['content'], 'assistant'), {
     at,
-    messageId: textOf(message['id']) ?? undefined,
+    messageId: stringOrNull(message['id']) ?? undefined,
     usage: anthropicUsage(message['usage']),
-    model: textOf(message['model']) ?? undefined,
-    stop: textOf(message['stop_reason']) ?? undefined,
+    model: stringOrNull(message['model']) ?? undefined,
+    stop: stringOrNull(message['stop_reason']) ?? undefined,
   })
-  if (textOf(message['id']) === null) list.closeResponse()
+  if (stringOrNull(message['id']) === null) list.closeResponse()
 }
 
 function takeChat(list: TurnList, message: Fields): void {
@@ -110,7 +110,7 @@ function takeChat(list: TurnList, message: Fields): void {
   switch (message['role']) {
     case 'tool':
     case 'function': {
-      const call = textOf(message['tool_call_id']) ?? textOf(message['name']) ?? ''
+      const call = stringOrNull(message['tool_call_id']) ?? stringOrNull(message['name']) ?? ''
       return list.user(
         [
           {
@@ -137,7 +137,7 @@ function takeChat(list: TurnList, message: Fields): void {
 }
 
 function thought(message: Fields): readonly RecordedBlock[] {
-  const thinking = textOf(message['reasoning_content']) ?? textOf(message['reasoning'])
+  const thinking = stringOrNull(message['reasoning_content']) ?? stringOrNull(message['reasoning'])
   return thinking === null || thinking === '' ? [] : [{ block: { type: 'thinking', thinking } }]
 }
 
@@ -147,7 +147,13 @@ function callsOf(message: Fields): readonly RecordedBlock[] {
   return calls.map((call) => {
     const value = fieldsOf(call)
     const made = fieldsOf(value['function'] ?? value['custom'])
-    return { block: callOf(textOf(value['id']), textOf(made['name']), made['arguments'] ?? made['input']) }
+    return {
+      block: callOf(
+        stringOrNull(value['id']),
+        stringOrNull(made['name']),
+        made['arguments'] ?? made['input'],
+      ),
+    }
   })
 }
 
@@ -157,14 +163,16 @@ function chatParts(content: unknown): readonly RecordedBlock[] {
 }
 
 function chatPart(part: Fields): UserBlock {
-  const url = textOf(fieldsOf(part['image_url'])['url'])
+  const url = stringOrNull(fieldsOf(part['image_url'])['url'])
   if (url !== null) return { type: 'image', source: { type: 'url', url } }
-  return { type: 'text', text: textOf(part['text']) ?? JSON.stringify(part) }
+  return { type: 'text', text: stringOrNull(part['text']) ?? JSON.stringify(part) }
 }
 
 function plainTexts(content: unknown): readonly string[] {
   if (typeof content === 'string') return content === '' ? [] : [content]
-  return listOf(content).map((part) => textOf(part) ?? textOf(fieldsOf(part)['text']) ?? JSON.stringify(part))
+  return listOf(content).map(
+    (part) => stringOrNull(part) ?? stringOrNull(fieldsOf(part)['text']) ?? JSON.stringify(part),
+  )
 }
 
 const asText = (text: string): RecordedBlock => ({ block: { type: 'text', text } })

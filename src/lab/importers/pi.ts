@@ -11,10 +11,10 @@ import {
   isFields,
   listOf,
   numberOf,
-  textOf,
+  stringOrNull,
   timeOf,
   type Fields,
-  type Line,
+  type JsonLine,
   type Lines,
 } from './lines.ts'
 
@@ -38,13 +38,13 @@ const stops: Readonly<Record<string, string>> = {
 export const isPiLine = (value: Fields): boolean =>
   (value['type'] === 'session' && 'cwd' in value) ||
   (value['type'] === 'message' && isFields(value['message']) && !('parentUuid' in value)) ||
-  (spoken.has(textOf(value['type']) ?? '') && 'parentId' in value)
+  (spoken.has(stringOrNull(value['type']) ?? '') && 'parentId' in value)
 
 export function importPi(name: string, lines: Lines, options: BranchOptions = {}): Imported {
   const skipped: Skipped[] = [...lines.skipped]
-  const known: Line[] = []
+  const known: JsonLine[] = []
   for (const record of lines.records) {
-    const type = textOf(record.value['type']) ?? ''
+    const type = stringOrNull(record.value['type']) ?? ''
     if (silent.has(type) || spoken.has(type)) known.push(record)
     else skipped.push({ line: record.line, why: `unknown type ${JSON.stringify(type)}` })
   }
@@ -71,16 +71,17 @@ export function importPi(name: string, lines: Lines, options: BranchOptions = {}
     content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
   )
   const recording = {
-    name: textOf(header['id']) ?? name,
+    name: stringOrNull(header['id']) ?? name,
     client: `pi session v${numberOf(header['version']) ?? 1}`,
-    model: answers.find((turn) => turn.model !== undefined)?.model ?? textOf(header['modelId']) ?? 'unknown',
+    model:
+      answers.find((turn) => turn.model !== undefined)?.model ?? stringOrNull(header['modelId']) ?? 'unknown',
     usageKind: first === undefined ? ('none' as const) : ('anthropic' as const),
     outputCounts: 'final' as const,
     firstRequestTokens: first === undefined ? null : contextOf(first),
     system: null,
     tools: [...new Set(calls)],
     turns,
-    extra: { cwd: textOf(header['cwd']) },
+    extra: { cwd: stringOrNull(header['cwd']) },
   }
   const { islandsJoined, branches } = chain ?? { islandsJoined: 0, branches: 0 }
   const report = {
@@ -95,9 +96,14 @@ export function importPi(name: string, lines: Lines, options: BranchOptions = {}
   return { ok: true, recording, report }
 }
 
-const linkOf = ({ value }: Line, index: number) => {
-  const id = textOf(value['id']) ?? `line ${index}`
-  return { id, parent: textOf(value['parentId']), group: id, isTalk: spoken.has(textOf(value['type']) ?? '') }
+const linkOf = ({ value }: JsonLine, index: number) => {
+  const id = stringOrNull(value['id']) ?? `line ${index}`
+  return {
+    id,
+    parent: stringOrNull(value['parentId']),
+    group: id,
+    isTalk: spoken.has(stringOrNull(value['type']) ?? ''),
+  }
 }
 
 function takeEntry(list: TurnList, value: Fields): void {
@@ -107,16 +113,16 @@ function takeEntry(list: TurnList, value: Fields): void {
       return takeMessage(list, fieldsOf(value['message']), at)
     case 'compaction':
       return list.user(
-        [{ block: { type: 'text', text: textOf(value['summary']) ?? '' }, kind: 'compact_summary' }],
+        [{ block: { type: 'text', text: stringOrNull(value['summary']) ?? '' }, kind: 'compact_summary' }],
         at,
       )
     case 'branch_summary':
       return list.user(
-        [{ block: { type: 'text', text: textOf(value['summary']) ?? '' }, kind: 'branch_summary' }],
+        [{ block: { type: 'text', text: stringOrNull(value['summary']) ?? '' }, kind: 'branch_summary' }],
         at,
       )
     case 'custom_message':
-      return list.user(said(value['content'], textOf(value['customType']) ?? 'custom'), at)
+      return list.user(said(value['content'], stringOrNull(value['customType']) ?? 'custom'), at)
   }
 }
 
@@ -131,13 +137,13 @@ function takeMessage(list: TurnList, message: Fields, fallback: number | null): 
         {
           at,
           usage: usageOf(message['usage']),
-          model: textOf(message['model']) ?? undefined,
-          stop: stops[textOf(message['stopReason']) ?? ''],
+          model: stringOrNull(message['model']) ?? undefined,
+          stop: stops[stringOrNull(message['stopReason']) ?? ''],
         },
       )
       return list.closeResponse()
     case 'toolResult': {
-      const call = textOf(message['toolCallId']) ?? ''
+      const call = stringOrNull(message['toolCallId']) ?? ''
       const content = resultContent(withSources(message['content']))
       return list.user(
         [
@@ -149,12 +155,12 @@ function takeMessage(list: TurnList, message: Fields, fallback: number | null): 
       )
     }
     case 'bashExecution': {
-      const text = `Ran \`${textOf(message['command']) ?? ''}\`\n${textOf(message['output']) ?? ''}`
+      const text = `Ran \`${stringOrNull(message['command']) ?? ''}\`\n${stringOrNull(message['output']) ?? ''}`
       return list.user([{ block: { type: 'text', text }, kind: 'user_bash' }], at)
     }
     default:
       return list.user(
-        said(message['content'] ?? message['summary'], `role:${textOf(message['role']) ?? 'unknown'}`),
+        said(message['content'] ?? message['summary'], `role:${stringOrNull(message['role']) ?? 'unknown'}`),
         at,
       )
   }
@@ -177,17 +183,17 @@ function withSources(content: unknown): unknown {
 function answerBlock(value: Fields): AssistantBlock {
   switch (value['type']) {
     case 'thinking': {
-      const signature = textOf(value['thinkingSignature'])
+      const signature = stringOrNull(value['thinkingSignature'])
       return {
         type: 'thinking',
-        thinking: textOf(value['thinking']) ?? '',
+        thinking: stringOrNull(value['thinking']) ?? '',
         ...(signature === null ? {} : { signature }),
       }
     }
     case 'toolCall':
-      return callOf(textOf(value['id']), textOf(value['name']), value['arguments'])
+      return callOf(stringOrNull(value['id']), stringOrNull(value['name']), value['arguments'])
     default:
-      return { type: 'text', text: textOf(value['text']) ?? JSON.stringify(value) }
+      return { type: 'text', text: stringOrNull(value['text']) ?? JSON.stringify(value) }
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type SessionStats,
 } from './session-stats.ts'
 
-export interface Line {
+export interface StatsLine {
   readonly name: string
   readonly sessions: number
   readonly bill: Bill
@@ -20,7 +20,7 @@ export interface Line {
   readonly hitRate: number | null
 }
 
-export interface PurposeLine extends Line {
+export interface PurposeLine extends StatsLine {
   readonly forks: number
   /** Calls that ended without what they were made for, and what they took. */
   readonly wasted: number
@@ -39,8 +39,8 @@ export interface Stats {
   readonly total: Bill
   readonly hitRate: number | null
   readonly cacheBreaks: number
-  readonly days: readonly Line[]
-  readonly projects: readonly Line[]
+  readonly days: readonly StatsLine[]
+  readonly projects: readonly StatsLine[]
   readonly purposes: readonly PurposeLine[]
   readonly layers: readonly LayerLine[]
   readonly compactions: Compactions
@@ -79,7 +79,7 @@ function hitRateOf({ fresh, read, written }: Bill): number | null {
   return prompt === 0 ? null : read / prompt
 }
 
-function linesOf(all: readonly { readonly name: string; readonly bill: Bill }[]): readonly Line[] {
+function linesOf(all: readonly { readonly name: string; readonly bill: Bill }[]): readonly StatsLine[] {
   const lines = new Map<string, { sessions: number; bill: Bill }>()
   for (const { name, bill } of all) {
     const before = lines.get(name) ?? { sessions: 0, bill: noBill }

@@ -69,7 +69,7 @@ export const note = (ledger: Ledger, rule: RepairRule, path: string, what: strin
   ledger.repairs.push({ rule, path, what })
 }
 export const messagePath = (draft: Draft): string => `messages.${draft.at}`
-export const placeOf = (ledger: Ledger, block: WireBlock, draft: Draft): string =>
+export const draftPlace = (ledger: Ledger, block: WireBlock, draft: Draft): string =>
   ledger.places.get(block) ?? messagePath(draft)
 
 /** The block with some keys changed; undefined removes a key. It keeps its place for the reports. */

@@ -2,7 +2,7 @@
 // lifetime behind a short one. Where marks belong is decided elsewhere; this only keeps them legal.
 import type { CacheControl, WireBlock } from '../../model/wire.ts'
 import { canBearMark, isBlock, isMarked, isRecord } from './blocks.ts'
-import { changed, messagePath, note, placeOf, withBlocks, type Draft, type Ledger } from './draft.ts'
+import { changed, messagePath, note, draftPlace, withBlocks, type Draft, type Ledger } from './draft.ts'
 
 /** A mark on reasoning or on an empty text moves to the nearest block before it that can bear one. */
 export function marksMoved(drafts: readonly Draft[], ledger: Ledger): readonly Draft[] {
@@ -17,7 +17,7 @@ export function marksMoved(drafts: readonly Draft[], ledger: Ledger): readonly D
       note(
         ledger,
         'mark-place',
-        placeOf(ledger, block, draft),
+        draftPlace(ledger, block, draft),
         'a cache mark moved back to a block that can bear it',
       )
       blocks[index] = changed(ledger, block, { cache_control: undefined })
@@ -63,7 +63,7 @@ export function marksLimited(drafts: readonly Draft[], limits: MarkLimits, ledge
   return drafts.map((draft) => {
     const settle = (block: WireBlock): WireBlock => {
       if (block.cache_control === undefined || !isMarked(block)) return block
-      const place = placeOf(ledger, block, draft) || messagePath(draft)
+      const place = draftPlace(ledger, block, draft) || messagePath(draft)
       if (surplus > 0) {
         surplus -= 1
         note(ledger, 'mark-count', place, `a cache mark above the ${limits.maxMarks} allowed was taken away`)

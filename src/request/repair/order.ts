@@ -2,9 +2,9 @@
 // a user first and a user last.
 import type { WireBlock } from '../../model/wire.ts'
 import { blockText, isBlank, isReasoningType, isToolChange } from './blocks.ts'
-import { changed, made, messagePath, note, placeOf, withBlocks, type Draft, type Ledger } from './draft.ts'
+import { changed, made, messagePath, note, draftPlace, withBlocks, type Draft, type Ledger } from './draft.ts'
 import { endsInServerResult } from './server-tools.ts'
-import { emptyUser, goOn, noAnswer, opening } from './words.ts'
+import { emptyUser, continueText, noAnswer, opening } from './words.ts'
 
 /** Without empty texts, empty answers and split messages. An empty user message waits: it may still be merged. */
 export function joined(drafts: readonly Draft[], ledger: Ledger): readonly Draft[] {
@@ -20,7 +20,12 @@ export function joined(drafts: readonly Draft[], ledger: Ledger): readonly Draft
 function withoutBlankText(draft: Draft, ledger: Ledger): Draft {
   const kept = draft.blocks.filter((block) => {
     if (block.type !== 'text' || !isBlank(blockText(block) ?? '')) return true
-    note(ledger, 'empty-text', placeOf(ledger, block, draft), 'left out: a text without a visible character')
+    note(
+      ledger,
+      'empty-text',
+      draftPlace(ledger, block, draft),
+      'left out: a text without a visible character',
+    )
     return false
   })
   return withBlocks(draft, kept)
@@ -93,7 +98,7 @@ export function bounded(drafts: readonly Draft[], prefill: boolean, ledger: Ledg
   const first = out[0]
   if (first === undefined || (first.role !== 'user' && first.blocks[0]?.type !== 'compaction')) {
     note(ledger, 'first-user', 'messages.0', 'a user message was put first')
-    out.unshift(made('user', 0, [{ type: 'text', text: first === undefined ? goOn : opening }]))
+    out.unshift(made('user', 0, [{ type: 'text', text: first === undefined ? continueText : opening }]))
   }
   const last = out.at(-1)
   if (last?.role !== 'assistant') return out
@@ -104,7 +109,7 @@ export function bounded(drafts: readonly Draft[], prefill: boolean, ledger: Ledg
     messagePath(last),
     'a user message was put last: this model does not continue an answer',
   )
-  return [...out, made('user', last.at, [{ type: 'text', text: goOn }])]
+  return [...out, made('user', last.at, [{ type: 'text', text: continueText }])]
 }
 
 function withoutTrailingSpace(draft: Draft, ledger: Ledger): Draft {
@@ -114,7 +119,7 @@ function withoutTrailingSpace(draft: Draft, ledger: Ledger): Draft {
   note(
     ledger,
     'trailing-space',
-    placeOf(ledger, last, draft),
+    draftPlace(ledger, last, draft),
     'space at the end of the answer to be continued was cut',
   )
   return withBlocks(draft, [...draft.blocks.slice(0, -1), changed(ledger, last, { text: text.trimEnd() })])

@@ -3,7 +3,7 @@
 // Ids are settled from the front, so that a longer list keeps the ids its shorter beginning got.
 import type { WireBlock } from '../../model/wire.ts'
 import { idPattern } from './blocks.ts'
-import { changed, made, messagePath, note, placeOf, withBlocks, type Draft, type Ledger } from './draft.ts'
+import { changed, made, messagePath, note, draftPlace, withBlocks, type Draft, type Ledger } from './draft.ts'
 import { missingResult, truncatedCall } from './words.ts'
 
 interface Call {
@@ -44,7 +44,7 @@ function collectCalls(drafts: readonly Draft[], ledger: Ledger): Call[] {
         note(
           ledger,
           'call-duplicate',
-          placeOf(ledger, block, draft),
+          draftPlace(ledger, block, draft),
           `a repetition of call ${call.rawId} left out`,
         )
         call.id = null
@@ -90,7 +90,7 @@ function assignResults(drafts: readonly Draft[], calls: readonly Call[], ledger:
       orphans += 1
       const rule = earlier.length > 0 ? 'result-duplicate' : 'result-orphan'
       const why = earlier.length > 0 ? 'its call has one already' : 'no call before it has this id'
-      note(ledger, rule, placeOf(ledger, block, draft), `result for ${id} left out: ${why}`)
+      note(ledger, rule, draftPlace(ledger, block, draft), `result for ${id} left out: ${why}`)
     }
   })
   return orphans
@@ -103,7 +103,7 @@ function nameCalls(calls: readonly Call[], ledger: Ledger, drafts: readonly Draf
   for (const call of calls) {
     const draft = drafts[call.message]
     if (call.id === null || draft === undefined) continue
-    const place = placeOf(ledger, call.block, draft)
+    const place = draftPlace(ledger, call.block, draft)
     if (call.print !== '' && prints.has(call.print) && call.result === null) {
       note(ledger, 'call-duplicate', place, `a repetition of call ${call.rawId} left out`)
       call.id = null

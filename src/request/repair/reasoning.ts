@@ -2,7 +2,7 @@
 // reasoning of another model is refused; on models that bind reasoning to the prefix, what follows a change is void.
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import { isBlock, isMarked, isReasoningType, isRecord, isWellFormed, knownKeys } from './blocks.ts'
-import { changed, note, placeOf, withBlocks, type Draft, type Ledger, type RepairRule } from './draft.ts'
+import { changed, note, draftPlace, withBlocks, type Draft, type Ledger, type RepairRule } from './draft.ts'
 
 /** Where a reasoning block comes from, as far as the caller knows. */
 export interface ReasoningOrigin {
@@ -38,7 +38,8 @@ export function keepSendable(
       else {
         const refused = refusal(block, chainBroken, options)
         if (refused === null) kept.push(bare(block, draft, ledger))
-        else note(ledger, refused.rule, placeOf(ledger, block, draft), `reasoning left out: ${refused.why}`)
+        else
+          note(ledger, refused.rule, draftPlace(ledger, block, draft), `reasoning left out: ${refused.why}`)
         chainBroken ||= options.bindsPrefix && refused?.rule === 'reasoning-damaged'
       }
     }
@@ -79,7 +80,7 @@ function bare(block: WireBlock, draft: Draft, ledger: Ledger): WireBlock {
     (key) => known?.has(key) === false && !(key === 'cache_control' && isMarked(block)),
   )
   if (refused.length === 0) return block
-  note(ledger, 'extra-key', placeOf(ledger, block, draft), `left out: ${refused.join(', ')}`)
+  note(ledger, 'extra-key', draftPlace(ledger, block, draft), `left out: ${refused.join(', ')}`)
   return changed(ledger, block, Object.fromEntries(refused.map((key) => [key, undefined])))
 }
 
@@ -133,7 +134,7 @@ export function unbound(
         note(
           ledger,
           'reasoning-bound',
-          placeOf(ledger, block, draft),
+          draftPlace(ledger, block, draft),
           'reasoning left out: an earlier part of the request changed',
         )
         continue

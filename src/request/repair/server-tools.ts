@@ -2,7 +2,7 @@
 // is the provider's own and cannot be made up, so a half pair is left out.
 import type { WireBlock } from '../../model/wire.ts'
 import { isServerCall, isServerResult } from './blocks.ts'
-import { note, placeOf, withBlocks, type Draft, type Ledger } from './draft.ts'
+import { note, draftPlace, withBlocks, type Draft, type Ledger } from './draft.ts'
 
 /** `open`: the turn is paused and goes on from here, so that a call at its end may still be running. */
 export function serverPairs(draft: Draft, open: boolean, ledger: Ledger): Draft {
@@ -28,7 +28,7 @@ export function serverPairs(draft: Draft, open: boolean, ledger: Ledger): Draft 
     note(
       ledger,
       'server-pair',
-      placeOf(ledger, block, draft),
+      draftPlace(ledger, block, draft),
       `${block.type} left out: its other half is missing`,
     )
   }

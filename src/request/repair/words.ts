@@ -9,6 +9,6 @@ export const noOutput = '(no output)'
 export const failedWithMedia = '(The call failed; what it returned stands below.)'
 export const emptyUser = '(no content)'
 export const opening = '(The earlier part of this conversation is not shown.)'
-export const goOn = 'Continue.'
+export const continueText = 'Continue.'
 /** Follows reasoning that led to no visible output; the wire refuses a message that ends in reasoning. */
 export const noAnswer = '(no answer)'

@@ -1,3 +1,4 @@
+import { isRecord } from '../rules/shape.ts'
 // Owns the blocks of an answer: how they are made, how they are read back, and how ids are derived. An id is a
 // function of what was asked, so that the same request always gets the same answer.
 import { createHash } from 'node:crypto'
@@ -40,9 +41,6 @@ export function fieldText(block: WireBlock, key: string): string {
   const value = block[key]
   return typeof value === 'string' ? value : ''
 }
-
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The text in a string, a block or a list of blocks; everything else counts as none. */
 export function plainText(content: unknown): string {

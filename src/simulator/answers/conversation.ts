@@ -1,7 +1,8 @@
 // Owns the reading of a wire request as a conversation: what was said to the model, what it called, what came back.
 // Pure. On the wire an injected text looks like the user's; what can be told apart is told apart here.
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
-import { blocksOf, fieldText, isRecord, plainText } from './blocks.ts'
+import { blocksOf, fieldText, plainText } from './blocks.ts'
+import { isRecord } from '../rules/shape.ts'
 
 export interface Said {
   /** Index of the message. */

@@ -12,12 +12,12 @@ import {
   call,
   digest,
   fieldText,
-  isRecord,
   plainText,
   requestSeed,
   text,
   thinking,
 } from './blocks.ts'
+import { isRecord } from '../rules/shape.ts'
 import { jobOf, ruleModel } from './rule-model.ts'
 
 export interface RecordedOptions {

@@ -5,7 +5,7 @@ import { sectionsIn } from './sections.ts'
 import { withoutTasks, type Step, type Task } from './task.ts'
 import type { Intent, Verb } from './toolbox.ts'
 
-export type Outcome = 'failed' | 'passed'
+export type StepOutcome = 'failed' | 'passed'
 
 export const labelOf = (task: Task, step: Step): string =>
   `[${task.name} ${step.number}/${task.steps.length}]`
@@ -25,7 +25,7 @@ export function labelled(
 }
 
 /** An exit code decides where one is told; then the error flag; then what test runners print. */
-export function outcomeOf(result: { readonly text: string; readonly isError: boolean }): Outcome {
+export function outcomeOf(result: { readonly text: string; readonly isError: boolean }): StepOutcome {
   const exit = /\bexit(?:ed)?(?: with)?(?: code| status)\s*[:=]?\s*(\d+)/iu.exec(result.text)
   if (exit !== null) return Number(exit[1]) === 0 ? 'passed' : 'failed'
   if (result.isError) return 'failed'
@@ -55,13 +55,13 @@ export function labelledLines(talk: Conversation): readonly string[] {
 
 export interface Told {
   readonly done: ReadonlySet<number>
-  readonly outcomes: ReadonlyMap<number, Outcome>
+  readonly outcomes: ReadonlyMap<number, StepOutcome>
 }
 
 /** What the texts given to the model say was done: by label, or, where there are no labels, by verb and object. */
 export function toldOf(task: Task, talk: Conversation): Told {
   const texts = talk.said.map((item) => withoutTasks(item.text))
-  const outcomes = new Map<number, Outcome>()
+  const outcomes = new Map<number, StepOutcome>()
   let reached = 0
   for (const { step, line } of texts.flatMap((part) => labelled(task, part))) {
     if (isOpenLabel(line)) continue
@@ -95,7 +95,7 @@ const pastForms: Readonly<Record<Verb, RegExp>> = {
 function toldInProse(task: Task, texts: readonly string[]): Told {
   const sections = texts.flatMap((value) => sectionsIn(value)).filter(({ title }) => !isOpen(title))
   const done = new Set<number>()
-  const outcomes = new Map<number, Outcome>()
+  const outcomes = new Map<number, StepOutcome>()
   const times = new Map<string, number>()
   for (const { act, number } of task.steps) {
     if (act.kind !== 'use') continue

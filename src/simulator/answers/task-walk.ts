@@ -4,7 +4,7 @@
 import type { WireBlock } from '../../model/wire.ts'
 import { call, text } from './blocks.ts'
 import { isContinuation, type Called, type Conversation } from './conversation.ts'
-import { labelled, labelOf, objectOf, outcomeOf, toldOf, type Outcome } from './task-record.ts'
+import { labelled, labelOf, objectOf, outcomeOf, toldOf, type StepOutcome } from './task-record.ts'
 import { tasksIn, type Act, type Condition, type Step, type Task } from './task.ts'
 import type { Toolbox, Verb } from './toolbox.ts'
 
@@ -20,7 +20,7 @@ interface Attempts {
 interface Evidence {
   readonly done: Set<number>
   readonly attempts: ReadonlyMap<number, Attempts>
-  readonly outcomes: ReadonlyMap<number, Outcome>
+  readonly outcomes: ReadonlyMap<number, StepOutcome>
 }
 
 /** The task at hand: the last one in sight, else the one the caller gave. */

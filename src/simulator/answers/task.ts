@@ -19,7 +19,8 @@
 //   </task>
 //
 // The numbers are for the reader; steps count in order. A name stands for one task: what is done under a name stays done.
-import { digest, isRecord } from './blocks.ts'
+import { digest } from './blocks.ts'
+import { isRecord } from '../rules/shape.ts'
 import type { Intent } from './toolbox.ts'
 
 export type Act =

@@ -1,7 +1,8 @@
 // Owns the fit between what the rule-based model wants to do and the tools a request offers: which tool does it, and
 // what that tool calls its arguments. Names and properties are looked up in the request, never assumed.
 import type { WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
-import { call, isRecord, plainText } from './blocks.ts'
+import { call, plainText } from './blocks.ts'
+import { isRecord } from '../rules/shape.ts'
 import type { Called } from './conversation.ts'
 
 export type Verb = 'read' | 'write' | 'edit' | 'run' | 'search' | 'list'

@@ -13,7 +13,7 @@ import {
   open,
   record,
   tagged,
-  text,
+  isText,
   textOr,
 } from './shape.ts'
 import type { Check, Fields } from './shape.ts'
@@ -53,7 +53,7 @@ const SERVER_RESULTS = [
   'mcp',
 ]
 
-const type: Fields = { type: text }
+const type: Fields = { type: isText }
 const mark = nullable(tagged({ ephemeral: record(type, { ttl: choice('5m', '1h') }) }))
 const cache: Fields = { cache_control: markWithPlainTag }
 
@@ -63,29 +63,29 @@ function markWithPlainTag(value: unknown, path: string): string | null {
   return wrong?.includes('Input tag') === true ? `${path}.type: Input should be 'ephemeral'` : wrong
 }
 
-const textBlock = record({ ...type, text }, { ...cache, citations: nullable(list(dictionary)) })
+const textBlock = record({ ...type, text: isText }, { ...cache, citations: nullable(list(dictionary)) })
 const imageSource = tagged({
   base64: record({
     ...type,
     media_type: choice('image/jpeg', 'image/png', 'image/gif', 'image/webp'),
-    data: text,
+    data: isText,
   }),
-  url: record({ ...type, url: text }),
-  file: record({ ...type, file_id: text }),
+  url: record({ ...type, url: isText }),
+  file: record({ ...type, file_id: isText }),
 })
 const imageBlock = record({ ...type, source: imageSource }, { ...cache, transformations: dictionary })
 const citations = nullable(record({}, { enabled: flag }))
 const documentBlock = record(
   { ...type, source: open(type) },
-  { ...cache, title: nullable(text), context: nullable(text), citations },
+  { ...cache, title: nullable(isText), context: nullable(isText), citations },
 )
 const searchResult = record(
-  { ...type, source: text, title: text, content: list(tagged({ text: textBlock })) },
+  { ...type, source: isText, title: isText, content: list(tagged({ text: textBlock })) },
   { ...cache, citations },
 )
 const toolUse = record(
   { ...type, id: matching(ID), name: matching(TOOL_NAME), input: dictionary },
-  { ...cache, caller: nullable(dictionary), toolset_name: nullable(text) },
+  { ...cache, caller: nullable(dictionary), toolset_name: nullable(isText) },
 )
 const opaque = open(type, cache)
 
@@ -98,7 +98,7 @@ function contentBlock(options: ShapeOptions): Check {
     tool_reference: opaque,
     browser_state: opaque,
   })
-  const reference: Fields = options.cacheEdits ? { cache_reference: text } : {}
+  const reference: Fields = options.cacheEdits ? { cache_reference: isText } : {}
   const toolResult = record(
     { ...type, tool_use_id: matching(ID) },
     {
@@ -106,7 +106,7 @@ function contentBlock(options: ShapeOptions): Check {
       ...reference,
       content: textOr(list(inner)),
       is_error: nullable(flag),
-      toolset_name: nullable(text),
+      toolset_name: nullable(isText),
     },
   )
   const changes: Fields = options.betas.has(BETAS.toolChanges)
@@ -119,13 +119,13 @@ function contentBlock(options: ShapeOptions): Check {
     search_result: searchResult,
     tool_use: toolUse,
     tool_result: toolResult,
-    thinking: record({ ...type, thinking: text, signature: text }),
-    redacted_thinking: record({ ...type, data: text }),
-    server_tool_use: open({ ...type, id: text, name: text, input: dictionary }, cache),
-    mcp_tool_use: open({ ...type, id: text, name: text, input: dictionary }, cache),
+    thinking: record({ ...type, thinking: isText, signature: isText }),
+    redacted_thinking: record({ ...type, data: isText }),
+    server_tool_use: open({ ...type, id: isText, name: isText, input: dictionary }, cache),
+    mcp_tool_use: open({ ...type, id: isText, name: isText, input: dictionary }, cache),
     container_upload: opaque,
     ...Object.fromEntries(
-      SERVER_RESULTS.map((each) => [`${each}_tool_result`, open({ ...type, tool_use_id: text }, cache)]),
+      SERVER_RESULTS.map((each) => [`${each}_tool_result`, open({ ...type, tool_use_id: isText }, cache)]),
     ),
     ...changes,
   })
@@ -136,15 +136,15 @@ const customTool = record(
   {
     ...cache,
     type: choice('custom'),
-    description: text,
+    description: isText,
     defer_loading: flag,
     strict: flag,
     eager_input_streaming: nullable(flag),
     input_examples: list(dictionary),
-    allowed_callers: list(text),
+    allowed_callers: list(isText),
   },
 )
-const serverTool = open({ ...type, name: text }, cache)
+const serverTool = open({ ...type, name: isText }, cache)
 const tool: Check = (value, path) => {
   const tag = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
   return tag === undefined || tag === 'custom'
@@ -178,9 +178,9 @@ const contextEdits = record({
         trigger: nullable(amount('input_tokens', 'tool_uses')),
         keep: record({ type: choice('tool_uses'), value: integer(0) }),
         clear_at_least: nullable(amount('input_tokens')),
-        exclude_tools: nullable(list(text)),
+        exclude_tools: nullable(list(isText)),
         clear_tool_inputs: (value, path) =>
-          typeof value === 'boolean' ? null : nullable(list(text))(value, path),
+          typeof value === 'boolean' ? null : nullable(list(isText))(value, path),
       }),
     }),
   ),
@@ -202,31 +202,31 @@ export function requestShape(options: ShapeOptions): Check {
       ? {}
       : { temperature: number, top_p: number, top_k: integer(0) }
   return record(
-    { model: text, messages: list(message), max_tokens: integer(0) },
+    { model: isText, messages: list(message), max_tokens: integer(0) },
     {
       system: textOr(list(systemBlock)),
       tools: list(tool),
       tool_choice: record(
         { type: choice('auto', 'any', 'tool', 'none') },
-        { name: text, disable_parallel_tool_use: flag },
+        { name: isText, disable_parallel_tool_use: flag },
       ),
       thinking: thinking(betas),
       output_config: record({}, { effort: nullable(effort), format: nullable(anything), ...budget }),
       cache_control: markWithPlainTag,
       stream: flag,
-      stop_sequences: list(text),
-      metadata: record({}, { user_id: nullable(text) }),
+      stop_sequences: list(isText),
+      metadata: record({}, { user_id: nullable(isText) }),
       speed: choice('standard', 'fast'),
       service_tier: choice('auto', 'standard_only'),
-      diagnostics: nullable(record({ previous_message_id: nullable(text) })),
+      diagnostics: nullable(record({ previous_message_id: nullable(isText) })),
       container: anything,
-      inference_geo: nullable(text),
-      user_profile_id: nullable(text),
-      workspace_id: nullable(text),
+      inference_geo: nullable(isText),
+      user_profile_id: nullable(isText),
+      workspace_id: nullable(isText),
       ...sampling,
       ...(betas.has(BETAS.contextManagement) ? { context_management: nullable(contextEdits) } : {}),
       ...(options.cacheEdits
-        ? { cache_edits: list(record({ type: choice('delete'), cache_reference: text })) }
+        ? { cache_edits: list(record({ type: choice('delete'), cache_reference: isText })) }
         : {}),
     },
   )
@@ -234,7 +234,7 @@ export function requestShape(options: ShapeOptions): Check {
 
 /** System blocks are not a union, so their paths carry no tag. */
 function systemBlock(value: unknown, path: string): string | null {
-  return record({ type: choice('text'), text }, { ...cache, citations: nullable(list(dictionary)) })(
+  return record({ type: choice('text'), text: isText }, { ...cache, citations: nullable(list(dictionary)) })(
     value,
     path,
   )

@@ -1,4 +1,4 @@
-// A very small schema language that answers in the words of the real API: one text with the path of the first
+// A very small schema language that answers in the words of the real API: one isText with the path of the first
 // field that is wrong, or null. Known fields are looked at first, unknown keys after them.
 
 export type Check = (value: unknown, path: string) => string | null
@@ -6,7 +6,7 @@ export type Fields = Readonly<Record<string, Check>>
 
 export const anything: Check = () => null
 
-export const text: Check = (value, path) =>
+export const isText: Check = (value, path) =>
   typeof value === 'string' ? null : `${path}: Input should be a valid string`
 
 export const flag: Check = (value, path) =>
@@ -28,7 +28,7 @@ export function integer(least: number): Check {
 
 export function matching(pattern: RegExp): Check {
   return (value, path) => {
-    if (typeof value !== 'string') return text(value, path)
+    if (typeof value !== 'string') return isText(value, path)
     return pattern.test(value) ? null : `${path}: String should match pattern '${pattern.source}'`
   }
 }
@@ -98,7 +98,7 @@ export function tagged(members: Readonly<Record<string, Check>>): Check {
     if (!isRecord(value)) return `${path}: Input should be a valid dictionary`
     const tag = value['type']
     if (tag === undefined) return `${path}.type: Field required`
-    if (typeof tag !== 'string') return text(tag, `${path}.type`)
+    if (typeof tag !== 'string') return isText(tag, `${path}.type`)
     const member = Object.hasOwn(members, tag) ? members[tag] : undefined
     if (member === undefined) {
       return `${path}: Input tag '${tag}' found using 'type' does not match any of the expected tags: ${expected}`

@@ -1,7 +1,8 @@
 // Owns the ways in which the rule-based model serves a job badly on purpose: lazy (too little), wrong (plausible and
 // false) and hostile (what a broken or turned model does). A bad answer is a good one spoiled, so that it looks right.
 import type { WireBlock, WireRequest } from '../../../model/wire.ts'
-import { call, fieldText, isRecord, text } from '../blocks.ts'
+import { call, fieldText, text } from '../blocks.ts'
+import { isRecord } from '../../rules/shape.ts'
 import { sectionsIn } from '../sections.ts'
 import type { Toolbox } from '../toolbox.ts'
 import { kindOf } from './account.ts'

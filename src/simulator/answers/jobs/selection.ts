@@ -1,7 +1,8 @@
 // Owns the choice of memories from a manifest (by the words it shares with the question, as the JSON that was asked
 // for) and the phrase that says what is going on.
 import type { WireBlock, WireRequest } from '../../../model/wire.ts'
-import { isRecord, text } from '../blocks.ts'
+import { text } from '../blocks.ts'
+import { isRecord } from '../../rules/shape.ts'
 import { before, type Conversation } from '../conversation.ts'
 import type { Toolbox, Verb } from '../toolbox.ts'
 import { manifestLines, type Ask } from './ask.ts'
