@@ -1,4 +1,5 @@
 // Live events: what passes by while a turn runs, for screens and logs. Never kept; the facts are.
+import type { FileChange } from '../tools/files/file-change.ts'
 import type { ModelFailure } from '../model/model.ts'
 import type { Entry, FactOf, Outcome, Usage } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
@@ -39,6 +40,8 @@ export type LiveEvent =
       readonly name: string
       readonly isError: boolean
       readonly text: string
+      /** What a call of Edit or Write changed in its file. */
+      readonly change?: FileChange | undefined
     }
   /** A layer changed the view, or wanted to and was refused. */
   | {

@@ -164,6 +164,7 @@ async function runTools(
       name: call.name,
       isError: fact.isError,
       text: textOf(fact.content),
+      ...(outcome.change === undefined ? {} : { change: outcome.change }),
     })
   }
   return signal.aborted ? { outcome: 'aborted', failure: null } : null

@@ -30,9 +30,8 @@ export const surfaceDefaults = {
     probedSessions: 5,
   },
   screen: {
-    /** Longest a diff is looked for, and the unchanged lines around one. */
+    /** Longest a diff is looked for. */
     diffMs: 200,
-    contextLines: 3,
     /** Lines of a call, a change and a result that are shown before it is opened. */
     callLines: 8,
     changeLines: 24,

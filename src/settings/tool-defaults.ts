@@ -19,6 +19,8 @@ export const toolDefaults = {
   imageBytes: 3.75 * MB,
   /** Edit and Write hold the whole file in memory. */
   editFileBytes: 16 * MB,
+  /** Unchanged lines around a change that is shown. */
+  contextLines: 3,
   newFileMode: 0o644,
   newFolderMode: 0o755,
   bashTimeoutMs: 2 * minute,

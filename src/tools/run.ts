@@ -163,8 +163,13 @@ function clean(outcome: ToolOutcome): ToolOutcome {
   const content = outcome.content
     .map((block): UserBlock => (block.type === 'text' ? { ...block, text: redact(block.text).text } : block))
     .filter((block) => block.type !== 'text' || block.text !== '')
-  return { ...outcome, content: content.length === 0 ? [noOutput] : content }
+  return { ...outcome, content: content.length === 0 ? [noOutput] : content, ...cleanChange(outcome) }
 }
+
+const cleanChange = ({ change }: ToolOutcome): Pick<ToolOutcome, 'change'> =>
+  change === undefined
+    ? {}
+    : { change: { ...change, before: redact(change.before).text, after: redact(change.after).text } }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 

@@ -1,5 +1,6 @@
 // The Tool port: what the agent can do. `run` never throws; what goes wrong is a result with `isError`.
 import type { Lineage } from '../memory/trust/lineage.ts'
+import type { FileChange } from './files/file-change.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { Snipped } from '../projection/layers/snip.ts'
 import type { Fact, ToolSpec } from '../transcript/fact.ts'
@@ -24,6 +25,8 @@ export interface ToolOutcome {
   readonly isError: boolean
   /** Facts the tool wants appended after its result (snip, pin). */
   readonly facts?: readonly Fact[] | undefined
+  /** What it changed in a file, for those who look on; never kept. */
+  readonly change?: FileChange | undefined
   /** The whole output is already kept under this blob; `content` is a preview of it. */
   readonly spill?: { readonly blob: string; readonly bytes: number; readonly sha256: string } | undefined
 }

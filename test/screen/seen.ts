@@ -33,6 +33,17 @@ export async function leave(seen: SeenTerminal): Promise<void> {
   expect(await seen.ended).toBe(0)
 }
 
+/** Whether it is in sight within the time; for expectations that name what did not come. */
+export const sees = (seen: SeenTerminal, what: string | RegExp | (() => boolean)): Promise<boolean> =>
+  until(() => {
+    const window = seen.lines().join('\n')
+    if (typeof what === 'function') return what()
+    return typeof what === 'string' ? window.includes(what) : what.test(window)
+  }, '').then(
+    () => true,
+    () => false,
+  )
+
 export const isShown = (seen: SeenTerminal, what: string): boolean => seen.lines().join('\n').includes(what)
 
 /** Answers the question in sight as a person does: goes to it, selects by a letter, sees it selected, and confirms. */

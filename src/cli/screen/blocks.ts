@@ -4,7 +4,9 @@ import { Container, Markdown, Text, wrapTextWithAnsi, type Component } from '@ea
 import { defaults } from '../../settings/defaults.ts'
 import { describeCall } from '../terminal/progress.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import { changeOf, type Change } from './change.ts'
+import { changeInCall, diffOf, signs, type Change } from '../terminal/change.ts'
+import type { FileChange } from '../../tools/files/file-change.ts'
+import { revealed } from '../terminal/approval-text.ts'
 import type { Theme } from './theme.ts'
 
 /** Opens and closes with all others. */
@@ -80,7 +82,9 @@ export class AnswerBlock extends Container {
 export class CallBlock implements Foldable {
   readonly #theme: Theme
   readonly #head: string
-  readonly #change: Change | null
+  readonly #name: string
+  readonly #input: unknown
+  #change: Change | null = null
   #result: string | null = null
   #isError = false
   #progress = ''
@@ -90,7 +94,8 @@ export class CallBlock implements Foldable {
   constructor(name: string, input: unknown, theme: Theme) {
     this.#theme = theme
     this.#head = describeCall(name, input)
-    this.#change = changeOf(name, input)
+    this.#name = name
+    this.#input = input
   }
 
   report(text: string): void {
@@ -98,7 +103,13 @@ export class CallBlock implements Foldable {
     this.invalidate()
   }
 
-  end(text: string, isError: boolean): void {
+  /** `change`: what it did to a file, where that is known; of an earlier run only the call itself is. */
+  end(text: string, isError: boolean, change?: FileChange): void {
+    this.#change = isError
+      ? null
+      : change === undefined
+        ? changeInCall(this.#name, this.#input)
+        : diffOf(change)
     this.#result = text
     this.#isError = isError
     this.#progress = ''
@@ -152,23 +163,15 @@ export class CallBlock implements Foldable {
   }
 }
 
-/** The lines of a change, at most so many of them. */
-export function changeLines(
-  { file, added, removed, lines }: Change,
-  theme: Theme,
-  width: number,
-  most: number,
-): string[] {
+/** The lines of a change, at most so many of them. What cannot be seen is written out, and nothing is cut. */
+export function changeLines({ title, lines }: Change, theme: Theme, width: number, most: number): string[] {
   const paints = { added: theme.good, removed: theme.bad, same: plain, place: theme.faint }
-  const signs = { added: '+', removed: '-', same: ' ', place: '' }
   const shown = lines
     .slice(0, most)
-    .flatMap(({ kind, text }) =>
-      wrapped(paints[kind](`${signs[kind]}${safeText(text, { reveal: true })}`), width, 4),
-    )
+    .flatMap(({ kind, text }) => wrapped(paints[kind](`${signs[kind]}${revealed(text)}`), width, 4))
   const rest = lines.length - Math.min(lines.length, most)
   return [
-    ...wrapped(theme.faint(`${safeText(file, { reveal: true })} +${added} −${removed}`), width, 4),
+    ...wrapped(theme.faint(revealed(title)), width, 4),
     ...shown,
     ...(rest === 0 ? [] : wrapped(theme.faint(more(rest)), width, 4)),
   ]

@@ -146,7 +146,9 @@ export class DecisionBlock<T> implements Component, Focusable {
     const { strong, warn } = this.#theme
     return [
       '',
-      ...wrapped(strong(warn(revealed(title))), width, 1),
+      ...revealed(title)
+        .split('\n')
+        .flatMap((line) => wrapped(strong(warn(line)), width, 1)),
       '',
       ...(change === undefined
         ? revealed(subject)

@@ -44,7 +44,7 @@ export class Log {
         this.#calls.get(event.id)?.report(event.text)
         break
       case 'tool-end':
-        this.#calls.get(event.id)?.end(event.text, event.isError)
+        this.#calls.get(event.id)?.end(event.text, event.isError, event.change)
         this.#calls.delete(event.id)
         break
       case 'view-edit':

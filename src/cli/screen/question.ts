@@ -3,7 +3,7 @@
 import { Container, SelectList, Text, type Component, type SelectItem } from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import type { Change } from './change.ts'
+import type { Change } from '../terminal/change.ts'
 import type { Theme } from './theme.ts'
 
 export interface Choice<T> {

@@ -1,17 +1,21 @@
 // A question of permission as lines of text: whole, never cut, what cannot be seen written out, and a long
 // run of blanks or empty lines counted instead of printed, so that nothing hides behind it.
 import type { Answer, Question } from '../../tools/permission/question.ts'
+import { changeText, diffOf } from './change.ts'
 import { safeLine, safeText } from './safe-text.ts'
 
 /** Blanks in a row that are still shown as blanks; an indentation may be longer. */
 const shownBlanks = 24
 const shownEmptyLines = 3
 
-export function approvalText({ tool, subject, why }: Pick<Question, 'tool' | 'subject' | 'why'>): string {
-  const lines = revealed(subject)
+type Shown = Pick<Question, 'tool' | 'subject' | 'why' | 'change' | 'problem'>
+
+export function approvalText({ tool, subject, why, change, problem }: Shown): string {
+  const lines = revealed(change === undefined ? subject : changeText(diffOf(change)))
     .split('\n')
     .map((line) => `  | ${line}`)
-  return `pal: ${safeLine(tool)} wants to run:\n${lines.join('\n')}\n  because: ${safeLine(why)}\n`
+  const fails = problem === undefined ? '' : `  but: ${safeLine(problem)}\n`
+  return `pal: ${safeLine(tool)} wants to run:\n${lines.join('\n')}\n  because: ${safeLine(why)}\n${fails}`
 }
 
 /** An answer that holds for longer: the rule it sets, and where that is kept. */

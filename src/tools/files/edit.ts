@@ -8,6 +8,7 @@ import { failed, said } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
 import { closestTo } from './closest.ts'
+import { fileChange } from './file-change.ts'
 import type { PathGate } from './path-gate.ts'
 import { endsWithReturns, holdsHalfCharacter, loadText, sha256Of, withReturns } from './text-file.ts'
 
@@ -58,9 +59,12 @@ export function editTool(gate: PathGate): Tool<EditInput> {
         part: null,
         callId: '',
       })
-      return said(
-        `Edited ${path}: ${change.count === 1 ? 'one place' : `${change.count} places`}, line ${change.lines.join(', ')}.`,
-      )
+      return {
+        ...said(
+          `Edited ${path}: ${change.count === 1 ? 'one place' : `${change.count} places`}, line ${change.lines.join(', ')}.`,
+        ),
+        change: fileChange(path, 'edit', loaded.text, change.text),
+      }
     },
   }
 }

@@ -28,16 +28,26 @@ export async function loadText(gate: PathGate, cwd: string, path: string): Promi
       )
     }
     const bytes = await readAt(file, 0, stat.bytes)
-    // Without `ignoreBOM` the decoder would drop the mark.
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    const text = decodedText(bytes)
+    if (text === null)
+      return refuse('binary', `${path} is not UTF-8 text, so it is not changed by this tool.`)
     if (text.includes('\0')) return refuse('binary', `${path} is not a text file.`)
     return { ok: true, path: opened.path, text, sha256: sha256Of(bytes), stat }
   } catch (error) {
-    if (error instanceof TypeError)
-      return refuse('binary', `${path} is not UTF-8 text, so it is not changed by this tool.`)
     return { ok: false, failure: failureOf(error, `reading ${path}`) }
   } finally {
     await file.close()
+  }
+}
+
+/** Null where the bytes are not UTF-8. */
+export function decodedText(bytes: Uint8Array): string | null {
+  try {
+    // Without `ignoreBOM` the decoder would drop the mark.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (error instanceof TypeError) return null
+    throw error
   }
 }
 

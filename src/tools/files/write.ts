@@ -2,10 +2,11 @@
 // this session and must not have changed since; its mode, byte order mark and kind of line ends stay.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, text, type InputOf } from '../input.ts'
+import { inputShape, text as textField, type InputOf } from '../input.ts'
 import { failed, said } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
+import { fileChange } from './file-change.ts'
 import type { PathGate } from './path-gate.ts'
 import {
   byteOrderMark,
@@ -14,10 +15,9 @@ import {
   loadText,
   sha256Of,
   withReturns,
-  type TextFile,
 } from './text-file.ts'
 
-const fields = { file_path: text('The file'), content: text('All of its text') }
+const fields = { file_path: textField('The file'), content: textField('All of its text') }
 const shape = inputShape(fields)
 
 export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
@@ -48,7 +48,8 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
           `\`content\` holds a [secret:…] tag, which only stands for what was hidden from you. Writing it would destroy the secret; use Edit around it.`,
         )
       }
-      const bytes = Buffer.from(inStyleOf(old, content))
+      const text = inStyleOf(old?.text ?? null, content)
+      const bytes = Buffer.from(text)
       if (bytes.length > defaults.tools.editFileBytes)
         return failed(
           `\`content\` has ${bytes.length} bytes; at most ${defaults.tools.editFileBytes} are written.`,
@@ -66,13 +67,17 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
         callId: '',
       })
       const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
-      return said(`${old === null ? 'Created' : 'Replaced'} ${path} (${lines} lines, ${bytes.length} bytes).`)
+      return {
+        ...said(`${old === null ? 'Created' : 'Replaced'} ${path} (${lines} lines, ${bytes.length} bytes).`),
+        change: fileChange(path, old === null ? 'new' : 'overwrite', old?.text ?? null, text),
+      }
     },
   }
 }
 
-function inStyleOf(old: TextFile | null, content: string): string {
+/** The content with the byte order mark and the kind of line ends that the file has. */
+export function inStyleOf(old: string | null, content: string): string {
   if (old === null) return content
-  const ends = endsWithReturns(old.text) && !content.includes('\r') ? withReturns(content) : content
-  return old.text.startsWith(byteOrderMark) && !ends.startsWith(byteOrderMark) ? byteOrderMark + ends : ends
+  const ends = endsWithReturns(old) && !content.includes('\r') ? withReturns(content) : content
+  return old.startsWith(byteOrderMark) && !ends.startsWith(byteOrderMark) ? byteOrderMark + ends : ends
 }

@@ -352,6 +352,16 @@ describe('asking', () => {
     expect(silent.questions).toEqual([])
   })
 
+  it('[PM81] who interrupts at a question stops the turn: the call is not run, and the decision is a fact', async () => {
+    const { permission: asked } = asking([{ kind: 'interrupt' }])
+    expect(await asked.mayRun(call('npm test'), tool, never)).toEqual({
+      ok: false,
+      stops: true,
+      why: 'The user interrupted when asked about this call of Bash; it was not run.',
+      facts: [{ type: 'permission', tool: 'Bash', decision: 'deny', by: 'user' }],
+    })
+  })
+
   it('[PM18] questions come one at a time, and an answer for longer settles those that wait', async () => {
     let open = 0
     let most = 0

@@ -4,6 +4,7 @@ import { redact } from '../../disk/redact.ts'
 import type { GivenRule } from '../../settings/rule-list.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import type { Fact } from '../../transcript/fact.ts'
+import { plannedChange } from '../files/planned-change.ts'
 import type { Permit } from '../run.ts'
 import type { Tool } from '../tool.ts'
 import { judge } from './judge.ts'
@@ -97,11 +98,11 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
   const ask = async (call: ToolUseBlock, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
     const { askUser } = options
     if (askUser === undefined || mode() === 'dontAsk') return refused(call, verdict)
-    const question = questionOf(call, verdict, options)
+    const question = await questionOf(call, verdict, options)
     const answer = await askUser(question, signal)
+    if (answer.kind === 'interrupt') return interruptedBy(call)
     if (signal.aborted) return { ok: false, why: 'The question was not answered.' }
     if (answer.kind === 'no') return refusedBy(call, answer)
-    if (answer.kind === 'interrupt') return interruptedBy(call)
     grant(verdict)
     const kept = await keepAnswer(answer, question, options, rules)
     return { ok: true, facts: [fact(call, 'allow', 'user', ruleOf(answer, question))], notice: kept }
@@ -209,13 +210,22 @@ const interruptedBy = (call: ToolUseBlock): Permit => ({
   facts: [fact(call, 'deny', 'user')],
 })
 
-function questionOf(call: ToolUseBlock, verdict: Verdict, options: PermissionOptions): Question {
+async function questionOf(
+  call: ToolUseBlock,
+  verdict: Verdict,
+  options: PermissionOptions,
+): Promise<Question> {
   // A key in a command must not become a line of the settings.
   const rules = verdict.offers.some((rule) => redact(rule).found.length > 0) ? [] : verdict.offers
+  const real = verdict.writes?.[0]
+  const planned = real === undefined ? null : await plannedChange(options.fs, real, call.name, call.input)
+  const change = planned?.ok === true ? planned.change : undefined
   return {
     tool: call.name,
     callId: call.id,
-    subject: subjectOf(call.name, call.input),
+    subject: subjectOf(call.name, call.input, change),
+    change,
+    problem: planned?.ok === false ? planned.why : undefined,
     why: verdict.why,
     rules,
     scopes: rules.length === 0 ? [] : (options.keep?.scopes ?? []),

@@ -1,5 +1,6 @@
 // The port through which a person is asked. Whatever stands in a question came from a model: a surface shows it whole,
 // never cut, with everything that cannot be seen written out (TRUST A18, A19).
+import type { FileChange } from '../files/file-change.ts'
 import type { RuleList } from '../../settings/rule-list.ts'
 
 /** `local`: the project's own local settings; `user`: everywhere. */
@@ -10,6 +11,10 @@ export interface Question {
   readonly callId: string
   /** What would happen, line by line: the command, the path and the change, the address. */
   readonly subject: string
+  /** The change that Edit or Write would make in the file as it is now; left out where there is none to show. */
+  readonly change?: FileChange | undefined
+  /** Why the call cannot work as it is, or why its change is not shown. */
+  readonly problem?: string | undefined
   /** Why it is asked. */
   readonly why: string
   /** The exact rules that an answer for longer would set; empty when only this once can be given. */
@@ -41,7 +46,11 @@ export type KeepRules = (
 ) => Promise<{ readonly ok: true } | { readonly ok: false; readonly why: string }>
 
 /** What a call would do, in plain lines. */
-export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>): string {
+export function subjectOf(
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+  change?: FileChange,
+): string {
   const text = (key: string): string => (typeof input[key] === 'string' ? input[key] : '')
   switch (tool) {
     case 'Bash':
@@ -49,7 +58,7 @@ export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>
     case 'WebFetch':
       return text('url')
     case 'Write':
-      return `${text('file_path')}\n${text('content')}`
+      return `${text('file_path')}${fate(change)}\n${text('content')}`
     case 'Edit':
       return `${text('file_path')}\n${marked('- ', text('old_string'))}\n${marked('+ ', text('new_string'))}`
     case 'Read':
@@ -58,6 +67,15 @@ export function subjectOf(tool: string, input: Readonly<Record<string, unknown>>
       return JSON.stringify(input, null, 2)
   }
 }
+
+const fate = (change: FileChange | undefined): string => {
+  if (change === undefined || change.kind === 'edit') return ''
+  return change.kind === 'new' ? ' (new file)' : ` (${overwritten(change)})`
+}
+
+/** What becomes of the lines a file had. */
+export const overwritten = ({ linesBefore }: FileChange): string =>
+  `overwrites ${linesBefore} ${linesBefore === 1 ? 'line' : 'lines'}`
 
 const marked = (mark: string, text: string): string =>
   text

@@ -1,0 +1,77 @@
+// What a call of Edit or Write would do to the file as it lies on the disk now: the person who is asked sees that, and not
+// only the words of the call.
+import { readAt, systemCode, type FileSystem } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { changed } from './edit.ts'
+import { fileChange, type FileChange } from './file-change.ts'
+import { decodedText } from './text-file.ts'
+import { inStyleOf } from './write.ts'
+
+export type PlannedChange =
+  | { readonly ok: true; readonly change: FileChange }
+  /** Why the call will fail, or why the change cannot be shown. */
+  | { readonly ok: false; readonly why: string }
+
+/** What a call of Edit or Write would change in the file as it is on the disk now; null for every other call. */
+export async function plannedChange(
+  fs: FileSystem,
+  real: string,
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<PlannedChange | null> {
+  const [file, content, old_string, new_string] = [
+    input['file_path'],
+    input['content'],
+    input['old_string'],
+    input['new_string'],
+  ]
+  if (typeof file !== 'string') return null
+  const isWrite = tool === 'Write' && typeof content === 'string'
+  const isEdit = tool === 'Edit' && typeof old_string === 'string' && typeof new_string === 'string'
+  if (!isWrite && !isEdit) return null
+  const read = await textAt(fs, real)
+  if (!read.ok) return { ok: false, why: `what it changes in ${file} cannot be shown: ${read.why}` }
+  const { text } = read
+  if (isWrite)
+    return {
+      ok: true,
+      change: fileChange(file, text === null ? 'new' : 'overwrite', text, inStyleOf(text, content)),
+    }
+  if (!isEdit) return null
+  if (text === null) return { ok: false, why: `there is no file ${file}: this call will fail` }
+  const made = changed(text, {
+    file_path: file,
+    old_string,
+    new_string,
+    replace_all: input['replace_all'] === true,
+  })
+  return made.ok
+    ? { ok: true, change: fileChange(file, 'edit', text, made.text) }
+    : { ok: false, why: `this call will fail: ${made.why}` }
+}
+
+/** Null where no file is. */
+async function textAt(
+  fs: FileSystem,
+  real: string,
+): Promise<
+  { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly why: string }
+> {
+  try {
+    const stat = await fs.stat(real)
+    if (stat.kind !== 'file') return { ok: false, why: 'it is no plain file' }
+    if (stat.bytes > defaults.tools.editFileBytes) return { ok: false, why: `it has ${stat.bytes} bytes` }
+    const file = await fs.open(real, 'read')
+    try {
+      const text = decodedText(await readAt(file, 0, stat.bytes))
+      return text === null ? { ok: false, why: 'it is not UTF-8 text' } : { ok: true, text }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: true, text: null }
+    if (code === null) throw error
+    return { ok: false, why: code }
+  }
+}
