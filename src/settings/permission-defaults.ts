@@ -8,6 +8,10 @@ export const permissionDefaults = {
   readings: 400,
   /** Commands wrapped in commands. */
   nesting: 12,
+  /** Folders that one command may be in, where a change of folder may fail. */
+  folders: 4,
+  /** Files that a command may name; with more it is asked about. */
+  namedFiles: 300,
   /** Files that a pattern of a command may stand for; with more it is asked about. */
   globMatches: 300,
   /** Largest git configuration that is looked through, and how many of submodules. */

@@ -41,6 +41,18 @@ describe('what a job on memories may call', () => {
     expect(left.filter((text) => !/^(?:cat|ls|head|tail|grep|find|stat|wc)\b/u.test(text))).toEqual([])
   })
 
+  it('[PM32] a command whose words a shell reads otherwise is refused', () => {
+    for (const text of [
+      "find . ! -name 2>&-'' -delete",
+      "grep 2>&-'' a",
+      "cat <&-'' a",
+      'cat a=~/b',
+      'cat {a,b}c{d,e}',
+    ])
+      expect([text, typeof command(text)]).toEqual([text, 'string'])
+    expect(command('find . -name "*.md" 2>&1')).toBeNull()
+  })
+
   it('[DR10] writes in the folders of memories, and no other tool', () => {
     expect(refusal('Write', { file_path: '/memory/a.md' })).toBeNull()
     expect(refusal('Edit', { file_path: '/memory/a.md' })).toBeNull()

@@ -2,7 +2,7 @@
 // write in the folders of memories. Everything else is refused when it is called; the list of tools stays as it is.
 import { pass, type Judge } from '../../tools/permission/pipeline.ts'
 import { analyse } from '../../tools/permission/shell/analyse.ts'
-import { looksOnly } from '../../tools/permission/shell/looking.ts'
+import { readOnly } from '../../tools/permission/shell/read-only-commands.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 
 const lookers: ReadonlySet<string> = new Set(['Read', 'Grep', 'Glob'])
@@ -28,7 +28,7 @@ function commandRefusal(input: Readonly<Record<string, unknown>>): string | null
   const isPlain = !isBlind && !isTooMuch && doubts.length === 0 && steps.length > 0
   const areKnown = steps.every(({ words, doubt }) => {
     const known = words.filter((word) => word !== null)
-    return doubt === null && commands.has(known[0]?.value ?? '') && looksOnly(known).ok
+    return doubt === null && commands.has(known[0]?.value ?? '') && readOnly(known).ok
   })
   return isPlain && areKnown
     ? null

@@ -2,14 +2,15 @@
 // is wrapped; allowing needs every step to be named by a rule or to be among those that only look.
 import { isAbsolute, join } from 'node:path'
 import { attempt } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { gitActs } from './git-config.ts'
 import { keysDoubt } from './keys.ts'
 import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
 import type { Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
-import { gitFolder, looksOnly, readsThrough } from './shell/looking.ts'
-import type { Fit } from './shell/options.ts'
+import type { Fit } from './shell/grammar.ts'
 import { compileCommand, type CommandPattern } from './shell/pattern.ts'
+import { gitFolder, readOnly, readsThrough } from './shell/read-only-commands.ts'
 import type { KnownWord } from './shell/word.ts'
 import { allowed, asked, denied, type Verdict } from './verdict.ts'
 
@@ -89,12 +90,14 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
   if (step.doubt !== null) return step.doubt
   const words = known(step)
   const moves = words[0]?.value === 'cd'
-  const fit: Fit = moves ? { ok: true, paths: [] } : looksOnly(words)
+  const fit: Fit = moves ? { ok: true, paths: [] } : readOnly(words)
   if (!fit.ok) return fit.why
   const cwd = await folderDoubt(step, place)
   if (cwd !== null) return cwd
   const base = folderOf(step, place)
-  for (const path of [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]) {
+  const named = [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]
+  if (named.length > defaults.permission.namedFiles) return 'it names more files than are looked at'
+  for (const path of named) {
     const files = await matching(place, base, path)
     if (files === null) return `${path} stands for more files than are looked at`
     if (/^[*?[]/.test(path) && files.some((file) => file.startsWith('-')))
@@ -138,12 +141,11 @@ async function folderDoubt(step: Leaf, place: Place): Promise<string | null> {
   return readDoubt(finding)
 }
 
-const doubtsOf = ({ doubts, isBlind }: Analysis): string =>
-  doubts.length > 0
-    ? doubts.join('; ')
-    : isBlind
-      ? 'a word of it is only known when it runs'
-      : 'it is not understood'
+const doubtsOf = ({ doubts, unknowns, isBlind }: Analysis): string => {
+  const all = [...(isBlind ? unknowns : []), ...doubts]
+  if (all.length > 0) return all.join('; ')
+  return isBlind ? 'a word of it is only known when it runs' : 'it is not understood'
+}
 
 /** The first rule that speaks of anything in the command. */
 function catching(rules: readonly Rule[], text: string, found: Analysis): Rule | undefined {

@@ -1,26 +1,20 @@
-// A shell command, read from its syntax tree (TRUST A21–A25). Law: whatever the shell would run is among the leaves, or
-// the command is blind, which means: not understood. Only a command whose shape is plain (lists, pipes and groups of
-// known words, nothing assigned, nothing written, nothing in the background) has no doubt; everything else says why not.
+// A shell command, read from its syntax tree. Law: whatever the shell would run is among the readings, or the command is
+// blind, which means: not understood. Only a command whose shape is plain (lists, pipes and groups of known words, nothing
+// assigned, nothing written, nothing in the background) has no doubt; everything else says why not. The words of its
+// steps are those that two readings agree about: the parser's and that of our own small lexer.
 import { resolve } from 'node:path/posix'
-import {
-  forEachChild,
-  parse,
-  type Command,
-  type CompoundList,
-  type Redirection,
-  type Script,
-  type Statement,
-  type SyntaxNode,
-} from 'unbash'
+import type { Command, CompoundList, Redirected, Statement } from 'unbash'
 import { defaults } from '../../../settings/defaults.ts'
-import { knownWord, type MaybeWord } from './word.ts'
-import { handedOn, nameOf, runsOthers } from './wrappers.ts'
+import { lex, type Plain, type PlainCommand, type PlainRedirect } from './lexer.ts'
+import { parsed, Readings, wordsOf } from './readings.ts'
+import { commandStart, nameOf } from './runners.ts'
+import { sameWord, type MaybeWord } from './word.ts'
 
 export interface Leaf {
   /** As it is written. */
   readonly text: string
   readonly words: readonly MaybeWord[]
-  /** Where it runs, as far as the shape tells: relative to where the command starts. */
+  /** Where it runs, as far as the shape tells: relative to where the command starts. One step for each such folder. */
   readonly cwd: string
   /** Files that are read through redirections. */
   readonly inputs: readonly string[]
@@ -35,6 +29,8 @@ export interface Analysis {
   readonly readings: readonly (readonly MaybeWord[])[]
   /** Why the shape is not plain. */
   readonly doubts: readonly string[]
+  /** What it runs is not known before it runs: why. */
+  readonly unknowns: readonly string[]
   /** Something in it is not known before it runs, or was not understood. */
   readonly isBlind: boolean
   /** More parts than are looked at. */
@@ -44,152 +40,165 @@ export interface Analysis {
 const limits = defaults.permission
 
 export function analyse(source: string): Analysis {
-  const work = new Work()
-  if (source.length > limits.commandChars) {
-    work.tooMuch = true
-  } else {
+  const readings = new Readings()
+  const steps: Leaf[] = []
+  if (source.length > limits.commandChars) readings.isTooMuch = true
+  else {
     const script = parsed(source)
-    if (script === null) work.blind('it is not understood as a shell command')
+    if (script === null) readings.blind('it is not understood as a shell command')
     else {
       // What looks like a blank to a person and is none to the shell, or the other way round.
-      if (isOdd(source)) work.blind('it holds control characters or blanks that the shell reads otherwise')
-      if (/\\\r?\n/.test(source)) work.doubt('a line of it goes on in the next behind a backslash')
-      collect(script, work)
-      plainList(script.commands, { source, cwd: '.', mayMove: true }, work)
+      if (isOdd(source))
+        readings.blind('it holds control characters or blanks that the shell reads otherwise')
+      readings.collect(script)
+      if (!readings.isTooMuch) new Shape(source, steps, readings.doubts).read(script.commands)
     }
   }
   return {
-    steps: work.steps,
-    readings: work.readings,
-    doubts: [...work.doubts],
-    isBlind: work.isBlind,
-    isTooMuch: work.tooMuch,
+    steps,
+    readings: readings.all,
+    doubts: [...readings.doubts],
+    unknowns: [...readings.unknowns],
+    isBlind: readings.isBlind,
+    isTooMuch: readings.isTooMuch,
   }
 }
 
 const oddCharacter = /[^\P{Cc}\n\t]|[^\P{Z} ]|\p{Cf}/u
 const isOdd = (source: string): boolean => oddCharacter.test(source) || !source.isWellFormed()
 
-class Work {
-  readonly steps: Leaf[] = []
-  readonly readings: (readonly MaybeWord[])[] = []
-  readonly doubts = new Set<string>()
-  isBlind = false
-  tooMuch = false
-  depth = 0
-
-  doubt(why: string): void {
-    this.doubts.add(why)
-  }
-  blind(why: string): void {
-    this.isBlind = true
-    this.doubts.add(why)
-  }
-  reading(words: readonly MaybeWord[]): boolean {
-    if (this.readings.length >= limits.readings) this.tooMuch = true
-    else this.readings.push(words)
-    return !this.tooMuch
-  }
-}
-
-function parsed(source: string): Script | null {
-  try {
-    const script = parse(source)
-    return (script.errors ?? []).length > 0 ? null : script
-  } catch {
-    // A parser that breaks has not understood; the caller fails closed.
-    return null
-  }
-}
-
-/** Every command anywhere in the tree, substitutions and here-documents included. */
-function collect(node: SyntaxNode, work: Work): void {
-  if (work.tooMuch) return
-  if (node.type === 'Script' && (node.errors ?? []).length > 0) work.blind('a part of it is not understood')
-  if ((node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') && node.script === undefined)
-    work.blind('a part of it is not understood')
-  if (node.type === 'ParameterExpansion' && node.operation?.type === 'Unknown')
-    work.blind('a part of it is not understood')
-  if (node.type === 'Command') readings(wordsOf(node), work)
-  forEachChild(node, (inner) => collect(inner, work))
-}
-
-/** A command, and what it might run in its turn: each rest of its words, and each word that is a script by itself. */
-function readings(words: readonly MaybeWord[], work: Work): void {
-  if (words.length === 0) return
-  if (words.includes(null)) work.isBlind = true
-  if (!work.reading(words) || !runsOthers(words)) return
-  if (work.depth >= limits.nesting) return work.blind('commands are wrapped in each other too deep')
-  work.depth++
-  for (let at = 1; at < words.length && !work.tooMuch; at++) {
-    const word = words[at]
-    if (word === null || word === undefined) continue
-    work.reading(words.slice(at))
-    const script = /[\s;|&<>$`(){}]/.test(word.value) ? parsed(word.value) : null
-    if (script !== null) collect(script, work)
-  }
-  const joined =
-    nameOf(words) === 'eval'
-      ? parsed(
-          words
-            .slice(1)
-            .map((word) => word?.value ?? '')
-            .join(' '),
-        )
-      : null
-  if (joined !== null) collect(joined, work)
-  work.depth--
-}
-
 interface Place {
-  readonly source: string
-  readonly cwd: string
+  /** Where the shell may be: more than one folder where a change may have failed. */
+  readonly folders: readonly string[]
   /** A change of folder here is in force for what follows. */
   readonly mayMove: boolean
 }
 
-function plainList(list: readonly Statement[], place: Place, work: Work): string {
-  let { cwd } = place
-  for (const [at, { command, background }] of list.entries()) {
-    if (background === true) work.doubt('a part of it goes on in the background')
-    const after = plainNode(command, { ...place, cwd }, work)
-    // Where the next one runs hangs on whether the change worked; only && says so.
-    if (after !== cwd && at < list.length - 1)
-      work.doubt('it changes the folder and goes on even if that fails')
-    cwd = after
+/** The steps of a plain shape, and every reason why it is none. */
+class Shape {
+  readonly #source: string
+  readonly #steps: Leaf[]
+  readonly #doubts: Set<string>
+  readonly #plain: Plain
+  /** Every folder that a change led to: a chain may have ended in any of them. */
+  readonly #visited = new Set<string>()
+  #seen = 0
+
+  constructor(source: string, steps: Leaf[], doubts: Set<string>) {
+    this.#source = source
+    this.#steps = steps
+    this.#doubts = doubts
+    this.#plain = lex(source)
   }
-  return cwd
+
+  read(list: readonly Statement[]): void {
+    this.#list(list, { folders: ['.'], mayMove: true })
+    if (!this.#plain.ok) this.#doubts.add(this.#plain.why)
+    else if (this.#plain.commands.size !== this.#seen) this.#doubts.add(ambiguous)
+  }
+
+  #list(list: readonly Statement[], place: Place): readonly string[] {
+    let { folders } = place
+    for (const { command, background } of list) {
+      if (background === true) this.#doubts.add('a part of it goes on in the background')
+      const after = this.#node(command, { ...place, folders })
+      // Where the next one runs hangs on whether the change worked; only && says so.
+      folders = [...new Set([...after, ...folders, ...this.#visited])]
+      if (folders.length > limits.folders) {
+        this.#doubts.add('it changes the folder more often than is followed')
+        return place.folders
+      }
+    }
+    return folders
+  }
+
+  /** Gives back the folders that may hold afterwards, where it worked. */
+  #node(node: Statement['command'], place: Place): readonly string[] {
+    switch (node.type) {
+      case 'AndOr': {
+        let { folders } = place
+        const mayMove = place.mayMove && !node.operators.includes('||')
+        for (const part of node.commands) folders = this.#node(part, { folders, mayMove })
+        return folders
+      }
+      case 'Pipeline': {
+        const isAlone = node.commands.length === 1
+        const mayMove = place.mayMove && isAlone && node.prefixes.every(({ type }) => type !== 'Negation')
+        const after = node.commands.map((part) => this.#node(part, { ...place, mayMove }))
+        return isAlone ? after[0]! : place.folders
+      }
+      case 'Command':
+        return this.#command(node, place)
+      case 'Subshell':
+        this.#body(node.body, place)
+        return place.folders
+      case 'BraceGroup':
+        return this.#body(node.body, place)
+      case 'Redirected':
+        return this.#redirected(node, place)
+      default:
+        this.#doubts.add(
+          `it uses more of the shell's language than can be judged (${constructs[node.type] ?? node.type})`,
+        )
+        return place.folders
+    }
+  }
+
+  #body(body: CompoundList, place: Place): readonly string[] {
+    return this.#list(body.commands, place)
+  }
+
+  /** A group whose streams all go somewhere else: as safe as its redirections, which read no file. */
+  #redirected(node: Redirected, place: Place): readonly string[] {
+    const redirects = this.#plain.ok ? this.#plain.groups.get(node.command.end - 1) : undefined
+    if (redirects?.length !== node.redirects.length || redirects.some(({ input }) => input !== null))
+      this.#doubts.add('it redirects a group in a way that is not followed')
+    for (const { doubt } of redirects ?? []) if (doubt !== null) this.#doubts.add(doubt)
+    return this.#node(node.command, {
+      ...place,
+      mayMove: place.mayMove && node.command.type === 'BraceGroup',
+    })
+  }
+
+  #command(node: Command, place: Place): readonly string[] {
+    this.#seen++
+    const written = wordsOf(node)
+    const plain = this.#plain.ok ? this.#plain.commands.get(node.name?.pos ?? -1) : undefined
+    const agreed = plain === undefined ? null : agreement(node, written, plain)
+    const all = agreed?.words ?? written
+    const words = all.slice(commandStart(all))
+    // Behind another program the change of folder ends with that program.
+    if (nameOf(words) === 'cd' && nameOf(all) !== 'cd') this.#doubts.add(lost)
+    const text = this.#source.slice(node.pos, node.end)
+    const inputs = agreed?.redirects.flatMap(({ input }) => (input === null ? [] : [input])) ?? []
+    for (const cwd of place.folders)
+      this.#steps.push({ text, words, cwd, inputs, doubt: doubtOf(node, all, agreed) })
+    return nameOf(words) === 'cd' ? this.#moved(words, place) : place.folders
+  }
+
+  #moved(words: readonly MaybeWord[], place: Place): readonly string[] {
+    const to = words[1]
+    const isPlain =
+      place.mayMove &&
+      words.length === 2 &&
+      to !== null &&
+      to !== undefined &&
+      !to.isGlob &&
+      !/^[-~]/.test(to.value)
+    if (isPlain && to.value !== '' && !/[^./].*\/\.\.(?:\/|$)/.test(to.value))
+      return place.folders.map((folder) => this.#visit(joinPath(folder, to.value)))
+    this.#doubts.add(lost)
+    return place.folders
+  }
+
+  #visit(folder: string): string {
+    this.#visited.add(folder)
+    return folder
+  }
 }
 
-/** Gives back the folder that holds afterwards. */
-function plainNode(node: Statement['command'], place: Place, work: Work): string {
-  switch (node.type) {
-    case 'AndOr': {
-      let { cwd } = place
-      const mayMove = place.mayMove && !node.operators.includes('||')
-      for (const part of node.commands) cwd = plainNode(part, { ...place, cwd, mayMove }, work)
-      return cwd
-    }
-    case 'Pipeline': {
-      const isAlone = node.commands.length === 1
-      const mayMove = place.mayMove && isAlone && node.prefixes.every(({ type }) => type !== 'Negation')
-      const after = node.commands.map((part) => plainNode(part, { ...place, mayMove }, work))
-      return isAlone ? after[0]! : place.cwd
-    }
-    case 'Command':
-      return plainCommand(node, place, work)
-    case 'Subshell':
-      plainBody(node.body, place, work)
-      return place.cwd
-    case 'BraceGroup':
-      return plainBody(node.body, place, work)
-    default:
-      work.doubt(
-        `it uses more of the shell's language than can be judged (${constructs[node.type] ?? node.type})`,
-      )
-      return place.cwd
-  }
-}
+const ambiguous = 'it is written in a way that shells may read differently'
+const lost = 'it changes the folder in a way that is not followed'
 
 const constructs: Readonly<Record<string, string>> = {
   If: 'if',
@@ -202,67 +211,34 @@ const constructs: Readonly<Record<string, string>> = {
   Coproc: 'coproc',
   TestCommand: '[[ … ]]',
   ArithmeticCommand: '((…))',
-  Redirected: 'a redirected group',
 }
 
-const plainBody = (body: CompoundList, place: Place, work: Work): string =>
-  plainList(body.commands, place, work)
-
-function plainCommand(node: Command, place: Place, work: Work): string {
-  const inputs: string[] = []
-  let doubt = node.prefix.some((part) => part.type === 'Assignment') ? 'it sets a variable' : null
-  for (const redirect of node.redirects) doubt ??= redirection(redirect, inputs)
-  let words = wordsOf(node)
-  if (words.includes(null)) doubt ??= 'a word of it is only known when it runs'
-  if (words.length === 0) doubt ??= 'it runs nothing by itself'
-  for (let inner = handedOn(words); inner !== null; inner = handedOn(words)) words = inner
-  // Behind another program the change of folder ends with that program.
-  if (nameOf(words) === 'cd' && nameOf(wordsOf(node)) !== 'cd')
-    work.doubt('it changes the folder in a way that is not followed')
-  const text = place.source.slice(node.pos, node.end)
-  work.steps.push({ text, words, cwd: place.cwd, inputs, doubt })
-  return nameOf(words) === 'cd' ? moved(words, place, work) : place.cwd
+interface Agreed {
+  readonly words: readonly MaybeWord[]
+  readonly redirects: readonly PlainRedirect[]
 }
 
-function moved(words: readonly MaybeWord[], place: Place, work: Work): string {
-  const to = words[1]
-  const isPlain =
-    place.mayMove &&
-    words.length === 2 &&
-    to !== null &&
-    to !== undefined &&
-    !to.isGlob &&
-    !/^[-~]/.test(to.value)
-  if (isPlain && to.value !== '' && !/[^./].*\/\.\.(?:\/|$)/.test(to.value))
-    return joinPath(place.cwd, to.value)
-  work.doubt('it changes the folder in a way that is not followed')
-  return place.cwd
+/** The words of a command where both readings see the same ones, with the same values; else null. */
+function agreement(node: Command, written: readonly MaybeWord[], plain: PlainCommand): Agreed | null {
+  const places = [node.name, ...node.args]
+  if (plain.words.length !== places.length || plain.redirects.length !== node.redirects.length) return null
+  const isSame = plain.words.every(({ pos, end, known }, at) => {
+    const place = places[at]
+    const word = written[at]
+    if (place?.pos !== pos || place.end !== end) return false
+    // Of braces the parser says only that they are some.
+    return known.length > 1 ? word === null : sameWord(word, known[0])
+  })
+  return isSame ? { words: plain.words.flatMap(({ known }) => known), redirects: plain.redirects } : null
+}
+
+function doubtOf(node: Command, words: readonly MaybeWord[], agreed: Agreed | null): string | null {
+  if (node.prefix.some((part) => part.type === 'Assignment')) return 'it sets a variable'
+  if (words.length === 0) return 'it runs nothing by itself'
+  if (words.includes(null)) return 'a word of it is only known when it runs'
+  if (agreed === null) return ambiguous
+  return agreed.redirects.find(({ doubt }) => doubt !== null)?.doubt ?? null
 }
 
 /** Relative paths stay relative: where the command starts is not known here. */
 const joinPath = (cwd: string, to: string): string => (to.startsWith('/') ? resolve(to) : `${cwd}/${to}`)
-
-const wordsOf = (node: Command): readonly MaybeWord[] => {
-  const args = node.args.map((arg) => (arg.type === 'Word' ? knownWord(arg) : null))
-  return node.name === undefined ? args : [knownWord(node.name), ...args]
-}
-
-/** Why a redirection is more than reading, or null; what it reads is added. */
-function redirection(redirect: Redirection, inputs: string[]): string | null {
-  if (redirect.descriptor?.type === 'FileDescriptorVariable') return 'it opens a file under a name of its own'
-  if (redirect.type === 'HereDoc')
-    return redirect.body.parts === undefined || redirect.body.parts.every((part) => part.type === 'Literal')
-      ? null
-      : 'the text given to it is only known when it runs'
-  const target = redirect.target === undefined ? null : knownWord(redirect.target)
-  if (target === null || target.isGlob) return 'where it reads or writes is only known when it runs'
-  if (redirect.type === 'HereString') return null
-  const { operator } = redirect
-  if ((operator === '>&' || operator === '<&') && /^(?:\d{1,2}|-)$/.test(target.value)) return null
-  if (operator === '<') {
-    inputs.push(target.value)
-    return null
-  }
-  const writes = operator === '>' || operator === '>>' || operator === '&>' || operator === '&>>'
-  return writes && target.value === '/dev/null' ? null : `it writes to ${target.value}`
-}

@@ -5,7 +5,7 @@
 // Two readings. Who allows must name it exactly. Who denies is taken generously: any folder before the name, options in
 // between, words that are not known yet.
 import { parse, type Word } from 'unbash'
-import { nameOf } from './wrappers.ts'
+import { nameOf } from './runners.ts'
 import type { KnownWord, MaybeWord } from './word.ts'
 import { knownWord } from './word.ts'
 

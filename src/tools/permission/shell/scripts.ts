@@ -1,21 +1,27 @@
-// The small languages inside commands that look: the tests of find, the scripts of sed, the operators of test.
-import type { Fit } from './options.ts'
+// The small languages inside commands that may be read-only: the tests of find, the scripts of sed, the operators of test.
+import { unknownOption, type Fit } from './grammar.ts'
 import type { KnownWord } from './word.ts'
 
-/** Tests and actions of find that look, by how many words they take. */
-const findWords = new Map<string, number>([
+const text = /^[^-]/
+const number = /^[-+]?\d+[a-zA-Z]?$/
+/** Tests and actions of find that show, each with the shape of the word it takes. */
+const findWords = new Map<string, RegExp | null>([
   ...words(
-    0,
+    null,
     '( ) ! -not -o -or -a -and , -print -print0 -prune -empty -true -false -depth -d -xdev -mount -readable -writable -executable -quit -ls -nouser -nogroup -daystart -noleaf',
   ),
   ...words(
-    1,
-    '-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -printf -lname -ilname -samefile',
+    text,
+    '-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -user -group -printf -lname -ilname -newermt -newerct -newerat',
   ),
+  ...words(text, '-newer -anewer -cnewer -samefile'),
+  ...words(number, '-size -mtime -mmin -atime -amin -ctime -cmin -maxdepth -mindepth -uid -gid -links -inum'),
+  ...words(/^[bcdpflsD,]+$/, '-type -xtype'),
+  ...words(/^[-/]?[\dugoa=+,rwxst]+$/, '-perm'),
 ])
 
-function words(count: number, names: string): (readonly [string, number])[] {
-  return names.split(' ').map((name) => [name, count] as const)
+function words(shape: RegExp | null, names: string): (readonly [string, RegExp | null])[] {
+  return names.split(' ').map((name) => [name, shape] as const)
 }
 
 export function findPaths(args: readonly KnownWord[]): Fit {
@@ -32,52 +38,52 @@ export function findPaths(args: readonly KnownWord[]): Fit {
   }
   for (; at < args.length; at++) {
     const { value, isGlob } = args[at]!
-    const takes = isGlob ? undefined : findWords.get(value)
-    if (takes === undefined) return { ok: false, why: `find ${value} is not known to only look` }
-    const given = args.slice(at + 1, at + 1 + takes)
+    const shape = isGlob ? undefined : findWords.get(value)
+    if (shape === undefined) return { ok: false, why: unknownOption('find', value) }
+    if (shape === null) continue
+    const given = args[++at]
     // A pattern that is not quoted becomes file names, and one of them may be an action.
-    if (given.length < takes || given.some((word) => word.isGlob))
+    if (given === undefined || given.isGlob || !shape.test(given.value))
       return { ok: false, why: `what follows find ${value} is only known when it runs (quote it)` }
-    if (/^-(?:a|c)?newer$|^-samefile$/.test(value)) paths.push(given[0]!.value)
-    at += takes
+    if (/^-(?:a|c)?newer$|^-samefile$/.test(value)) paths.push(given.value)
   }
   return { ok: true, paths }
 }
 
-/** Brackets without a slash: whether one ends a pattern there is not the same in every sed. */
-const pattern = String.raw`(?:[^/\\\n[]|\\[^\n]|\[[^\]/\\\n]+\])*`
-const address = String.raw`(?:\d+|\$|/${pattern}/)`
-const print = new RegExp(`^(?:${address}(?:,(?:${address}|[+~]\\d+))?)?!?[pdq=]$`)
-const substitute = new RegExp(
-  String.raw`^(?:\d+|\$)?(?:,(?:\d+|\$))?s/${pattern}/(?:[^/\\\n]|\\[^\n])*/[gpI\d]*$`,
+/** Brackets without the delimiter: whether one ends a pattern there is not the same in every sed. */
+const patternUntil = (end: string): string =>
+  String.raw`(?:[^${end}\\\n[]|\\[^\n]|\[\^?(?:\[:\w+:\]|[^\][${end}\\\n])+\])*`
+const address = String.raw`(?:\d+(?:~\d+)?|\$|/${patternUntil('/')}/I?)`
+const addresses = String.raw`(?:${address}(?:,(?:${address}|[+~]\d+))?)?[ \t]*(?:![ \t]*)?`
+const substitutes = Array.from('/|#,@:!%_~+=', (end) => {
+  const replacement = String.raw`(?:[^${end}\\\n]|\\[^\n])*`
+  const rest = `${replacement}[${end}]`
+  return `s[${end}]${patternUntil(end)}[${end}]${rest}[gpIiMm0-9]*|y[${end}]${rest}${rest}`
+})
+const gap = /[ \t\n;]*/y
+const command = new RegExp(
+  String.raw`${addresses}\{|(?:\}|${addresses}(?:[pPdDhHgGxnNlz=F]|[qQ][ \t]*\d*|${substitutes.join('|')}))[ \t]*(?=[;\n}]|$)`,
+  'y',
 )
 
-/** Scripts that print, pass over, end or replace on the way to standard output. */
-export function sedRefusal(args: readonly string[]): string | null {
-  const scripts: string[] = []
-  let hasOwn = false
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at]!
-    const long = /^--expression=([\s\S]*)$/.exec(arg)
-    const cluster = /^-[nEru]*e([\s\S]*)$/.exec(arg)
-    if (long !== null) scripts.push(long[1]!)
-    else if (arg === '--expression') scripts.push(args[++at] ?? '')
-    else if (cluster !== null) scripts.push(cluster[1] === '' ? (args[++at] ?? '') : cluster[1]!)
-    else if (arg.startsWith('-') && arg !== '-') continue
-    else if (!hasOwn && scripts.length === 0) {
-      scripts.push(arg)
-      hasOwn = true
-    }
-  }
-  const bad = scripts.flatMap((script) => script.split(/[;\n]/)).find((one) => !isLook(one.trim()))
+/** Scripts that print, pass over, end or replace on the way to standard output (PM34). */
+export function sedRefusal(scripts: readonly string[]): string | null {
   if (scripts.length === 0) return 'sed without a script'
-  // A script that stands in two places may be read as a file by one sed and as a script by another.
-  if (hasOwn && args.some((arg) => /^-[nEru]*e|^--expression/.test(arg)))
-    return 'sed is given scripts in two ways'
-  return bad === undefined ? null : `the script ${bad} of sed is not known to only look`
+  const bad = scripts.find((script) => !isPrinting(script))
+  return bad === undefined ? null : `the script ${bad} of sed may modify files or run code`
 }
 
-const isLook = (script: string): boolean => print.test(script) || substitute.test(script)
+function isPrinting(script: string): boolean {
+  for (let at = 0; ;) {
+    gap.lastIndex = at
+    at += gap.exec(script)?.[0].length ?? 0
+    if (at >= script.length) return true
+    command.lastIndex = at
+    const [found] = command.exec(script) ?? []
+    if (found === undefined) return false
+    at += found.length
+  }
+}
 
 const unaryTests = /^-[bcdefghknprstuwxzGLNOS]$/
 const binaryTests = /^(?:=|==|!=|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/
@@ -89,5 +95,5 @@ export function testRefusal(given: readonly string[]): string | null {
     (word) =>
       (/^-[A-Za-z]+$/.test(word) && !unaryTests.test(word) && !binaryTests.test(word)) || /[[`$]/.test(word),
   )
-  return bad === undefined ? null : `test with ${bad} is not known to only look`
+  return bad === undefined ? null : `test with ${bad} may run code`
 }

@@ -28,8 +28,8 @@ export const isNumber = (text: string): boolean => /^(?:\$[?#$]|"\$[?#$]")$/.tes
 
 export function knownWord(word: Word): MaybeWord {
   const { text, parts } = word
-  // Somebody's home, or the folder before: only our own home is known.
-  if (/^~[^/]/.test(text)) return null
+  // Somebody's home, or the folder before: only our own home is known. Behind = and : the shell may expand it too.
+  if (/^~[^/]|[=:]~/.test(text)) return null
   if (parts === undefined) return { value: word.value, text, isGlob: false, isBare: text === word.value }
   let value = ''
   let isGlob = false
@@ -41,6 +41,10 @@ export function knownWord(word: Word): MaybeWord {
   }
   return { value, text, isGlob, isBare: false }
 }
+
+/** Whether two readings of a word come to the same. */
+export const sameWord = (one: MaybeWord | undefined, other: MaybeWord | undefined): boolean =>
+  one?.value === other?.value && one?.isGlob === other?.isGlob && one !== null && one !== undefined
 
 const holdsNumber = (part: WordPart): boolean =>
   part.type === 'SimpleExpansion' || (part.type === 'DoubleQuoted' && part.parts.some(holdsNumber))
