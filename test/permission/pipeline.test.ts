@@ -1,11 +1,15 @@
 // One way for permission: what a rule says holds for sessions, agents, tools that stand for others, and hooks alike.
 import { existsSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { machineFileSystem } from '../../src/disk/fs.ts'
+import { createPreset } from '../../src/preset.ts'
+import { projectOf } from '../../src/preset/project.ts'
 import { call } from '../../src/simulator/index.ts'
 import { git, repository } from '../agents/desk.ts'
 import { desk, server } from '../cli/pal.ts'
+import { folder } from '../e2e/desk.ts'
 
 const program = join(import.meta.dirname, '..', 'extensions', 'tool-server.mjs')
 const denied = 'mcp__words__tool-77'
@@ -69,5 +73,71 @@ describe('one way for permission', () => {
     await at.pal(['-p', '--allow', 'Bash', 'go'])
     expect(existsSync(join(at.project, 'made.txt'))).toBe(false)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain(why)
+  })
+
+  it.each([
+    ['the home is a link', 'Read(~/notes/**)', '~/notes/n.md'],
+    ['the rule names a link', 'Read(LINK/notes/**)', 'HOME/notes/n.md'],
+  ])('[PM51] a denied file stays unread where %s', async (_, rule, path) => {
+    const steps: Parameters<typeof server>[0][number][] = []
+    const { access, simulator } = await server(steps)
+    const at = await desk(access)
+    const linked = `${at.home}-link`
+    await symlink(at.home, linked)
+    const fill = (text: string): string => text.replace('LINK', linked).replace('HOME', at.home)
+    await mkdir(join(at.home, 'notes'))
+    await writeFile(join(at.home, 'notes', 'n.md'), 'what is written there\n')
+    steps.push([call('Read', { file_path: fill(path) })], 'done')
+    const options = { environment: { HOME: linked } }
+    const ended = await at.pal(['-p', '--permission-mode', 'bypass', '--deny', fill(rule), 'go'], options)
+    await rm(linked)
+    expect(ended.code).toBe(0)
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last).toContain('tool_result')
+    expect(last).not.toContain('what is written there')
+  })
+
+  it('[PM51] without HOME in the environment the rules know the home they are handed', async () => {
+    const base = await realpath(await folder())
+    const [home, project] = [join(base, 'home'), join(base, 'project')]
+    await mkdir(join(home, 'notes'), { recursive: true })
+    await mkdir(project)
+    const found = await projectOf(machineFileSystem, project)
+    if (!found.ok) throw new Error(found.failure.message)
+    const preset = createPreset({
+      project: found.project,
+      home: join(home, '.palimpsest'),
+      userHome: home,
+      settings: { deny: ['Read(~/notes/**)'], permissionMode: 'bypass' },
+      environment: {},
+      model: undefined,
+    })
+    const judged = (file_path: string) =>
+      preset.permission.judge({ name: 'Read', input: { file_path } }, true)
+    expect((await judged(join(home, 'notes', 'n.md'))).kind).toBe('deny')
+    expect((await judged('a.txt')).kind).toBe('allow')
+    await preset.close()
+  })
+
+  it('[PM52] a command does not show what a rule keeps from Read, although Bash is allowed', async () => {
+    const commands = [
+      'cat secrets/x',
+      'grep -r . secrets',
+      'cp secrets/x y && cat y',
+      'git show HEAD:secrets/x',
+    ]
+    const { access, simulator } = await server([
+      ...commands.map((command) => [call('Bash', { command })]),
+      'done',
+    ])
+    const at = await desk(access)
+    await mkdir(join(at.project, 'secrets'))
+    await writeFile(join(at.project, 'secrets', 'x'), 'what is written there\n')
+    await repository(at.project, {})
+    const ended = await at.pal(['-p', '--allow', 'Bash', '--deny', 'Read(secrets/**)', 'go'])
+    expect(ended.code).toBe(0)
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last.match(/was not run/g)).toHaveLength(commands.length)
+    expect(last).not.toContain('what is written there')
   })
 })

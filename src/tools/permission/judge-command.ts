@@ -5,8 +5,10 @@ import { attempt } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { gitActs } from './git-config.ts'
 import { keysDoubt } from './keys.ts'
+import { mentions, type Mention } from './named-paths.ts'
 import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
-import type { Rule } from './rule.ts'
+import type { PlacedRule } from './rule-paths.ts'
+import { pathKind, type Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
 import type { Fit } from './shell/grammar.ts'
 import { compileCommand, type CommandPattern } from './shell/pattern.ts'
@@ -18,31 +20,114 @@ export interface CommandRules {
   readonly allow: readonly Rule[]
   readonly ask: readonly Rule[]
   readonly deny: readonly Rule[]
+  /** Rules of the file tools that deny or ask: what they keep no command shows or changes unasked. */
+  readonly paths?: readonly PlacedRule[] | undefined
 }
 
-export async function judgeCommand(command: string, rules: CommandRules, place: Place): Promise<Verdict> {
-  const text = command.trim()
+/** A command as it is judged: read once, with what it has to do with the paths of rules. */
+export interface CommandCase {
+  readonly text: string
+  readonly found: Analysis
+  readonly mentions: readonly Mention[]
+}
+
+export async function readCommand(
+  command: string,
+  { paths = [] }: CommandRules,
+  place: Place,
+): Promise<CommandCase> {
   const found = analyse(command)
-  if (found.isTooMuch)
-    return denied('it has more parts than are looked at; split it into smaller commands', 'nature')
+  const text = command.trim()
+  return { text, found, mentions: found.isTooMuch ? [] : await mentions(command, found, paths, place) }
+}
+
+/** Every stage in its order, for one who asks about a command alone. */
+export async function judgeCommand(command: string, rules: CommandRules, place: Place): Promise<Verdict> {
+  const it = await readCommand(command, rules, place)
+  return (
+    deniedCommand(it, rules) ??
+    tooMuch(it) ??
+    (await askedCommand(it, rules)) ??
+    (await allowedCommand(it, rules, place)) ??
+    (await readOnlyCommand(it, place)) ??
+    (await doubtfulCommand(it, rules, place))
+  )
+}
+
+export function deniedCommand(
+  { text, found, mentions: all }: CommandCase,
+  rules: CommandRules,
+): Verdict | null {
   const caught = catching(rules.deny, text, found)
   if (caught !== undefined) return denied(`the rule ${caught.text} forbids it`, 'rule', { rule: caught })
-  const offers = [`Bash(${text})`]
+  const named = all.find(
+    ({ placed: { rule }, how }) => how === 'named' && rule.list === 'deny' && pathKind(rule.tool) === 'Read',
+  )
+  if (named === undefined) return null
+  const { rule } = named.placed
+  return denied(`it names ${named.path}, and the rule ${rule.text} forbids reading that`, 'rule', { rule })
+}
+
+export const tooMuch = ({ found }: CommandCase): Verdict | null =>
+  found.isTooMuch
+    ? denied('it has more parts than are looked at; split it into smaller commands', 'nature')
+    : null
+
+export async function askedCommand(
+  { text, found, mentions: all }: CommandCase,
+  rules: CommandRules,
+): Promise<Verdict | null> {
   const stopped = catching(rules.ask, text, found)
   if (stopped !== undefined)
     return asked(`the rule ${stopped.text} wants it asked`, { by: 'rule', rule: stopped })
-  const exact = rules.allow.find((rule) => patternOf(rule)?.text === text)
-  if (exact !== undefined) return allowed(`the rule ${exact.text} allows it`, 'rule', { rule: exact })
+  // What was allowed by its very words was seen whole by the one who allowed it.
+  if (rules.allow.some((rule) => patternOf(rule)?.text === text)) return null
+  const offers = [`Bash(${text})`]
+  const isReadOnly = (): boolean => found.doubts.length === 0 && found.steps.every(stepLooks)
+  const reached = all.find(({ placed: { rule } }) => pathKind(rule.tool) === 'Read' || !isReadOnly())
+  if (reached !== undefined) {
+    const { rule } = reached.placed
+    const why = `it may come to files that the rule ${rule.text} keeps (${reached.path})`
+    return asked(why, { by: 'rule', rule, offers })
+  }
   // What is not known cannot be compared with what is forbidden.
-  if (found.isBlind && rules.deny.length + rules.ask.length > 0)
-    return asked(`it cannot be compared with the rules that forbid: ${doubtsOf(found)}`, {
-      by: 'rule',
-      offers,
-    })
-  const whole = rules.allow.find(({ what }) => what === null)
-  if (whole !== undefined) return allowed(`the rule ${whole.text} allows it`, 'rule', { rule: whole })
-  if (found.doubts.length > 0) return asked(doubtsOf(found), { offers })
-  return judgeSteps(found.steps, rules, place, offers)
+  const closed = rules.deny.length + rules.ask.length + (rules.paths ?? []).length
+  return found.isBlind && closed > 0
+    ? asked(`it cannot be compared with the rules that forbid: ${doubtsOf(found)}`, { by: 'rule', offers })
+    : null
+}
+
+const stepLooks = (step: Leaf): boolean => step.doubt === null && readOnly(known(step)).ok
+
+export async function allowedCommand(
+  { text, found }: CommandCase,
+  rules: CommandRules,
+  place: Place,
+): Promise<Verdict | null> {
+  const rule =
+    rules.allow.find((one) => patternOf(one)?.text === text) ?? rules.allow.find(({ what }) => what === null)
+  if (rule !== undefined) return allowed(`the rule ${rule.text} allows it`, 'rule', { rule })
+  if (found.doubts.length > 0) return null
+  const verdict = await judgeSteps(found.steps, rules, place, [])
+  return verdict.kind === 'allow' && verdict.by === 'rule' ? verdict : null
+}
+
+/** Whether a command is read-only, whatever the rules say. */
+export async function readOnlyCommand({ found }: CommandCase, place: Place): Promise<Verdict | null> {
+  if (found.doubts.length > 0 || found.isTooMuch) return null
+  const verdict = await judgeSteps(found.steps, { allow: [], ask: [], deny: [] }, place, [])
+  return verdict.kind === 'allow' ? verdict : null
+}
+
+export async function doubtfulCommand(
+  { text, found }: CommandCase,
+  rules: CommandRules,
+  place: Place,
+): Promise<Verdict> {
+  const offers = [`Bash(${text})`]
+  return found.doubts.length > 0
+    ? asked(doubtsOf(found), { offers })
+    : judgeSteps(found.steps, rules, place, offers)
 }
 
 async function judgeSteps(

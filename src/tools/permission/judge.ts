@@ -1,7 +1,11 @@
-// Decides about calls: by rules, by mode, and by what the call is. Law: deny beats ask beats allow, whoever wrote them;
-// a mode never lifts a rule that denies, and only `bypass` lifts the question about what is not known to be harmless.
-import { pathKind, isAbout, isAboutHost, isAboutPath, type Rule } from './rule.ts'
-import { lookAt, readDoubt, type Place } from './place.ts'
+// Decides about calls: by rules, by mode, and by what the call is, one judge after the other. Law: deny beats ask beats
+// allow, whoever wrote them; a mode never lifts a rule that denies, and only `bypass` lifts the question about what is
+// not known to be harmless.
+import type { ToolUseBlock } from '../../transcript/content.ts'
+import type { CommandCase } from './judge-command.ts'
+import { lookAt, readDoubt, type Finding, type Place } from './place.ts'
+import { writtenPath, type NamedFile, type PlacedRule } from './rule-paths.ts'
+import { isAbout, isAboutHost, pathKind, type Rule } from './rule.ts'
 import { allowed, asked, denied, type PermissionMode, type Verdict } from './verdict.ts'
 
 /** What looks and remembers, and changes nothing outside the session. */
@@ -25,28 +29,20 @@ export const safeTools: readonly string[] = [
 export interface Judged {
   readonly tool: string
   readonly input: Readonly<Record<string, unknown>>
-  /** The tool says of itself that it only looks. Believed of our own tools, not of a server's. */
+  /** The tool says of itself that it is read-only. Believed of our own tools, not of a server's. */
   readonly readOnly: boolean
 }
 
-export async function judge(
-  call: Judged,
-  rules: readonly Rule[],
-  mode: PermissionMode,
-  place: Place,
-): Promise<Verdict> {
-  const about = rules.filter((rule) => isAbout(rule, call.tool))
-  const sorted = {
-    allow: about.filter(({ list }) => list === 'allow'),
-    ask: about.filter(({ list }) => list === 'ask'),
-    deny: about.filter(({ list }) => list === 'deny'),
-  }
-  const verdict = await byNature(call, sorted, mode, place)
-  if (mode !== 'plan' || verdict.kind !== 'allow' || verdict.by !== 'rule')
-    return underMode(call, verdict, mode)
-  // A rule that allows more than looking forbids no looking.
-  const bare = await byNature(call, { ...sorted, allow: [] }, mode, place)
-  return underMode(call, { ...verdict, looks: bare.kind === 'allow' && bare.looks }, mode)
+export interface Scene {
+  readonly rules: readonly Rule[]
+  /** Those of the rules that name paths, as they stand on the disk. */
+  readonly placed: readonly PlacedRule[]
+  readonly mode: PermissionMode
+  readonly place: Place
+  /** Why a call needs nobody's leave, or null. */
+  readonly open?:
+    | ((call: Pick<ToolUseBlock, 'name' | 'input'>) => string | null | Promise<string | null>)
+    | undefined
 }
 
 interface Sorted {
@@ -55,98 +51,252 @@ interface Sorted {
   readonly deny: readonly Rule[]
 }
 
-async function byNature(call: Judged, rules: Sorted, mode: PermissionMode, place: Place): Promise<Verdict> {
-  const { tool, input } = call
-  if (tool === 'Bash') {
-    // The reader of shell syntax is large: whoever runs no command does not load it.
-    const { judgeCommand } = await import('./judge-command.ts')
-    return judgeCommand(textIn(input, 'command'), rules, place)
-  }
-  if (tool === 'WebFetch') return judgeAddress(textIn(input, 'url'), rules)
-  const kind = pathKind(tool)
-  if (kind === 'Read') return judgeRead(textIn(input, tool === 'Read' ? 'file_path' : 'path'), rules, place)
-  if (kind === 'Edit') return judgeEdit(textIn(input, 'file_path'), rules, mode, place)
-  return judgeName(call, rules)
+/** What is judged, found out once: the command as it is read, the file as it lies, the host. */
+type Subject =
+  | { readonly kind: 'command'; readonly command: CommandCase }
+  | { readonly kind: 'read' | 'edit'; readonly finding: Finding; readonly file: NamedFile }
+  | { readonly kind: 'address'; readonly host: string | null }
+  | { readonly kind: 'other' }
+
+export interface Case extends Scene {
+  readonly call: Judged
+  readonly about: Sorted
+  readonly subject: Subject
 }
+
+export async function openCase(call: Judged, scene: Scene): Promise<Case> {
+  const rules = scene.rules.filter((rule) => isAbout(rule, call.tool))
+  const about = {
+    allow: rules.filter(({ list }) => list === 'allow'),
+    ask: rules.filter(({ list }) => list === 'ask'),
+    deny: rules.filter(({ list }) => list === 'deny'),
+  }
+  return { ...scene, call, about, subject: await subjectOf(call, about, scene) }
+}
+
+async function subjectOf({ tool, input }: Judged, about: Sorted, { placed, place }: Scene): Promise<Subject> {
+  if (tool === 'Bash') {
+    const { readCommand } = await commands()
+    const rules = { ...about, paths: closing(placed) }
+    return { kind: 'command', command: await readCommand(textIn(input, 'command'), rules, place) }
+  }
+  if (tool === 'WebFetch') return { kind: 'address', host: hostOf(textIn(input, 'url')) }
+  const kind = pathKind(tool)
+  if (kind === null) return { kind: 'other' }
+  const path = textIn(input, tool === 'Grep' || tool === 'Glob' ? 'path' : 'file_path')
+  const named = kind === 'Read' && path === '' ? '.' : path
+  const finding = await lookAt(place, place.cwd, named)
+  const file = { written: writtenPath(place, place.cwd, named), real: finding.real }
+  return { kind: kind === 'Read' ? 'read' : 'edit', finding, file }
+}
+
+/** The reader of shell syntax is large: whoever runs no command does not load it. */
+const commands = () => import('./judge-command.ts')
+const closing = (placed: readonly PlacedRule[]): readonly PlacedRule[] =>
+  placed.filter(({ rule }) => rule.list !== 'allow')
 
 const textIn = (input: Judged['input'], key: string): string => {
   const value = input[key]
   return typeof value === 'string' ? value : ''
 }
 
-function underMode(call: Judged, verdict: Verdict, mode: PermissionMode): Verdict {
-  const changes = !verdict.looks && pathKind(call.tool) !== 'Read'
-  if (mode === 'plan' && changes && verdict.kind !== 'deny')
-    return denied('the mode is plan: nothing is changed until the user ends it', 'mode')
-  // A question that a rule wants is asked in any mode.
-  if (mode === 'bypass' && verdict.kind === 'ask' && verdict.by !== 'rule')
-    return { ...verdict, kind: 'allow', by: 'mode' }
-  return verdict
+/** One of the judges: a verdict, or why it has none. */
+export interface CaseJudge {
+  readonly name: string
+  readonly judge: (it: Case) => Promise<Verdict | string>
 }
 
-/** The first rule of a list that holds, in the order of their strength. */
-function byRule(
-  rules: Sorted,
-  holds: (rule: Rule) => boolean,
-  offers: readonly string[],
-  subject: string,
-): Verdict | null {
-  const deny = rules.deny.find((rule) => rule.what === null || holds(rule))
-  if (deny !== undefined) return denied(`the rule ${deny.text} forbids ${subject}`, 'rule', { rule: deny })
-  const ask = rules.ask.find((rule) => rule.what === null || holds(rule))
-  if (ask !== undefined)
-    return asked(`the rule ${ask.text} wants ${subject} asked`, { by: 'rule', rule: ask, offers: [] })
-  const allow = rules.allow.find(holds)
-  return allow === undefined
-    ? null
-    : allowed(`the rule ${allow.text} allows ${subject}`, 'rule', { rule: allow, offers })
+export const caseJudges: readonly CaseJudge[] = [
+  { name: 'deny rules', judge: denyRules },
+  { name: 'plan mode', judge: planMode },
+  { name: 'memory', judge: openFolders },
+  { name: 'protected', judge: protectedNames },
+  { name: 'ask rules', judge: askRules },
+  { name: 'allow rules', judge: allowRules },
+  { name: 'read-only', judge: readOnlyCalls },
+  { name: 'mode', judge: byMode },
+  { name: 'question', judge: question },
+]
+
+/** The verdict of the first that has one; the last has always one. */
+export async function judge(call: Judged, scene: Scene): Promise<Verdict> {
+  const it = await openCase(call, scene)
+  for (const one of caseJudges) {
+    const verdict = await one.judge(it)
+    if (typeof verdict !== 'string') return verdict
+  }
+  return denied('nobody decided about it', 'nature')
 }
 
-async function judgeRead(path: string, rules: Sorted, place: Place): Promise<Verdict> {
-  const finding = await lookAt(place, place.cwd, path === '' ? '.' : path)
-  const offers = [`Read(${finding.real})`]
-  const reads = [finding.real]
-  const ruled = byRule(
-    rules,
-    (rule) => isAboutPath(rule, finding.real, place),
-    offers,
-    `reading ${finding.real}`,
-  )
-  if (ruled !== null) return { ...ruled, looks: true, reads }
-  const doubt = readDoubt(finding)
-  return doubt === null
-    ? allowed('it only looks, inside the project', 'nature', { looks: true })
-    : asked(doubt, { looks: true, offers, reads })
+/** Whether a rule speaks of what is judged, beyond naming the whole tool. */
+function holdsFor({ subject, placed }: Case, rule: Rule): boolean {
+  if (subject.kind === 'address') return subject.host !== null && isAboutHost(rule, subject.host)
+  if (subject.kind === 'other') return true
+  if (subject.kind === 'command') return false
+  return placed.some((one) => one.rule === rule && one.isAbout(subject.file))
 }
 
-async function judgeEdit(path: string, rules: Sorted, mode: PermissionMode, place: Place): Promise<Verdict> {
-  const finding = await lookAt(place, place.cwd, path)
-  const { real } = finding
-  if (finding.unwritable !== null || finding.isMachine)
-    return denied(
-      `${real} is protected${finding.unwritable === null ? '' : ` (${finding.unwritable})`}: no tool writes it, the user can`,
-      'nature',
+const sayNo = (count: number, list: string): string =>
+  count === 0 ? `there is no ${list} rule for it` : `none of ${count} ${list} rules speaks of it`
+
+const targetOf = ({ subject, call }: Case): string =>
+  subject.kind === 'read'
+    ? `reading ${subject.finding.real}`
+    : subject.kind === 'edit'
+      ? `changing ${subject.finding.real}`
+      : subject.kind === 'address' && subject.host !== null
+        ? subject.host
+        : call.tool
+
+async function denyRules(it: Case): Promise<Verdict | string> {
+  const { subject, about } = it
+  if (subject.kind === 'command') {
+    const rules = { ...about, paths: closing(it.placed) }
+    const verdict = (await commands()).deniedCommand(subject.command, rules)
+    return verdict ?? sayNo(about.deny.length + rules.paths.length, 'deny')
+  }
+  const rule = about.deny.find((one) => one.what === null || holdsFor(it, one))
+  return rule === undefined
+    ? sayNo(about.deny.length, 'deny')
+    : withPaths(it, denied(`the rule ${rule.text} forbids ${targetOf(it)}`, 'rule', { rule }))
+}
+
+async function planMode(it: Case): Promise<Verdict | string> {
+  if (it.mode !== 'plan') return `the mode is ${it.mode}`
+  return (await isReadOnly(it))
+    ? 'the mode is plan, and it is read-only'
+    : denied('the mode is plan: nothing is changed until the user ends it', 'mode')
+}
+
+async function isReadOnly(it: Case): Promise<boolean> {
+  const { subject, call, place } = it
+  if (subject.kind === 'command')
+    return (await (await commands()).readOnlyCommand(subject.command, place)) !== null
+  if (subject.kind === 'other')
+    return !isServers(call.tool) && (safeTools.includes(call.tool) || call.readOnly)
+  return subject.kind === 'read'
+}
+const isServers = (tool: string): boolean => tool.startsWith('mcp__')
+
+async function openFolders({ open, call }: Case): Promise<Verdict | string> {
+  const why = (await open?.({ name: call.tool, input: call.input })) ?? null
+  return why === null ? 'it is not about memories' : allowed(why, 'nature', { looks: true })
+}
+
+async function protectedNames({ subject }: Case): Promise<Verdict | string> {
+  if (subject.kind === 'command')
+    return (await commands()).tooMuch(subject.command) ?? 'the command is of a size that can be judged'
+  if (subject.kind === 'address')
+    return subject.host === null
+      ? denied('the address has no host that can be judged', 'nature')
+      : 'the address has a host'
+  if (subject.kind !== 'edit') return 'it writes no file by name'
+  const { real, unwritable, isMachine } = subject.finding
+  return unwritable === null && !isMachine
+    ? 'the file is not a protected one'
+    : denied(
+        `${real} is protected${unwritable === null ? '' : ` (${unwritable})`}: no tool writes it, the user can`,
+        'nature',
+      )
+}
+
+async function askRules(it: Case): Promise<Verdict | string> {
+  const { subject, about } = it
+  if (subject.kind === 'command') {
+    const rules = { ...about, paths: closing(it.placed) }
+    const verdict = await (await commands()).askedCommand(subject.command, rules)
+    return verdict ?? sayNo(about.ask.length + rules.paths.length, 'ask')
+  }
+  const rule = about.ask.find((one) => one.what === null || holdsFor(it, one))
+  if (rule === undefined) return sayNo(about.ask.length, 'ask')
+  const why = `the rule ${rule.text} wants ${targetOf(it)} asked`
+  return withPaths(it, asked(why, { by: 'rule', rule, offers: [] }))
+}
+
+async function allowRules(it: Case): Promise<Verdict | string> {
+  const { subject, about, place } = it
+  const none = sayNo(about.allow.length, 'allow')
+  if (subject.kind === 'command') {
+    const { allowedCommand, readOnlyCommand } = await commands()
+    // What is read-only needs no rule, and leaves no line about one.
+    const verdict = await allowedCommand(subject.command, about, place)
+    if (verdict === null) return none
+    return { ...verdict, looks: (await readOnlyCommand(subject.command, place)) !== null }
+  }
+  const isProject = subject.kind === 'edit' && subject.finding.isInside
+  const rule = about.allow.find((one) => holdsFor(it, one) || (isProject && one.what === null))
+  if (rule === undefined) return none
+  const verdict = allowed(`the rule ${rule.text} allows ${targetOf(it)}`, 'rule', { rule })
+  return withPaths(it, { ...verdict, offers: offersOf(it) })
+}
+
+async function readOnlyCalls(it: Case): Promise<Verdict | string> {
+  const { subject, place } = it
+  if (subject.kind === 'command')
+    return (
+      (await (await commands()).readOnlyCommand(subject.command, place)) ?? 'it is not known to be read-only'
     )
-  const inProject = real.startsWith(`${place.root}/`)
-  const offers = [`Edit(${inProject ? real.slice(place.root.length + 1) : real})`]
-  const writes = [real]
-  const ruled = byRule(rules, (rule) => isAboutPath(rule, real, place), offers, `changing ${real}`)
-  if (ruled !== null) return { ...ruled, writes }
-  if (!finding.isInside) return asked(`${real} lies outside the project`, { offers, writes })
-  const whole = rules.allow.find(({ what }) => what === null)
-  if (whole !== undefined) return allowed(`the rule ${whole.text} allows it`, 'rule', { rule: whole })
-  if (mode === 'acceptEdits') return allowed('the mode is acceptEdits', 'mode')
-  return asked(`it changes ${real}`, { offers, writes })
+  if (subject.kind === 'read') {
+    const doubt = readDoubt(subject.finding)
+    return doubt ?? allowed('it is read-only, inside the project', 'nature', { looks: true })
+  }
+  return (await isReadOnly(it))
+    ? allowed('it changes nothing outside the session', 'nature', { looks: true })
+    : 'it is not read-only'
 }
 
-function judgeAddress(url: string, rules: Sorted): Verdict {
-  const host = hostOf(url)
-  if (host === null) return denied('the address has no host that can be judged', 'nature')
-  const offers = [`WebFetch(domain:${host})`]
-  return (
-    byRule(rules, (rule) => isAboutHost(rule, host), offers, host) ??
-    asked(`it connects to ${host}`, { offers })
-  )
+async function byMode(it: Case): Promise<Verdict | string> {
+  const { subject, mode } = it
+  if (mode === 'bypass')
+    return { ...(await question(it)), kind: 'allow', why: 'the mode is bypass', by: 'mode' }
+  if (mode === 'acceptEdits' && subject.kind === 'edit' && subject.finding.isInside)
+    return allowed('the mode is acceptEdits', 'mode')
+  return `the mode ${mode} does not allow it by itself`
+}
+
+async function question(it: Case): Promise<Verdict> {
+  const { subject, call, about, place } = it
+  if (subject.kind === 'command') return (await commands()).doubtfulCommand(subject.command, about, place)
+  return withPaths(it, asked(doubtOf(subject, call.tool), { offers: offersOf(it) }))
+}
+
+function doubtOf(subject: Exclude<Subject, { kind: 'command' }>, tool: string): string {
+  switch (subject.kind) {
+    case 'read':
+      return readDoubt(subject.finding) ?? 'it reads a file'
+    case 'edit':
+      return subject.finding.isInside
+        ? `it changes ${subject.finding.real}`
+        : `${subject.finding.real} lies outside the project`
+    case 'address':
+      return `it connects to ${subject.host ?? 'no host'}`
+    case 'other':
+      return isServers(tool)
+        ? 'it is the tool of a server, which may do anything'
+        : `${tool} may change things`
+  }
+}
+
+/** The rules that would let such a call run. */
+function offersOf({ subject, call, place }: Case): readonly string[] {
+  switch (subject.kind) {
+    case 'read':
+      return [`Read(${subject.finding.real})`]
+    case 'edit': {
+      const { real } = subject.finding
+      return [`Edit(${real.startsWith(`${place.root}/`) ? real.slice(place.root.length + 1) : real})`]
+    }
+    case 'address':
+      return [`WebFetch(domain:${subject.host ?? ''})`]
+    default:
+      return [call.tool]
+  }
+}
+
+/** What the path gate must let through if it may run. */
+function withPaths({ subject }: Case, verdict: Verdict): Verdict {
+  if (subject.kind === 'read') return { ...verdict, looks: true, reads: [subject.finding.real] }
+  return subject.kind === 'edit' ? { ...verdict, writes: [subject.finding.real] } : verdict
 }
 
 /** Hosts as they are compared; odd ones (a NUL, a blank, a percent sign) are none (TRUST A26). */
@@ -154,18 +304,4 @@ function hostOf(url: string): string | null {
   if (!URL.canParse(url)) return null
   const { hostname } = new URL(url)
   return /^[a-z0-9.-]+$|^\[[0-9a-f:.]+\]$/.test(hostname) ? hostname.replace(/\.$/, '') : null
-}
-
-function judgeName({ tool, readOnly }: Judged, rules: Sorted): Verdict {
-  const ruled = byRule(rules, () => true, [tool], tool)
-  if (ruled !== null) return ruled
-  const isServers = tool.startsWith('mcp__')
-  if (!isServers && (safeTools.includes(tool) || readOnly))
-    return allowed('it changes nothing outside the session', 'nature', { looks: true })
-  return asked(
-    isServers ? 'it is the tool of a server, which may do anything' : `${tool} may change things`,
-    {
-      offers: [tool],
-    },
-  )
 }

@@ -7,8 +7,8 @@ import type { Fact } from '../../transcript/fact.ts'
 import { plannedChange } from '../files/planned-change.ts'
 import type { Permit } from '../run.ts'
 import type { Tool } from '../tool.ts'
-import { judge } from './judge.ts'
-import { permitBy, type Judge } from './pipeline.ts'
+import { caseJudges, judge, openCase, type Case, type Scene } from './judge.ts'
+import { pass, permitBy, type Judge, type JudgedCall } from './pipeline.ts'
 import type { Place } from './place.ts'
 import {
   subjectOf,
@@ -18,7 +18,8 @@ import {
   type KeepScope,
   type Question,
 } from './question.ts'
-import { isAboutPath, parseRule, pathKind, type Rule } from './rule.ts'
+import { ignoresCase, placeRules, type PlacedRule } from './rule-paths.ts'
+import { isAboutPath, parseRule, pathKind, type ParsedRule, type Rule } from './rule.ts'
 import type { PermissionMode, Verdict } from './verdict.ts'
 
 export interface PermissionOptions extends Place {
@@ -30,7 +31,7 @@ export interface PermissionOptions extends Place {
     | { readonly rules: KeepRules; readonly scopes: readonly KeepScope[]; readonly note?: string | undefined }
     | undefined
   /** Why a call needs nobody's leave where no rule and no mode is against it, as a look at memories; else null. */
-  readonly open?: ((call: ToolUseBlock) => string | null | Promise<string | null>) | undefined
+  readonly open?: Scene['open']
 }
 
 /** Another place under the same rules, the same mode and the same person. */
@@ -78,26 +79,30 @@ interface State {
 }
 
 export function createPermission(options: PermissionOptions): Permission {
-  const state: State = { ...readRules(options.rules), mode: options.mode, turn: Promise.resolve() }
+  const state: State = {
+    ...readRules(options.rules, options.home),
+    mode: options.mode,
+    turn: Promise.resolve(),
+  }
   return permissionAt(options, state, () => state.mode)
 }
 
 function permissionAt(options: PermissionOptions, state: State, mode: () => PermissionMode): Permission {
   const { rules } = state
   const grants = { read: new Set<string>(), write: new Set<string>() }
-  const isForbidden = (real: string): boolean =>
-    rules.some(
-      (rule) => rule.list !== 'allow' && pathKind(rule.tool) === 'Read' && isAboutPath(rule, real, options),
-    )
-  const judged: Permission['judge'] = (call, readOnly, under = mode()) =>
-    judge({ tool: call.name, input: call.input, readOnly }, rules, under, { ...options, isForbidden })
+  const { scene, isForbidden } = sceneOf(options, rules)
+  const judged: Permission['judge'] = async (call, readOnly, under = mode()) =>
+    judge({ tool: call.name, input: call.input, readOnly }, await scene(under))
   const grant = ({ reads = [], writes = [] }: Verdict): void => {
     for (const path of [...reads, ...writes]) grants.read.add(path)
     for (const path of writes) grants.write.add(path)
   }
-  const ask = async (call: ToolUseBlock, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
-    const { askUser } = options
-    if (askUser === undefined || mode() === 'dontAsk') return refused(call, verdict)
+  const ask = async (
+    call: ToolUseBlock,
+    verdict: Verdict,
+    askUser: AskUser,
+    signal: AbortSignal,
+  ): Promise<Permit> => {
     const question = await questionOf(call, verdict, options)
     const answer = await askUser(question, signal)
     if (answer.kind === 'interrupt') return interruptedBy(call)
@@ -108,28 +113,35 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
     return { ok: true, facts: [fact(call, 'allow', 'user', ruleOf(answer, question))], notice: kept }
   }
   const settle = (call: ToolUseBlock, tool: Tool, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
+    const { askUser } = options
     if (verdict.kind !== 'ask') return Promise.resolve(settled(call, verdict, grant))
+    if (askUser === undefined || mode() === 'dontAsk') return Promise.resolve(refused(call, verdict))
     // While one question stands open its answer may settle the next.
     const mine = state.turn.then(async () => {
       const now = await judged(call, tool.policy.readOnly)
-      return now.kind === 'ask' ? ask(call, now, signal) : settled(call, now, grant)
+      return now.kind === 'ask' ? ask(call, now, askUser, signal) : settled(call, now, grant)
     })
     state.turn = mine.catch(() => {})
     return mine
   }
-  const judges: readonly Judge[] = [
-    {
-      name: 'permission',
-      async judge({ call, tool }) {
-        const verdict = await judged(call, tool.policy.readOnly)
-        const isRuledOut = verdict.kind === 'deny' && verdict.by !== 'nature'
-        const open = isRuledOut ? null : ((await options.open?.(call)) ?? null)
-        if (open !== null) return { kind: 'allow', why: open }
-        const { kind, why, rule } = verdict
-        return { kind, why, rule, settle: (signal) => settle(call, tool, verdict, signal) }
-      },
+  const cases = new WeakMap<JudgedCall, Promise<Case>>()
+  const caseOf = (it: JudgedCall): Promise<Case> => {
+    const { name, input } = it.call
+    const opened =
+      cases.get(it) ??
+      scene(mode()).then((now) => openCase({ tool: name, input, readOnly: it.tool.policy.readOnly }, now))
+    cases.set(it, opened)
+    return opened
+  }
+  const judges = caseJudges.map((one): Judge => ({
+    name: one.name,
+    async judge(it) {
+      const verdict = await one.judge(await caseOf(it))
+      if (typeof verdict === 'string') return pass(verdict)
+      const { kind, why, rule } = verdict
+      return { kind, why, rule, settle: (signal) => settle(it.call, it.tool, verdict, signal) }
     },
-  ]
+  }))
   return {
     judges,
     mayRun: (call, tool, signal) => permitBy(judges, call, tool, signal),
@@ -151,6 +163,30 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
         quiet ? () => 'dontAsk' : mode,
       ),
     problems: state.problems,
+  }
+}
+
+/** The rules as they stand on the disk, for one call after the other. */
+function sceneOf(options: PermissionOptions, rules: readonly Rule[]) {
+  const probed = new Map<string, Promise<boolean>>()
+  const folds = (folder: string): Promise<boolean> => {
+    const found = probed.get(folder) ?? ignoresCase(options.fs, folder)
+    probed.set(folder, found)
+    return found
+  }
+  let placed: readonly PlacedRule[] = []
+  const keepsReading = (rule: Rule): boolean => rule.list !== 'allow' && pathKind(rule.tool) === 'Read'
+  // As the rules stood on the disk at the last call, and as they are written before the first.
+  const isForbidden = (real: string): boolean =>
+    placed.some(({ rule, isAbout }) => keepsReading(rule) && isAbout({ written: real, real })) ||
+    rules.some((rule) => keepsReading(rule) && isAboutPath(rule, real, options))
+  return {
+    isForbidden,
+    // Links may be laid at any time, so rules are placed anew for every call.
+    scene: async (mode: PermissionMode): Promise<Scene> => {
+      placed = await placeRules(rules, options, folds)
+      return { rules, placed, mode, place: { ...options, isForbidden }, open: options.open }
+    },
   }
 }
 
@@ -250,7 +286,7 @@ async function keepAnswer(
 ): Promise<string | undefined> {
   if (answer.kind !== 'session' && answer.kind !== 'always') return undefined
   const given = question.rules.map((text): GivenRule => ({ list: 'allow', text, source: 'session' }))
-  rules.push(...readRules(given).rules)
+  rules.push(...readRules(given, options.home).rules)
   if (answer.kind === 'session') return undefined
   const kept =
     options.keep === undefined
@@ -264,11 +300,14 @@ async function keepAnswer(
 }
 
 /** A rule that is not understood must not open anything: one that denies or asks then speaks of its whole tool. */
-function readRules(given: readonly GivenRule[]): { rules: Rule[]; problems: string[] } {
+function readRules(
+  given: readonly GivenRule[],
+  home: string | undefined,
+): { rules: Rule[]; problems: string[] } {
   const rules: Rule[] = []
   const problems: string[] = []
   for (const one of given) {
-    const parsed = parseRule(one)
+    const parsed = homeless(parseRule(one), home)
     if (parsed.ok) {
       rules.push(parsed.rule)
       continue
@@ -279,4 +318,12 @@ function readRules(given: readonly GivenRule[]): { rules: Rule[]; problems: stri
     problems.push(`${parsed.why}; ${isClosed ? `it counts for all of ${tool}` : 'it does not count'}`)
   }
   return { rules, problems }
+}
+
+/** Without a home nobody knows what `~` means, and such a rule is not understood. */
+function homeless(parsed: ParsedRule, home: string | undefined): ParsedRule {
+  const isLost = parsed.ok && parsed.rule.what?.startsWith('~/') === true && home === undefined
+  return isLost
+    ? { ok: false, why: `the rule ${JSON.stringify(parsed.rule.text)} names a home, and none is known` }
+    : parsed
 }

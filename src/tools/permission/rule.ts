@@ -36,7 +36,8 @@ export function parseRule(given: GivenRule): ParsedRule {
   const bad = (why: string): ParsedRule => ({ ok: false, why: `the rule ${JSON.stringify(text)} ${why}` })
   if (tool === '') return bad('is no tool name, or a name with something in brackets, as Bash(npm test)')
   if (tool.includes('*') && !tool.startsWith('mcp__')) return bad('may have a star only behind mcp__')
-  const what = inner === undefined || /^\s*\*?\s*$/.test(inner) ? null : inner.trim()
+  const named = inner === undefined || /^\s*\*?\s*$/.test(inner) ? null : inner.trim()
+  const what = named === '~' && pathKind(tool) !== null ? '~/**' : named
   const base = { ...given, text, tool, what, matchesPath: null }
   // What of Bash is meant is read with the command it is compared with.
   if (what === null || tool === 'Bash') return { ok: true, rule: base }
