@@ -5,7 +5,6 @@ import type { Budget, Layer, Proposal } from '../projection/layer.ts'
 import { microcompactName } from '../projection/layers/microcompact.ts'
 import type { View } from '../projection/view.ts'
 import type { Declined, FactOf } from '../transcript/fact.ts'
-import { collapseNow } from './collapsing/collapse.ts'
 import { compact, isPlanRefusal } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
@@ -70,8 +69,7 @@ async function hear(
     if (left !== null) declined.push({ layer: layer.name, ...left })
     return null
   }
-  if (proposal.kind === 'ask')
-    return proposal.when === 'now' ? compacted(core, emit) : collapseNow(core, budget, emit)
+  if (proposal.kind === 'ask') return compacted(core, emit)
   const fact = await factOf(core, layer.name, proposal, budget)
   if (fact === null) {
     // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.

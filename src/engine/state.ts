@@ -45,8 +45,6 @@ export interface Latest {
   readonly memoriesTo?: Seq | undefined
   /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
   readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
-  /** Spans staged to be archived. */
-  readonly collapse?: FactOf<'collapse-stage'> | undefined
   /** Agents and messages: this session's own, never those of what it was forked from. */
   readonly beside?: Besides | undefined
 }
@@ -113,7 +111,6 @@ function notedFact(latest: Latest, entry: Entry): Latest {
       return {
         ...latest,
         readFiles: undefined,
-        collapse: undefined,
         ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
       }
     case 'notes-update':
@@ -123,8 +120,6 @@ function notedFact(latest: Latest, entry: Entry): Latest {
     case 'rewind':
       // Notes of what was taken back speak of things that are no longer so.
       return (latest.notesTo ?? -1) > fact.to ? { ...latest, notesTo: undefined } : latest
-    case 'collapse-stage':
-      return { ...latest, collapse: fact }
     case 'cache-break':
       return { ...latest, cacheLost: fact.causes.every(isLoss) }
     case 'request-sent':

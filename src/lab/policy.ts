@@ -20,7 +20,6 @@ export interface StandardSettings {
   readonly budget?: boolean | undefined
   readonly messageChars?: number | undefined
   readonly microcompact?: boolean | undefined
-  readonly collapse?: boolean | undefined
   readonly autocompact?: boolean | undefined
   /** Files a compaction gives back, none with 0; what one may take, and what the outlines of others may. */
   readonly restoreFiles?: number | undefined
@@ -118,7 +117,6 @@ const shape = z.strictObject({
       budget: z.optional(z.boolean()),
       messageChars: z.optional(size),
       microcompact: z.optional(z.boolean()),
-      collapse: z.optional(z.boolean()),
       autocompact: z.optional(z.boolean()),
       restoreFiles: z.optional(size),
       restoreFileTokens: z.optional(size),

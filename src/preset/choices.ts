@@ -47,7 +47,6 @@ export const switchesOf = (settings: Settings, given: GivenLayers): Switches => 
   timeBased: settings.timeClearing,
   cached: settings.cachedClearing,
   native: settings.nativeClearing,
-  collapse: settings.collapse,
   autocompact: settings.autocompact,
   pressure: settings.pressureClearing,
   thrift: thriftOf(settings),

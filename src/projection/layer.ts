@@ -44,7 +44,7 @@ export type Proposal =
   /** Results to be written out beside the session and replaced by a preview. */
   | { readonly kind: 'spill'; readonly at: readonly BlockRef[]; readonly why: string }
   /** Costs a model call: a fork answers. */
-  | { readonly kind: 'ask'; readonly span: Range; readonly want: 'summary'; readonly when: 'now' | 'ahead' }
+  | { readonly kind: 'ask'; readonly span: Range; readonly want: 'summary'; readonly when: 'now' }
 
 export interface Layer {
   readonly name: string

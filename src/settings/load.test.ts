@@ -106,6 +106,15 @@ describe('settings', () => {
     expect(problems[1]?.message).toContain('maxOutputTokens')
   })
 
+  it('[G19] a key of an earlier version says what became of it', async () => {
+    const text = '{"model": "a", "collapse": true}'
+    const { settings, problems } = await loadSettings(sources({ [places.user]: text }).given)
+    expect(settings).toEqual({ model: 'a' })
+    expect(problems.map(({ key, message }) => [key, message.slice(0, 24)])).toEqual([
+      ['collapse', 'is no longer a setting: '],
+    ])
+  })
+
   it('[G19] a file that is no object counts for nothing and says so', async () => {
     for (const text of ['', '[1]', 'null', '{"a": }', '"text"']) {
       const { settings, problems } = await loadSettings(sources({ [places.user]: text }).given)

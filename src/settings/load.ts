@@ -4,7 +4,7 @@
 // key; the rest of it counts.
 import { join } from 'node:path'
 import { ruleLists, splitRules, type GivenRule, type RuleList } from './rule-list.ts'
-import { check, isKey, isUsersOnly, keys, type Key, type Settings } from './schema.ts'
+import { check, isKey, isUsersOnly, keys, retired, type Key, type Settings } from './schema.ts'
 
 export type Scope = 'user' | 'project' | 'local' | 'environment' | 'flag' | 'managed'
 
@@ -114,6 +114,7 @@ async function readFile(
   for (const [key, value] of Object.entries(parsed)) {
     if (isProjects && isUsersOnly(key))
       bad(key, `may not be set by a project and is ignored; set it in the user's own settings if you want it`)
+    else if (!isKey(key) && Object.hasOwn(retired, key)) bad(key, retired[key]!)
     else if (!isKey(key)) bad(key, `is no setting. The settings are: ${Object.keys(keys).join(', ')}`)
     else if (isNotFor(key, value, isProjects))
       bad(key, `may not be ${JSON.stringify(value)} here and is ignored; it may be ${keys[key].expected}`)

@@ -31,31 +31,6 @@ export const restoringDefaults = {
       'MEMORY.md',
     ] as readonly string[],
   },
-  collapse: {
-    /** Shares of the threshold at which spans are staged, and at which they are committed. */
-    stageShare: 0.7,
-    commitShare: 0.9,
-    /** The newest turns stay as they are. */
-    turnsKept: 3,
-    /** A span is at least so large; one that reaches the other number ends at the next round. */
-    leastTokens: 4000,
-    spanTokens: 12_000,
-    /** How much more an old span weighs than a new one of its size, and one that nothing refers to than one all refer to. */
-    ageWeight: 1,
-    referenceWeight: 3,
-    /** Names of a span that are looked for in what follows it. */
-    names: 200,
-    /** The text of a span: its share and its most tokens; and what the audit may add. */
-    textShare: 0.12,
-    textTokens: 1500,
-    ledgerTokens: 300,
-    /** A model's account of a span may take this. */
-    accountTokens: 3000,
-    /** New spans are staged when the view has grown by this share of the room. */
-    growthShare: 0.05,
-    /** Failed texts of a model in a row after which they are extracted. */
-    failures: 3,
-  },
   preparation: {
     /** Share of the threshold at which a summary is asked for ahead. */
     share: 0.9,

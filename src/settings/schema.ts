@@ -82,7 +82,6 @@ export const schema = z.object({
   timeClearing: z.boolean(),
   cachedClearing: z.boolean(),
   nativeClearing: z.boolean(),
-  collapse: z.boolean(),
   autocompact: z.boolean(),
   pressureClearing: z.boolean(),
   thrift: z.union([z.number().check(z.gte(0), z.lte(1)), z.enum(['fidelity', 'balanced', 'thrift'])]),
@@ -205,7 +204,6 @@ export const keys: Readonly<Record<Key, About>> = {
   timeClearing: onOff('PALIMPSEST_TIME_CLEARING'),
   cachedClearing: onOff('PALIMPSEST_CACHED_CLEARING'),
   nativeClearing: onOff('PALIMPSEST_NATIVE_CLEARING'),
-  collapse: onOff('PALIMPSEST_COLLAPSE'),
   autocompact: onOff('PALIMPSEST_AUTOCOMPACT'),
   pressureClearing: onOff('PALIMPSEST_PRESSURE_CLEARING'),
   thrift: {
@@ -288,4 +286,9 @@ export function check<K extends Key>(key: K, value: unknown): Checked<K> {
   if (parsed.success) return { ok: true, value: parsed.data as Settings[K] }
   const path = parsed.error.issues[0]?.path ?? []
   return { ok: false, where: [key, ...path].join('.') }
+}
+
+/** Keys that earlier versions knew: a file that still has one is told what became of it. */
+export const retired: Readonly<Record<string, string>> = {
+  collapse: 'is no longer a setting: the layer it switched on cost more than it saved. Remove the key',
 }

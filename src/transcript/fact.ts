@@ -219,6 +219,7 @@ export type Fact =
         | undefined
     } & Editing)
   | { readonly type: 'compaction-failed'; readonly source: string; readonly why: string }
+  /** Written by earlier versions, which archived early spans behind short texts. Read, and of no effect. */
   | {
       readonly type: 'collapse-stage'
       readonly spans: readonly (Range & { readonly text?: string | undefined })[]

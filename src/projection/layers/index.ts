@@ -1,10 +1,9 @@
-// The standard layers in their order: budget, snip, microcompact, collapse, autocompact.
+// The standard layers in their order: budget, snip, microcompact, autocompact.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
 import { pointOf, type Thrift } from '../dial.ts'
 import type { Budget, Layer } from '../layer.ts'
 import type { View } from '../view.ts'
 import { autocompact, isEarly } from './autocompact.ts'
-import { collapse } from './collapse.ts'
 import { microcompact, type MicrocompactOptions } from './microcompact.ts'
 import { toolResultBudget } from './tool-result-budget.ts'
 
@@ -16,8 +15,6 @@ export interface LayerOptions extends MicrocompactOptions {
   readonly microcompact?: boolean | undefined
   /** Whether the model is given the Snip tool, and inputs their tags; read where the tools are chosen. */
   readonly snip?: boolean | undefined
-  /** Early spans are archived before the room ends; off unless set. */
-  readonly collapse?: boolean | undefined
   readonly autocompact?: boolean | undefined
   /** Where the dial stands: from 0, keep as much as fits, to 1, spend as little as is sensible. */
   readonly thrift?: Thrift | undefined
@@ -36,13 +33,11 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   const yields = (view: View, budget: Budget): boolean =>
     options.autocompact !== false && isEarly(view, budget, point, options.asksModel)
   if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, yields, timeBased }))
-  if (options.collapse === true) layers.push(collapse())
   if (options.autocompact !== false) layers.push(autocompact(point, options.asksModel))
   return layers
 }
 
 export { autocompact, autocompactName } from './autocompact.ts'
-export { collapse, collapseName } from './collapse.ts'
 export { microcompact, microcompactName, type MicrocompactOptions } from './microcompact.ts'
 export type { ClearingPrice } from './pricing.ts'
 export { plainMarker } from './stub-text.ts'

@@ -87,7 +87,7 @@ describe('snip', () => {
     const range = { from: second.from, to: third.from }
     scribe.write({
       type: 'view-edit',
-      layer: 'collapse',
+      layer: 'autocompact',
       asked: 'user',
       edits: [
         {
