@@ -6,12 +6,14 @@ import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './beside/spawn.ts'
 import { Core } from './core.ts'
+import { fork } from './fork.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt, renewInstructions } from './opening/reminder.ts'
 import { remove, type Removed } from './opening/removal.ts'
 import { resume, type Resumed } from './opening/resume.ts'
-import { fireInstructions, fireStart, whenOpened } from './opening/start-hooks.ts'
+import { fireInstructions, fireStart } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
+import { main } from './role.ts'
 import { branched, newState } from './state.ts'
 import { unsavedNotice } from './turn.ts'
 
@@ -74,16 +76,18 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
       options,
       session,
       source: 'main',
+      role: main,
+      fork,
       lease,
       state: newState(),
       links: [{ session, from: seq(0), to: unbounded }],
     })
     const imported = adopted === null ? {} : { imported: adopted.from }
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
-    const reminder = await reminderAt(options, 'start', whenOpened(core))
+    const reminder = await reminderAt(options, 'start', core.background.tell)
     await write(core, [begin, instructionsOf(options, reminder), ...(adopted?.said ?? [])])
-    await fireInstructions(core, whenOpened(core))
-    await fireStart(core, 'startup', whenOpened(core))
+    await fireInstructions(core, core.background.tell)
+    await fireStart(core, 'startup', core.background.tell)
     return { session: new Session(core), damage }
   })
 }
@@ -94,18 +98,27 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
     if (!resumed.ok) throw new EngineError(resumed.failure)
     if (resumed.readOnly !== null) throw new EngineError({ code: 'read-only', message: resumed.readOnly })
     const { links, damage, entriesRead } = resumed
-    const core = new Core({ options, session, source: 'main', lease, state: resumed, links })
+    const core = new Core({
+      options,
+      session,
+      source: 'main',
+      role: main,
+      fork,
+      lease,
+      state: resumed,
+      links,
+    })
     await write(core, damageFacts(damage, resumed.fold))
     await close(core, 'the process ended before it was finished')
     const unended = await endLost(core)
     if (unended !== null) throw new EngineError(unended)
     // A short cut for the next time; without one nothing is lost, so its failure is not one of opening.
     if (entriesRead > defaults.engine.checkpointEntries) {
-      const unsaved = await core.saveNow()
+      const unsaved = await core.checkpoints.saveNow()
       if (unsaved !== null) options.listen?.(unsavedNotice(unsaved))
     }
-    if (how.renew === true) await renewInstructions(core, whenOpened(core))
-    await fireStart(core, 'resume', whenOpened(core))
+    if (how.renew === true) await renewInstructions(core, core.background.tell)
+    await fireStart(core, 'resume', core.background.tell)
     return { session: new Session(core), damage: [...torn, ...damage] }
   })
 }
@@ -128,6 +141,8 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
       options,
       session,
       source: 'main',
+      role: main,
+      fork,
       lease,
       state: branched(from),
       links: line,
@@ -135,7 +150,7 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
     const parent = { session: id, upTo }
     await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])
     await close(core, 'the session was branched off here')
-    await fireStart(core, 'fork', whenOpened(core))
+    await fireStart(core, 'fork', core.background.tell)
     return new Session(core)
   })
 }

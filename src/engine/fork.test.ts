@@ -9,11 +9,12 @@ import type { Store } from '../transcript/store.ts'
 import { Core } from './core.ts'
 import { fork } from './fork.ts'
 import { ready } from './options.ts'
+import { fork as forkRole, main, type Role } from './role.ts'
 import { newState } from './state.ts'
 
 const signal = new AbortController().signal
 
-async function coreOf(name: string, store: Store, parent?: Core): Promise<Core> {
+async function coreOf(name: string, store: Store, role: Role = main): Promise<Core> {
   const session = sessionId(name)
   const model = scriptedModel([scriptedMessage('done')])
   const options = ready({ store, modelId: 'm', model, clock: fixedClock(), ids: countingIds() })
@@ -23,10 +24,11 @@ async function coreOf(name: string, store: Store, parent?: Core): Promise<Core> 
     options,
     session,
     source: 'main',
+    role,
+    fork,
     lease: leased.lease,
     state: newState(),
     links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
-    parent,
   })
   await core.append([start(session), said('hello')])
   return core
@@ -35,7 +37,7 @@ async function coreOf(name: string, store: Store, parent?: Core): Promise<Core> 
 it('[F5] a fork cannot fork again', async () => {
   const store = inMemoryStore()
   const parent = await coreOf('parent', store)
-  const child = await coreOf('child', store, parent)
+  const child = await coreOf('child', store, forkRole)
   const refused = await fork(child, { purpose: 'agent', directive: 'deeper' }, signal)
   expect(refused).toMatchObject({ outcome: 'failed', session: null, failure: { code: 'no-recursion' } })
   expect(await fork(parent, { purpose: 'agent', directive: 'work' }, signal)).toMatchObject({ text: 'done' })

@@ -12,11 +12,13 @@ import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { Core, type CoreParts } from './core.ts'
 import type { Apart, ForkOutcome, ForkSpec } from './fork-spec.ts'
-import { toolHooks } from './hooks.ts'
 import type { TurnFailure } from './live.ts'
 import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
 import { isWarm } from './limits/warmth.ts'
+import { composerOf } from './requests/sending.ts'
+import { Requests } from './requests/requests.ts'
+import { fork as forkRole, forkedAgent, inherited, type Role } from './role.ts'
 import { branched, newState } from './state.ts'
 import { runTurn } from './turn.ts'
 import { notFinished, saidSoFar } from './beside/said.ts'
@@ -24,12 +26,12 @@ import { notFinished, saidSoFar } from './beside/said.ts'
 const placeholder = '[this call is being handled by the parent session]'
 
 export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
-  if (parent.parent !== null || (spec.agent !== undefined && isTagged(parent)))
+  if (!parent.role.mayFork || (spec.agent !== undefined && isTagged(parent)))
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
-  if (parent.ending.signal.aborted)
+  if (parent.background.ending.signal.aborted)
     return refused({ code: 'closed', message: 'the session was closed; open it again to fork from it' })
   // Taken before the first await: what the parent writes meanwhile is not this fork's to see.
-  const { turnSignal } = parent
+  const { turnSignal } = parent.background
   const plan = spec.apart === undefined ? onPrefix(parent, spec) : apart(parent, spec, spec.apart)
   const leased = await plan.parts.options.store.lease(plan.parts.session)
   if (!leased.ok)
@@ -47,13 +49,17 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
     return refused(released.ok ? known.failure : released.failure)
   }
   // Aborted with its parent; its own signal is never the parent's.
-  const linked = AbortSignal.any([signal, parent.ending.signal, ...(turnSignal === null ? [] : [turnSignal])])
+  const linked = AbortSignal.any([
+    signal,
+    parent.background.ending.signal,
+    ...(turnSignal === null ? [] : [turnSignal]),
+  ])
   const work = run(child, spec, linked).then((ended) => finish(parent, child, spec, ended))
-  parent.forks.set(child, work)
+  parent.background.children.set(child, work)
   try {
     return await work
   } finally {
-    parent.forks.delete(child)
+    parent.background.children.delete(child)
   }
 }
 
@@ -64,10 +70,9 @@ interface ChildPlan {
 }
 
 function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
-  const state = branched({ ...parent.state, fold: parent.fold.copy() })
+  const state = branched({ ...parent.state, fold: parent.state.fold.copy() })
   const { open } = state.tail
-  const { composer } = parent
-  const requestHash = parent.latest.request?.hash
+  const requestHash = parent.state.latest.request?.hash
   const options = optionsFor(parent, spec)
   const readFiles = parent.readFiles.copy()
   for (const [path, file] of spec.read ?? []) readFiles.set(path, file)
@@ -82,8 +87,13 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
   const isOnce = spec.maxRounds === 1 && !isWarm(parent)
   const markAt = spec.writesCache === true ? undefined : isOnce ? { seq: seq(0) } : lastMarkOf(parent)
   const source = spec.purpose
+  const watchKey = watchKeyOf(source, session)
+  const composer = composerOf(parent)
+  const lifetime = options.cacheLifetime
+  const requests = new Requests({ watchKey, from: parent.requests, composer, markAt, lifetime })
+  const common = commonOf(parent, spec)
   return {
-    parts: { options, session, source, state, links, composer, readFiles, markAt, parent },
+    parts: { options, session, source, state, links, readFiles, requests, ...common },
     facts: [
       {
         type: 'session-start',
@@ -117,9 +127,15 @@ function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): 
     cacheLifetime: null,
   }
   const links = [{ session, from: seq(0), to: unbounded }]
+  const requests = new Requests({
+    watchKey: watchKeyOf(spec.purpose, session),
+    from: parent.requests,
+    lifetime: null,
+  })
+  const common = commonOf(parent, spec)
   const sections = [{ name: 'system', text: system, side: 'dynamic' as const }]
   return {
-    parts: { options, session, source: spec.purpose, state: newState(), links, parent },
+    parts: { options, session, source: spec.purpose, state: newState(), links, requests, ...common },
     facts: [
       { type: 'session-start', session, purpose: spec.purpose },
       { type: 'instructions-set', sections, tools: [] },
@@ -128,20 +144,30 @@ function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): 
   }
 }
 
-function optionsFor({ options, fold }: Core, spec: ForkSpec): Ready {
-  const { upTo } = fold.numbers
+/** A summary is asked on the main thread's bytes; other forks have prefixes of their own. */
+const watchKeyOf = (purpose: string, session: string): string =>
+  purpose === 'summary' ? purpose : `${purpose}/${session}`
+
+const roleOf = ({ agent }: ForkSpec): Role => (agent === undefined ? forkRole : forkedAgent)
+
+const commonOf = (parent: Core, spec: ForkSpec): Pick<CoreParts, 'role' | 'fork' | 'payers'> => ({
+  role: roleOf(spec),
+  fork,
+  payers: [parent, ...parent.payers],
+})
+
+function optionsFor({ options, state }: Core, spec: ForkSpec): Ready {
+  const { upTo } = state.fold.numbers
+  const above = inherited(options, roleOf(spec))
   const own = spec.tools ?? []
   const names = new Set(own.map((tool) => tool.spec.name))
   return {
-    ...options,
+    ...above,
     tools: [...options.tools.filter((tool) => !names.has(tool.spec.name)), ...own],
-    layers: spec.agent === undefined ? [] : ownLayers(options.layers, upTo),
-    // A text for what it did is extracted: nobody forks from a fork.
-    summariser: undefined,
-    hooks: spec.agent === undefined ? undefined : toolHooks(options.hooks),
+    layers: ownLayers(above.layers, upTo),
     caps: spec.caps ?? {},
     maxRounds: spec.maxRounds,
-    judges: judgesFor(spec, options.judges),
+    judges: judgesFor(spec, above.judges),
     maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
   }
 }
@@ -162,7 +188,7 @@ function ownLayers(layers: readonly Layer[], upTo: number): readonly Layer[] {
 const unbounded = seq(Number.MAX_SAFE_INTEGER)
 
 /** Where the parent's last request was marked; of earlier versions only how far that request went is known. */
-function lastMarkOf({ latest, fold }: Core): MarkPlace | { readonly seq: Seq } | undefined {
+function lastMarkOf({ state: { latest, fold } }: Core): MarkPlace | { readonly seq: Seq } | undefined {
   const { lastRequest } = fold.numbers
   return latest.request?.markedAt ?? (lastRequest === null ? undefined : { seq: lastRequest })
 }
@@ -200,11 +226,18 @@ async function finish(
       purpose: spec.purpose,
       outcome: ended.outcome,
       text,
-      spent: totalOf(child.spent),
+      spent: totalOf(child.state.spent),
     },
   ])
   const failure = ended.failure ?? (released.ok ? (noted.ok ? null : noted.failure) : released.failure)
-  return { outcome: ended.outcome, session, text, spent: child.spent, usage: child.view().lastUsage, failure }
+  return {
+    outcome: ended.outcome,
+    session,
+    text,
+    spent: child.state.spent,
+    usage: child.view().lastUsage,
+    failure,
+  }
 }
 
 function lastWords(child: Core): string {
@@ -215,7 +248,7 @@ function lastWords(child: Core): string {
 
 /** A child may do what it is not refused, and an agent nothing that its parent may not. */
 const judgesFor = (spec: ForkSpec, above: Ready['judges'] = []): readonly Judge[] =>
-  spec.judges === undefined ? [noTools] : [...spec.judges, ...(spec.agent === undefined ? [] : above)]
+  spec.judges === undefined ? [noTools] : [...spec.judges, ...above]
 
 const noTools = restriction('fork', ({ name }) => `${name} cannot be used here; answer with text only`)
 
@@ -231,7 +264,7 @@ const directiveOf = ({ agent, directive }: ForkSpec): string =>
   agent === undefined ? directive : `${forkTag}\n${directive}`
 
 /** Only words that were said count: a file that holds the tag stops nobody. */
-const isTagged = ({ fold }: Core): boolean =>
+const isTagged = ({ state: { fold } }: Core): boolean =>
   [...fold.parts()].some(
     ({ kind, blocks }) =>
       kind === 'input' && blocks.some((block) => block.type === 'text' && block.text.startsWith(forkTag)),

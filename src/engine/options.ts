@@ -1,5 +1,5 @@
 // What an engine is made of: the ports and the choices, handed in once (law N1).
-import { modelTable, type ModelTable } from '../model/models.ts'
+import { lookUp, modelTable, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
@@ -9,7 +9,8 @@ import { standardLayers, type PolicyOf, type ResultRule } from '../projection/la
 import { ruleOf } from '../projection/layers/tool-policy.ts'
 import type { Judge } from '../tools/permission/pipeline.ts'
 import type { Tool } from '../tools/tool.ts'
-import type { FactOf, Section } from '../transcript/fact.ts'
+import type { FactOf, Section, ToolSpec } from '../transcript/fact.ts'
+import { defaults } from '../settings/defaults.ts'
 import { systemClock, systemIds, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import type { NoteKeeper, SessionSummariser, TurnWatcher } from './aside/aside.ts'
@@ -152,6 +153,27 @@ export const ruleFor = (
   { tools, toolPolicies }: Pick<Ready, 'tools' | 'toolPolicies'>,
   name: string | undefined,
 ): ResultRule => ruleOf(policiesOf(tools, toolPolicies), name)
+
+/** Output a request may take: what was chosen, as far as the model goes. */
+export function maxOutputOf({
+  options,
+  modelId,
+}: {
+  readonly options: Ready
+  readonly modelId: string
+}): number {
+  const wanted = options.maxOutputTokens ?? defaults.engine.maxOutputTokens
+  return Math.min(wanted, lookUp(options.models, modelId)?.maxOutput ?? wanted)
+}
+
+/** The tools that run in a session: the engine's, and of those no longer offered the ones its own list names. */
+export function runnableTools(
+  { tools, formerTools = [] }: Ready,
+  listed: readonly ToolSpec[],
+): readonly Tool[] {
+  const named = new Set(listed.map((tool) => tool.name))
+  return [...tools, ...formerTools.filter((tool) => named.has(tool.spec.name))]
+}
 
 /** A caller's own system prompt is one dynamic section: nothing of it is known to be shared. */
 export function sectionsOf(system: EngineOptions['system']): readonly Section[] {

@@ -23,7 +23,6 @@ import { EngineError } from './door/error.ts'
 import { blocksOf, emptyInput, filled, isEmpty, type Input } from './door/input.ts'
 import { messageOf, type Response } from './door/response.ts'
 import { attachment, cutShort, faultText, nothingWaits } from './door/words.ts'
-import { asideOf } from './aside/aside-of.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -32,7 +31,7 @@ import { fork } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated, gatedText } from './keeping/results.ts'
-import { deliverQueued, prepare, record } from './sending.ts'
+import { deliverQueued, prepare, record } from './requests/sending.ts'
 import { takeBack } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
@@ -56,7 +55,6 @@ export class Session {
   constructor(core: Core) {
     this.#core = core
     this.id = core.session
-    core.aside = asideOf(core)
   }
 
   // ---- one verb ----
@@ -77,8 +75,8 @@ export class Session {
       yield refused({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
       return
     }
-    const { payer } = this.#core
-    const linked = payer === null ? signal : AbortSignal.any([signal, payer.ending.signal])
+    const above = this.#core.payers.map(({ background }) => background.ending.signal)
+    const linked = AbortSignal.any([signal, ...above])
     this.#turn = this.#run(input, linked, channel)
       // A port that throws is at fault, but its caller must hear of it all the same (law E1).
       .catch((error: unknown) => channel.push(refused({ code: 'fault', message: faultText(error) })))
@@ -90,7 +88,7 @@ export class Session {
   }
 
   async #run(input: Input | null, signal: AbortSignal, channel: Channel): Promise<void> {
-    for (const event of this.#core.unheard.splice(0)) channel.push(event)
+    for (const event of this.#core.background.unheard.splice(0)) channel.push(event)
     if (input === null) {
       if (!this.unfinished()) return channel.push(refused(nothingWaits))
       return runTurn(this.#core, signal, channel.push)
@@ -102,7 +100,7 @@ export class Session {
     if (answer.block !== null) return channel.push(refused({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
     if (answer.context !== null) {
-      const name = `hook-${this.#core.transcript.tail.next}`
+      const name = `hook-${this.#core.state.tail.next}`
       const context = await gatedText(this.#core, name, answer.context)
       facts.push(attachment('hook', context, 'UserPromptSubmit'))
     }
@@ -131,7 +129,7 @@ export class Session {
   /** Shows files the user named, as Read would. Gives back those that cannot be read. */
   async attachFiles(paths: readonly string[]): Promise<readonly string[]> {
     this.#mustBeIdle()
-    const { facts, unread } = await fileAttachments(this.#core, paths, this.#core.ending.signal)
+    const { facts, unread } = await fileAttachments(this.#core, paths, this.#core.background.ending.signal)
     await this.#append(facts)
     return unread
   }
@@ -140,7 +138,7 @@ export class Session {
 
   async say(input: Input): Promise<Entry> {
     this.#mustBeIdle()
-    const undelivered = this.#core.transcript.tail.open.length > 0 ? null : await deliverQueued(this.#core)
+    const undelivered = this.#core.state.tail.open.length > 0 ? null : await deliverQueued(this.#core)
     if (undelivered !== null) throw new EngineError(undelivered)
     return this.#write({ type: 'user-message', content: filled(input), origin: 'program' })
   }
@@ -180,7 +178,7 @@ export class Session {
   }
 
   openCalls(): readonly ToolUseBlock[] {
-    const open = new Set(this.#core.transcript.tail.open.map((call) => call.id as string))
+    const open = new Set(this.#core.state.tail.open.map((call) => call.id as string))
     const last = this.#core.view().messages.last()
     const answer = last?.role === 'assistant' ? last : this.#core.view().messages.at(-2)
     return (answer?.content ?? []).filter(
@@ -190,7 +188,7 @@ export class Session {
 
   /** Whether the model has to speak again. */
   unfinished(): boolean {
-    const { open, queued } = this.#core.transcript.tail
+    const { open, queued } = this.#core.state.tail
     if (open.length > 0 || queued.length > 0 || somethingWaits(this.#core)) return true
     return this.#core.view().messages.last()?.role === 'user'
   }
@@ -202,10 +200,9 @@ export class Session {
   }
 
   spent(): Spent {
-    return this.#core.spent
+    return this.#core.state.spent
   }
 
-  /** Keeps a message or a block through every compaction. Refused when pins would take too much of the room. */
   /** Every removal of this session and of what it goes on from, oldest first, with the place to undo it by. */
   async edits(): Promise<readonly EditRow[]> {
     const list = new EditList()
@@ -217,6 +214,7 @@ export class Session {
     return list.rows()
   }
 
+  /** Keeps a message or a block through every compaction. Refused when pins would take too much of the room. */
   async pin(at: BlockRef): Promise<Entry> {
     return this.#write({ type: 'pin', at })
   }
@@ -238,7 +236,7 @@ export class Session {
    */
   async compact(
     ask: Omit<CompactAsk, 'trigger' | 'overflow'> = {},
-    signal: AbortSignal = this.#core.ending.signal,
+    signal: AbortSignal = this.#core.background.ending.signal,
   ): Promise<Compacted> {
     this.#mustBeIdle()
     const outcome = await compact(this.#core, { ...ask, trigger: 'manual' }, this.#emit, signal)
@@ -271,12 +269,12 @@ export class Session {
     const session = new Session(started.core)
     const finish: Spawned['finish'] = async (outcome, text) => {
       await session.#turn
-      core.ending.signal.removeEventListener('abort', stop)
+      core.background.ending.signal.removeEventListener('abort', stop)
       return started.finish(outcome, text)
     }
     // Whoever closes a session ends what it has started, and hears of it.
     const stop = (): void => void finish('aborted', 'The session that started it was closed.')
-    core.ending.signal.addEventListener('abort', stop, { once: true })
+    core.background.ending.signal.addEventListener('abort', stop, { once: true })
     return { ok: true, session, finish }
   }
 
@@ -289,7 +287,7 @@ export class Session {
 
   /** Fires when the session is closed. */
   get ending(): AbortSignal {
-    return this.#core.ending.signal
+    return this.#core.background.ending.signal
   }
 
   get modelId(): string {
@@ -310,11 +308,11 @@ export class Session {
 
   async #close(): Promise<void> {
     await this.#turn
-    const { aside, payer, options } = this.#core
-    if (aside !== null && payer === null) await options.afterTurn?.closing(aside, this.#hurry.signal)
-    this.#core.ending.abort()
-    await Promise.allSettled([...this.#core.forks.values(), ...this.#core.jobs.values()])
-    const unsaved = await this.#core.saveReadFiles()
+    const { aside, role, options, background } = this.#core
+    if (role.isWatched) await options.afterTurn?.closing(aside, this.#hurry.signal)
+    this.#core.background.ending.abort()
+    await Promise.allSettled([...background.children.values(), ...background.jobs.values()])
+    const unsaved = await this.#core.checkpoints.saveReadFiles()
     if (unsaved !== null) this.#emit(unsavedNotice(unsaved))
     const released = await this.#core.transcript.release()
     if (!released.ok) throw new EngineError(released.failure)
@@ -342,7 +340,7 @@ export class Session {
   }
 
   #openCall(id: string) {
-    return this.#core.transcript.tail.open.find((call) => call.id === id)
+    return this.#core.state.tail.open.find((call) => call.id === id)
   }
 }
 

@@ -33,9 +33,7 @@ export async function settle(core: Core, layers: readonly Layer[], emit: Emit): 
   if (view.tokens <= effective) return { ok: true, view, declined }
   const message =
     `the session takes about ${view.tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
-    (core.parent === null
-      ? 'Compact it, drop turns, or choose a model with a larger window.'
-      : 'It is a fork, and the conversation it began with leaves no room for more; a fresh agent has the whole window')
+    core.role.overflowAdvice
   return { ok: false, failure: { code: 'overflow', message } }
 }
 

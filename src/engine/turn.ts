@@ -18,9 +18,11 @@ import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { hookJudge, noHooks } from './hooks.ts'
 import { lineageOf } from './keeping/lineage.ts'
+import { runnableTools } from './options.ts'
+import { isShown } from './restoring/shown.ts'
 import { budgetOf } from './limits/budget.ts'
 import { gated, gatedText } from './keeping/results.ts'
-import { ask, prepare } from './sending.ts'
+import { ask, prepare } from './requests/sending.ts'
 
 interface Ended {
   readonly outcome: Outcome
@@ -29,9 +31,9 @@ interface Ended {
 
 /** Runs until the model has nothing more to do. The input is already written. */
 export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Promise<void> {
-  core.turnSignal = signal
+  core.background.turnSignal = signal
   const ended = await rounds(core, signal, emit).finally(() => {
-    core.turnSignal = null
+    core.background.turnSignal = null
   })
   const closed = await core.append((tail) => ending(tail, ended))
   const failure = ended.failure ?? (closed.ok ? null : closed.failure)
@@ -42,13 +44,8 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
     signal,
   )
   for (const message of stopped.failures) emit({ type: 'notice', code: 'hook-failed', message })
-  if (ended.outcome === 'done' && closed.ok) watched(core)
+  if (ended.outcome === 'done' && closed.ok && core.role.isWatched) core.options.afterTurn?.ended(core.aside)
   emit({ type: 'turn-end', outcome: closed.ok ? ended.outcome : 'failed', failure })
-}
-
-/** Forks and agents are not watched: what they learn comes to the one that started them. */
-function watched({ aside, payer, options }: Core): void {
-  if (aside !== null && payer === null) options.afterTurn?.ended(aside)
 }
 
 async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {
@@ -70,7 +67,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
       // The provider refuses reasoning it does not know any more: once more without it, then the error is shown.
       if (answered.model?.code !== 'reasoning-invalid' || isAskedAgain) return failed(answered.failure)
       isAskedAgain = true
-      const { upTo } = core.fold.numbers
+      const { upTo } = core.state.fold.numbers
       const noted = await core.append([{ type: 'reasoning-refused', upTo: seq(upTo) }])
       if (!noted.ok) return failed(noted.failure)
       emit({
@@ -83,7 +80,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     isCompacted = false
     const calls = callsOf(answered.entry)
     if (calls.length === 0) {
-      if (core.transcript.tail.queued.length > 0 || somethingWaits(core)) continue
+      if (core.state.tail.queued.length > 0 || somethingWaits(core)) continue
       return { outcome: 'done', failure: null }
     }
     const stopped = await runTools(core, calls, signal, emit)
@@ -114,7 +111,7 @@ async function shortened(
 
 /** A checkpoint is only a short cut, so a failing one is said and ends nothing. */
 export async function save(core: Core, emit: Emit): Promise<void> {
-  const unsaved = await core.save()
+  const unsaved = await core.checkpoints.save()
   if (unsaved !== null) emit(unsavedNotice(unsaved))
 }
 
@@ -133,15 +130,15 @@ async function runTools(
   // A person who is asked may stop the turn instead of answering: the other calls are not started then either.
   const stop = new AbortController()
   const signal = AbortSignal.any([turnSignal, stop.signal])
-  const runnableTools = core.runnable()
-  const tools = new Map(runnableTools.map((tool) => [tool.spec.name, tool]))
-  const runnable = calls.filter((call) => call.broken === undefined && !core.isCutShort(call.id))
+  const offered = runnableTools(core.options, core.view().tools)
+  const tools = new Map(offered.map((tool) => [tool.spec.name, tool]))
+  const runnable = calls.filter((call) => call.broken === undefined && !isCutShort(core.state.tail, call.id))
   const broken = calls.filter((call) => !runnable.includes(call))
   const unread = await core.append(broken.map((call) => errorResult(call.id, notRun(call.name))))
   if (!unread.ok) return failed(unread.failure)
   for (const call of runnable) emit({ type: 'tool-start', id: call.id, name: call.name, input: call.input })
   const running = runCalls(runnable, {
-    tools: runnableTools,
+    tools: offered,
     env: (call) => envOf(core, call, emit),
     signal,
     mayRun: async (call, tool) => {
@@ -222,13 +219,17 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
       return kept.ok ? kept : { ok: false, why: kept.failure.message }
     },
     expand: (ref, offset, limit) => expand(core, ref, offset, limit),
-    isShown: (id) => core.isShown(id),
-    snip: (ids, reason) => snip(core.fold, core.tags, ids, reason, (...sizes) => pricedNow(core, ...sizes)),
-    lineage: () => lineageOf(core.fold, core, call.id),
+    isShown: (id) => isShown(core.state.fold, id),
+    snip: (ids, reason) =>
+      snip(core.state.fold, core.requests.tags, ids, reason, (...sizes) => pricedNow(core, ...sizes)),
+    lineage: () => lineageOf(core.state.fold, core, call.id),
     report: (text) => emit({ type: 'tool-progress', id: call.id, text }),
     now: () => clock.now(),
   }
 }
+
+/** Whether the answer that made this call was cut off before its arguments were complete. */
+const isCutShort = ({ open }: Tail, id: string): boolean => open.some((call) => call.id === id && call.broken)
 
 /** What it is worth that the model wants something out of its view. */
 function pricedNow(core: Core, freed: number, tail: number): unknown {

@@ -9,6 +9,8 @@ import { deliverBeside } from '../../src/engine/beside/deliver.ts'
 import { Core } from '../../src/engine/core.ts'
 import { resume } from '../../src/engine/opening/resume.ts'
 import { ready } from '../../src/engine/options.ts'
+import { fork } from '../../src/engine/fork.ts'
+import { main } from '../../src/engine/role.ts'
 import { newState } from '../../src/engine/state.ts'
 import { companionOf, Inbox } from '../../src/forks/agents/inbox.ts'
 import { createDirectory } from '../../src/forks/mailbox/directory.ts'
@@ -36,7 +38,7 @@ async function open(): Promise<Core> {
   const leased = await store.lease(session)
   if (!leased.ok) return fail(`the session is not to be had: ${JSON.stringify(leased)}`)
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
-  const parts = { options, session, source: 'main', lease: leased.lease, links }
+  const parts = { options, session, source: 'main', role: main, fork, lease: leased.lease, links }
   if (leased.next === null) {
     const core = new Core({ ...parts, state: newState() })
     await core.append([{ type: 'session-start', session, purpose: 'main' }])
@@ -59,7 +61,7 @@ if (!opened.ok) fail(opened.failure.message)
 else inbox.box = Promise.resolve(opened.box)
 const core = await open()
 // What was delivered before is known from the transcript alone.
-let received = [...core.fold.parts()].length
+let received = [...core.state.fold.parts()].length
 let sent = Number(await readFile(journal, 'utf8').catch(() => '0')) || 0
 process.stdout.write('ready\n')
 

@@ -67,3 +67,12 @@ export interface TurnWatcher {
   /** The session is about to be closed: ends when what runs has ended, or `hurry` fired long enough ago. */
   closing(aside: Aside, hurry: AbortSignal): Promise<void>
 }
+
+/** A summary made ahead; only memory holds it. */
+export interface Preparing {
+  prepared: { readonly account: string; readonly upTo: Seq; readonly askedAt: number } | null
+  /** Stops the one being made. */
+  stop: AbortController | null
+}
+
+export const notPreparing = (): Preparing => ({ prepared: null, stop: null })

@@ -9,6 +9,8 @@ import type { Store } from '../../transcript/store.ts'
 import { Core } from '../core.ts'
 import { createEngine } from '../engine.ts'
 import { ready } from '../options.ts'
+import { fork } from '../fork.ts'
+import { main } from '../role.ts'
 import { newState } from '../state.ts'
 import { lateRows, noteBeside, nothingBeside, openRows } from './agent-rows.ts'
 import { capsuleText } from './capsule.ts'
@@ -24,7 +26,7 @@ async function left(store: Store, ...facts: readonly Fact[]): Promise<void> {
   if (!leased.ok) throw new Error('held')
   const options = ready({ store, modelId: 'm', clock: fixedClock(), ids: countingIds() })
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
-  const parts = { options, session, source: 'main', lease: leased.lease, links }
+  const parts = { options, session, source: 'main', role: main, fork, lease: leased.lease, links }
   const core = new Core({ ...parts, state: newState() })
   await core.append([start(session), ...facts])
   await store.release(leased.lease)

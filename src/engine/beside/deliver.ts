@@ -20,18 +20,15 @@ import {
 } from './agent-rows.ts'
 import { capsuleText } from './capsule.ts'
 
-/** A fork works on its parent's prefix: what comes for the parent is not its to hear. */
-const listens = (core: Core): boolean => core.parent === null
-
-export const besideOf = (core: Core): Besides => core.latest.beside ?? nothingBeside
+export const besideOf = (core: Core): Besides => core.state.latest.beside ?? nothingBeside
 
 /** Whether the model has to be told something before it can be done. */
 export const somethingWaits = (core: Core): boolean =>
-  listens(core) &&
+  core.role.hearsOthers &&
   (lateRows(besideOf(core)).length > 0 || core.options.companion?.hasWaiting(core.session) === true)
 
 export async function deliverBeside(core: Core, emit: Emit): Promise<Failure | null> {
-  if (!listens(core)) return null
+  if (!core.role.hearsOthers) return null
   return (await deliverResults(core)) ?? (await deliverMessages(core, emit))
 }
 
@@ -91,7 +88,7 @@ export const agentsRestorer = (core: Core): Restorer => ({
   name: listKind,
   isWhole: true,
   restore: async () => {
-    const rows = listens(core) ? openRows(besideOf(core)) : []
+    const rows = core.role.hearsOthers ? openRows(besideOf(core)) : []
     return rows.length === 0 ? null : agentsText(rows)
   },
 })

@@ -7,10 +7,12 @@ import type { Outcome } from '../../transcript/fact.ts'
 import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import { Core } from '../core.ts'
-import { toolHooks } from '../hooks.ts'
+import { fork } from '../fork.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
 import { totalOf } from '../limits/spend.ts'
+import { totalWith } from '../aside/aside-of.ts'
 import { resume } from '../opening/resume.ts'
+import { agent, inherited } from '../role.ts'
 import { newState } from '../state.ts'
 import { agentPurpose, type AgentAbout } from './agent-rows.ts'
 import { besideOf } from './deliver.ts'
@@ -33,23 +35,22 @@ export interface SpawnedCore {
 }
 
 export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<SpawnedCore>> {
-  if (parent.payer !== null)
+  if (!parent.role.mayStartAgents)
     return refused('no-recursion', 'an agent starts no agents of its own; do the work in place')
-  if (parent.ending.signal.aborted) return refused('closed', 'the session was closed; open it again')
+  if (parent.background.ending.signal.aborted)
+    return refused('closed', 'the session was closed; open it again')
   const { options: own, judges = [], ...about } = spec
   const isOther = own.modelId !== undefined && own.modelId !== parent.modelId
   // Every agent that runs listens for the end. Many at once are no leak, and Node would warn the user of one.
-  setMaxListeners(0, parent.ending.signal)
+  setMaxListeners(0, parent.background.ending.signal)
+  const above = inherited(parent.options, agent)
   const options = ready({
-    ...parent.options,
+    ...above,
     modelId: parent.modelId,
     // What was chosen for one model need not fit another.
     ...(isOther ? { window: undefined, threshold: undefined, thinking: undefined, effort: undefined } : {}),
-    hooks: toolHooks(parent.options.hooks),
-    notes: undefined,
-    caps: undefined,
     ...own,
-    judges: [...judges, ...(own.judges ?? parent.options.judges ?? [])],
+    judges: [...judges, ...(own.judges ?? above.judges ?? [])],
   })
   const session = sessionId(options.ids.uuid())
   const leased = await options.store.lease(session)
@@ -58,10 +59,12 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     options,
     session,
     source: agentPurpose,
+    role: agent,
+    fork,
     lease: leased.lease,
     state: newState(),
     links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
-    payer: parent,
+    payers: [parent, ...parent.payers],
   })
   const begun = await core.append([
     { type: 'session-start', session, purpose: agentPurpose, cwd: options.cwd, startedBy: parent.session },
@@ -77,19 +80,19 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
 
 function linked(parent: Core, core: Core): SpawnedCore {
   let close = (): void => {}
-  parent.forks.set(core, new Promise<void>((resolve) => (close = resolve)))
+  parent.background.children.set(core, new Promise<void>((resolve) => (close = resolve)))
   let finishing: Promise<Result<{ readonly end: Seq }>> | null = null
   const end = async (outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq }>> => {
-    core.ending.abort()
-    await Promise.allSettled(core.forks.values())
-    const spent = core.total()
+    core.background.ending.abort()
+    await Promise.allSettled(core.background.children.values())
+    const spent = totalWith(core)
     const whole =
       outcome === 'done' ? text : [text, await saidSoFar(core)].filter((part) => part !== '').join('\n')
     const released = await core.transcript.release()
     const noted = await parent.append([
       { type: 'fork-end', child: core.session, purpose: agentPurpose, outcome, text: whole, spent },
     ])
-    parent.forks.delete(core)
+    parent.background.children.delete(core)
     close()
     if (!noted.ok) return noted
     return released.ok ? { ok: true, end: noted.entries[0]!.seq } : released

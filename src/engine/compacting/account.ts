@@ -29,11 +29,11 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   const { core, ask, room, options, extracted, signal } = choosing
   const { notes, notesAsSummary } = core.options
   const isChosen = [ask.instructions, ask.from, ask.upTo, ask.text].some((choice) => choice !== undefined)
-  if (notes === undefined || notesAsSummary === false || core.aside === null) return null
+  if (notes === undefined || notesAsSummary === false || !core.role.keepsNotes) return null
   if (isChosen || extracted.span === null) return null
   const read = await notes.read(core.aside, signal)
   if (read === null) return null
-  const made = rewritten(core.fold, room, options, extracted, {
+  const made = rewritten(core.state.fold, room, options, extracted, {
     account: read.text,
     by: 'notes',
     keptFrom: (scene) => keptAfter(scene, read.coversTo),
@@ -53,12 +53,12 @@ export async function withAccount(
 ): Promise<Result<{ readonly plan: Plan }>> {
   const { core, ask, room, options, extracted, emit, signal } = choosing
   if (ask.text !== undefined) {
-    const own = rewritten(core.fold, room, options, extracted, { account: ask.text, by: 'user' })
+    const own = rewritten(core.state.fold, room, options, extracted, { account: ask.text, by: 'user' })
     return own.ok ? own : refused(own.code, own.message)
   }
   const { summariser } = core.options
   const isOpen =
-    (core.latest.summaryFailures ?? 0) >= defaults.compaction.failures && ask.trigger !== 'manual'
+    (core.state.latest.summaryFailures ?? 0) >= defaults.compaction.failures && ask.trigger !== 'manual'
   if (summariser === undefined || extracted.span === null || ask.dryRun === true)
     return { ok: true, plan: extracted }
   if (isOpen) {
@@ -74,7 +74,7 @@ export async function withAccount(
     return refused('aborted', 'the compaction was stopped; the session is as it was')
   const account = answer.ok ? accountOf(answer) : answer
   if (!account.ok) return failedSummary(choosing, account.why)
-  const made = rewritten(core.fold, room, options, extracted, {
+  const made = rewritten(core.state.fold, room, options, extracted, {
     account: account.account,
     by: 'model',
     ...(isWhole(ask) ? { keptFrom: unanswered } : {}),
@@ -90,7 +90,7 @@ function summaryAsk(
   hookInstructions: string | null,
   span: SummaryAsk['span'],
 ): SummaryAsk {
-  const all = [...core.fold.parts()]
+  const all = [...core.state.fold.parts()]
   const answered = all.findLastIndex((part) => part.kind === 'answer' || part.kind === 'result') + 1
   return {
     session: core.session,
@@ -121,7 +121,7 @@ async function failedSummary(
   const message = `the model's summary was not used: ${why}`
   passedOver.push(message)
   emit({ type: 'notice', code: 'summary-failed', message })
-  if (core.latest.summaryFailures === defaults.compaction.failures)
+  if (core.state.latest.summaryFailures === defaults.compaction.failures)
     emit({
       type: 'notice',
       code: 'breaker-open',

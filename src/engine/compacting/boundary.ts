@@ -30,7 +30,7 @@ export function boundaryOf(
     price: priceAt(core, made, room),
   }
   if (source === null) return { type: 'view-edit', ...editing }
-  const { lastUuid } = core.transcript.tail
+  const { lastUuid } = core.state.tail
   return {
     type: 'boundary',
     ...editing,
@@ -86,8 +86,8 @@ function keptSegment({ partsKept, partsGone }: Plan): Pick<FactOf<'boundary'>, '
 }
 
 function chainOf(core: Core, room: Room): FactOf<'boundary'>['chain'] {
-  const last = core.fold.edits.controls.findLast((control) => control.fact.type === 'boundary')
-  const inputs = [...core.fold.parts()].filter((part) => part.kind === 'input')
+  const last = core.state.fold.edits.controls.findLast((control) => control.fact.type === 'boundary')
+  const inputs = [...core.state.fold.parts()].filter((part) => part.kind === 'input')
   const turn = inputs.at(-1)?.uuid
   return {
     recompaction: last !== undefined,

@@ -7,7 +7,6 @@ import type { Room } from '../../projection/budget.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
-import { agentPurpose } from '../beside/agent-rows.ts'
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { renewReminder } from '../opening/reminder.ts'
@@ -39,18 +38,18 @@ export async function compact(
   core: Core,
   ask: CompactAsk,
   emit: Emit,
-  signal: AbortSignal = core.turnSignal ?? core.ending.signal,
+  signal: AbortSignal = core.background.turnSignal ?? core.background.ending.signal,
 ): Promise<CompactOutcome> {
-  if (core.parent !== null && prefixOf(core) === undefined)
+  if (core.role.compacts !== 'all' && prefixOf(core) === undefined)
     return refused('no-recursion', 'a fork works on its parent’s prefix and does not compact it')
-  if (core.isCompacting) return refused('busy', 'a compaction is already under way')
+  if (core.compacting.isUnderWay) return refused('busy', 'a compaction is already under way')
   const outcome = core.room(ask.overflow?.limitTokens)
   if (!outcome.ok) return refused('no-room', outcome.why)
-  core.isCompacting = true
+  core.compacting.isUnderWay = true
   try {
     return await carryOut(core, ask, outcome.room, emit, signal)
   } finally {
-    core.isCompacting = false
+    core.compacting.isUnderWay = false
   }
 }
 
@@ -63,7 +62,7 @@ async function carryOut(
 ): Promise<CompactOutcome> {
   const isAsItWas = watched(core)
   const options = planOptions(core, ask, room)
-  const planned = plan(core.fold, room, options)
+  const planned = plan(core.state.fold, room, options)
   const first =
     planned.ok || !isForced(core, ask, room, planned.code) ? planned : await forced(core, room, options, emit)
   if (!first.ok) return refused(first.code, first.message)
@@ -89,7 +88,7 @@ async function carryOut(
 }
 
 /** Whether nobody has undone anything or gone back since: a text would bring back what was taken away. */
-function watched({ fold }: Core): () => boolean {
+function watched({ state: { fold } }: Core): () => boolean {
   const { upTo } = fold.numbers
   const last = [...fold.parts()].at(-1)?.uuid
   return () =>
@@ -124,8 +123,8 @@ function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {
 }
 
 /** Of a forked agent: its parent's talk and the words that began its task. What it did since is its own to put away. */
-function prefixOf({ parent, source, links, fold }: Core): Seq | undefined {
-  if (parent === null || source !== agentPurpose) return undefined
+function prefixOf({ role, links, state: { fold } }: Core): Seq | undefined {
+  if (role.compacts !== 'own') return undefined
   const { from } = links.at(-1)!
   return [...fold.parts()].find((part) => part.kind === 'input' && part.from >= from)?.to
 }
@@ -139,10 +138,12 @@ function scaleOf(core: Core, { trigger, overflow }: CompactAsk, { window }: Room
 
 /** What an undo gave back is held until the window leaves no choice. */
 const isForced = (core: Core, { trigger }: CompactAsk, room: Room, code: string): boolean =>
-  code === 'held' && core.parent === null && (trigger === 'reactive' || core.view().tokens > room.effective)
+  code === 'held' &&
+  core.role.compacts === 'all' &&
+  (trigger === 'reactive' || core.view().tokens > room.effective)
 
 async function forced(core: Core, room: Room, options: PlanOptions, emit: Emit): Promise<PlanOutcome> {
-  const holds = [...new Set(core.fold.edits.holds.map((hold) => hold.seq))]
+  const holds = [...new Set(core.state.fold.edits.holds.map((hold) => hold.seq))]
   const released = await core.append(holds.map((target): Fact => ({ type: 'release', target })))
   if (!released.ok) return { ok: false, code: 'held', message: released.failure.message }
   emit({
@@ -150,5 +151,5 @@ async function forced(core: Core, room: Room, options: PlanOptions, emit: Emit):
     code: 'held-released',
     message: 'what an undo had given back no longer fits the window and is put away again',
   })
-  return plan(core.fold, room, { ...options, mayTouchHeld: true })
+  return plan(core.state.fold, room, { ...options, mayTouchHeld: true })
 }

@@ -51,7 +51,7 @@ async function keep(
   text: string,
   limit: number,
 ): Promise<{ readonly shown: string; readonly spill?: FactOf<'tool-result'>['spill'] }> {
-  const kept = await keepBeside(core, name, core.fold.numbers.upTo + 1, text)
+  const kept = await keepBeside(core, name, core.state.fold.numbers.upTo + 1, text)
   if (!kept.ok) return { shown: cutOff(text, limit, kept.failure.message) }
   const { blob, bytes, sha256, path } = kept
   return { shown: previewOf(text, { bytes, path: path ?? blob, ref: blob }), spill: { blob, bytes, sha256 } }

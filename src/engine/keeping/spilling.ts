@@ -44,7 +44,7 @@ export async function spilled(
 }
 
 async function spillOne(core: Core, at: BlockRef): Promise<Spilled | null> {
-  const part = core.fold.units.find(at.seq)
+  const part = core.state.fold.units.find(at.seq)
   const block = part === undefined ? undefined : resultIn(part, at)
   if (part === undefined || block === undefined) return null
   const content = block.content

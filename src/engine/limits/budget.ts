@@ -16,8 +16,8 @@ export function budgetOf(core: Core, room: Room, tokens: number = core.view().to
     isWarm: isWarm(core),
     rates: tokenRates(core.options.models, core.modelId, core.lifetime, view.tokens),
     expectedRequests: expected(core, room, tokens),
-    isMain: core.payer === null,
-    cacheLost: core.latest.cacheLost === true,
+    isMain: core.role.isMain,
+    cacheLost: core.state.latest.cacheLost === true,
     capabilities: core.modelInfo()?.capabilities ?? noCapabilities,
   }
 }
@@ -26,7 +26,7 @@ const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: 
 
 function expected(core: Core, room: Room, tokens: number): number {
   const view = core.view()
-  const requests = core.spent.requests
+  const requests = core.state.spent.requests
   const growth = requests === 0 ? 0 : Math.max(0, view.tokens - room.fixed) / requests
   return expectedRequests({ requests, growthTokens: growth, roomTokens: room.threshold - tokens })
 }

@@ -3,7 +3,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Core } from '../core.ts'
 
 /** Its lifetime counts from the start of that request. */
-export function isWarm({ lifetime, latest, options }: Core): boolean {
+export function isWarm({ lifetime, state: { latest }, options }: Core): boolean {
   if (lifetime === null || latest.requestAt === null) return false
   return options.clock.now() - latest.requestAt < defaults.request.cacheLifetimeMs[lifetime]
 }

@@ -21,7 +21,7 @@ export async function reminderAt(
 /** Reads it again behind a boundary and writes it down where it changed. In a fork it is part of the shared prefix. */
 export async function renewReminder(core: Core, emit: Emit): Promise<void> {
   if (
-    core.parent !== null ||
+    !core.role.renewsReminder ||
     core.options.reminder === undefined ||
     typeof core.options.reminder === 'string'
   )

@@ -2,11 +2,14 @@
 // only; what a crash left open is closed afterwards by the writer.
 import type { ModelTable } from '../../model/models.ts'
 import { checkpointOf, restore } from '../../projection/checkpoint.ts'
-import { isKnown, type Range } from '../../transcript/fact.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { ReadFiles } from '../../tools/tool.ts'
+import { encode } from '../../transcript/codec.ts'
+import { isKnown, type Range, type StoredEntry } from '../../transcript/fact.ts'
 import type { Tail } from '../../transcript/grammar.ts'
 import { seq, type SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
-import type { Checkpoint, Damage, Result, Store } from '../../transcript/store.ts'
+import type { Checkpoint, Damage, Failure, Lease, Result, Store } from '../../transcript/store.ts'
 import { nothingSpent, type Spent } from '../limits/spend.ts'
 import { advance, branched, newState, nothingYet, type Latest, type SessionState } from '../state.ts'
 import { collect, supplyMissing } from './supply.ts'
@@ -47,6 +50,49 @@ export function checkpointFor({ fold, tail, spent, latest }: SessionState): Chec
   const { state, needs } = checkpointOf(fold)
   const whole: State = { version, fold: state, tail, spent, latest }
   return { version, upTo: seq(fold.numbers.upTo), state: whole, needs }
+}
+
+/** When a checkpoint is written, and of what. It is only a short cut: without one nothing is lost. */
+export class Checkpoints {
+  readonly #store: Store
+  readonly #lease: Lease
+  readonly #readFiles: ReadFiles
+  readonly #state: () => SessionState
+  #unsavedBytes = 0
+  #hasBoundary = false
+
+  constructor(store: Store, lease: Lease, readFiles: ReadFiles, state: () => SessionState) {
+    this.#store = store
+    this.#lease = lease
+    this.#readFiles = readFiles
+    this.#state = state
+  }
+
+  note(entry: StoredEntry): void {
+    this.#unsavedBytes += encode(entry).length
+    if (isKnown(entry) && entry.fact.type === 'boundary') this.#hasBoundary = true
+  }
+
+  /** Writes one when enough has come since the last, or a boundary has. */
+  async save(): Promise<Failure | null> {
+    if (this.#unsavedBytes < defaults.store.checkpointBytes && !this.#hasBoundary) return null
+    return this.saveNow()
+  }
+
+  /** Only a checkpoint keeps the table of read files. */
+  async saveReadFiles(): Promise<Failure | null> {
+    return this.#unsavedBytes === 0 || this.#readFiles.entries().length === 0 ? null : this.saveNow()
+  }
+
+  async saveNow(): Promise<Failure | null> {
+    const state = this.#state()
+    const latest = { ...state.latest, readFiles: this.#readFiles.entries() }
+    const saved = await this.#store.putCheckpoint(this.#lease, checkpointFor({ ...state, latest }))
+    if (!saved.ok) return saved.failure
+    this.#unsavedBytes = 0
+    this.#hasBoundary = false
+    return null
+  }
 }
 
 interface Reading {

@@ -12,7 +12,7 @@ export async function fireStart(
   core: Core,
   source: StartSource,
   emit: Emit,
-  signal: AbortSignal = core.ending.signal,
+  signal: AbortSignal = core.background.ending.signal,
 ): Promise<void> {
   const { hooks = noHooks, cwd } = core.options
   const payload = { session: core.session, source, model: core.modelId, cwd }
@@ -22,7 +22,7 @@ export async function fireStart(
     const message = `a hook wanted to stop the session, which it cannot: ${answer.block}`
     emit({ type: 'notice', code: 'veto-ignored', message })
   }
-  if (answer.context !== null) core.startContext = answer.context
+  if (answer.context !== null) core.requests.startContext = answer.context
 }
 
 /** InstructionsLoaded: what the model is told from now on. Looking only: nothing can be stopped or added here. */
@@ -34,25 +34,23 @@ export async function fireInstructions(core: Core, emit: Emit): Promise<void> {
     tools: tools.map((tool) => tool.name),
     reminderChars: reminder?.length ?? 0,
   }
-  const answer = await (core.options.hooks ?? noHooks).fire('InstructionsLoaded', payload, core.ending.signal)
+  const answer = await (core.options.hooks ?? noHooks).fire(
+    'InstructionsLoaded',
+    payload,
+    core.background.ending.signal,
+  )
   for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
 }
 
-/** While a session is opened nobody may listen yet: what is said then comes with the first turn. */
-export const whenOpened =
-  (core: Core): Emit =>
-  (event) =>
-    core.options.listen === undefined ? void core.unheard.push(event) : core.options.listen(event)
-
 /** Writes down what the hooks said, once. */
 export async function deliverStart(core: Core): Promise<TurnFailure | null> {
-  const said = core.startContext
+  const said = core.requests.startContext
   if (said === null || core.view().messages.length === 0) return null
-  const text = await gatedText(core, `start-${core.transcript.tail.next}`, said)
+  const text = await gatedText(core, `start-${core.state.tail.next}`, said)
   const written = await core.append([
     { type: 'attachment', kind: 'hook', content: [{ type: 'text', text }], source: 'SessionStart' },
   ])
   if (!written.ok) return written.failure
-  core.startContext = null
+  core.requests.startContext = null
   return null
 }

@@ -13,6 +13,19 @@ import { after, type Seq } from '../../transcript/ids.ts'
 import { readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
 import type { Failure, Result, Store } from '../../transcript/store.ts'
 
+export async function supplyAll(
+  store: Store,
+  links: readonly Link[],
+  fold: Fold,
+  facts: readonly Fact[],
+): Promise<Failure | null> {
+  for (const fact of facts) {
+    const failure = await supplyMissing(store, links, fold, fact)
+    if (failure !== null) return failure
+  }
+  return null
+}
+
 /** Gives the fold what it must have before this fact can be pushed. */
 export async function supplyMissing(
   store: Store,

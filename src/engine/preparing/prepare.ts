@@ -17,18 +17,18 @@ const job = 'prepare'
 export function prepareAhead(core: Core, room: Room): void {
   const { tokens } = core.view()
   if (tokens < defaults.preparation.share * room.threshold || tokens >= room.threshold) return
-  if (!isWanted(core) || core.jobs.has(job) || isUsable(core)) return
+  if (!isWanted(core) || core.background.jobs.has(job) || isUsable(core)) return
   const parts = answeredParts(core)
   if (parts.length === 0) return
-  core.prepared = null
-  core.preparing = new AbortController()
-  core.jobs.set(
+  core.preparing.prepared = null
+  core.preparing.stop = new AbortController()
+  core.background.jobs.set(
     job,
-    ask(core, room, parts).finally(() => core.jobs.delete(job)),
+    ask(core, room, parts).finally(() => core.background.jobs.delete(job)),
   )
 }
 
-function isWanted({ options, parent, latest }: Core): boolean {
+function isWanted({ options, role, state: { latest } }: Core): boolean {
   const hasNotes =
     options.notes !== undefined && options.notesAsSummary !== false && latest.notesTo !== undefined
   const isOpen = (latest.summaryFailures ?? 0) >= defaults.compaction.failures
@@ -36,23 +36,24 @@ function isWanted({ options, parent, latest }: Core): boolean {
     options.summariser !== undefined &&
     options.prepare !== false &&
     options.layers.some(({ name }) => name === autocompactName) &&
-    parent === null &&
+    role.preparesSummaries &&
     !hasNotes &&
     !isOpen
   )
 }
 
 /** Everything but what awaits an answer. */
-function answeredParts({ fold }: Core): readonly Part[] {
+function answeredParts({ state: { fold } }: Core): readonly Part[] {
   const parts = [...fold.parts()]
   return parts.slice(0, parts.findLastIndex(({ kind }) => kind === 'answer' || kind === 'result') + 1)
 }
 
 async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void> {
-  const askedAt = core.fold.numbers.upTo
+  const askedAt = core.state.fold.numbers.upTo
   const upTo = parts.at(-1)!.to
   const { summariser } = core.options
-  const { aside, turnSignal, ending } = core
+  const { aside } = core
+  const { turnSignal, ending } = core.background
   const answer = await summariser!.summarise(
     {
       session: core.session,
@@ -63,24 +64,29 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
       hookInstructions: null,
       maxTokens: room.reserve,
       aside,
-      emit: aside?.tell ?? (() => undefined),
+      emit: aside.tell,
     },
-    AbortSignal.any([ending.signal, core.preparing!.signal, ...(turnSignal === null ? [] : [turnSignal])]),
+    AbortSignal.any([
+      ending.signal,
+      core.preparing.stop!.signal,
+      ...(turnSignal === null ? [] : [turnSignal]),
+    ]),
   )
   if (!answer.ok && answer.isAborted) return
   const account = answer.ok ? accountOf(answer) : answer
-  if (account.ok) core.prepared = { account: account.account, upTo, askedAt }
+  if (account.ok) core.preparing.prepared = { account: account.account, upTo, askedAt }
   else {
     // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
     await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
     const message = `the summary that was prepared ahead is not used: ${account.why}`
-    aside?.tell({ type: 'notice', code: 'summary-failed', message })
+    aside.tell({ type: 'notice', code: 'summary-failed', message })
   }
 }
 
 /** Its end is still in sight, and nobody took anything back or out since. */
 function isUsable(core: Core): boolean {
-  const { prepared, fold } = core
+  const { prepared } = core.preparing
+  const { fold } = core.state
   if (prepared === null) return false
   const isChanged = fold.edits.controls.some(
     ({ seq, fact }) =>
@@ -94,7 +100,7 @@ function isUsable(core: Core): boolean {
 
 /** Waits for one that was begun, but not for ever: the text can be had without it, and then it is not wanted any more. */
 async function underWay(core: Core, signal: AbortSignal): Promise<void> {
-  const running = core.jobs.get(job)
+  const running = core.background.jobs.get(job)
   if (running === undefined || signal.aborted) return
   const { prepare } = core.options
   const waitMs = typeof prepare === 'object' ? prepare.waitMs : defaults.preparation.waitMs
@@ -103,7 +109,7 @@ async function underWay(core: Core, signal: AbortSignal): Promise<void> {
     enough.addEventListener('abort', () => resolve(), { once: true }),
   )
   await Promise.race([running, waited])
-  core.preparing?.abort()
+  core.preparing.stop?.abort()
 }
 
 /** The plan with the prepared text, once one under way has ended; null where there is none or it does not do. */
@@ -119,10 +125,10 @@ export async function withPrepared({
   const isChosen = [asked.instructions, asked.from, asked.upTo, asked.text].some((one) => one !== undefined)
   if (isChosen || asked.dryRun === true || extracted.span === null) return null
   await underWay(core, signal)
-  const { prepared } = core
+  const { prepared } = core.preparing
   if (prepared === null || !isUsable(core)) return null
-  core.prepared = null
-  const made = rewritten(core.fold, room, options, extracted, {
+  core.preparing.prepared = null
+  const made = rewritten(core.state.fold, room, options, extracted, {
     account: prepared.account,
     by: 'model',
     keptFrom: ({ parts, pendingFrom }) => {

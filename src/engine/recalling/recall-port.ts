@@ -1,6 +1,7 @@
 // The Recall port: who brings memories for what the user says. The engine asks and hardly waits: `quick` has a few
 // milliseconds and may add to the request that is about to go, `choose` runs beside it, and what it brings is written
 // down before a later one. Neither rejects; a problem is said and ends nothing.
+import type { Seq } from '../../transcript/ids.ts'
 import type { Aside } from '../aside/aside.ts'
 
 export interface RecallAsk {
@@ -27,3 +28,18 @@ export interface Recall {
   quick(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
   choose(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
 }
+
+export interface Choice {
+  readonly stop: AbortController
+  outcome: RecallOutcome | null
+}
+
+/** Which message was asked for, and the choice under way or not yet written down. */
+export interface Recalling {
+  asked: Seq | null
+  /** The quick look was had; the choice starts when the request is ready. */
+  toChoose: boolean
+  choice: Choice | null
+}
+
+export const notRecalling = (): Recalling => ({ asked: null, toChoose: false, choice: null })

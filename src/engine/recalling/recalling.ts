@@ -7,13 +7,12 @@ import type { Part } from '../../projection/view.ts'
 import type { Failure } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
 import type { Emit } from '../live.ts'
-import type { RecallAsk, RecallOutcome } from './recall-port.ts'
-import type { Choice } from './recalling-state.ts'
+import type { Choice, RecallAsk, RecallOutcome } from './recall-port.ts'
 
 /** Before a request is settled: what was chosen meanwhile, then the quick look for a new message. */
 export async function recallBefore(core: Core, emit: Emit): Promise<Failure | null> {
   const { recall } = core.options
-  if (recall === undefined || core.payer !== null) return null
+  if (recall === undefined || !core.role.recalls) return null
   const { recalling } = core
   const ready = recalling.choice?.outcome ?? null
   if (ready !== null) {
@@ -55,7 +54,9 @@ export function recallBeside(core: Core): void {
 }
 
 const signalOf = (core: Core): AbortSignal =>
-  core.turnSignal === null ? core.ending.signal : AbortSignal.any([core.turnSignal, core.ending.signal])
+  core.background.turnSignal === null
+    ? core.background.ending.signal
+    : AbortSignal.any([core.background.turnSignal, core.background.ending.signal])
 
 async function write(core: Core, { recalled, problem }: RecallOutcome, emit: Emit): Promise<Failure | null> {
   if (problem !== null) emit({ type: 'notice', code: 'recall', message: problem })
@@ -79,7 +80,7 @@ function askOf(core: Core): RecallAsk {
   const surfaced = new Set<string>()
   const tools: string[] = []
   let visibleBytes = 0
-  for (const part of core.fold.parts()) {
+  for (const part of core.state.fold.parts()) {
     if (part.kind === 'input') said.push(textOf(part))
     if (part.tool !== undefined) tools.push(part.tool)
     if (part.memories === undefined || part.by !== null) continue

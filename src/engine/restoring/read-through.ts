@@ -6,6 +6,7 @@ import { runCalls, type Permit } from '../../tools/run.ts'
 import type { ReadFile, Tool, ToolEnv } from '../../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Core } from '../core.ts'
+import { runnableTools } from '../options.ts'
 import type { FileSource, ReadNow } from './restorer.ts'
 
 const readTool = 'Read'
@@ -41,7 +42,7 @@ export async function readFilesNow(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ReadFileNow>> {
   const found = new Map<string, ReadFileNow>()
-  const tools = core.runnable().filter((tool) => tool.spec.name === readTool)
+  const tools = runnableTools(core.options, core.view().tools).filter((tool) => tool.spec.name === readTool)
   if (tools.length === 0) return found
   const readFiles = createReadFiles()
   const { cwd, clock, judges = [] } = core.options

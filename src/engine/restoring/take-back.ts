@@ -1,5 +1,6 @@
 // Undoing a compaction takes away what it gave back, so that the view is byte for byte the one before it.
-import type { Entry, Fact, Range } from '../../transcript/fact.ts'
+import type { Fold } from '../../projection/fold.ts'
+import { isEditing, type Entry, type Fact, type Range } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Core } from '../core.ts'
@@ -7,11 +8,17 @@ import type { Core } from '../core.ts'
 /** Why an edit cannot be taken back now: the view would no longer fit. */
 function undoRefusal(core: Core, target: Seq): Failure | null {
   const outcome = core.room()
-  const after = core.view().tokens + core.freedBy(target)
+  const after = core.view().tokens + freedBy(core.state.fold, target)
   if (!outcome.ok || after <= outcome.room.effective) return null
   const { effective } = outcome.room
   const message = `without the edit at ${target} the view would take about ${after} tokens, and ${effective} fit`
   return { code: 'no-room', message }
+}
+
+/** Tokens that undoing an edit would bring back, as the edit itself says. */
+function freedBy(fold: Fold, target: Seq): number {
+  const fact = fold.edits.editing(target)?.fact
+  return fact !== undefined && isEditing(fact) ? fact.tokensFreed : 0
 }
 
 /**
@@ -21,7 +28,7 @@ function undoRefusal(core: Core, target: Seq): Failure | null {
 export async function takeBack(core: Core, target: Seq): Promise<Result<{ readonly entry: Entry }>> {
   const failure = undoRefusal(core, target)
   if (failure !== null) return { ok: false, failure }
-  const { edits } = core.fold
+  const { edits } = core.state.fold
   const undo: Fact = { type: 'undo', target }
   const isShown = edits.tops.some((top) => top.seq === target)
   const written = await core.append([undo, ...dropping(core, ({ seq }) => isShown && seq === target)])
@@ -41,7 +48,7 @@ const summariesOf = (fact: Fact): readonly Range[] =>
 
 /** Takes out what was given back by certain compactions: such attachments follow their boundary. */
 function dropping(core: Core, isGone: (boundary: Entry) => boolean): readonly Fact[] {
-  const { fold } = core
+  const { fold } = core.state
   const boundaries = fold.edits.controls.filter(({ fact }) => fact.type === 'boundary')
   const ranges: Range[] = []
   let estimate = 0

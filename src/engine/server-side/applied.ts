@@ -52,7 +52,7 @@ function reportOf({ appliedEdits }: ModelMessage): Applied {
 }
 
 function lastReport(core: Core): Applied {
-  const last = core.fold.edits.controls.findLast(
+  const last = core.state.fold.edits.controls.findLast(
     ({ fact }) => fact.type === 'view-edit' && fact.layer === nativeName,
   )
   const report =
@@ -68,7 +68,7 @@ function lastReport(core: Core): Applied {
 function oldestResults(core: Core, count: number): readonly BlockRef[] {
   const at: BlockRef[] = []
   let left = count
-  for (const part of core.fold.parts()) {
+  for (const part of core.state.fold.parts()) {
     if (part.kind !== 'result' || part.tool === undefined || !mayBeCleared(core, part.tool)) continue
     if (left-- <= 0) break
     const block = part.blocks[0]

@@ -9,8 +9,9 @@ import { tokenRates } from '../limits/spend.ts'
 
 /** Called once for each answer, with what it says about its own request. */
 export async function readCache(core: Core, message: ModelMessage, emit: Emit): Promise<void> {
-  const { options, detector } = core
-  const pending = core.takePending()
+  const { options } = core
+  const { detector } = core.requests
+  const pending = core.requests.takePending()
   if (pending === null || core.lifetime === null) return
   const { usage } = message
   const prompt = usage.input + usage.cacheRead + usage.cacheWrite

@@ -78,7 +78,7 @@ export const mayBeCleared = (core: Core, name: string): boolean =>
  * Old results were cleared for this very request, so the server clears none in it. What it has cleared before would all
  * come back, so it is still asked then.
  */
-function isClearedByTime({ fold }: Core, view: View): boolean {
+function isClearedByTime({ state: { fold } }: Core, view: View): boolean {
   const cleared = fold.edits.controls.findLast(
     ({ fact }) => fact.type === 'view-edit' && fact.layer === microcompactName,
   )

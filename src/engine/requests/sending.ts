@@ -1,93 +1,142 @@
 // One request: settled, composed, within the caps, written down, and then its answer written down before anything
 // acts on it. What a stream leaves behind when it breaks is kept as a partial answer.
-import { learnedWindow } from '../model/models.ts'
-import { silentOverflow, type SilentOverflow } from '../model/overflow.ts'
-import type { ModelFailure, ModelMessage } from '../model/model.ts'
-import type { View, ViewBlock } from '../projection/view.ts'
-import type { Composed } from '../request/compose.ts'
-import type { ToolUseBlock } from '../transcript/content.ts'
-import type { Declined, Entry, FactOf, Usage } from '../transcript/fact.ts'
-import { seq } from '../transcript/ids.ts'
-import { deliverBeside } from './beside/deliver.ts'
-import { readCache } from './server-side/cache-watch.ts'
-import type { Core } from './core.ts'
-import type { Emit, TurnFailure } from './live.ts'
-import { recallBefore, recallBeside } from './recalling/recalling.ts'
-import { noteApplied } from './server-side/applied.ts'
-import { deliverStart } from './opening/start-hooks.ts'
-import { toldTo } from './server-side/told.ts'
-import { settle } from './settle.ts'
-import { capRefusal, dollarsOf } from './limits/spend.ts'
+import { learnedWindow, wireModelId } from '../../model/models.ts'
+import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
+import type { ModelFailure, ModelMessage } from '../../model/model.ts'
+import type { ViewBlock } from '../../projection/view.ts'
+import type { Composed, Composer } from '../../request/compose.ts'
+import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
+import { isKnown, type Declined, type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
+import { seq, type Seq } from '../../transcript/ids.ts'
+import type { Result } from '../../transcript/store.ts'
+import { totalWith } from '../aside/aside-of.ts'
+import { deliverBeside } from '../beside/deliver.ts'
+import { readCache } from '../server-side/cache-watch.ts'
+import type { Core } from '../core.ts'
+import type { Emit, TurnFailure } from '../live.ts'
+import { maxOutputOf } from '../options.ts'
+import { recallBefore, recallBeside } from '../recalling/recalling.ts'
+import { noteApplied } from '../server-side/applied.ts'
+import { deliverStart } from '../opening/start-hooks.ts'
+import { toldTo } from '../server-side/told.ts'
+import { settle } from '../settle.ts'
+import { capRefusal, dollarsOf } from '../limits/spend.ts'
 
 export type Prepared =
   | { readonly ok: true; readonly composed: Composed }
   | { readonly ok: false; readonly failure: TurnFailure }
 
-/** Everything up to the moment of sending. Writes `request-sent`. */
-export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
-  const undelivered =
-    (await deliverQueued(core)) ??
-    (await deliverStart(core)) ??
-    (await deliverBeside(core, emit)) ??
-    (await recallBefore(core, emit))
-  if (undelivered !== null) return { ok: false, failure: undelivered }
-  const settled = await settle(core, core.options.layers, emit)
-  if (!settled.ok) return settled
+/** What grows while a request is made. */
+interface Making {
+  readonly core: Core
+  readonly emit: Emit
+  /** What layers weighed and left. */
+  declined: readonly Declined[]
+  composed: Composed | null
+}
+
+export interface RequestStep {
+  readonly name: string
+  /** Null, or why there can be no request now. */
+  run(making: Making): Promise<TurnFailure | null>
+}
+
+/** Everything up to the moment of sending, in its order; the first that fails ends it. */
+export const requestSteps: readonly RequestStep[] = [
+  { name: 'deliver queued input', run: ({ core }) => deliverQueued(core) },
+  { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
+  { name: 'deliver results and messages', run: ({ core, emit }) => deliverBeside(core, emit) },
+  { name: 'recall memories', run: ({ core, emit }) => recallBefore(core, emit) },
+  { name: 'run layers', run: runLayers },
   // A compaction among them has asked the hooks again.
-  const unsaid = await deliverStart(core)
-  if (unsaid !== null) return { ok: false, failure: unsaid }
+  { name: 'deliver what start hooks said of a compaction', run: ({ core }) => deliverStart(core) },
+  { name: 'compose', run: compose },
+  { name: 'check caps', run: checkCaps },
+  { name: 'write down that it is sent', run: writeSent },
+  { name: 'choose memories meanwhile', run: chooseMemories },
+]
+
+export async function prepare(core: Core, emit: Emit): Promise<Prepared> {
+  const making: Making = { core, emit, declined: [], composed: null }
+  for (const step of requestSteps) {
+    const failure = await step.run(making)
+    if (failure !== null) return { ok: false, failure }
+  }
+  return { ok: true, composed: making.composed! }
+}
+
+async function runLayers(making: Making): Promise<TurnFailure | null> {
+  const { core, emit } = making
+  const settled = await settle(core, core.options.layers, emit)
+  if (!settled.ok) return settled.failure
+  making.declined = settled.declined
+  return null
+}
+
+async function compose(making: Making): Promise<TurnFailure | null> {
+  const { core, emit } = making
+  const { options, requests } = core
   const view = core.view()
-  const { options, wireModel: model } = core
-  const info = core.modelInfo()
-  const outcome = core.composer.compose(view, {
-    model,
-    maxTokens: core.maxOutput(),
-    bindsPrefix: info?.capabilities.bindsPrefix ?? false,
-    reasoningFrom: core.latest.reasoningFrom,
+  const outcome = composerOf(core).compose(view, {
+    model: wireModelId(core.modelId),
+    maxTokens: maxOutputOf(core),
+    bindsPrefix: core.modelInfo()?.capabilities.bindsPrefix ?? false,
+    reasoningFrom: core.state.latest.reasoningFrom,
     lifetime: core.lifetime,
-    markAt: core.markAt,
+    markAt: requests.markAt,
     thinking: options.thinking,
     effort: options.effort,
     ...toldTo(core, view),
   })
-  if (!outcome.ok) return { ok: false, failure: { code: 'nothing-to-send', message: outcome.why } }
-  const { composed } = outcome
-  if (composed.withoutThinking) {
+  if (!outcome.ok) return { code: 'nothing-to-send', message: outcome.why }
+  making.composed = outcome.composed
+  if (outcome.composed.withoutThinking) {
     emit({
       type: 'notice',
       code: 'without-thinking',
       message: 'this request is sent without thinking: an earlier part of this turn has lost its reasoning',
     })
   }
-  const refused = capOf(core, view)
-  if (refused !== null) return { ok: false, failure: { code: 'cap', message: refused } }
-  const declined = newlyDeclined(core, settled.declined)
-  const written = await core.append([{ ...requestSent(core, composed, view.tokens), ...declined }])
-  if (!written.ok) return written
-  core.noteRequest(composed)
-  emit({ type: 'request-start', source: core.source, model, tokens: view.tokens })
-  recallBeside(core)
-  return { ok: true, composed }
+  return null
 }
 
-/** A fork or an agent is held to its own caps and, with all the others, to those of the session it belongs to. */
-function capOf(core: Core, view: View): string | null {
-  const { modelId, payer, options } = core
-  const cached = (view.lastUsage?.cacheRead ?? 0) + (view.lastUsage?.cacheWrite ?? 0)
-  const next = { model: modelId, tokens: view.tokens, cached, lifetime: core.lifetime }
-  const own = capRefusal(options.caps, core.total(), next, options.models)
-  if (own !== null || payer === null) return own
-  const above = payer.payer
-  return (
-    capRefusal(payer.options.caps, payer.total(), next, options.models) ??
-    (above === null ? null : capRefusal(above.options.caps, above.total(), next, options.models))
-  )
+/** The one that has serialized this session so far. */
+export function composerOf(core: Slice<'requests' | 'state' | 'lifetime' | 'modelInfo'>): Composer {
+  const references = core.lifetime !== null && core.modelInfo()?.capabilities.cacheEdits === true
+  return core.requests.composer(core.state.fold, references)
+}
+
+async function writeSent({ core, emit, declined, composed }: Making): Promise<TurnFailure | null> {
+  const { tokens } = core.view()
+  const sent = requestSent(core, composed!, tokens)
+  const written = await core.append([{ ...sent, ...newlyDeclined(core, declined) }])
+  if (!written.ok) return written.failure
+  core.requests.sent(composed!, core.options.clock.now())
+  emit({ type: 'request-start', source: core.source, model: sent.model, tokens })
+  return null
+}
+
+async function chooseMemories({ core }: Making): Promise<null> {
+  recallBeside(core)
+  return null
+}
+
+/** A fork or an agent is held to its own caps and, with all the others, to those of the sessions that pay for it. */
+async function checkCaps({ core }: Making): Promise<TurnFailure | null> {
+  const { tokens, lastUsage } = core.view()
+  const cached = (lastUsage?.cacheRead ?? 0) + (lastUsage?.cacheWrite ?? 0)
+  const next = { model: core.modelId, tokens, cached, lifetime: core.lifetime }
+  for (const payer of [core, ...core.payers]) {
+    const refused = capRefusal(payer.options.caps, totalWith(payer), next, core.options.models)
+    if (refused !== null) return { code: 'cap', message: refused }
+  }
+  return null
 }
 
 /** Input typed while the model was busy: written when it was typed, given to the model once and in order. */
 export async function deliverQueued(core: Core): Promise<TurnFailure | null> {
-  for (const place of core.transcript.tail.queued) {
-    const found = await core.queuedContent(place)
+  for (const place of core.state.tail.queued) {
+    const found = await queuedContent(core, place)
     if (!found.ok) return found.failure
     const { content } = found
     const written = await core.append([{ type: 'user-message', content, origin: 'queued', queued: place }])
@@ -96,13 +145,26 @@ export async function deliverQueued(core: Core): Promise<TurnFailure | null> {
   return null
 }
 
+/** What was typed at this place while the model was busy. */
+async function queuedContent(
+  { options, session }: Slice<'options' | 'session'>,
+  place: Seq,
+): Promise<Result<{ readonly content: readonly UserBlock[] }>> {
+  for await (const item of options.store.read(session, { from: place, to: place })) {
+    if (item.kind === 'failed') return { ok: false, failure: item.failure }
+    if (item.kind === 'entry' && isKnown(item.entry) && item.entry.fact.type === 'input-queued')
+      return { ok: true, content: item.entry.fact.content }
+  }
+  return { ok: false, failure: { code: 'not-found', message: `the queued input at ${place} cannot be read` } }
+}
+
 function requestSent(core: Core, composed: Composed, tokens: number): FactOf<'request-sent'> {
   const { lifetime, marks } = composed.segments
   return {
     type: 'request-sent',
     source: core.source,
-    model: core.wireModel,
-    upTo: seq(core.fold.numbers.upTo),
+    model: wireModelId(core.modelId),
+    upTo: seq(core.state.fold.numbers.upTo),
     hash: composed.hash,
     tokens,
     marks,
@@ -117,8 +179,8 @@ function newlyDeclined(
   declined: readonly Declined[],
 ): { readonly declined?: readonly Declined[] } {
   const account = declined.map(({ layer, why }) => `${layer}: ${why}`).join('\n')
-  const isNew = account !== core.lastDeclined
-  core.lastDeclined = account
+  const isNew = account !== core.requests.lastDeclined
+  core.requests.lastDeclined = account
   return isNew && declined.length > 0 ? { declined } : {}
 }
 
@@ -135,7 +197,7 @@ export async function record(
 ): Promise<Recorded> {
   const { content, messageId, stop, usage } = message
   // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
-  const model = core.wireModel
+  const model = wireModelId(core.modelId)
   const fact: FactOf<'assistant-message'> = {
     type: 'assistant-message',
     content,
@@ -147,7 +209,7 @@ export async function record(
   }
   if (isPartial && content.length === 0 && isFree(usage)) return { ok: true, entry: null }
   await noteApplied(core, message, emit)
-  const { largestPrompt = 0 } = core.latest
+  const { largestPrompt = 0 } = core.state.latest
   const written = await core.append([fact])
   if (!written.ok) return written
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
@@ -156,7 +218,7 @@ export async function record(
     const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
     if (failure !== null) return { ok: false, failure }
   }
-  if (!isPartial && core.aside !== null) core.options.notes?.heard(core.aside)
+  if (!isPartial && core.role.keepsNotes) core.options.notes?.heard(core.aside)
   return { ok: true, entry: written.entries[0]! }
 }
 
@@ -169,7 +231,7 @@ async function noticeSilentOverflow(
 ): Promise<TurnFailure | null> {
   const room = core.room()
   if (!room.ok) return null
-  const sent = core.latest.request?.tokens ?? 0
+  const sent = core.state.latest.request?.tokens ?? 0
   const found = silentOverflow({ usage, stop, estimate: sent, window: room.room.window })
   // After a compaction our estimate may be far off; a server that has taken more than this cuts nothing so small.
   if (found === null || (found.why === 'truncated' && found.promptTokens < largest)) return null
@@ -179,7 +241,7 @@ async function noticeSilentOverflow(
 
 /** Kept as a fact: after a restart the same request would run into the same end. */
 async function learnWindow(core: Core, tokens: number | null): Promise<TurnFailure | null> {
-  if (tokens === null || tokens === core.latest.learnedWindow) return null
+  if (tokens === null || tokens === core.state.latest.learnedWindow) return null
   const written = await core.append([{ type: 'window-learned', tokens }])
   return written.ok ? null : written.failure
 }
@@ -201,7 +263,7 @@ const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
   input + cacheRead + cacheWrite + output === 0
 
 /** Some gateways count their calls anew in every answer, and the wire wants each id once in a request. */
-function withOwnIds({ fold }: Core, message: ModelMessage): ModelMessage {
+function withOwnIds({ state: { fold } }: Core, message: ModelMessage): ModelMessage {
   if (!message.content.some(isCall)) return message
   const taken = new Set<string>()
   for (const part of fold.parts()) for (const block of part.blocks) if (isCall(block)) taken.add(block.id)
@@ -238,7 +300,12 @@ export async function ask(
       },
       model: null,
     }
-  const request = { model: core.wireModel, body: composed.body, betas: composed.betas, source: core.source }
+  const request = {
+    model: wireModelId(core.modelId),
+    body: composed.body,
+    betas: composed.betas,
+    source: core.source,
+  }
   for await (const event of model.stream(request, signal)) {
     switch (event.type) {
       case 'text-delta':

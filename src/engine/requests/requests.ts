@@ -1,0 +1,96 @@
+// What a session keeps from one request to the next: what was serialized, the tags it gave, the lifetime its cache was begun
+// with, and the watch over that cache. A fork begins with its parent's, so that its requests begin with the same bytes.
+import { taggingOf, createTags, type Tags } from '../../projection/layers/snip.ts'
+import type { Fold } from '../../projection/fold.ts'
+import { createComposer, type Composed, type Composer, type MarkPlace } from '../../request/compose.ts'
+import { createBreakDetector, type BreakDetector, type Pending } from '../../request/fingerprint.ts'
+import { createLifetime, type LatchedLifetime } from '../../request/lifetime.ts'
+import type { Lifetime } from '../../request/segments.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { isKnown, type StoredEntry } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import { changedFrom } from '../keeping/changed-from.ts'
+
+export interface RequestParts {
+  /** What the cache is watched under: requests of one key share a prefix. */
+  readonly watchKey: string
+  /** Of a fork: whose requests it goes on from. */
+  readonly from?: Requests | undefined
+  readonly composer?: Composer | undefined
+  /** A fork that must not write to the cache marks where its parent marked last. */
+  readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
+  readonly lifetime: Lifetime | null
+  /** What the session was begun with, where it has asked before. */
+  readonly begunWith?: Lifetime | undefined
+}
+
+export class Requests {
+  readonly watchKey: string
+  readonly tags: Tags
+  readonly detector: BreakDetector
+  /** Decided at the first request, for the session and its forks. */
+  readonly latched: LatchedLifetime
+  readonly markAt: MarkPlace | { readonly seq: Seq } | undefined
+  /** What SessionStart hooks said and no request has carried yet. */
+  startContext: string | null = null
+  /** What layers weighed and left for the last request, in short. */
+  lastDeclined = ''
+  readonly #inherited: Composer | null
+  readonly #composers = new Map<string, Composer>()
+  #pending: Pending | null = null
+
+  constructor({ watchKey, from, composer, markAt, lifetime, begunWith }: RequestParts) {
+    this.watchKey = watchKey
+    this.tags = from?.tags ?? createTags()
+    this.detector = from?.detector ?? createBreakDetector()
+    this.latched = from?.latched ?? latchedLifetime(lifetime, begunWith)
+    this.#inherited = composer ?? null
+    this.markAt = markAt
+  }
+
+  /** One for each form of the request copy: with tags or without, with references for deletions or without. */
+  composer(fold: Fold, references: boolean): Composer {
+    if (this.#inherited !== null) return this.#inherited
+    const tag = taggingOf(fold.view(), this.tags)
+    const key = `${references} ${tag !== undefined}`
+    const composer = this.#composers.get(key) ?? createComposer({ references, tag })
+    this.#composers.set(key, composer)
+    return composer
+  }
+
+  sent(composed: Composed, now: number): void {
+    this.#pending = this.detector.before(this.watchKey, composed, now)
+  }
+
+  /** The request whose answer is read now. */
+  takePending(): Pending | null {
+    const pending = this.#pending
+    this.#pending = null
+    return pending
+  }
+
+  /** A change that was decided on is no accident: what it makes unreadable is said to the watch before. */
+  announce(entry: StoredEntry, fold: Fold): void {
+    if (!isKnown(entry)) return
+    const { fact } = entry
+    if (fact.type === 'boundary') return this.detector.reset(this.watchKey)
+    const from = changedFrom(fact, fold)
+    if (from === null) return
+    const view = fold.view()
+    // Another model has read nothing yet, the system prompt included.
+    let estimate = fact.type === 'model-set' ? view.fixedEstimate : 0
+    for (const message of view.messages) if (message.to >= from) estimate += message.estimate
+    const why = fact.type === 'view-edit' ? `${fact.layer}: ${fact.why}` : fact.type
+    this.detector.announce(Math.round(view.factor * estimate), why, this.watchKey)
+  }
+}
+
+/** What the user chose counts for a session that has not asked yet; afterwards what it was begun with. */
+function latchedLifetime(chosen: Lifetime | null, before: Lifetime | undefined): LatchedLifetime {
+  const sources = defaults.request.longLifetimeSources
+  return createLifetime({
+    isEligible: () => false,
+    optedIn: () => chosen === '1h',
+    latched: before === undefined ? undefined : { isLong: before === '1h', sources },
+  })
+}
