@@ -5,7 +5,7 @@ import type { Fact } from '../transcript/fact.ts'
 import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './beside/spawn.ts'
-import { Core } from './core.ts'
+import { Core, type Slice } from './core.ts'
 import { fork } from './fork.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt, renewInstructions } from './opening/reminder.ts'
@@ -197,12 +197,12 @@ function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome,
   })
 }
 
-async function write(core: Core, facts: readonly Fact[]): Promise<void> {
+async function write(core: Slice<'append'>, facts: readonly Fact[]): Promise<void> {
   const written = await core.append(facts)
   if (!written.ok) throw new EngineError(written.failure)
 }
 
-async function close(core: Core, why: string): Promise<void> {
+async function close(core: Slice<'transcript'>, why: string): Promise<void> {
   const closed = await core.transcript.close(why)
   if (!closed.ok) throw new EngineError(closed.failure)
 }

@@ -6,13 +6,18 @@ import type { UserBlock } from '../transcript/content.ts'
 import { isKnown, type Entry, type Fact } from '../transcript/fact.ts'
 import { seq, type SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
-import type { Core } from './core.ts'
+import type { Slice } from './core.ts'
 
 export type Expanded =
   | { readonly ok: true; readonly text: string; readonly total: number }
   | { readonly ok: false; readonly why: string }
 
-export async function expand(core: Core, ref: string, offset: number, limit: number): Promise<Expanded> {
+export async function expand(
+  core: Slice<'links' | 'options'>,
+  ref: string,
+  offset: number,
+  limit: number,
+): Promise<Expanded> {
   const place = /^(\d+)(?:\.(\d+)|-(\d+))?$/.exec(ref.trim())
   if (place === null) return blobPart(core, ref.trim(), offset, limit)
   const from = Number(place[1])
@@ -38,7 +43,12 @@ export async function expand(core: Core, ref: string, offset: number, limit: num
 }
 
 /** A page of a kept output, counted in characters like every page. */
-async function blobPart(core: Core, blob: string, offset: number, limit: number): Promise<Expanded> {
+async function blobPart(
+  core: Slice<'links' | 'options'>,
+  blob: string,
+  offset: number,
+  limit: number,
+): Promise<Expanded> {
   for (const link of [...core.links].reverse()) {
     const found = await pageOf(core, link.session, blob, { offset, limit })
     if (found !== null) return found
@@ -51,7 +61,7 @@ async function blobPart(core: Core, blob: string, offset: number, limit: number)
 
 /** Where a character stands follows only from all that come before it: the output is read through, a piece at a time. */
 async function pageOf(
-  core: Core,
+  core: Slice<'options'>,
   session: SessionId,
   blob: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },

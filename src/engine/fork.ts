@@ -10,13 +10,13 @@ import type { MarkPlace } from '../request/compose.ts'
 import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
-import { Core, type CoreParts } from './core.ts'
+import { Core, type CoreParts, type Slice } from './core.ts'
 import type { Apart, ForkOutcome, ForkSpec } from './fork-spec.ts'
 import type { TurnFailure } from './live.ts'
 import type { Ready } from './options.ts'
 import { totalOf } from './limits/spend.ts'
 import { isWarm } from './limits/warmth.ts'
-import { composerOf } from './requests/sending.ts'
+import { composerOf } from './requests/request-steps.ts'
 import { Requests } from './requests/requests.ts'
 import { fork as forkRole, forkedAgent, inherited, type Role } from './role.ts'
 import { branched, newState } from './state.ts'
@@ -156,7 +156,7 @@ const commonOf = (parent: Core, spec: ForkSpec): Pick<CoreParts, 'role' | 'fork'
   payers: [parent, ...parent.payers],
 })
 
-function optionsFor({ options, state }: Core, spec: ForkSpec): Ready {
+function optionsFor({ options, state }: Slice<'options' | 'state'>, spec: ForkSpec): Ready {
   const { upTo } = state.fold.numbers
   const above = inherited(options, roleOf(spec))
   const own = spec.tools ?? []
@@ -188,7 +188,9 @@ function ownLayers(layers: readonly Layer[], upTo: number): readonly Layer[] {
 const unbounded = seq(Number.MAX_SAFE_INTEGER)
 
 /** Where the parent's last request was marked; of earlier versions only how far that request went is known. */
-function lastMarkOf({ state: { latest, fold } }: Core): MarkPlace | { readonly seq: Seq } | undefined {
+function lastMarkOf({
+  state: { latest, fold },
+}: Slice<'state'>): MarkPlace | { readonly seq: Seq } | undefined {
   const { lastRequest } = fold.numbers
   return latest.request?.markedAt ?? (lastRequest === null ? undefined : { seq: lastRequest })
 }
@@ -207,7 +209,7 @@ async function run(
 }
 
 async function finish(
-  parent: Core,
+  parent: Slice<'append'>,
   child: Core,
   spec: ForkSpec,
   ended: { outcome: Outcome; failure: TurnFailure | null },
@@ -240,7 +242,7 @@ async function finish(
   }
 }
 
-function lastWords(child: Core): string {
+function lastWords(child: Slice<'view'>): string {
   const last = child.view().messages.last()
   if (last?.role !== 'assistant') return ''
   return last.content.flatMap((block) => ('text' in block ? [block.text] : [])).join('')
@@ -252,7 +254,11 @@ const judgesFor = (spec: ForkSpec, above: Ready['judges'] = []): readonly Judge[
 
 const noTools = restriction('fork', ({ name }) => `${name} cannot be used here; answer with text only`)
 
-async function announced(parent: Core, child: Core, { agent, started }: ForkSpec): Promise<Appended> {
+async function announced(
+  parent: Slice<'append'>,
+  child: Core,
+  { agent, started }: ForkSpec,
+): Promise<Appended> {
   started?.(child.session)
   if (agent === undefined) return { ok: true, entries: [] }
   return parent.append([{ type: 'agent-start', child: child.session, ...agent }])
@@ -264,7 +270,7 @@ const directiveOf = ({ agent, directive }: ForkSpec): string =>
   agent === undefined ? directive : `${forkTag}\n${directive}`
 
 /** Only words that were said count: a file that holds the tag stops nobody. */
-const isTagged = ({ state: { fold } }: Core): boolean =>
+const isTagged = ({ state: { fold } }: Slice<'state'>): boolean =>
   [...fold.parts()].some(
     ({ kind, blocks }) =>
       kind === 'input' && blocks.some((block) => block.type === 'text' && block.text.startsWith(forkTag)),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { inMemoryStore } from '../stores/index.ts'
 import { noHooks } from './hooks.ts'
 import { ready, type EngineOptions } from './options.ts'
-import { requestSteps } from './requests/sending.ts'
+import { requestSteps } from './requests/request-steps.ts'
 import { agent, fork, forkedAgent, inherited, main } from './role.ts'
 
 const never = (): never => {
@@ -80,7 +80,7 @@ describe('a role', () => {
         ),
       ).toEqual([])
     // What is not known to be asked for does not reach a child, whatever it is called.
-    expect(inherited({ ...ready(every), ...{ invented: 1 } }, agent)).not.toHaveProperty('invented')
+    expect(inherited(Object.assign(ready(every), { invented: 1 }), agent)).not.toHaveProperty('invented')
   })
 
   it('[E16] says what it may do: a fork changes nothing of the prefix it works on', () => {

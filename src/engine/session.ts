@@ -31,7 +31,8 @@ import { fork } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated, gatedText } from './keeping/results.ts'
-import { deliverQueued, prepare, record } from './requests/sending.ts'
+import { record } from './requests/answer.ts'
+import { deliverQueued, makeRequest } from './requests/request-steps.ts'
 import { takeBack } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
@@ -154,7 +155,7 @@ export class Session {
   /** The same request as the bytes to stream: for those who send them themselves, nothing is parsed or reshaped. */
   async requestBody(): Promise<string> {
     this.#mustBeIdle()
-    const prepared = await prepare(this.#core, this.#emit)
+    const prepared = await makeRequest(this.#core, this.#emit)
     if (!prepared.ok) throw new EngineError(prepared.failure)
     return prepared.composed.body
   }

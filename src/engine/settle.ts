@@ -6,7 +6,7 @@ import { microcompactName } from '../projection/layers/microcompact.ts'
 import type { View } from '../projection/view.ts'
 import type { Declined, FactOf } from '../transcript/fact.ts'
 import { compact, isPlanRefusal } from './compacting/compact.ts'
-import type { Core } from './core.ts'
+import type { Core, Slice } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
 import { budgetOf } from './limits/budget.ts'
 import type { Emit, TurnFailure } from './live.ts'
@@ -100,7 +100,7 @@ async function compacted(core: Core, emit: Emit): Promise<TurnFailure | null> {
 
 /** A proposal as a fact, once what it needs has been done. */
 async function factOf(
-  core: Core,
+  core: Slice<'options' | 'state' | 'transcript' | 'view'>,
   layer: string,
   proposal: Proposal,
   budget: Budget,

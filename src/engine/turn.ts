@@ -13,7 +13,7 @@ import { callId, seq } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
 import { somethingWaits } from './beside/deliver.ts'
 import { compact } from './compacting/compact.ts'
-import type { Core } from './core.ts'
+import type { Core, Slice } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { hookJudge, noHooks } from './hooks.ts'
@@ -22,7 +22,8 @@ import { runnableTools } from './options.ts'
 import { isShown } from './restoring/shown.ts'
 import { budgetOf } from './limits/budget.ts'
 import { gated, gatedText } from './keeping/results.ts'
-import { ask, prepare } from './requests/sending.ts'
+import { ask } from './requests/answer.ts'
+import { makeRequest } from './requests/request-steps.ts'
 
 interface Ended {
   readonly outcome: Outcome
@@ -54,7 +55,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
   for (let round = 1; ; round++) {
     if (signal.aborted) return { outcome: 'aborted', failure: null }
     if (round > (core.options.maxRounds ?? Infinity)) return failed(tooManyRounds)
-    const prepared = await prepare(core, emit)
+    const prepared = await makeRequest(core, emit)
     if (!prepared.ok) return failed(prepared.failure)
     const answered = await ask(core, prepared.composed, signal, emit)
     if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
@@ -110,7 +111,7 @@ async function shortened(
 }
 
 /** A checkpoint is only a short cut, so a failing one is said and ends nothing. */
-export async function save(core: Core, emit: Emit): Promise<void> {
+export async function save(core: Slice<'checkpoints'>, emit: Emit): Promise<void> {
   const unsaved = await core.checkpoints.save()
   if (unsaved !== null) emit(unsavedNotice(unsaved))
 }
@@ -169,7 +170,7 @@ async function runTools(
 
 /** Hooks are heard first; what was decided is written before the call runs. */
 async function permitted(
-  core: Core,
+  core: Slice<'append' | 'options' | 'session'>,
   call: ToolUseBlock,
   tool: Tool,
   signal: AbortSignal,
@@ -186,7 +187,7 @@ async function permitted(
 }
 
 async function afterTool(
-  core: Core,
+  core: Slice<'options' | 'session' | 'state' | 'transcript'>,
   call: ToolUseBlock,
   content: readonly UserBlock[],
   signal: AbortSignal,

@@ -5,7 +5,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { isKnown, type Fact } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import type { Restorer } from '../restoring/restorer.ts'
 import {
@@ -20,19 +20,24 @@ import {
 } from './agent-rows.ts'
 import { capsuleText } from './capsule.ts'
 
-export const besideOf = (core: Core): Besides => core.state.latest.beside ?? nothingBeside
+export const besideOf = (core: Slice<'state'>): Besides => core.state.latest.beside ?? nothingBeside
 
 /** Whether the model has to be told something before it can be done. */
-export const somethingWaits = (core: Core): boolean =>
+export const somethingWaits = (core: Slice<'options' | 'role' | 'session' | 'state'>): boolean =>
   core.role.hearsOthers &&
   (lateRows(besideOf(core)).length > 0 || core.options.companion?.hasWaiting(core.session) === true)
 
-export async function deliverBeside(core: Core, emit: Emit): Promise<Failure | null> {
+export async function deliverBeside(
+  core: Slice<'append' | 'options' | 'role' | 'session' | 'state'>,
+  emit: Emit,
+): Promise<Failure | null> {
   if (!core.role.hearsOthers) return null
   return (await deliverResults(core)) ?? (await deliverMessages(core, emit))
 }
 
-async function deliverResults(core: Core): Promise<Failure | null> {
+async function deliverResults(
+  core: Slice<'append' | 'options' | 'session' | 'state'>,
+): Promise<Failure | null> {
   for (const row of lateRows(besideOf(core)).slice(0, defaults.agents.resultsAtOnce)) {
     const report = await reportOf(core, row)
     if (!report.ok) return report.failure
@@ -43,7 +48,10 @@ async function deliverResults(core: Core): Promise<Failure | null> {
 }
 
 /** The bounded report of an agent that has ended, from where its end is written. */
-export async function reportOf(core: Core, row: AgentRow): Promise<Result<{ readonly text: string }>> {
+export async function reportOf(
+  core: Slice<'options' | 'session'>,
+  row: AgentRow,
+): Promise<Result<{ readonly text: string }>> {
   const { label, child, end, spent } = row
   const found = end === null ? null : await endAt(core, end)
   if (found === null || end === null) {
@@ -54,7 +62,7 @@ export async function reportOf(core: Core, row: AgentRow): Promise<Result<{ read
   return { ok: true, text: capsuleText({ label, child, outcome, end, text, spent }) }
 }
 
-async function endAt(core: Core, place: Seq) {
+async function endAt(core: Slice<'options' | 'session'>, place: Seq) {
   for await (const item of core.options.store.read(core.session, { from: place, to: place })) {
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
     if (item.entry.fact.type === 'fork-end') return item.entry.fact
@@ -62,7 +70,10 @@ async function endAt(core: Core, place: Seq) {
   return null
 }
 
-async function deliverMessages(core: Core, emit: Emit): Promise<Failure | null> {
+async function deliverMessages(
+  core: Slice<'append' | 'options' | 'session' | 'state'>,
+  emit: Emit,
+): Promise<Failure | null> {
   const { companion } = core.options
   if (companion === undefined) return null
   const known = new Set(besideOf(core).delivered)
@@ -84,7 +95,7 @@ async function deliverMessages(core: Core, emit: Emit): Promise<Failure | null> 
 }
 
 /** After a compaction the model is told once more who works for it, by facts and not by the summary's prose. */
-export const agentsRestorer = (core: Core): Restorer => ({
+export const agentsRestorer = (core: Slice<'role' | 'state'>): Restorer => ({
   name: listKind,
   isWhole: true,
   restore: async () => {

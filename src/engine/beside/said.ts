@@ -4,12 +4,13 @@ import { defaults } from '../../settings/defaults.ts'
 import { isKnown } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 
 export const notFinished = (why: string): string => `[It did not finish: ${why.replace(/\.$/, '')}.]`
 
 /** The newest of what it said, oldest first. What cannot be read any more is left out: the reason stands in any case. */
-export const saidSoFar = ({ options, session }: Core): Promise<string> => saidIn(options.store, session)
+export const saidSoFar = ({ options, session }: Slice<'options' | 'session'>): Promise<string> =>
+  saidIn(options.store, session)
 
 export async function saidIn(store: Store, session: SessionId): Promise<string> {
   const said: string[] = []

@@ -6,7 +6,7 @@ import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
 import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
-import { Core } from '../core.ts'
+import { Core, type Slice } from '../core.ts'
 import { fork } from '../fork.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
 import { totalOf } from '../limits/spend.ts'
@@ -78,7 +78,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
   return { ok: true, ...linked(parent, core) }
 }
 
-function linked(parent: Core, core: Core): SpawnedCore {
+function linked(parent: Slice<'append' | 'background'>, core: Core): SpawnedCore {
   let close = (): void => {}
   parent.background.children.set(core, new Promise<void>((resolve) => (close = resolve)))
   let finishing: Promise<Result<{ readonly end: Seq }>> | null = null
@@ -101,7 +101,7 @@ function linked(parent: Core, core: Core): SpawnedCore {
 }
 
 /** Agents that ran when the process ended are ended: what they took is read from their own transcripts. */
-export async function endLost(core: Core): Promise<Failure | null> {
+export async function endLost(core: Slice<'append' | 'options' | 'state'>): Promise<Failure | null> {
   for (const { child, state } of besideOf(core).agents) {
     if (state !== 'running') continue
     const found = await resume(core.options.store, child, core.options.models)

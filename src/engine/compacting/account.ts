@@ -6,7 +6,7 @@ import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Result } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { refused, type CompactAsk } from './ask.ts'
 
@@ -104,7 +104,7 @@ function summaryAsk(
 }
 
 /** The user's of the moment first, then those of the instruction files. */
-function wishesOf({ instructions }: CompactAsk, core: Core): string | null {
+function wishesOf({ instructions }: CompactAsk, core: Slice<'view'>): string | null {
   const wishes = [instructions, compactionWishes(core.view().reminder)].filter(
     (text) => text !== undefined && text !== null,
   )

@@ -4,7 +4,7 @@ import type { Room } from '../../projection/budget.ts'
 import { priceOf, type ClearingPrice } from '../../projection/layers/pricing.ts'
 import type { Edit, Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import { budgetOf } from '../limits/budget.ts'
 import type { Restoration } from '../restoring/restore.ts'
 import type { CompactAsk, Compacted } from './ask.ts'
@@ -85,7 +85,7 @@ function keptSegment({ partsKept, partsGone }: Plan): Pick<FactOf<'boundary'>, '
   return { kept: { head: head.uuid, tail: tail.uuid, anchor: partsGone.at(-1)!.uuid } }
 }
 
-function chainOf(core: Core, room: Room): FactOf<'boundary'>['chain'] {
+function chainOf(core: Slice<'source' | 'state'>, room: Room): FactOf<'boundary'>['chain'] {
   const last = core.state.fold.edits.controls.findLast((control) => control.fact.type === 'boundary')
   const inputs = [...core.state.fold.parts()].filter((part) => part.kind === 'input')
   const turn = inputs.at(-1)?.uuid

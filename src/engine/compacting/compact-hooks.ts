@@ -1,6 +1,6 @@
 // The hooks around a compaction.
 import type { Result } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import { noHooks } from '../hooks.ts'
 import type { Emit } from '../live.ts'
 import type { Choosing } from './account.ts'
@@ -33,7 +33,7 @@ export async function askHooks({
 }
 
 export async function tellHooks(
-  core: Core,
+  core: Slice<'options' | 'session'>,
   ask: CompactAsk,
   done: Compacted,
   emit: Emit,

@@ -7,7 +7,7 @@ import type { Room } from '../../projection/budget.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { renewReminder } from '../opening/reminder.ts'
 import { fireStart } from '../opening/start-hooks.ts'
@@ -88,7 +88,7 @@ async function carryOut(
 }
 
 /** Whether nobody has undone anything or gone back since: a text would bring back what was taken away. */
-function watched({ state: { fold } }: Core): () => boolean {
+function watched({ state: { fold } }: Slice<'state'>): () => boolean {
   const { upTo } = fold.numbers
   const last = [...fold.parts()].at(-1)?.uuid
   return () =>
@@ -107,7 +107,11 @@ async function chosen(choosing: Choosing): Promise<Result<{ readonly plan: Plan 
   return prepared === null ? withAccount(choosing, asked.context) : { ok: true, plan: prepared }
 }
 
-function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {
+function planOptions(
+  core: Slice<'links' | 'options' | 'role' | 'state' | 'view'>,
+  ask: CompactAsk,
+  room: Room,
+): PlanOptions {
   const { trigger, from, upTo, instructions } = ask
   return {
     trigger,
@@ -123,26 +127,31 @@ function planOptions(core: Core, ask: CompactAsk, room: Room): PlanOptions {
 }
 
 /** Of a forked agent: its parent's talk and the words that began its task. What it did since is its own to put away. */
-function prefixOf({ role, links, state: { fold } }: Core): Seq | undefined {
+function prefixOf({ role, links, state: { fold } }: Slice<'links' | 'role' | 'state'>): Seq | undefined {
   if (role.compacts !== 'own') return undefined
   const { from } = links.at(-1)!
   return [...fold.parts()].find((part) => part.kind === 'input' && part.from >= from)?.to
 }
 
 /** After a refusal the provider's count is the truth; where it names none, the request was at least a window long. */
-function scaleOf(core: Core, { trigger, overflow }: CompactAsk, { window }: Room): number {
+function scaleOf(core: Slice<'view'>, { trigger, overflow }: CompactAsk, { window }: Room): number {
   if (trigger !== 'reactive') return 1
   const counted = overflow?.promptTokens ?? window
   return Math.max(1, counted / Math.max(1, core.view().tokens))
 }
 
 /** What an undo gave back is held until the window leaves no choice. */
-const isForced = (core: Core, { trigger }: CompactAsk, room: Room, code: string): boolean =>
+const isForced = (core: Slice<'role' | 'view'>, { trigger }: CompactAsk, room: Room, code: string): boolean =>
   code === 'held' &&
   core.role.compacts === 'all' &&
   (trigger === 'reactive' || core.view().tokens > room.effective)
 
-async function forced(core: Core, room: Room, options: PlanOptions, emit: Emit): Promise<PlanOutcome> {
+async function forced(
+  core: Slice<'append' | 'state'>,
+  room: Room,
+  options: PlanOptions,
+  emit: Emit,
+): Promise<PlanOutcome> {
   const holds = [...new Set(core.state.fold.edits.holds.map((hold) => hold.seq))]
   const released = await core.append(holds.map((target): Fact => ({ type: 'release', target })))
   if (!released.ok) return { ok: false, code: 'held', message: released.failure.message }

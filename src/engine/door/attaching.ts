@@ -1,12 +1,12 @@
 // What travels beside the words of the user: files they named, a mode, a plan. Attachments are no user input: a
 // compaction does not keep them word for word, but what stands (plan, mode) is said again after it.
 import type { Fact } from '../../transcript/fact.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import { readFilesNow } from '../restoring/read-through.ts'
 
 /** Files as Read shows them, ready to be written down, and those that cannot be read. They can be edited at once. */
 export async function fileAttachments(
-  core: Core,
+  core: Slice<'options' | 'readFiles' | 'view'>,
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<{ readonly facts: readonly Fact[]; readonly unread: readonly string[] }> {

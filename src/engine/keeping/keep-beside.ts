@@ -1,10 +1,10 @@
 // Puts a text beside the session under the id of its call. Ids come from a model, so one may come twice: then the place
 // of the result makes the name its own, and neither text is lost.
 import type { BlobInfo, Result } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 
 export async function keepBeside(
-  core: Core,
+  core: Slice<'options' | 'transcript'>,
   id: string,
   place: number,
   text: string,

@@ -6,13 +6,13 @@ import type { Tool, ToolOutcome } from '../../tools/tool.ts'
 import type { UserBlock } from '../../transcript/content.ts'
 import type { FactOf } from '../../transcript/fact.ts'
 import { callId } from '../../transcript/ids.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import { keepBeside } from './keep-beside.ts'
 import { cutOff, previewOf } from './preview.ts'
 import { ruleFor } from '../options.ts'
 
 export async function gated(
-  core: Core,
+  core: Slice<'options' | 'state' | 'transcript'>,
   id: string,
   tool: Tool | undefined,
   outcome: ToolOutcome,
@@ -40,13 +40,17 @@ export async function gated(
 }
 
 /** The words of a hook, whole or as a preview. */
-export async function gatedText(core: Core, name: string, text: string): Promise<string> {
+export async function gatedText(
+  core: Slice<'options' | 'state' | 'transcript'>,
+  name: string,
+  text: string,
+): Promise<string> {
   const limit = defaults.results.maxChars
   return text.length <= limit ? text : (await keep(core, name, text, limit)).shown
 }
 
 async function keep(
-  core: Core,
+  core: Slice<'options' | 'state' | 'transcript'>,
   name: string,
   text: string,
   limit: number,

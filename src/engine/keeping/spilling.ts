@@ -6,7 +6,7 @@ import { estimateBlock } from '../../projection/tokens.ts'
 import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { BlockRef, FactOf, StubEdit } from '../../transcript/fact.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import { keepBeside } from './keep-beside.ts'
 import { cutOff, previewOf } from './preview.ts'
 
@@ -18,7 +18,7 @@ interface Spilled {
 
 /** The edit that stands for a proposal to spill, or null when nothing of it can be. */
 export async function spilled(
-  core: Core,
+  core: Slice<'options' | 'state' | 'transcript' | 'view'>,
   layer: string,
   proposal: { readonly at: readonly BlockRef[]; readonly why: string },
   budget: Budget,
@@ -43,7 +43,10 @@ export async function spilled(
   }
 }
 
-async function spillOne(core: Core, at: BlockRef): Promise<Spilled | null> {
+async function spillOne(
+  core: Slice<'options' | 'state' | 'transcript'>,
+  at: BlockRef,
+): Promise<Spilled | null> {
   const part = core.state.fold.units.find(at.seq)
   const block = part === undefined ? undefined : resultIn(part, at)
   if (part === undefined || block === undefined) return null

@@ -2,7 +2,7 @@
 import type { Room } from '../../projection/budget.ts'
 import { expectedRequests } from '../../projection/economy.ts'
 import type { Budget } from '../../projection/layer.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import { tokenRates } from './spend.ts'
 import { isWarm } from './warmth.ts'
 
@@ -24,7 +24,7 @@ export function budgetOf(core: Core, room: Room, tokens: number = core.view().to
 
 const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: false }
 
-function expected(core: Core, room: Room, tokens: number): number {
+function expected(core: Slice<'state' | 'view'>, room: Room, tokens: number): number {
   const view = core.view()
   const requests = core.state.spent.requests
   const growth = requests === 0 ? 0 : Math.max(0, view.tokens - room.fixed) / requests

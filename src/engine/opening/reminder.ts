@@ -1,7 +1,7 @@
 // The reminder before the first user message (SPEC 10.1): a text, or somebody who knows it. It is asked for when a
 // session begins and again after each compaction, where the prefix is rewritten anyway; between the two it stays as it
 // was sent, whatever happens on disk. Sections and tools stay what they were.
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { instructionsOf, type Ready } from '../options.ts'
 import { fireInstructions } from './start-hooks.ts'
@@ -37,7 +37,10 @@ export async function renewReminder(core: Core, emit: Emit): Promise<void> {
 }
 
 /** Prompt, tools and reminder as they are now, for a session that began with others. The cache is written anew. */
-export async function renewInstructions(core: Core, emit: Emit): Promise<void> {
+export async function renewInstructions(
+  core: Slice<'append' | 'background' | 'options' | 'session' | 'view'>,
+  emit: Emit,
+): Promise<void> {
   const reminder = await reminderAt(core.options, 'start', emit)
   const written = await core.append([instructionsOf(core.options, reminder)])
   if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })

@@ -1,7 +1,7 @@
 // SessionStart (SPEC 14.3, 8.6): fired when a session is opened and after each compaction, never for a request. What the
 // hooks say waits until there is something to send, so that a session that is only looked at is not written to; then it
 // becomes an attachment, within the limits of a tool result. The moment cannot be stopped.
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import { noHooks } from '../hooks.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { gatedText } from '../keeping/results.ts'
@@ -9,7 +9,7 @@ import { gatedText } from '../keeping/results.ts'
 export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
 
 export async function fireStart(
-  core: Core,
+  core: Slice<'background' | 'modelId' | 'options' | 'requests' | 'session'>,
   source: StartSource,
   emit: Emit,
   signal: AbortSignal = core.background.ending.signal,
@@ -26,7 +26,10 @@ export async function fireStart(
 }
 
 /** InstructionsLoaded: what the model is told from now on. Looking only: nothing can be stopped or added here. */
-export async function fireInstructions(core: Core, emit: Emit): Promise<void> {
+export async function fireInstructions(
+  core: Slice<'background' | 'options' | 'session' | 'view'>,
+  emit: Emit,
+): Promise<void> {
   const { sections, tools, reminder } = core.view()
   const payload = {
     session: core.session,

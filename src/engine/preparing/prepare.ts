@@ -9,7 +9,7 @@ import { autocompactName } from '../../projection/layers/index.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Choosing } from '../compacting/account.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 
 const job = 'prepare'
 
@@ -28,7 +28,7 @@ export function prepareAhead(core: Core, room: Room): void {
   )
 }
 
-function isWanted({ options, role, state: { latest } }: Core): boolean {
+function isWanted({ options, role, state: { latest } }: Slice<'options' | 'role' | 'state'>): boolean {
   const hasNotes =
     options.notes !== undefined && options.notesAsSummary !== false && latest.notesTo !== undefined
   const isOpen = (latest.summaryFailures ?? 0) >= defaults.compaction.failures
@@ -43,7 +43,7 @@ function isWanted({ options, role, state: { latest } }: Core): boolean {
 }
 
 /** Everything but what awaits an answer. */
-function answeredParts({ state: { fold } }: Core): readonly Part[] {
+function answeredParts({ state: { fold } }: Slice<'state'>): readonly Part[] {
   const parts = [...fold.parts()]
   return parts.slice(0, parts.findLastIndex(({ kind }) => kind === 'answer' || kind === 'result') + 1)
 }
@@ -84,7 +84,7 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
 }
 
 /** Its end is still in sight, and nobody took anything back or out since. */
-function isUsable(core: Core): boolean {
+function isUsable(core: Slice<'preparing' | 'state'>): boolean {
   const { prepared } = core.preparing
   const { fold } = core.state
   if (prepared === null) return false
@@ -99,7 +99,10 @@ function isUsable(core: Core): boolean {
 }
 
 /** Waits for one that was begun, but not for ever: the text can be had without it, and then it is not wanted any more. */
-async function underWay(core: Core, signal: AbortSignal): Promise<void> {
+async function underWay(
+  core: Slice<'background' | 'options' | 'preparing'>,
+  signal: AbortSignal,
+): Promise<void> {
   const running = core.background.jobs.get(job)
   if (running === undefined || signal.aborted) return
   const { prepare } = core.options

@@ -5,7 +5,7 @@
 import { defaults } from '../../settings/defaults.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Failure } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import type { Choice, RecallAsk, RecallOutcome } from './recall-port.ts'
 
@@ -53,12 +53,16 @@ export function recallBeside(core: Core): void {
   })
 }
 
-const signalOf = (core: Core): AbortSignal =>
+const signalOf = (core: Slice<'background'>): AbortSignal =>
   core.background.turnSignal === null
     ? core.background.ending.signal
     : AbortSignal.any([core.background.turnSignal, core.background.ending.signal])
 
-async function write(core: Core, { recalled, problem }: RecallOutcome, emit: Emit): Promise<Failure | null> {
+async function write(
+  core: Slice<'append'>,
+  { recalled, problem }: RecallOutcome,
+  emit: Emit,
+): Promise<Failure | null> {
   if (problem !== null) emit({ type: 'notice', code: 'recall', message: problem })
   if (recalled === null) return null
   const written = await core.append([{ type: 'memory-recall', ...recalled }])
@@ -66,7 +70,7 @@ async function write(core: Core, { recalled, problem }: RecallOutcome, emit: Emi
 }
 
 /** From the end: it is looked for before each request. */
-function newestInput(core: Core): Part | null {
+function newestInput(core: Slice<'view'>): Part | null {
   const { messages } = core.view()
   for (let back = 1; back <= messages.length; back++) {
     const found = messages.at(-back)?.parts.findLast((part) => part.kind === 'input')
@@ -75,7 +79,7 @@ function newestInput(core: Core): Part | null {
   return null
 }
 
-function askOf(core: Core): RecallAsk {
+function askOf(core: Slice<'aside' | 'readFiles' | 'state'>): RecallAsk {
   const said: string[] = []
   const surfaced = new Set<string>()
   const tools: string[] = []

@@ -5,7 +5,7 @@ import { permitBy } from '../../tools/permission/pipeline.ts'
 import { runCalls, type Permit } from '../../tools/run.ts'
 import type { ReadFile, Tool, ToolEnv } from '../../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import { runnableTools } from '../options.ts'
 import type { FileSource, ReadNow } from './restorer.ts'
 
@@ -17,7 +17,7 @@ export interface ReadFileNow {
   readonly file: ReadFile | null
 }
 
-export function readThrough(core: Core): FileSource {
+export function readThrough(core: Slice<'options' | 'readFiles' | 'view'>): FileSource {
   return {
     recent: () =>
       core.readFiles
@@ -37,7 +37,7 @@ export function readThrough(core: Core): FileSource {
 
 /** Those of the files that can be read, by the path they were asked for under. */
 export async function readFilesNow(
-  core: Core,
+  core: Slice<'options' | 'view'>,
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ReadFileNow>> {

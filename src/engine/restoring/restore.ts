@@ -10,7 +10,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import type { Entry, FactOf } from '../../transcript/fact.ts'
 import { agentsRestorer } from '../beside/deliver.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import { attachmentRef } from './shown.ts'
 import { partlyVisibleFiles, restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
 import { readThrough } from './read-through.ts'
@@ -69,7 +69,7 @@ export async function restoration(
 
 /** After the append: the table holds what is in sight or was read again, for the model has lost sight of the others. */
 export function resetReadFiles(
-  core: Core,
+  core: Slice<'readFiles'>,
   { files, visible }: Restoration,
   attached: readonly Entry[],
 ): void {

@@ -3,10 +3,10 @@ import type { Fold } from '../../projection/fold.ts'
 import { isEditing, type Entry, type Fact, type Range } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 
 /** Why an edit cannot be taken back now: the view would no longer fit. */
-function undoRefusal(core: Core, target: Seq): Failure | null {
+function undoRefusal(core: Slice<'room' | 'state' | 'view'>, target: Seq): Failure | null {
   const outcome = core.room()
   const after = core.view().tokens + freedBy(core.state.fold, target)
   if (!outcome.ok || after <= outcome.room.effective) return null
@@ -25,7 +25,10 @@ function freedBy(fold: Fold, target: Seq): number {
  * Undoes an edit with all that belongs to it, as one append. While a later compaction stands over what an undone one put
  * away, what that gave back stays; it goes once the words themselves are in sight.
  */
-export async function takeBack(core: Core, target: Seq): Promise<Result<{ readonly entry: Entry }>> {
+export async function takeBack(
+  core: Slice<'append' | 'room' | 'state' | 'view'>,
+  target: Seq,
+): Promise<Result<{ readonly entry: Entry }>> {
   const failure = undoRefusal(core, target)
   if (failure !== null) return { ok: false, failure }
   const { edits } = core.state.fold
@@ -47,7 +50,7 @@ const summariesOf = (fact: Fact): readonly Range[] =>
   fact.type === 'boundary' ? fact.edits.filter((edit) => edit.kind === 'summary') : []
 
 /** Takes out what was given back by certain compactions: such attachments follow their boundary. */
-function dropping(core: Core, isGone: (boundary: Entry) => boolean): readonly Fact[] {
+function dropping(core: Slice<'state' | 'view'>, isGone: (boundary: Entry) => boolean): readonly Fact[] {
   const { fold } = core.state
   const boundaries = fold.edits.controls.filter(({ fact }) => fact.type === 'boundary')
   const ranges: Range[] = []

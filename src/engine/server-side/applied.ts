@@ -3,7 +3,7 @@
 // counts without them already.
 import type { ModelMessage } from '../../model/model.ts'
 import type { BlockRef, FactOf } from '../../transcript/fact.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { mayBeCleared } from './told.ts'
 
@@ -16,7 +16,11 @@ interface Applied {
   readonly tokens: number
 }
 
-export async function noteApplied(core: Core, message: ModelMessage, emit: Emit): Promise<void> {
+export async function noteApplied(
+  core: Slice<'append' | 'options' | 'state'>,
+  message: ModelMessage,
+  emit: Emit,
+): Promise<void> {
   const now = reportOf(message)
   const before = lastReport(core)
   if (now.toolUses <= before.toolUses && now.thinkingTurns <= before.thinkingTurns) return
@@ -51,7 +55,7 @@ function reportOf({ appliedEdits }: ModelMessage): Applied {
   }
 }
 
-function lastReport(core: Core): Applied {
+function lastReport(core: Slice<'state'>): Applied {
   const last = core.state.fold.edits.controls.findLast(
     ({ fact }) => fact.type === 'view-edit' && fact.layer === nativeName,
   )
@@ -65,7 +69,7 @@ function lastReport(core: Core): Applied {
 }
 
 /** The oldest results that the server may clear and is not yet known to have cleared. */
-function oldestResults(core: Core, count: number): readonly BlockRef[] {
+function oldestResults(core: Slice<'options' | 'state'>, count: number): readonly BlockRef[] {
   const at: BlockRef[] = []
   let left = count
   for (const part of core.state.fold.parts()) {

@@ -3,7 +3,7 @@
 import type { ModelMessage } from '../../model/model.ts'
 import { describeCause } from '../../request/break-report.ts'
 import type { CacheBreak } from '../../request/fingerprint.ts'
-import type { Core } from '../core.ts'
+import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { tokenRates } from '../limits/spend.ts'
 
@@ -31,7 +31,7 @@ export async function readCache(core: Core, message: ModelMessage, emit: Emit): 
 }
 
 async function kept(
-  core: Core,
+  core: Slice<'options' | 'transcript'>,
   { diff }: CacheBreak,
   name: string,
   emit: Emit,

@@ -5,7 +5,7 @@ import { microcompactName } from '../../projection/layers/microcompact.ts'
 import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { FactOf } from '../../transcript/fact.ts'
-import type { Core } from '../core.ts'
+import type { Slice } from '../core.ts'
 import { ruleFor } from '../options.ts'
 
 export interface Told {
@@ -14,7 +14,10 @@ export interface Told {
   readonly betas?: readonly string[]
 }
 
-export function toldTo(core: Core, view: View): Told {
+export function toldTo(
+  core: Slice<'lifetime' | 'modelInfo' | 'options' | 'room' | 'state'>,
+  view: View,
+): Told {
   const { options } = core
   const can = core.modelInfo()?.capabilities
   const cacheEdits = can?.cacheEdits === true && core.lifetime !== null ? deletionsIn(view) : []
@@ -42,7 +45,10 @@ export function deletionsIn(view: View): readonly WireCacheEdit[] {
 }
 
 /** The same for every request of a session, but for what changes when the cache is cold anyway: the reasoning kept, and below. */
-function nativeEdits(core: Core, view: View): readonly WireContextEdit[] | null {
+function nativeEdits(
+  core: Slice<'options' | 'room' | 'state'>,
+  view: View,
+): readonly WireContextEdit[] | null {
   const room = core.room()
   if (!room.ok) return null
   const { nativeTriggerTokens, nativeTriggerShare, nativeClearTokens, keep, writeTools } = defaults.clearing
@@ -71,14 +77,14 @@ function nativeEdits(core: Core, view: View): readonly WireContextEdit[] | null 
 
 const lastTurn = { type: 'thinking_turns', value: 1 } as const
 
-export const mayBeCleared = (core: Core, name: string): boolean =>
+export const mayBeCleared = (core: Slice<'options'>, name: string): boolean =>
   ruleFor(core.options, name).results === 'clear'
 
 /**
  * Old results were cleared for this very request, so the server clears none in it. What it has cleared before would all
  * come back, so it is still asked then.
  */
-function isClearedByTime({ state: { fold } }: Core, view: View): boolean {
+function isClearedByTime({ state: { fold } }: Slice<'state'>, view: View): boolean {
   const cleared = fold.edits.controls.findLast(
     ({ fact }) => fact.type === 'view-edit' && fact.layer === microcompactName,
   )
@@ -96,7 +102,7 @@ function isClearedByServer({ messages }: View): boolean {
 }
 
 /** A pause after which the cache was cold lies in this view, or ends now: once true it stays so. */
-function wasIdle(core: Core, view: View): boolean {
+function wasIdle(core: Slice<'options'>, view: View): boolean {
   let before: number | null = null
   for (const message of view.messages) {
     if (before !== null && message.parts[0]!.at - before > defaults.clearing.idleMs) return true

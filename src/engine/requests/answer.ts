@@ -1,0 +1,181 @@
+// The answer to a request, written down before anything acts on it. What a stream leaves behind when it breaks is kept as a
+// partial answer, and what a refusal or a count tells of the window is kept as a fact.
+import { learnedWindow, wireModelId } from '../../model/models.ts'
+import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
+import type { ModelFailure, ModelMessage } from '../../model/model.ts'
+import type { ViewBlock } from '../../projection/view.ts'
+import type { Composed } from '../../request/compose.ts'
+import type { ToolUseBlock } from '../../transcript/content.ts'
+import { type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
+import { readCache } from '../server-side/cache-watch.ts'
+import type { Core, Slice } from '../core.ts'
+import type { Emit, TurnFailure } from '../live.ts'
+import { noteApplied } from '../server-side/applied.ts'
+import { dollarsOf } from '../limits/spend.ts'
+
+export type Recorded =
+  | { readonly ok: true; readonly entry: Entry | null }
+  | { readonly ok: false; readonly failure: TurnFailure }
+
+/** Writes an answer down. A partial one that neither says nor costs anything leaves no trace. */
+export async function record(
+  core: Core,
+  message: ModelMessage,
+  isPartial: boolean,
+  emit: Emit,
+): Promise<Recorded> {
+  const { content, messageId, stop, usage } = message
+  // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
+  const model = wireModelId(core.modelId)
+  const fact: FactOf<'assistant-message'> = {
+    type: 'assistant-message',
+    content,
+    messageId,
+    stop,
+    model,
+    usage,
+    ...(isPartial ? { partial: true } : {}),
+  }
+  if (isPartial && content.length === 0 && isFree(usage)) return { ok: true, entry: null }
+  await noteApplied(core, message, emit)
+  const { largestPrompt = 0 } = core.state.latest
+  const written = await core.append([fact])
+  if (!written.ok) return written
+  emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
+  await readCache(core, message, emit)
+  if (!isPartial) {
+    const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
+    if (failure !== null) return { ok: false, failure }
+  }
+  if (!isPartial && core.role.keepsNotes) core.options.notes?.heard(core.aside)
+  return { ok: true, entry: written.entries[0]! }
+}
+
+/** An answer that came although the request was too long: said, and where the server cut, its limit is learned. */
+async function noticeSilentOverflow(
+  core: Slice<'append' | 'room' | 'state'>,
+  { usage, stop }: ModelMessage,
+  largest: number,
+  emit: Emit,
+): Promise<TurnFailure | null> {
+  const room = core.room()
+  if (!room.ok) return null
+  const sent = core.state.latest.request?.tokens ?? 0
+  const found = silentOverflow({ usage, stop, estimate: sent, window: room.room.window })
+  // After a compaction our estimate may be far off; a server that has taken more than this cuts nothing so small.
+  if (found === null || (found.why === 'truncated' && found.promptTokens < largest)) return null
+  emit({ type: 'notice', code: 'silent-overflow', message: silentSentence(found, sent) })
+  return found.why === 'truncated' ? learnWindow(core, found.promptTokens) : null
+}
+
+/** Kept as a fact: after a restart the same request would run into the same end. */
+async function learnWindow(
+  core: Slice<'append' | 'state'>,
+  tokens: number | null,
+): Promise<TurnFailure | null> {
+  if (tokens === null || tokens === core.state.latest.learnedWindow) return null
+  const written = await core.append([{ type: 'window-learned', tokens }])
+  return written.ok ? null : written.failure
+}
+
+function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent: number): string {
+  switch (why) {
+    case 'truncated':
+      return `about ${sent} tokens were sent and the server counted ${promptTokens}: it seems to have cut the prompt. Set the window, or compact`
+    case 'over-window':
+      return `the answer took the session past the window of ${limitTokens} tokens (prompt ${promptTokens}); set the window if it is larger`
+    case 'filled':
+      return `the answer ended because the window of ${limitTokens} tokens was full; compact, then ask to go on`
+    case 'no-room':
+      return `there was no room for an answer beside a prompt of ${promptTokens} tokens; compact, or allow more output`
+  }
+}
+
+const isFree = ({ input, cacheRead, cacheWrite, output }: Usage): boolean =>
+  input + cacheRead + cacheWrite + output === 0
+
+/** Some gateways count their calls anew in every answer, and the wire wants each id once in a request. */
+function withOwnIds({ state: { fold } }: Slice<'state'>, message: ModelMessage): ModelMessage {
+  if (!message.content.some(isCall)) return message
+  const taken = new Set<string>()
+  for (const part of fold.parts()) for (const block of part.blocks) if (isCall(block)) taken.add(block.id)
+  const content = message.content.map((block, index) => {
+    if (!isCall(block)) return block
+    const id = taken.has(block.id) ? `${block.id}-${fold.numbers.upTo + 1}-${index}` : block.id
+    taken.add(id)
+    return id === block.id ? block : { ...block, id }
+  })
+  return { ...message, content }
+}
+
+const isCall = (block: ViewBlock): block is ToolUseBlock => block.type === 'tool_use' && 'input' in block
+
+export type Answered =
+  | { readonly kind: 'answer'; readonly entry: Entry }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'failed'; readonly failure: TurnFailure; readonly model: ModelFailure | null }
+
+/** Sends a composed request and sees it through to a written answer. */
+export async function ask(
+  core: Core,
+  composed: Composed,
+  signal: AbortSignal,
+  emit: Emit,
+): Promise<Answered> {
+  const { model } = core.options
+  if (model === undefined)
+    return {
+      kind: 'failed',
+      failure: {
+        code: 'no-model',
+        message: 'this engine has no model of its own; use request() and receive()',
+      },
+      model: null,
+    }
+  const request = {
+    model: wireModelId(core.modelId),
+    body: composed.body,
+    betas: composed.betas,
+    source: core.source,
+  }
+  for await (const event of model.stream(request, signal)) {
+    switch (event.type) {
+      case 'text-delta':
+      case 'thinking-delta':
+        emit(event)
+        break
+      case 'retry':
+        emit({ type: 'retry-wait', attempt: event.attempt, waitMs: event.waitMs, failure: event.failure })
+        break
+      case 'end': {
+        const recorded = await record(core, withOwnIds(core, event.message), false, emit)
+        if (!recorded.ok) return { kind: 'failed', failure: recorded.failure, model: null }
+        return { kind: 'answer', entry: recorded.entry! }
+      }
+      case 'failed': {
+        const { partial } = event
+        const recorded = partial === null ? null : await record(core, withOwnIds(core, partial), true, emit)
+        if (recorded !== null && !recorded.ok)
+          return { kind: 'failed', failure: recorded.failure, model: null }
+        if (event.failure.code === 'aborted') return { kind: 'aborted' }
+        const unlearned =
+          event.failure.code === 'overflow'
+            ? await learnWindow(core, learnedWindow(event.failure.overflow))
+            : null
+        if (unlearned !== null) return { kind: 'failed', failure: unlearned, model: null }
+        return {
+          kind: 'failed',
+          failure: { code: event.failure.code, message: event.failure.message },
+          model: event.failure,
+        }
+      }
+      default:
+        break
+    }
+  }
+  return {
+    kind: 'failed',
+    failure: { code: 'cut-short', message: 'the model ended its stream without an answer; try again' },
+    model: null,
+  }
+}

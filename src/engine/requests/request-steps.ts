@@ -1,0 +1,186 @@
+// One request: what waits is delivered, layers run, the view is composed and held to the caps, and it is written down that
+// it is sent.
+import { wireModelId } from '../../model/models.ts'
+import type { Composed, Composer } from '../../request/compose.ts'
+import type { UserBlock } from '../../transcript/content.ts'
+import { isKnown, type Declined, type FactOf } from '../../transcript/fact.ts'
+import { seq, type Seq } from '../../transcript/ids.ts'
+import type { Result } from '../../transcript/store.ts'
+import { totalWith } from '../aside/aside-of.ts'
+import { deliverBeside } from '../beside/deliver.ts'
+import type { Core, Slice } from '../core.ts'
+import type { Emit, TurnFailure } from '../live.ts'
+import { maxOutputOf } from '../options.ts'
+import { recallBefore, recallBeside } from '../recalling/recalling.ts'
+import { deliverStart } from '../opening/start-hooks.ts'
+import { toldTo } from '../server-side/told.ts'
+import { settle } from '../settle.ts'
+import { capRefusal } from '../limits/spend.ts'
+
+export type MadeRequest =
+  | { readonly ok: true; readonly composed: Composed }
+  | { readonly ok: false; readonly failure: TurnFailure }
+
+/** What grows while a request is made. */
+interface Making {
+  readonly core: Core
+  readonly emit: Emit
+  /** What layers weighed and left. */
+  declined: readonly Declined[]
+  composed: Composed | null
+}
+
+export interface RequestStep {
+  readonly name: string
+  /** Null, or why there can be no request now. */
+  run(making: Making): Promise<TurnFailure | null>
+}
+
+/** Everything up to the moment of sending, in its order; the first that fails ends it. */
+export const requestSteps: readonly RequestStep[] = [
+  { name: 'deliver queued input', run: ({ core }) => deliverQueued(core) },
+  { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
+  { name: 'deliver results and messages', run: ({ core, emit }) => deliverBeside(core, emit) },
+  { name: 'recall memories', run: ({ core, emit }) => recallBefore(core, emit) },
+  { name: 'run layers', run: runLayers },
+  // A compaction among them has asked the hooks again.
+  { name: 'deliver what start hooks said of a compaction', run: ({ core }) => deliverStart(core) },
+  { name: 'compose', run: compose },
+  { name: 'check caps', run: checkCaps },
+  { name: 'write down that it is sent', run: writeSent },
+  { name: 'choose memories meanwhile', run: chooseMemories },
+]
+
+export async function makeRequest(core: Core, emit: Emit): Promise<MadeRequest> {
+  const making: Making = { core, emit, declined: [], composed: null }
+  for (const step of requestSteps) {
+    const failure = await step.run(making)
+    if (failure !== null) return { ok: false, failure }
+  }
+  return { ok: true, composed: making.composed! }
+}
+
+async function runLayers(making: Making): Promise<TurnFailure | null> {
+  const { core, emit } = making
+  const settled = await settle(core, core.options.layers, emit)
+  if (!settled.ok) return settled.failure
+  making.declined = settled.declined
+  return null
+}
+
+async function compose(making: Making): Promise<TurnFailure | null> {
+  const { core, emit } = making
+  const { options, requests } = core
+  const view = core.view()
+  const outcome = composerOf(core).compose(view, {
+    model: wireModelId(core.modelId),
+    maxTokens: maxOutputOf(core),
+    bindsPrefix: core.modelInfo()?.capabilities.bindsPrefix ?? false,
+    reasoningFrom: core.state.latest.reasoningFrom,
+    lifetime: core.lifetime,
+    markAt: requests.markAt,
+    thinking: options.thinking,
+    effort: options.effort,
+    ...toldTo(core, view),
+  })
+  if (!outcome.ok) return { code: 'nothing-to-send', message: outcome.why }
+  making.composed = outcome.composed
+  if (outcome.composed.withoutThinking) {
+    emit({
+      type: 'notice',
+      code: 'without-thinking',
+      message: 'this request is sent without thinking: an earlier part of this turn has lost its reasoning',
+    })
+  }
+  return null
+}
+
+/** The one that has serialized this session so far. */
+export function composerOf(core: Slice<'requests' | 'state' | 'lifetime' | 'modelInfo'>): Composer {
+  const references = core.lifetime !== null && core.modelInfo()?.capabilities.cacheEdits === true
+  return core.requests.composer(core.state.fold, references)
+}
+
+async function writeSent({ core, emit, declined, composed }: Making): Promise<TurnFailure | null> {
+  const { tokens } = core.view()
+  const sent = requestSent(core, composed!, tokens)
+  const written = await core.append([{ ...sent, ...newlyDeclined(core, declined) }])
+  if (!written.ok) return written.failure
+  core.requests.sent(composed!, core.options.clock.now())
+  emit({ type: 'request-start', source: core.source, model: sent.model, tokens })
+  return null
+}
+
+async function chooseMemories({ core }: Making): Promise<null> {
+  recallBeside(core)
+  return null
+}
+
+/** A fork or an agent is held to its own caps and, with all the others, to those of the sessions that pay for it. */
+async function checkCaps({ core }: Making): Promise<TurnFailure | null> {
+  const { tokens, lastUsage } = core.view()
+  const cached = (lastUsage?.cacheRead ?? 0) + (lastUsage?.cacheWrite ?? 0)
+  const next = { model: core.modelId, tokens, cached, lifetime: core.lifetime }
+  for (const payer of [core, ...core.payers]) {
+    const refused = capRefusal(payer.options.caps, totalWith(payer), next, core.options.models)
+    if (refused !== null) return { code: 'cap', message: refused }
+  }
+  return null
+}
+
+/** Input typed while the model was busy: written when it was typed, given to the model once and in order. */
+export async function deliverQueued(
+  core: Slice<'append' | 'options' | 'session' | 'state'>,
+): Promise<TurnFailure | null> {
+  for (const place of core.state.tail.queued) {
+    const found = await queuedContent(core, place)
+    if (!found.ok) return found.failure
+    const { content } = found
+    const written = await core.append([{ type: 'user-message', content, origin: 'queued', queued: place }])
+    if (!written.ok) return written.failure
+  }
+  return null
+}
+
+/** What was typed at this place while the model was busy. */
+async function queuedContent(
+  { options, session }: Slice<'options' | 'session'>,
+  place: Seq,
+): Promise<Result<{ readonly content: readonly UserBlock[] }>> {
+  for await (const item of options.store.read(session, { from: place, to: place })) {
+    if (item.kind === 'failed') return { ok: false, failure: item.failure }
+    if (item.kind === 'entry' && isKnown(item.entry) && item.entry.fact.type === 'input-queued')
+      return { ok: true, content: item.entry.fact.content }
+  }
+  return { ok: false, failure: { code: 'not-found', message: `the queued input at ${place} cannot be read` } }
+}
+
+function requestSent(
+  core: Slice<'modelId' | 'source' | 'state'>,
+  composed: Composed,
+  tokens: number,
+): FactOf<'request-sent'> {
+  const { lifetime, marks } = composed.segments
+  return {
+    type: 'request-sent',
+    source: core.source,
+    model: wireModelId(core.modelId),
+    upTo: seq(core.state.fold.numbers.upTo),
+    hash: composed.hash,
+    tokens,
+    marks,
+    ...(lifetime === null ? {} : { lifetime }),
+    ...(composed.lastMark === null ? {} : { markedAt: composed.lastMark }),
+  }
+}
+
+/** What layers weighed and left, where it is another choice than the last time: each is told once. */
+function newlyDeclined(
+  core: Slice<'requests'>,
+  declined: readonly Declined[],
+): { readonly declined?: readonly Declined[] } {
+  const account = declined.map(({ layer, why }) => `${layer}: ${why}`).join('\n')
+  const isNew = account !== core.requests.lastDeclined
+  core.requests.lastDeclined = account
+  return isNew && declined.length > 0 ? { declined } : {}
+}
