@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import type { FileSystem } from '../disk/fs.ts'
 import { machineProcesses } from '../disk/processes.ts'
+import { findProgram } from '../disk/programs.ts'
 import { locateUnder } from '../disk/under-root.ts'
 import type { Emit } from '../engine/live.ts'
 import { builtInTypes, cheapestModel, gitIn, Office, type AgentType } from '../forks/agents/index.ts'
@@ -15,10 +16,10 @@ import { agentPlaceAt } from '../memory/place/place.ts'
 import type { ModelTable } from '../model/models.ts'
 import { guardedTools, pathIn } from '../tools/files/guard.ts'
 import { standardTools } from '../tools/index.ts'
-import { gitActs } from '../tools/permission/git-config.ts'
+import { actingDoubt } from '../tools/git/list-settings.ts'
 import type { Permission } from '../tools/permission/index.ts'
 import { judgedCall } from '../tools/permission/pipeline.ts'
-import { commandEnvironment } from '../tools/shell/environment.ts'
+import { commandEnvironment, readOnlyEnvironment } from '../tools/shell/environment.ts'
 import type { JobBoard } from '../tools/shell/job-board.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
@@ -53,7 +54,7 @@ export function officeOf(setup: OfficeSetup): Office {
   return new Office({
     types: setup.types ?? builtInTypes,
     fs,
-    git: gitIn(commandEnvironment(setup.environment)),
+    git: gitIn(commandEnvironment(setup.environment), [project.root, project.cwd]),
     places: { home, root: project.shared?.root ?? project.root },
     cwd: project.cwd,
     worktrees: join(home, 'worktrees', project.slug),
@@ -80,8 +81,11 @@ export function officeOf(setup: OfficeSetup): Office {
 }
 
 /** A worktree is checked out, and that runs the filters a repository's own configuration names. */
-async function worktreeRefusal({ fs, project, trusted }: OfficeSetup): Promise<string | null> {
-  const acts = trusted === true ? null : await gitActs(fs, project.cwd)
+async function worktreeRefusal({ fs, project, trusted, environment }: OfficeSetup): Promise<string | null> {
+  const own = readOnlyEnvironment(environment, [project.root, project.cwd])
+  const program = trusted === true ? null : findProgram('git', own['PATH'], [project.root])
+  const acts =
+    program === null ? null : await actingDoubt(fs, project.root, project.cwd, { program, environment: own })
   return acts === null
     ? null
     : `no worktree is made: ${acts}, and the project is not trusted. ` +

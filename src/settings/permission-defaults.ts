@@ -14,9 +14,11 @@ export const permissionDefaults = {
   namedFiles: 300,
   /** Files that a pattern of a command may stand for; with more it is asked about. */
   globMatches: 300,
-  /** Largest git configuration that is looked through, and how many of submodules. */
-  gitConfigBytes: 256 * KB,
-  gitModules: 50,
+  /** Largest file that says where a repository lies. */
+  gitPointerBytes: 64 * KB,
+  /** Largest git configuration that is read, and how long git may take to read it. */
+  gitConfigBytes: 4 * 1024 * KB,
+  gitConfigMs: 10 * second,
   /** Folders that are looked through for files that hold keys, before a search reads them all; with more it is asked about. */
   keyFolders: 20_000,
   /** A longer ignore file is not read, and may say anything. */

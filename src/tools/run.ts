@@ -7,11 +7,16 @@ import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { failed, interrupted, interruptedMark } from './outcome.ts'
-import type { Tool, ToolEnv, ToolOutcome } from './tool.ts'
+import type { ReadOnlyRun, Tool, ToolEnv, ToolOutcome } from './tool.ts'
 
 /** The facts are written before the call runs, or instead of it; the notice is for the person at the screen. */
 export type Permit = (
-  | { readonly ok: true; readonly notice?: string | undefined }
+  | {
+      readonly ok: true
+      readonly notice?: string | undefined
+      /** The call was let run because it is read-only, and must run as one. */
+      readonly readOnly?: ReadOnlyRun | undefined
+    }
   /** `stops`: the person does not want the turn to go on. */
   | { readonly ok: false; readonly why: string; readonly stops?: boolean | undefined }
 ) & { readonly facts?: readonly Fact[] | undefined }
@@ -87,7 +92,12 @@ async function* runBatch(
 }
 
 type Ready =
-  | { readonly ok: true; readonly tool: Tool; readonly input: Record<string, unknown> }
+  | {
+      readonly ok: true
+      readonly tool: Tool
+      readonly input: Record<string, unknown>
+      readonly readOnly: ReadOnlyRun | undefined
+    }
   | { readonly ok: false; readonly outcome: ToolOutcome }
 
 async function permitFor(
@@ -116,7 +126,8 @@ async function permitFor(
     )
     if (permit === null) return { ok: false, outcome: interrupted('The call was not started.') }
     if (!permit.ok && permit.stops === true) return { ok: false, outcome: interrupted(permit.why) }
-    return permit.ok ? { ok: true, tool, input: parsed.input } : refuse(permit.why)
+    if (!permit.ok) return refuse(permit.why)
+    return { ok: true, tool, input: parsed.input, readOnly: permit.readOnly }
   } catch (error) {
     return refuse(`Whether ${call.name} may run could not be found out: ${messageOf(error)}`)
   }
@@ -127,7 +138,8 @@ async function runOne(call: ToolUseBlock, ready: Ready, options: RunOptions): Pr
   if (options.signal.aborted) return interrupted('The call was not started.')
   const graceMs = options.abortGraceMs ?? defaults.tools.abortGraceMs
   try {
-    const work = ready.tool.run(ready.input, options.env(call), options.signal)
+    const env = { ...options.env(call), readOnly: ready.readOnly }
+    const work = ready.tool.run(ready.input, env, options.signal)
     const outcome = await untilAborted(work, options.signal, graceMs)
     return outcome === null
       ? interrupted('The call was told to stop and did not answer; it may still take effect.')

@@ -4,6 +4,7 @@ import type { FileChange } from './files/file-change.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { Snipped } from '../projection/layers/snip.ts'
 import type { Fact, ToolSpec } from '../transcript/fact.ts'
+import type { Repository } from './git/repository.ts'
 
 /**
  * What may happen to a result later. `clear`: it may go when it is old or superseded. `superseded`: only once newer work
@@ -48,6 +49,14 @@ export interface ReachedCall {
   readonly input: Readonly<Record<string, unknown>>
 }
 
+/** A command that runs unasked because it is read-only: nothing of the project may say what it really does. */
+export interface ReadOnlyRun {
+  /** The folders of the project: no program is taken from there. */
+  readonly project: readonly string[]
+  /** Which repository git may look at (null: none); left out where git is not called. */
+  readonly git?: { readonly repository: Repository | null } | undefined
+}
+
 /** What a tool is given: the place it works in, what was read so far, and where large output goes. */
 export interface ToolEnv {
   readonly cwd: string
@@ -74,6 +83,8 @@ export interface ToolEnv {
   readonly snip?: ((ids: readonly string[], reason: string) => Snipped) | undefined
   /** What the call may have been moved by, for those who must know who is speaking. */
   readonly lineage?: (() => Lineage) | undefined
+  /** Set where the call was let run as read-only; then it gets a closed environment. */
+  readonly readOnly?: ReadOnlyRun | undefined
   /** Passes by, never kept: progress of a long run. */
   readonly report: (text: string) => void
   readonly now: () => number

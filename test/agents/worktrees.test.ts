@@ -19,7 +19,7 @@ import {
   type Part,
 } from './desk.ts'
 
-const own = gitIn({ PATH: process.env['PATH'] ?? '' })
+const own = gitIn({ PATH: process.env['PATH'] ?? '' }, [])
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')
 
 /** Reads a file and changes one line of it. */

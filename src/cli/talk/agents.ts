@@ -119,7 +119,10 @@ async function merge(scene: Scene, session: Session, word: string): Promise<Exit
   if (row?.worktree === undefined)
     return wrong(scene, `${safeLine(word)} is no agent with a worktree; /agents lists them`)
   if (row.state === 'running') return wrong(scene, `${safeLine(word)} is still running`)
-  const git = gitIn(commandEnvironment(scene.place.io.environment))
+  const git = gitIn(commandEnvironment(scene.place.io.environment), [
+    scene.place.project.root,
+    scene.place.project.cwd,
+  ])
   const merged = await mergeBranch(git, scene.place.project.root, row.worktree.branch)
   if (!merged.ok) {
     const where = merged.conflicts.length === 0 ? '' : ` Both changed ${merged.conflicts.join(', ')}.`

@@ -174,26 +174,25 @@ describe('rules for commands', () => {
     expect(again).toEqual([])
   })
 
-  it('[PM7] the repository that git finds is the one that is looked at', async () => {
+  it('[PM7] git looks unasked at a repository of the project, and what leads elsewhere is asked about', async () => {
     const at = join(root, 'found')
-    mkdirSync(join(at, '.git'), { recursive: true })
-    mkdirSync(join(at, 'empty', '.git'), { recursive: true })
-    mkdirSync(join(at, 'clean', '.git'), { recursive: true })
-    mkdirSync(join(at, 'evil', '.git'), { recursive: true })
-    writeFileSync(join(at, 'evil', '.git', 'config'), '[core]\n\tfsmonitor = touch F\n')
-    const kind = async (command: string) =>
-      (await judgeCommand(command, none, { ...place, root: at, cwd: at })).kind
-    expect(await kind('git -C clean status')).toBe('allow')
-    expect(await kind('git -C evil status')).toBe('ask')
-    expect(await kind('git -C . -C evil status')).toBe('ask')
-    expect(await kind('git -C .git log')).toBe('ask')
-    writeFileSync(join(at, '.git', 'config'), '[core]\n\tfsmonitor = touch F\n')
-    expect(await kind('git log -C clean')).toBe('ask')
+    for (const name of ['.git', 'empty/.git', 'clean/.git', 'linked', 'pointed', 'two'])
+      mkdirSync(join(at, name), { recursive: true })
+    for (const name of ['.git', 'clean/.git']) writeFileSync(join(at, name, 'HEAD'), 'ref: refs/heads/main\n')
+    symlinkSync(join(at, 'clean', '.git'), join(at, 'linked', '.git'))
+    writeFileSync(join(at, 'pointed', '.git'), `gitdir: ${root}\n`)
+    writeFileSync(join(at, 'two', '.git'), 'gitdir: ../clean/.git\n/x')
+    const judged = (command: string) => judgeCommand(command, none, { ...place, root: at, cwd: at })
+    const repository = async (command: string) =>
+      (await judged(command)).readOnly?.git?.repository?.worktree ?? null
+    expect(await repository('git status')).toBe(at)
+    expect(await repository('git -C clean status')).toBe(join(at, 'clean'))
     // No repository, so that git goes on upwards.
-    expect(await kind('cd empty && git status')).toBe('ask')
-    // What is missing is fetched from there when git merely shows it.
-    writeFileSync(join(at, '.git', 'config'), '[remote "x"]\n\turl = http://x.org\n\tpromisor = true\n')
-    expect(await kind('git log')).toBe('ask')
+    expect(await repository('cd empty && git status')).toBe(at)
+    for (const folder of ['.git', 'linked', 'pointed', 'two'])
+      expect([folder, (await judged(`git -C ${folder} log`)).kind]).toEqual([folder, 'ask'])
+    rmSync(join(at, '.git'), { recursive: true })
+    expect((await judged('git status')).readOnly?.git).toEqual({ repository: null })
     rmSync(at, { recursive: true })
   })
 
@@ -208,43 +207,6 @@ describe('rules for commands', () => {
     expect(await kindOf('cd src && cat a.ts')).toBe('allow')
     for (const wrapped of ['env cd src', 'timeout 5 cd src', 'nice cd src'])
       expect(await kindOf(`${wrapped} && cat a.ts`)).toBe('ask')
-  })
-
-  it('[PM7] a repository whose configuration makes git run programs is asked about', async () => {
-    mkdirSync(join(root, 'repo', '.git', 'modules', 'm'), { recursive: true })
-    const inside = { ...place, cwd: join(root, 'repo') }
-    const configure = (text: string, at = 'config') => writeFileSync(join(root, 'repo', '.git', at), text)
-    const kind = async () => (await judgeCommand('git status', none, inside)).kind
-    configure(
-      '[core]\n\tbare = false\n[remote "origin"]\n\turl = x\n[branch "main"]\n\tmerge = refs/heads/main\n',
-    )
-    expect(await kind()).toBe('allow')
-    for (const text of [
-      '[core]\n fsmonitor = touch F',
-      '[CORE] FsMonitor=touch F',
-      '[diff "x"]\n\ttextconv = touch F',
-      '[filter "x"]\n\tclean = touch F',
-      '[include]\n path = ../evil',
-      '[core]\n\tworktree = /',
-      '[core]\n fsmon\\\nitor = touch F',
-    ]) {
-      configure(text)
-      expect([text, await kind()]).toEqual([text, 'ask'])
-    }
-    configure('')
-    configure('[core]\n fsmonitor = touch F', 'modules/m/config')
-    expect(await kind()).toBe('ask')
-    configure('', 'modules/m/config')
-    expect(await kind()).toBe('allow')
-    mkdirSync(join(root, 'repo', '.git', 'modules', 'a', 'b'), { recursive: true })
-    configure('[filter "x"]\n clean = touch F', 'modules/a/b/config')
-    expect(await kind()).toBe('ask')
-    rmSync(join(root, 'repo', '.git', 'modules'), { recursive: true })
-    // A configuration that is a link to one elsewhere.
-    writeFileSync(join(root, 'evil-config'), '[core]\n fsmonitor = touch F')
-    rmSync(join(root, 'repo', '.git', 'config'))
-    symlinkSync(join(root, 'evil-config'), join(root, 'repo', '.git', 'config'))
-    expect(await kind()).toBe('ask')
   })
 
   it('[PM8] links lead to where they lead: reading through one that leaves the project is asked about', async () => {

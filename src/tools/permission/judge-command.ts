@@ -3,7 +3,7 @@
 import { isAbsolute, join } from 'node:path'
 import { attempt } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { gitActs } from './git-config.ts'
+import { repositoryOf, type Repository } from '../git/repository.ts'
 import { keysDoubt } from './keys.ts'
 import { mentions, type Mention } from './named-paths.ts'
 import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
@@ -14,6 +14,7 @@ import type { Fit } from './shell/grammar.ts'
 import { compileCommand, type CommandPattern } from './shell/pattern.ts'
 import { gitFolder, readOnly, readsThrough } from './shell/read-only-commands.ts'
 import type { KnownWord } from './shell/word.ts'
+import type { ReadOnlyRun } from '../tool.ts'
 import { allowed, asked, denied, type Verdict } from './verdict.ts'
 
 export interface CommandRules {
@@ -138,6 +139,7 @@ async function judgeSteps(
 ): Promise<Verdict> {
   const doubts: string[] = []
   const offers = new Set<string>()
+  const repositories: Repositories = new Map()
   let used: Rule | undefined
   for (const step of steps) {
     const rule =
@@ -145,7 +147,8 @@ async function judgeSteps(
         ? rules.allow.find((rule) => patternOf(rule)?.allows(known(step)) === true)
         : undefined
     used ??= rule
-    const doubt = rule === undefined ? await stepDoubt(step, place) : await folderDoubt(step, place)
+    const doubt =
+      rule === undefined ? await stepDoubt(step, place, repositories) : await folderDoubt(step, place)
     if (doubt === null) continue
     doubts.push(doubt)
     // Only a step that a rule of its own would settle is offered one.
@@ -156,9 +159,27 @@ async function judgeSteps(
     const several = offers.has(whole[0]!) ? whole : [...offers]
     return asked([...new Set(doubts)].join('; '), { offers: several })
   }
+  const mixed = mixedDoubt(repositories, used)
+  if (mixed !== null) return asked(mixed, { offers: whole })
   return used === undefined
-    ? allowed('it only looks', 'nature', { looks: true })
+    ? allowed('it only looks', 'nature', { looks: true, readOnly: readOnlyRun(repositories, place) })
     : allowed(`the rule ${used.text} allows it`, 'rule', { rule: used })
+}
+
+/** Those that git looks at without a rule, by the folder of each; null where there is none. */
+type Repositories = Map<string, Repository | null>
+
+const readOnlyRun = (repositories: Repositories, { root, cwd }: Place): ReadOnlyRun => {
+  const [repository] = repositories.values()
+  return { project: [root, cwd], git: repository === undefined ? undefined : { repository } }
+}
+
+/** Git runs unasked in an environment made for one repository and for nothing else. */
+function mixedDoubt(repositories: Repositories, rule: Rule | undefined): string | null {
+  if (repositories.size > 1) return 'git would look at several repositories; look at one at a time'
+  return repositories.size === 0 || rule === undefined
+    ? null
+    : `git runs unasked only without the repository's own configuration, which what the rule ${rule.text} allows may need; run it by itself`
 }
 
 const known = (step: Leaf): readonly KnownWord[] => step.words.filter((word) => word !== null)
@@ -171,7 +192,7 @@ const ruleText = (step: Leaf): string =>
     )
     .join(' ')
 
-async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
+async function stepDoubt(step: Leaf, place: Place, repositories: Repositories): Promise<string | null> {
   if (step.doubt !== null) return step.doubt
   const words = known(step)
   const moves = words[0]?.value === 'cd'
@@ -200,7 +221,11 @@ async function stepDoubt(step: Leaf, place: Place): Promise<string | null> {
     if (keys !== null) return keys
   }
   const git = gitFolder(words)
-  return git === null ? null : await gitActs(place.fs, await realPlace(place, base, git))
+  if (git === null) return null
+  const found = await repositoryOf(place.fs, place.root, await realPlace(place, base, git))
+  if (!found.ok) return found.why
+  repositories.set(found.repository?.gitFolder ?? '', found.repository)
+  return null
 }
 
 /** Of a folder diff shows every file, hidden ones and links to other places too. */

@@ -221,7 +221,9 @@ async function allowRules(it: Case): Promise<Verdict | string> {
     // What is read-only needs no rule, and leaves no line about one.
     const verdict = await allowedCommand(subject.command, about, place)
     if (verdict === null) return none
-    return { ...verdict, looks: (await readOnlyCommand(subject.command, place)) !== null }
+    const bare = await readOnlyCommand(subject.command, place)
+    // Where nothing may be changed a rule opens no other way to run it.
+    return { ...verdict, looks: bare !== null, readOnly: it.mode === 'plan' ? bare?.readOnly : undefined }
   }
   const isProject = subject.kind === 'edit' && subject.finding.isInside
   const rule = about.allow.find((one) => holdsFor(it, one) || (isProject && one.what === null))

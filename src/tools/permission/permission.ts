@@ -195,8 +195,12 @@ function settled(call: ToolUseBlock, verdict: Verdict, grant: (verdict: Verdict)
   grant(verdict)
   // What only looks leaves no trace but its result; everything else says by whose leave it ran.
   return verdict.looks && verdict.by === 'nature'
-    ? { ok: true }
-    : { ok: true, facts: [fact(call, 'allow', byOf(verdict), verdict.rule?.text)] }
+    ? { ok: true, readOnly: verdict.readOnly }
+    : {
+        ok: true,
+        readOnly: verdict.readOnly,
+        facts: [fact(call, 'allow', byOf(verdict), verdict.rule?.text)],
+      }
 }
 
 const byOf = ({ by, rule }: Verdict): string => (rule === undefined ? by : rule.source)

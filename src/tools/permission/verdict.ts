@@ -1,5 +1,6 @@
 // What is decided about one call, with everything a person or a transcript wants to know about it.
 import type { GivenRule } from '../../settings/rule-list.ts'
+import type { ReadOnlyRun } from '../tool.ts'
 
 /**
  * default: what only looks runs, the rest is asked about. acceptEdits: changes of files in the project run too. plan:
@@ -17,6 +18,8 @@ export interface Verdict {
   readonly rule?: GivenRule | undefined
   /** The call only looks, as far as that is known. */
   readonly looks: boolean
+  /** How a command that is let run as read-only has to run. */
+  readonly readOnly?: ReadOnlyRun | undefined
   /** The rules that would let such a call run; empty when none short of the whole tool would. */
   readonly offers: readonly string[]
   /** Real paths that the path gate must let through if the call may run. */

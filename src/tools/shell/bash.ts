@@ -5,7 +5,9 @@ import { defaults } from '../../settings/defaults.ts'
 import { flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
 import { failed, interrupted, said } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
-import { commandEnvironment, type Environment } from './environment.ts'
+import { findProgram } from '../../disk/programs.ts'
+import { openShield } from '../git/shield.ts'
+import { commandEnvironment, readOnlyEnvironment, type Environment } from './environment.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
 import type { JobAbout, Jobs } from './jobs.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -21,6 +23,8 @@ export interface BashOptions {
   /** Variables a command gets although they look like secrets. */
   readonly passVariables?: readonly string[] | undefined
   readonly shell?: string | undefined
+  /** The project: no shell is taken from there. */
+  readonly roots?: readonly string[] | undefined
   /** The second wall; see `sandbox`. */
   readonly sandbox?: Sandbox | undefined
 }
@@ -36,11 +40,6 @@ const shape = inputShape(fields)
 type BashInput = InputOf<typeof fields>
 
 export function bashTool(options: BashOptions): Tool<BashInput> {
-  const groupOptions = (env: ToolEnv): GroupOptions => ({
-    shell: options.shell ?? 'bash',
-    cwd: env.cwd,
-    environment: commandEnvironment(options.environment, options.passVariables),
-  })
   return {
     spec: {
       name: 'Bash',
@@ -52,31 +51,87 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
     parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       if (signal.aborted) return interrupted()
-      const wall = (await options.sandbox?.around(env.cwd)) ?? noWall
-      if (!wall.ok) return failed(`The command was not run: ${wall.why}.`)
-      const group = { ...groupOptions(env), before: wall.before }
+      const ground = await groundFor(options, env)
+      if (!ground.ok) return failed(`The command was not run: ${ground.why}.`)
+      const { group, ended } = ground
       if (input.background === true) {
-        const about = { session: env.session, since: env.now(), ended: wall.end }
+        const about = { session: env.session, since: env.now(), ended }
         return await startJob(options.jobs, input.command, group, about)
       }
       const started = await startGroup(input.command, group)
-      if (!started.ok) await wall.end()
+      if (!started.ok) await ended()
       if (!started.ok) return failed(`The shell could not be started: ${started.why}`)
       const outcome = await follow(started.group, input.timeout ?? limits.bashTimeoutMs, env, signal)
+      await ended()
+      return explained(outcome, [
+        group.before.length === 0 ? null : (options.sandbox?.explains(textOf(outcome)) ?? null),
+        ground.leftOut.length === 0 ? null : leftOutNote(ground.leftOut),
+      ])
+    },
+  }
+}
+
+type Ground =
+  | {
+      readonly ok: true
+      readonly group: GroupOptions & { readonly before: readonly string[] }
+      /** Settings of the repository that git was not told. */
+      readonly leftOut: readonly string[]
+      readonly ended: () => Promise<void>
+    }
+  | { readonly ok: false; readonly why: string }
+
+/** What a command stands on: its environment, git's where it runs unasked, and the wall around it. */
+async function groundFor(options: BashOptions, env: ToolEnv): Promise<Ground> {
+  const { readOnly } = env
+  const project = readOnly?.project ?? [env.cwd, ...(options.roots ?? [])]
+  const environment =
+    readOnly === undefined
+      ? commandEnvironment(options.environment, options.passVariables)
+      : readOnlyEnvironment(options.environment, project)
+  const shell = options.shell ?? findProgram('bash', environment['PATH'], project) ?? 'bash'
+  const git = readOnly?.git === undefined ? null : findProgram('git', environment['PATH'], project)
+  const shield =
+    git === null
+      ? noShield(environment)
+      : await openShield(readOnly!.git!.repository, { program: git, environment })
+  if (!shield.ok) return shield
+  const wall =
+    (await options.sandbox?.around(env.cwd, shield.folder === null ? [] : [shield.folder])) ?? noWall
+  if (!wall.ok) await shield.end()
+  if (!wall.ok) return wall
+  return {
+    ok: true,
+    group: { shell, cwd: env.cwd, environment: shield.environment, before: wall.before },
+    leftOut: shield.leftOut,
+    ended: async () => {
       await wall.end()
-      return wall.before.length === 0 ? outcome : explained(outcome, options.sandbox)
+      await shield.end()
     },
   }
 }
 
 const noWall = { ok: true as const, before: [], end: () => Promise.resolve() }
+const noShield = (environment: Readonly<Record<string, string>>) => ({
+  ok: true as const,
+  environment,
+  folder: null,
+  leftOut: [],
+  end: () => Promise.resolve(),
+})
 
-/** A failure that the wall explains says so: nobody looks for a broken network that is only closed. */
-function explained(outcome: ToolOutcome, sandbox: Sandbox | undefined): ToolOutcome {
+const textOf = (outcome: ToolOutcome): string =>
+  outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+
+const leftOutNote = (names: readonly string[]): string =>
+  `[git ran unasked, so without these settings of the repository: ${names.slice(0, notedSettings).join(', ')}${names.length > notedSettings ? ' …' : ''}]`
+const notedSettings = 8
+
+/** A failure that its surroundings explain says so: nobody looks for a broken network that is only closed. */
+function explained(outcome: ToolOutcome, notes: readonly (string | null)[]): ToolOutcome {
   if (!outcome.isError) return outcome
-  const text = outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
-  const note = sandbox?.explains(text) ?? null
-  return note === null ? outcome : { ...outcome, content: [...outcome.content, { type: 'text', text: note }] }
+  const said = notes.filter((note) => note !== null).map((text) => ({ type: 'text' as const, text }))
+  return said.length === 0 ? outcome : { ...outcome, content: [...outcome.content, ...said] }
 }
 
 async function startJob(

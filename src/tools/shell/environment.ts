@@ -1,6 +1,6 @@
 // The environment a command gets: the user's own without what opens doors. A variable goes by its name or because its
 // value has the shape of a secret; `pass` names those that a command may have all the same. Nothing asks a question.
-import { delimiter, isAbsolute } from 'node:path'
+import { pathOutside } from '../../disk/programs.ts'
 import { redact } from '../../disk/redact.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -35,8 +35,23 @@ export function commandEnvironment(given: Environment, pass: readonly string[] =
 }
 
 /** A folder relative to the project would let the project say what `ls` is. */
-export const absolutePath = (value: string): string =>
-  value
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .join(delimiter)
+export const absolutePath = (value: string): string => pathOutside(value, [])
+
+/** What a command needs to find its way, its language and its time. */
+const neutral =
+  /^(?:HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR|TMP|TEMP|PWD|TERM|NO_COLOR|PAGER|SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|MSYSTEM)$/i
+/** Where programs and what they are made of are looked for. */
+const searched = /^(?:PATH|LD_LIBRARY_PATH|DYLD_LIBRARY_PATH)$/i
+
+/**
+ * For a command that runs unasked because it is read-only: a variable can make a harmless program start another one, and
+ * a folder of the project in PATH can replace the program, so only what is known to do neither is there.
+ */
+export function readOnlyEnvironment(given: Environment, project: readonly string[]): Record<string, string> {
+  const out: Record<string, string> = {}
+  for (const [name, value] of Object.entries(commandEnvironment(given))) {
+    if (searched.test(name)) out[name] = pathOutside(value, project)
+    else if (neutral.test(name)) out[name] = value
+  }
+  return out
+}

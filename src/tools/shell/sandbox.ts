@@ -40,7 +40,8 @@ export type Wall =
 export interface Sandbox {
   /** Null where the wall works, else why it does not. */
   state(): Promise<string | null>
-  around(cwd: string): Promise<Wall>
+  /** `shown`: folders to read that would be hidden with other temporary files. */
+  around(cwd: string, shown?: readonly string[]): Promise<Wall>
   /** A line about the wall where it explains a failure, else null. */
   explains(output: string): string | null
 }
@@ -81,7 +82,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const running = { count: 0, made: false }
   return {
     state,
-    async around(cwd) {
+    async around(cwd, shown = []) {
       const why = await state()
       if (why !== null && options.mode === 'require')
         return { ok: false, why: `the settings require the sandbox, and it does not work here: ${why}` }
@@ -89,7 +90,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       const settings = join(options.root, settingsFolder)
       if (running.count === 0) running.made = !(await isThere(options.fs, settings))
       running.count++
-      const before = [program, ...(await wordsFor(options, cwd))]
+      const before = [program, ...(await wordsFor(options, cwd, shown))]
       return { ok: true, before, end: () => ended(options.fs, settings, running) }
     },
     explains: (output) =>
@@ -118,7 +119,11 @@ async function ended(
 }
 
 /** What bubblewrap is told, in order: a later word stands over an earlier one. */
-async function wordsFor(options: SandboxOptions, cwd: string): Promise<readonly string[]> {
+async function wordsFor(
+  options: SandboxOptions,
+  cwd: string,
+  shown: readonly string[],
+): Promise<readonly string[]> {
   const { fs, root, home } = options
   const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
   const secret = await hiding(fs, home, options.hidden)
@@ -135,6 +140,7 @@ async function wordsFor(options: SandboxOptions, cwd: string): Promise<readonly 
     ...(options.network ? nameServices.flatMap((path) => ['--ro-bind-try', path, path]) : ['--unshare-net']),
     ...secret.filter(({ path }) => !isInProject(path)).flatMap(({ words: hide }) => hide),
     ...writable.flatMap((folder) => ['--bind-try', folder, folder]),
+    ...shown.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...secret.filter(({ path }) => isInProject(path) && path !== root).flatMap(({ words: hide }) => hide),
   ]
   for (const path of writable.flatMap(guarded))

@@ -2,6 +2,7 @@
 // its folder holds is not run: no hooks and no program that watches files, and a folder that merely looks like
 // a repository is none.
 import { spawn } from 'node:child_process'
+import { pathOutside } from '../../../disk/programs.ts'
 import { defaults } from '../../../settings/defaults.ts'
 
 export interface GitAnswer {
@@ -20,13 +21,18 @@ const calm = [
   'core.fsmonitor=false',
   '-c',
   'safe.bareRepository=explicit',
+  '-c',
+  'diff.ignoreSubmodules=dirty',
+  '-c',
+  'submodule.recurse=false',
 ] as const
 const mostChars = 1_000_000
 
-/** Variables that would point git at another repository are left out. */
-export function gitIn(environment: Readonly<Record<string, string>>): Git {
+/** Variables that would point git at another repository are left out, and so is a git that lies in the project. */
+export function gitIn(environment: Readonly<Record<string, string>>, project: readonly string[]): Git {
   const env = {
     ...Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('GIT_'))),
+    PATH: pathOutside(environment['PATH'] ?? '', project),
     GIT_TERMINAL_PROMPT: '0',
     GIT_OPTIONAL_LOCKS: '0',
     LC_ALL: 'C',

@@ -1,0 +1,128 @@
+// Which repository a folder belongs to, for commands that run unasked. Git is later told exactly this one (`shield`), so
+// nothing depends on git finding the same: what is not plain here is asked about. A folder from an archive can hold any
+// pointer and any link, so whatever leads out of the project counts only where the other side points back.
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
+import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { isInside } from '../../disk/under-root.ts'
+import { defaults } from '../../settings/defaults.ts'
+
+export interface Repository {
+  /** The folder that holds `.git`. */
+  readonly worktree: string
+  /** Head and index of this worktree. */
+  readonly gitFolder: string
+  /** Objects, references and the configuration; another one than `gitFolder` in a linked worktree. */
+  readonly commonFolder: string
+}
+
+export type RepositoryFound =
+  /** Null: there is none, and git must find none either. */
+  { readonly ok: true; readonly repository: Repository | null } | { readonly ok: false; readonly why: string }
+
+/** `folder` and `root` by their real paths. */
+export async function repositoryOf(fs: FileSystem, root: string, folder: string): Promise<RepositoryFound> {
+  if (folder.split(sep).some((part) => part.toLowerCase() === '.git'))
+    return doubt(`${folder} belongs to git itself`)
+  for (let worktree = folder; ; worktree = dirname(worktree)) {
+    const path = join(worktree, '.git')
+    const stat = await attempt('looking', () => fs.stat(path))
+    if (stat.ok && !isInside(root, worktree))
+      return doubt(`the repository in ${worktree} reaches beyond the project`)
+    if (stat.ok && stat.kind === 'file') return pointedTo(fs, root, worktree)
+    if (stat.ok && stat.kind !== 'folder') return doubt(`${path} is a link`)
+    if (stat.ok && (await isThere(fs, join(path, 'HEAD')))) {
+      const why = (await linkDoubt(fs, path)) ?? (await objectsDoubt(fs, root, path))
+      if (why !== null) return doubt(why)
+      if (await isThere(fs, join(path, 'commondir')))
+        return doubt(`${path} takes its settings from elsewhere`)
+      return { ok: true, repository: { worktree, gitFolder: path, commonFolder: path } }
+    }
+    if (dirname(worktree) === worktree) return { ok: true, repository: null }
+  }
+}
+
+const doubt = (why: string): RepositoryFound => ({ ok: false, why })
+
+/** A `.git` that is a file: of a linked worktree, or of a submodule. */
+async function pointedTo(fs: FileSystem, root: string, worktree: string): Promise<RepositoryFound> {
+  const pointer = join(worktree, '.git')
+  const to = /^gitdir: ([^\r\n\0]+)\r?\n?$/.exec((await textOf(fs, pointer)) ?? '')?.[1]
+  if (to === undefined) return doubt(`${pointer} is not one plain line that names a repository`)
+  const gitFolder = await realOf(fs, isAbsolute(to) ? to : resolve(worktree, to))
+  const shared = await textOf(fs, join(gitFolder, 'commondir'))
+  const name = shared === null ? '.' : /^([^\r\n\0]+)\n?$/.exec(shared)?.[1]
+  if (name === undefined) return doubt(`${join(gitFolder, 'commondir')} is not one plain line`)
+  const commonFolder = await realOf(fs, resolve(gitFolder, name))
+  const repository = { worktree, gitFolder, commonFolder }
+  const why = (await linkDoubt(fs, gitFolder)) ?? (await linkDoubt(fs, commonFolder))
+  if (why !== null) return doubt(why)
+  if (isInside(root, gitFolder) && isInside(root, commonFolder)) {
+    const objects = await objectsDoubt(fs, root, commonFolder)
+    return objects === null ? { ok: true, repository } : doubt(objects)
+  }
+  // Outside of the project only what knows this worktree: nobody but the owner of a repository writes into it.
+  const back = /^([^\r\n\0]+)\n?$/.exec((await textOf(fs, join(gitFolder, 'gitdir'))) ?? '')?.[1]
+  const knows =
+    back !== undefined &&
+    dirname(gitFolder) === join(commonFolder, 'worktrees') &&
+    (await realOf(fs, resolve(gitFolder, back))) === pointer
+  return knows
+    ? { ok: true, repository }
+    : doubt(`${pointer} leads to ${gitFolder}, outside of the project, which does not know it as a worktree`)
+}
+
+/** What git reads there as its own; a link could lead to another repository. */
+const ownNames = ['config', 'index', 'packed-refs', 'refs', 'logs', 'objects', 'worktrees', 'shallow']
+
+async function linkDoubt(fs: FileSystem, git: string): Promise<string | null> {
+  for (const name of ownNames) {
+    const stat = await attempt('looking', () => fs.stat(join(git, name)))
+    if (stat.ok && stat.kind !== 'file' && stat.kind !== 'folder') return `${join(git, name)} is a link`
+  }
+  return null
+}
+
+/** The content of another repository must not be shown as that of this one. */
+async function objectsDoubt(fs: FileSystem, root: string, git: string): Promise<string | null> {
+  const objects = join(git, 'objects')
+  const listed = await attempt('looking', async () => ({ names: await fs.names(objects) }))
+  for (const name of listed.ok ? listed.names : []) {
+    const stat = await attempt('looking', () => fs.stat(join(objects, name)))
+    if (!stat.ok || (stat.kind !== 'folder' && stat.kind !== 'file'))
+      return `${join(objects, name)} is a link`
+  }
+  for (const name of ['alternates', 'http-alternates']) {
+    const file = join(objects, 'info', name)
+    const text = await textOf(fs, file)
+    for (const line of (text ?? '').split('\n').filter((one) => one !== ''))
+      if (!isInside(root, await realOf(fs, resolve(objects, line))))
+        return `${file} brings in another repository, ${line}`
+  }
+  return null
+}
+
+const isThere = async (fs: FileSystem, path: string): Promise<boolean> =>
+  (await attempt('looking', () => fs.stat(path))).ok
+
+/** What is not there lies where its name says. */
+async function realOf(fs: FileSystem, path: string): Promise<string> {
+  const real = await attempt('looking', async () => ({ path: await fs.realPath(path) }))
+  return real.ok ? real.path : path
+}
+
+/** Null when there is none; one that cannot be read is a text that fits nothing. */
+async function textOf(fs: FileSystem, path: string): Promise<string | null> {
+  const read = await attempt('reading', async () => {
+    const file = await fs.open(path, 'read')
+    try {
+      const { bytes, kind } = await file.stat()
+      if (kind !== 'file' || bytes > defaults.permission.gitPointerBytes) return { text: '\0' }
+      const into = new Uint8Array(bytes)
+      return { text: new TextDecoder().decode(into.subarray(0, await file.read(into, 0))) }
+    } finally {
+      await file.close()
+    }
+  })
+  if (read.ok) return read.text
+  return read.failure.code === 'not-found' ? null : '\0'
+}
