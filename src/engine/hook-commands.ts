@@ -8,6 +8,7 @@ import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { HookSettings } from '../settings/schema.ts'
 import { headOf } from '../tools/outcome.ts'
+import { pass, type Judge } from '../tools/permission/pipeline.ts'
 import { noHooks, type HookAnswer, type HookName, type Hooks } from './hooks.ts'
 
 export interface HookCommandOptions {
@@ -21,11 +22,7 @@ export function commandHooks(settings: HookSettings, options: HookCommandOptions
   if (Object.values(settings).every((list) => list === undefined || list.length === 0)) return noHooks
   return {
     async fire(name, payload, signal) {
-      const commands = (settings[name] ?? []).filter(
-        ({ tools }) =>
-          tools === undefined ||
-          [payload['tool'], payload['through']].some((tool) => tools.includes(String(tool))),
-      )
+      const commands = commandsFor(settings, name, payload)
       const answers: HookAnswer[] = []
       // One after the other: what one does, the next may rely on; and the first that blocks has decided.
       for (const { command } of commands) {
@@ -37,6 +34,29 @@ export function commandHooks(settings: HookSettings, options: HookCommandOptions
     },
   }
 }
+
+const commandsFor = (
+  settings: HookSettings,
+  name: HookName,
+  payload: Readonly<Record<string, unknown>>,
+): readonly { readonly command: string }[] =>
+  (settings[name] ?? []).filter(
+    ({ tools }) =>
+      tools === undefined ||
+      [payload['tool'], payload['through']].some((tool) => tools.includes(String(tool))),
+  )
+
+/** The hooks as one who explains a call sees them: named, not run. */
+export const hookPreview = (settings: HookSettings): Judge => ({
+  name: 'hooks',
+  judge({ sent, call }) {
+    const commands = commandsFor(settings, 'PreToolUse', { tool: call.name, through: sent.name })
+    const names = commands.map(({ command }) => command).join('; ')
+    return Promise.resolve(
+      pass(commands.length === 0 ? 'no hook is set for it' : `would be run first and may block it: ${names}`),
+    )
+  },
+})
 
 function joined(answers: readonly HookAnswer[]): HookAnswer {
   const contexts = answers.flatMap(({ context }) => (context === null ? [] : [context]))

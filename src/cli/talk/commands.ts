@@ -90,8 +90,8 @@ const commands: Readonly<Record<string, Command>> = {
     run: tasksCommand,
   },
   permissions: {
-    usage: '/permissions [MODE]',
-    about: 'the rules and the mode in force; with a word, another mode',
+    usage: '/permissions [MODE | why CALL]',
+    about: 'the rules and the mode in force; another mode; or who decides about a call, and why',
     run: permissionsCommand,
   },
   memory: {

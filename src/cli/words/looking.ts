@@ -1,7 +1,9 @@
 // Commands that look and change nothing.
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
+import type { Settings } from '../../settings/schema.ts'
+import { permissionModes, type PermissionMode } from '../../tools/permission/verdict.ts'
 import type { Io } from '../terminal/io.ts'
-import { looking, type Ends, type LookFlags } from './argument.ts'
+import { looking, ruleTexts, type Ends, type LookFlags } from './argument.ts'
 
 export function addLooking(program: Command, io: Io, ends: Ends): void {
   looking(program, 'sessions', 'the sessions of this project, newest first')
@@ -40,4 +42,42 @@ export function addLooking(program: Command, io: Io, ends: Ends): void {
   looking(program, 'doctor', 'what is wrong with this installation, and how to mend it').action(
     (flags: LookFlags) => ends(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
   )
+  addPermissions(program, io, ends)
+}
+
+interface RuleFlags extends LookFlags {
+  readonly allow?: readonly string[]
+  readonly ask?: readonly string[]
+  readonly deny?: readonly string[]
+  readonly permissionMode?: PermissionMode
+  readonly trust?: boolean
+}
+
+/** With the flags of a prompt that bear on permission, so that one can ask about the call of such a run. */
+function addPermissions(program: Command, io: Io, ends: Ends): void {
+  looking(
+    program,
+    'permissions',
+    'the rules and the mode in force; why CALL: who decides about a call, and by which rule',
+  )
+    .argument(
+      '[words...]',
+      "nothing, or why CALL, as why 'Bash(git push)' or why 'mcp__srv__tool {\"key\": 1}'",
+    )
+    .option('--allow <rules>', 'as if the run had this flag', ruleTexts)
+    .option('--ask <rules>', 'as if the run had this flag', ruleTexts)
+    .option('--deny <rules>', 'as if the run had this flag', ruleTexts)
+    .addOption(new Option('--permission-mode <mode>', 'as if the run had this flag').choices(permissionModes))
+    .option('--trust', 'as if the run had this flag')
+    .action((words: readonly string[], { allow, ask, deny, permissionMode, ...flags }: RuleFlags) =>
+      ends(async () => {
+        const settings: Settings = {
+          allow: allow === undefined ? undefined : [...allow],
+          ask: ask === undefined ? undefined : [...ask],
+          deny: deny === undefined ? undefined : [...deny],
+          permissionMode,
+        }
+        return (await import('../commands/permissions.ts')).permissions(io, words, { ...flags, settings })
+      }),
+    )
 }

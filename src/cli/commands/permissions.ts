@@ -1,0 +1,116 @@
+// `pal permissions`: the mode and the rules in force, and who gave each. `pal permissions why CALL`: which judge would
+// decide about a call, by which rule, and what those before it said. Nothing is run, asked or written.
+import { hookPreview } from '../../engine/hook-commands.ts'
+import { createPreset, type Preset } from '../../preset.ts'
+import type { RuleSource } from '../../settings/rule-list.ts'
+import type { Settings } from '../../settings/schema.ts'
+import { parseCall } from '../words/call-text.ts'
+import { explain, type Explanation } from '../../tools/permission/pipeline.ts'
+import type { Tool } from '../../tools/tool.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { loadExtensions } from '../extensions/load.ts'
+import { complain } from '../headless.ts'
+import { openWorkplace, showProblems, type Workplace } from '../place/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { table } from '../terminal/tables.ts'
+
+export interface PermissionFlags {
+  readonly json?: boolean
+  readonly cwd?: string
+  readonly trust?: boolean
+  readonly settings: Settings
+}
+
+export async function permissions(io: Io, words: readonly string[], flags: PermissionFlags): Promise<Exit> {
+  const [verb, ...rest] = words
+  if (verb !== undefined && verb !== 'why')
+    return complain(
+      io,
+      refuse(exits.usage, `pal permissions knows only "why CALL", not ${JSON.stringify(verb)}`),
+    )
+  const place = await openWorkplace(io, flags)
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  const { extensions } = await loadExtensions(place, { servers: false })
+  const preset = createPreset({
+    ...place,
+    environment: io.environment,
+    userHome: io.userHome,
+    model: undefined,
+    extensions,
+    rules: place.loaded.rules,
+  })
+  try {
+    const isJson = flags.json === true
+    return verb === undefined
+      ? listRules(io, preset, isJson)
+      : await explainCall(place, preset, rest.join(' '), isJson)
+  } finally {
+    await preset.close()
+  }
+}
+
+export const sources: Readonly<Record<RuleSource, string>> = {
+  managed: 'settings of the machine',
+  user: 'your settings',
+  project: 'settings of the project',
+  local: 'local settings of the project',
+  environment: 'a variable',
+  flag: 'the command line',
+  session: 'an answer in this session',
+}
+
+export function listRules(io: Io, { permission }: Pick<Preset, 'permission'>, isJson: boolean): Exit {
+  const rules = permission.rules().map(({ list, text, source }) => ({ list, text, source }))
+  if (isJson) io.out(`${safeJson({ mode: permission.mode(), rules, problems: permission.problems }, 2)}\n`)
+  else {
+    const rows = rules.map(({ list, text, source }) => [list, text, sources[source]])
+    const columns = [{ title: 'list' }, { title: 'rule' }, { title: 'from' }]
+    io.out(
+      `the mode is ${permission.mode()}\n${rows.length === 0 ? 'there are no rules\n' : table(columns, rows)}`,
+    )
+    for (const problem of permission.problems) io.err(`pal: ${safeLine(problem)}\n`)
+  }
+  return exits.done
+}
+
+export async function explainCall(
+  { io, settings }: Pick<Workplace, 'io' | 'settings'>,
+  { permission, tools }: Pick<Preset, 'permission' | 'tools'>,
+  text: string,
+  isJson: boolean,
+): Promise<Exit> {
+  const parsed = parseCall(
+    text,
+    tools.map(({ spec }) => spec.name),
+  )
+  if (!parsed.ok) return complain(io, refuse(exits.usage, parsed.why))
+  const { name, input } = parsed.call
+  const tool = tools.find(({ spec }) => spec.name === name) ?? unconnected(name)
+  const judges = [hookPreview(settings.hooks ?? {}), ...permission.judges]
+  const call = { type: 'tool_use' as const, id: 'why', name, input }
+  const told = await explain(judges, call, tool, new AbortController().signal)
+  io.out(isJson ? `${safeJson({ ...told, mode: permission.mode() }, 2)}\n` : asLines(text.trim(), told))
+  return exits.done
+}
+
+const decisions = { allow: 'runs unasked', ask: 'is asked about', deny: 'is denied' } as const
+
+function asLines(text: string, { decision, judge, why, rule, rulings }: Explanation): string {
+  const by = rule === null ? '' : `rule: ${rule.list} ${rule.text} (from ${sources[rule.source]})`
+  const rows = rulings.map((one) => [one.judge, one.kind, one.why])
+  const head = [`${text} ${decisions[decision]}`, `by: ${judge ?? 'nobody'}, because ${why}`, by]
+  return `${head
+    .filter((line) => line !== '')
+    .map((line) => `${safeLine(line)}\n`)
+    .join('')}\n${table([{ title: 'judge' }, { title: 'says' }, { title: 'because' }], rows)}`
+}
+
+/** Servers are not started to explain a call; what they offer is judged by its name alone. */
+const unconnected = (name: string): Tool => ({
+  spec: { name, description: '', input_schema: {} },
+  policy: { readOnly: false, results: 'keep', maxResultChars: null },
+  parse: (input) => ({ ok: true, input }),
+  run: () => Promise.resolve({ content: [], isError: true }),
+})

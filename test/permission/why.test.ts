@@ -1,0 +1,94 @@
+// `pal permissions` and `pal permissions why CALL`, as a person uses them.
+import { existsSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { desk, server, type Desk } from '../cli/pal.ts'
+
+interface Told {
+  readonly tool: string
+  readonly decision: string
+  readonly judge: string
+  readonly rule: { readonly text: string; readonly source: string } | null
+  readonly rulings: readonly { readonly judge: string; readonly kind: string; readonly why: string }[]
+}
+
+async function ruled(): Promise<Desk> {
+  const at = await desk()
+  await mkdir(at.state)
+  const settings = {
+    deny: ['Bash(git push *)', 'Read(~/notes/**)', 'mcp__srv__delete'],
+    hooks: { PreToolUse: [{ command: 'touch hooked', tools: ['Bash'] }] },
+  }
+  await writeFile(join(at.state, 'settings.json'), JSON.stringify(settings))
+  return at
+}
+
+describe('pal permissions', () => {
+  it('[PM54] why names the judge, the rule with its source, and what those before it said', async () => {
+    const at = await ruled()
+    const why = async (...words: string[]): Promise<Told> => {
+      const { code, out, err } = await at.pal(['permissions', 'why', ...words, '--json'])
+      expect([words, code, err]).toEqual([words, 0, ''])
+      return JSON.parse(out) as Told
+    }
+    const pushed = await why('Bash(git push origin)')
+    expect(pushed).toMatchObject({
+      tool: 'Bash',
+      decision: 'deny',
+      judge: 'deny rules',
+      rule: { text: 'Bash(git push *)', source: 'user', list: 'deny' },
+    })
+    expect(pushed.rulings.map(({ judge, kind }) => [judge, kind])).toEqual([
+      ['hooks', 'pass'],
+      ['deny rules', 'deny'],
+    ])
+    expect(pushed.rulings[0]?.why).toContain('touch hooked')
+    expect(existsSync(join(at.project, 'hooked'))).toBe(false)
+    expect(await why('Write(src/a.ts)')).toMatchObject({ decision: 'ask', judge: 'question', rule: null })
+    expect(await why('Write(.git/config)')).toMatchObject({ decision: 'deny', judge: 'protected' })
+    expect(await why('Read(~/notes/n.md)')).toMatchObject({ decision: 'deny', judge: 'deny rules' })
+    expect(await why('mcp__srv__delete {"id": 1}')).toMatchObject({ decision: 'deny', judge: 'deny rules' })
+    const reached = await why('Bash(git status)', '--allow', 'Bash', '--permission-mode', 'plan')
+    expect(reached).toMatchObject({ decision: 'allow', judge: 'allow rules', rule: { source: 'flag' } })
+    const { out } = await at.pal(['permissions', 'why', 'Bash(git push origin)'])
+    expect(out).toContain('Bash(git push origin) is denied')
+    expect(out).toContain('rule: deny Bash(git push *) (from your settings)')
+    expect(out).toMatch(/hooks +pass +would be run first/)
+  })
+
+  it('[PM54] without words lists the mode and the rules, and a call that cannot be read is an error', async () => {
+    const at = await ruled()
+    const { code, out } = await at.pal(['permissions', '--allow', 'Edit', '--json'])
+    expect(code).toBe(0)
+    const told = JSON.parse(out) as { mode: string; rules: unknown[] }
+    expect(told.mode).toBe('default')
+    expect(told.rules).toContainEqual({ list: 'allow', text: 'Edit', source: 'flag' })
+    expect(told.rules).toHaveLength(4)
+    expect((await at.pal(['permissions'])).out).toMatch(/deny +Bash\(git push \*\) +your settings/)
+    for (const [text, message] of [
+      ['', 'no call is given'],
+      ['(x)', 'does not begin with the name of a tool'],
+      ['Nothing(x)', 'there is no tool Nothing'],
+      ['Bash', 'says too little'],
+      ['Bash()', 'are empty'],
+      ['Bash git push', 'neither (…) nor JSON'],
+      ['mcp__srv__t {"a":', 'no JSON object'],
+    ] as const) {
+      const wrong = await at.pal(['permissions', 'why', text])
+      expect([text, wrong.code]).toEqual([text, 2])
+      expect(wrong.err).toContain(message)
+    }
+    expect((await at.pal(['permissions', 'how'])).code).toBe(2)
+  })
+
+  it('[PM54] in a conversation says the same by the rules in force there', async () => {
+    const { access } = await server(['hello'])
+    const at = await desk(access)
+    const { out } = await at.pal(['--deny', 'Bash(git push *)'], {
+      input: '/permissions why Bash(git push origin)\n/permissions why Bash\n',
+    })
+    expect(out).toContain('is denied')
+    expect(out).toContain('(from the command line)')
+  })
+})
