@@ -85,6 +85,30 @@ describe('an answer to a question', () => {
     }
   })
 
+  it('[TE21] [PM81] in line mode too: a line with escape alone, or ctrl+c', async () => {
+    for (const key of [`${keys.escape}\r`, keys.ctrlC]) {
+      const { access, simulator } = await server([
+        [call('Bash', { command: 'touch one.txt' }), call('Bash', { command: 'touch two.txt' })],
+        'the next answer',
+      ])
+      const at = await desk(access)
+      const seen = open(at, ['--lines'])
+      await sees(seen, '> ')
+      seen.type('make both\r')
+      expect(await sees(seen, 'A letter selects')).toBe(true)
+      seen.type(key)
+      expect(await sees(seen, /\n> *\n*$/), seen.all()).toBe(true)
+      expect(simulator.log.requests.length).toBe(1)
+      seen.type('go on\r')
+      expect(await sees(seen, 'the next answer')).toBe(true)
+      const body = JSON.stringify(simulator.log.last()?.body)
+      expect(body).toContain('The user interrupted when asked about this call of Bash')
+      expect(body).toContain('[interrupted] The call was not started.')
+      expect(seen.all()).not.toContain('| touch two.txt')
+      expect(existsSync(join(at.project, 'one.txt')) || existsSync(join(at.project, 'two.txt'))).toBe(false)
+    }
+  })
+
   it('[TE22] what is pasted into a question is text, and confirming needs a selection that was seen', async () => {
     const { access } = await server([[call('Bash', { command: 'touch one.txt' })], 'done'])
     const at = await desk(access)

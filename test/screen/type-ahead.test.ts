@@ -59,6 +59,7 @@ describe('typing ahead', () => {
       const texts = fc.sample(typed, { numRuns: names.length, seed: seed + at })
       for (const [round, text] of texts.entries()) {
         await typeAhead(seen, text, perSecond, most, pausesAt)
+        expect(made(), `${perSecond}/s: ${JSON.stringify(text)}`).toEqual([])
         expect(await sees(seen, `Bash(touch ${names[round]})`), `question ${round + 1}, ${perSecond}/s`).toBe(
           true,
         )
