@@ -148,7 +148,7 @@ function partsOf(options: PresetOptions) {
   const snips = switches.snip !== false && switches.automaticRemoval !== false
   const { withheld } = memory
   const given = { fs, clock, ids, models, modelId, permission, board, withheld }
-  const office = officeOf({ ...options, ...given, types: options.agentTypes, tools: () => tools })
+  const office = officeOf({ ...options, ...given, sessions, types: options.agentTypes, tools: () => tools })
   const extensions = options.extensions ?? noExtensions
   const tools: readonly Tool[] = [
     ...memory.tools(standard.tools),

@@ -36,6 +36,8 @@ export interface OfficeSetup extends PermissionSetup {
   readonly modelId: string
   readonly permission: Permission
   readonly board: JobBoard
+  /** The folder of the project's sessions, where large results of agents are kept too. */
+  readonly sessions: string
   readonly trusted?: boolean | undefined
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
@@ -114,7 +116,7 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
     environment,
     unique: () => ids.uuid(),
     roots: [here.root],
-    readRoots: openFolders,
+    readRoots: [...openFolders, setup.sessions],
     withheld: async (real) =>
       new Set([...(await setup.withheld(real)), ...(await withheldIn(fs, keepers)(real))]),
     home: homeOf(setup),

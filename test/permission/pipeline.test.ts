@@ -140,4 +140,18 @@ describe('one way for permission', () => {
     expect(last.match(/was not run/g)).toHaveLength(commands.length)
     expect(last).not.toContain('what is written there')
   })
+
+  it('[PM33] a denied command does not run through a shell that reads its input, although Bash is allowed', async () => {
+    const commands = ['echo rm kept.txt | sh', "sh <<< 'rm kept.txt'", 'bash <<E\nrm kept.txt\nE']
+    const { access, simulator } = await server([
+      ...commands.map((command) => [call('Bash', { command })]),
+      'done',
+    ])
+    const at = await desk(access)
+    await writeFile(join(at.project, 'kept.txt'), 'kept\n')
+    await at.pal(['-p', '--allow', 'Bash', '--deny', 'Bash(rm *)', 'go'])
+    expect(existsSync(join(at.project, 'kept.txt'))).toBe(true)
+    const last = JSON.stringify(simulator.log.last()?.body)
+    expect(last.match(/was not run/g)).toHaveLength(commands.length)
+  })
 })
