@@ -1,6 +1,6 @@
 // Who writes the text of a compaction in `compaction.ts`: nobody, the notes, or a model; the model is the simulator's
 // rule-based one, asked with the prompts of the product and without a server between.
-import { keptAfter, unanswered } from '../src/compaction/kept.ts'
+import { keptAfter, unanswered } from '../src/compaction/kept-messages.ts'
 import { rewritten, type Given, type Plan, type PlanOutcome } from '../src/compaction/ladder.ts'
 import { accountOf } from '../src/compaction/summary.ts'
 import { machineFileSystem } from '../src/disk/fs.ts'

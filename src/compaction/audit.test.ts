@@ -4,7 +4,7 @@ import type { Part } from '../projection/view.ts'
 import { answered, call, entriesOf, result, said } from '../testing/builders.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom } from './audit.ts'
-import { readSpan } from './reading.ts'
+import { readSpan } from './span-reading.ts'
 
 function partsOf(...facts: readonly Fact[]): readonly Part[] {
   const fold = new Fold()

@@ -4,12 +4,12 @@
 import { defaults } from '../settings/defaults.ts'
 import { estimateText } from '../projection/tokens.ts'
 import { pendingOf } from './extract.ts'
-import { errorOf } from './failures.ts'
+import { errorOf } from './files.ts'
 import { fileOf } from './files.ts'
-import type { Keeping } from './keeping.ts'
-import type { Reading } from './reading.ts'
+import type { Keeping } from './user-words.ts'
+import type { Reading } from './span-reading.ts'
 import { about, isTask, noSections, type Sections } from './sections.ts'
-import { endsOf, lineOf, nameWord, numberWord, pathWord, ruleWord, sentencesOf } from './words.ts'
+import { endsOf, lineOf, nameWord, numberWord, pathWord, ruleWord, sentencesOf } from './phrases.ts'
 
 /** From what must not be missed to what only helps. */
 const kinds = ['pending', 'rules', 'errors', 'paths', 'names', 'numbers'] as const

@@ -3,8 +3,8 @@
 // kept verbatim beside the text (`keeping`).
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import { readSpan, type Answer, type Call, type Reading } from './reading.ts'
-import { errorsOf } from './failures.ts'
+import { readSpan, type Answer, type Call, type Reading } from './span-reading.ts'
+import { errorsOf } from './files.ts'
 import { filesOf, isFileCall } from './files.ts'
 import {
   about,
@@ -17,7 +17,7 @@ import {
   type Sections,
 } from './sections.ts'
 import { partsOf } from './summary.ts'
-import { decisionWord, errorLine, isQuestion, lineOf, nextWord, sentencesOf } from './words.ts'
+import { decisionWord, errorLine, isQuestion, lineOf, nextWord, sentencesOf } from './phrases.ts'
 
 export interface ExtractOptions {
   /** Later messages stay as they are, so that what is open is said there. */

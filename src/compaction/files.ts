@@ -1,7 +1,7 @@
-// The files a span worked on, each with its last state.
-import type { Call } from './reading.ts'
-import { countLines } from './reading.ts'
-import { about } from './sections.ts'
+// The files a span worked on, each with its last state, and what went wrong in it.
+import { countLines, type Call, type Outcome, type Reading } from './span-reading.ts'
+import { about, unique } from './sections.ts'
+import { errorLine, lineOf, sentencesOf } from './phrases.ts'
 
 export function fileOf({ input }: Pick<Call, 'input'>): string | null {
   const path = [input['file_path'], input['path'], input['notebook_path'], input['filename']].find(
@@ -62,4 +62,45 @@ function sizeOf({ input }: Call): string {
   const { old_string: out, new_string: into } = input
   if (typeof out !== 'string' || typeof into !== 'string') return 'several places'
   return `${countLines(out)} lines became ${countLines(into)}`
+}
+
+// What went wrong in a span, and what followed: the next words of the model and whether the same was done again.
+
+export function errorsOf({ calls, answers }: Reading): string[] {
+  const lines: string[] = []
+  const later = new Map<string, Outcome>()
+  let said = answers.length
+  // From the end, so that what followed is known when its cause is met.
+  for (const call of calls.toReversed()) {
+    const { outcome } = call
+    if (outcome === null) continue
+    while (said > 0 && answers[said - 1]!.at > outcome.at) said--
+    const target = targetOf(call)
+    const same = `${call.name} ${target}`
+    if (outcome.isError) {
+      const next = answers[said]
+      const then = next === undefined ? '' : `; then: ${lineOf(sentencesOf(next.text)[0] ?? '', followChars)}`
+      lines.push(`${same}: ${errorOf(outcome.text)} [${outcome.at}]${then}${again(later.get(same))}`)
+    }
+    later.set(same, outcome)
+  }
+  return unique(lines.reverse())
+}
+
+const followChars = 160
+
+/** The line of a text that tells what went wrong. */
+export function errorOf(text: string): string {
+  const lines = text.split('\n')
+  return lineOf(lines.find((line) => errorLine.test(line)) ?? lines.find((line) => line.trim() !== '') ?? '')
+}
+
+const targetOf = (call: Call): string => {
+  const { command } = call.input
+  return lineOf(fileOf(call) ?? (typeof command === 'string' ? command : ''), followChars)
+}
+
+function again(next: Outcome | undefined): string {
+  if (next === undefined) return ''
+  return next.isError ? `; failed again [${next.at}]` : `; later it worked [${next.at}]`
 }

@@ -10,11 +10,20 @@ import type { Fold } from '../projection/fold.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Audit } from './audit.ts'
-import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape } from './drafting.ts'
-import { wordCaps } from './keeping.ts'
-import { bareCut, newestOf } from './kept.ts'
+import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape, withLedger } from './draft.ts'
+import { wordCaps } from './user-words.ts'
+import { bareCut, newestOf } from './kept-messages.ts'
 import type { Writer } from './summary.ts'
-import { cutBefore, sceneOf, sizeWith, stubsOf, wasSent, type Scene, type Stub } from './scene.ts'
+import {
+  cutBefore,
+  planContextOf,
+  sizeWith,
+  stubsOf,
+  wasSent,
+  type PlanContext,
+  type Stub,
+} from './plan-context.ts'
+import { focusOf } from './phrases.ts'
 
 export interface PlanOptions {
   readonly trigger: 'auto' | 'manual' | 'reactive'
@@ -63,15 +72,17 @@ export type PlanOutcome =
     }
 
 export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome {
-  const scene = sceneOf(fold, room, options)
-  if (!isWorthTrying(scene, options))
-    return refused('nothing-new', scene, 'nothing was said since the last compaction')
-  const cleared = options.clears === true && options.trigger !== 'manual' ? clearing(scene) : null
+  const context = planContextOf(fold, room, options)
+  if (!isWorthTrying(context, options))
+    return refused('nothing-new', context, 'nothing was said since the last compaction')
+  const cleared = options.clears === true && options.trigger !== 'manual' ? clearing(context) : null
   if (cleared !== null) return { ok: true, plan: cleared }
   const found =
-    options.from === undefined && options.upTo === undefined ? climb(scene, options) : atPivot(scene, options)
+    options.from === undefined && options.upTo === undefined
+      ? climb(context, options)
+      : atPivot(context, options)
   if (!('step' in found)) return found
-  return finishing(scene, found)
+  return finishing(context, found)
 }
 
 /** A text that somebody wrote for what goes away. */
@@ -79,7 +90,7 @@ export interface Given {
   readonly account: string
   readonly by: Writer
   /** The first part that stays as it is; left out, the plan's own. */
-  readonly keptFrom?: ((scene: Scene) => number) | undefined
+  readonly keptFrom?: ((context: PlanContext) => number) | undefined
 }
 
 /** The same plan with a text that somebody else wrote for its span, if it then is still small enough. */
@@ -105,26 +116,26 @@ function rewrittenWith(
   { shape, steps, tokensAfter }: Plan,
   { account, by, keptFrom }: Given,
 ): PlanOutcome {
-  const scene = sceneOf(fold, room, options)
-  const cut = keptFrom === undefined || shape === null ? {} : bareCut(scene, keptFrom(scene))
-  const made = shape === null ? null : draft(scene, { ...shape, ...cut, account, by })
-  if (made === null) return nothingToGo(scene)
+  const context = planContextOf(fold, room, options)
+  const cut = keptFrom === undefined || shape === null ? {} : bareCut(context, keptFrom(context))
+  const made = shape === null ? null : draft(context, { ...shape, ...cut, account, by })
+  if (made === null) return nothingToGo(context)
   // Notes keep all that came after them, so they may end above the target; with a gap, or it would begin again at once.
   const isNotes = by === 'notes'
   const most = isNotes ? belowThreshold(room) : Math.max(room.target, tokensAfter)
   if (withLedger(made) > most && (isNotes || options.trigger !== 'manual'))
-    return tooLarge(scene, made.tokens)
-  return finishing(scene, { step: steps.at(-1)!, draft: made })
+    return tooLarge(context, made.tokens)
+  return finishing(context, { step: steps.at(-1)!, draft: made })
 }
 
-function finishing(scene: Scene, { step, draft: made }: Found): PlanOutcome {
-  const finished = finish(scene, made)
-  if (finished.tokens > smallEnough(scene)) return notSmaller(scene, finished.tokens)
-  return { ok: true, plan: planOf(scene, finished, step, made.shape) }
+function finishing(context: PlanContext, { step, draft: made }: Found): PlanOutcome {
+  const finished = finish(context, made)
+  if (finished.tokens > smallEnough(context)) return notSmaller(context, finished.tokens)
+  return { ok: true, plan: planOf(context, finished, step, made.shape) }
 }
 
 /** Two compactions never run without new content between, unless what is known of the room has changed. */
-function isWorthTrying({ fold, parts, room }: Scene, { trigger, from, upTo }: PlanOptions): boolean {
+function isWorthTrying({ fold, parts, room }: PlanContext, { trigger, from, upTo }: PlanOptions): boolean {
   if (trigger === 'reactive' || from !== undefined || upTo !== undefined) return true
   const last = fold.edits.controls.findLast(
     ({ fact, seq }) => fact.type === 'boundary' && fold.edits.editing(seq) !== undefined,
@@ -136,22 +147,22 @@ function isWorthTrying({ fold, parts, room }: Scene, { trigger, from, upTo }: Pl
 
 // ---- the first rung: large results the model has seen, oldest first ----
 
-function clearing(scene: Scene): Plan | null {
-  const { parts, view, room } = scene
+function clearing(context: PlanContext): Plan | null {
+  const { parts, view, room } = context
   const stubs: Stub[] = []
   let estimate = view.estimate
   for (const part of parts) {
-    if (part.kind !== 'result' || !wasSent(scene, part.from)) continue
-    for (const stub of stubsOf(scene, part)) {
+    if (part.kind !== 'result' || !wasSent(context, part.from)) continue
+    for (const stub of stubsOf(context, part)) {
       stubs.push(stub)
       estimate -= stub.freed
     }
-    const tokens = sizeWith(scene, estimate)
-    if (stubs.length === 0 || tokens > Math.min(room.target, smallEnough(scene))) continue
+    const tokens = sizeWith(context, estimate)
+    if (stubs.length === 0 || tokens > Math.min(room.target, smallEnough(context))) continue
     return {
       edits: stubs.map(({ edit }) => edit),
       steps: ['clear'],
-      tokensBefore: scene.before,
+      tokensBefore: context.before,
       tokensAfter: tokens,
       source: null,
       span: null,
@@ -189,14 +200,14 @@ const isLean = (step: Step): boolean => step === 'keep-input' || step === 'all'
 type Found = { readonly step: Step; readonly draft: Draft }
 type Refused = Extract<PlanOutcome, { ok: false }>
 
-function climb(scene: Scene, options: PlanOptions): Found | Refused {
-  const { room } = scene
-  const least = smallEnough(scene)
+function climb(context: PlanContext, options: PlanOptions): Found | Refused {
+  const { room } = context
+  const least = smallEnough(context)
   const tried: Found[] = []
   for (const rung of rungs) {
     // Where the room is no matter, less would only be lost: then it is not worth it.
     if (rung.kept === null && tried.some((one) => withLedger(one.draft) <= room.target)) break
-    const made = draft(scene, shapeOf(scene, options, rung))
+    const made = draft(context, shapeOf(context, options, rung))
     if (made === null) continue
     tried.push({ step: rung.step, draft: made })
     if (withLedger(made) <= Math.min(room.target, least)) return tried.at(-1)!
@@ -205,11 +216,11 @@ function climb(scene: Scene, options: PlanOptions): Found | Refused {
   const limit = Math.min(belowThreshold(room), least)
   const lean = tried.find((one) => isLean(one.step) && withLedger(one.draft) <= limit)
   if (lean !== undefined) return lean
-  const trimmed = trimming(scene, options, limit)
+  const trimmed = trimming(context, options, limit)
   if (trimmed !== null) return trimmed
-  if (tried.length === 0) return nothingToGo(scene)
+  if (tried.length === 0) return nothingToGo(context)
   const best = Math.min(...tried.map((one) => one.draft.tokens))
-  return best < room.threshold ? notSmaller(scene, best) : tooLarge(scene, best)
+  return best < room.threshold ? notSmaller(context, best) : tooLarge(context, best)
 }
 
 /** Where what must be kept exceeds the target. */
@@ -217,13 +228,13 @@ const belowThreshold = ({ threshold, room }: Room): number =>
   threshold - Math.ceil(defaults.compaction.gapShare * room)
 
 /** The last rung: less and less of the user's words, down to their places. */
-function trimming(scene: Scene, options: PlanOptions, limit: number): Found | null {
-  const bare = shapeOf(scene, options, rungs.at(-1)!)
+function trimming(context: PlanContext, options: PlanOptions, limit: number): Found | null {
+  const bare = shapeOf(context, options, rungs.at(-1)!)
   const { totalTokens, messageTokens } = bare.caps
-  for (let total = Math.min(totalTokens, scene.room.room); ; total /= 2) {
+  for (let total = Math.min(totalTokens, context.room.room); ; total /= 2) {
     const words = total < 1 ? 0 : total
     const caps = { ...bare.caps, totalTokens: words, messageTokens: Math.min(messageTokens, words) }
-    const made = draft(scene, { ...bare, caps, textTokens: 0, ledgerTokens: 0, excerptTokens: 0 })
+    const made = draft(context, { ...bare, caps, textTokens: 0, ledgerTokens: 0, excerptTokens: 0 })
     if (made === null) return null
     if (made.tokens <= limit) return { step: 'trim', draft: made }
     if (words === 0) return null
@@ -231,52 +242,52 @@ function trimming(scene: Scene, options: PlanOptions, limit: number): Found | nu
 }
 
 /** A cut that somebody chose: the text may shrink, the cut stays. */
-function atPivot(scene: Scene, options: PlanOptions): Found | Refused {
-  const { start, end } = pivotOf(scene, options)
+function atPivot(context: PlanContext, options: PlanOptions): Found | Refused {
+  const { start, end } = pivotOf(context, options)
   const made: Found[] = []
   for (const text of [1, 1 / 2, 1 / 16]) {
-    const shape = shapeOf(scene, options, { step: 'keep', kept: 0, text })
-    const one = draft(scene, { ...shape, start, end, stubs: [] })
-    if (one === null) return nothingToGo(scene)
+    const shape = shapeOf(context, options, { step: 'keep', kept: 0, text })
+    const one = draft(context, { ...shape, start, end, stubs: [] })
+    if (one === null) return nothingToGo(context)
     made.push({ step: 'keep', draft: one })
-    if (withLedger(one) <= Math.min(scene.room.target, smallEnough(scene))) return made.at(-1)!
+    if (withLedger(one) <= Math.min(context.room.target, smallEnough(context))) return made.at(-1)!
   }
   return (
-    made.find((one) => withLedger(one.draft) <= smallEnough(scene)) ??
-    notSmaller(scene, made.at(-1)!.draft.tokens)
+    made.find((one) => withLedger(one.draft) <= smallEnough(context)) ??
+    notSmaller(context, made.at(-1)!.draft.tokens)
   )
 }
 
 /** Pivots move backwards only, to where the wire allows a cut. */
 function pivotOf(
-  scene: Scene,
+  context: PlanContext,
   { from, upTo }: PlanOptions,
 ): { readonly start: number; readonly end: number } {
-  const { parts, pendingFrom } = scene
+  const { parts, pendingFrom } = context
   const indexOf = (place: Seq): number => {
     const index = parts.findIndex((part) => part.to >= place)
     return index < 0 ? parts.length : index
   }
   return {
-    start: from === undefined ? 0 : cutBefore(scene, indexOf(from)),
-    end: cutBefore(scene, upTo === undefined ? pendingFrom : indexOf(upTo)),
+    start: from === undefined ? 0 : cutBefore(context, indexOf(from)),
+    end: cutBefore(context, upTo === undefined ? pendingFrom : indexOf(upTo)),
   }
 }
 
-function shapeOf(scene: Scene, options: PlanOptions, rung: Rung): Shape {
-  const { room, parts, factor } = scene
+function shapeOf(context: PlanContext, options: PlanOptions, rung: Rung): Shape {
+  const { room, parts, factor } = context
   const allowance = allowanceOf(pointOf(options.thrift), room.room)
   const kept =
     rung.kept === null
       ? { start: parts.length, stubs: [] }
-      : newestOf(scene, rung.kept * allowance.tailTokens, allowance.tailTokens)
+      : newestOf(context, rung.kept * allowance.tailTokens, allowance.tailTokens)
   const excerptTokens = rung.text * allowance.excerptTokens
   return {
     start: 0,
     end: kept.start,
     stubs: kept.stubs,
     textTokens: rung.text * allowance.textTokens,
-    ledgerTokens: rung.text * ledgerTokens(scene),
+    ledgerTokens: rung.text * ledgerTokens(context),
     excerptTokens,
     caps: wordCaps(factor, defaults.dial.wordsShare * excerptTokens),
     account: null,
@@ -285,27 +296,22 @@ function shapeOf(scene: Scene, options: PlanOptions, rung: Rung): Shape {
   }
 }
 
-const focusOf = (instructions: string | undefined): readonly string[] =>
-  (instructions ?? '').toLowerCase().match(/[\p{L}\p{N}_./-]{3,}/gu) ?? []
-
-const withLedger = ({ tokens, shape }: Draft): number => tokens + shape.ledgerTokens
-
 /** A result that is not smaller is thrown away. */
-const smallEnough = ({ before }: Scene): number => before * (1 - defaults.compaction.leastSavedShare)
+const smallEnough = ({ before }: PlanContext): number => before * (1 - defaults.compaction.leastSavedShare)
 
-function planOf(scene: Scene, finished: Finished, step: Step, shape: Shape): Plan {
+function planOf(context: PlanContext, finished: Finished, step: Step, shape: Shape): Plan {
   const { segments, edits, tokens, audit } = finished
   const isGone = (index: number): boolean => segments.some(({ start, end }) => index >= start && index < end)
   return {
     edits,
     steps: edits.some((edit) => edit.kind === 'stub') ? ['clear', step] : [step],
-    tokensBefore: scene.before,
+    tokensBefore: context.before,
     tokensAfter: tokens,
     source: shape.account === null ? 'extractive' : (shape.by ?? 'model'),
     span: { from: segments[0]!.range.from, to: segments.at(-1)!.range.to },
     texts: segments.map(({ edit }) => edit.text),
-    partsGone: scene.parts.filter((_, index) => isGone(index)),
-    partsKept: scene.parts.filter((_, index) => !isGone(index)),
+    partsGone: context.parts.filter((_, index) => isGone(index)),
+    partsKept: context.parts.filter((_, index) => !isGone(index)),
     audit,
     shape,
   }
@@ -313,7 +319,7 @@ function planOf(scene: Scene, finished: Finished, step: Step, shape: Shape): Pla
 
 // ---- refusals ----
 
-function refused(code: Refused['code'], { before, room }: Scene, why: string): Refused {
+function refused(code: Refused['code'], { before, room }: PlanContext, why: string): Refused {
   return {
     ok: false,
     code,
@@ -321,18 +327,18 @@ function refused(code: Refused['code'], { before, room }: Scene, why: string): R
   }
 }
 
-function nothingToGo(scene: Scene): Refused {
-  return scene.held.length > 0
-    ? refused('held', scene, 'all that could be put away was given back by an undo and is held')
-    : refused('nothing-to-compact', scene, 'there is nothing that could be put away')
+function nothingToGo(context: PlanContext): Refused {
+  return context.held.length > 0
+    ? refused('held', context, 'all that could be put away was given back by an undo and is held')
+    : refused('nothing-to-compact', context, 'there is nothing that could be put away')
 }
 
-const notSmaller = (scene: Scene, tokens: number): Refused =>
-  refused('not-smaller', scene, `the result would take ${tokens} tokens and save too little`)
+const notSmaller = (context: PlanContext, tokens: number): Refused =>
+  refused('not-smaller', context, `the result would take ${tokens} tokens and save too little`)
 
-function tooLarge(scene: Scene, tokens: number): Refused {
-  const { fixed, threshold, window } = scene.room
-  if (scene.held.length > 0) return refused('held', scene, 'too much of the session is held')
+function tooLarge(context: PlanContext, tokens: number): Refused {
+  const { fixed, threshold, window } = context.room
+  if (context.held.length > 0) return refused('held', context, 'too much of the session is held')
   return {
     ok: false,
     code: 'no-room',

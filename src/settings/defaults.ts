@@ -1,14 +1,14 @@
 // Every number and switch of the system, with its default, in one place (law N1). A room reads its own group.
 // Sizes are named with their unit: tokens, bytes, chars, ms.
 
-import { restoringDefaults } from './restoring-defaults.ts'
+import { restoringDefaults } from './compaction-defaults.ts'
 import { memoryDefaults } from './memory-defaults.ts'
 import { agentDefaults } from './agent-defaults.ts'
-import { recallDefaults } from './recall-defaults.ts'
-import { dialDefaults } from './dial-defaults.ts'
-import { dreamDefaults } from './groups/dream-defaults.ts'
-import { forkDefaults } from './groups/fork-defaults.ts'
-import { permissionDefaults } from './permission-defaults.ts'
+import { recallDefaults } from './memory-defaults.ts'
+import { dialDefaults } from './compaction-defaults.ts'
+import { dreamDefaults } from './job-defaults.ts'
+import { forkDefaults } from './job-defaults.ts'
+import { permissionDefaults } from './tool-defaults.ts'
 import { surfaceDefaults } from './surface-defaults.ts'
 import { toolDefaults } from './tool-defaults.ts'
 import { KB, MB, second, minute } from './units.ts'

@@ -1,5 +1,5 @@
 // The numbers of memory; part of `defaults`.
-import { KB, MB, second } from './units.ts'
+import { KB, MB, second, minute } from './units.ts'
 
 export const memoryDefaults = {
   /** Files and folders of memories are the user's alone. */
@@ -57,4 +57,113 @@ export const memoryDefaults = {
   checkedLedgerBytes: 1 * MB,
   /** Rules files of one folder. */
   rulesFiles: 100,
+} as const
+
+// Numbers of recall and search. Weights of the rankers were measured with
+// `npm run bench:recall`; docs/recall.md says what each is good for.
+
+const day = 24 * 60 * minute
+
+export const recallDefaults = {
+  recall: {
+    /** A message with fewer words asks for nothing. */
+    leastWords: 2,
+    /** No more is recalled once this many bytes of memories stand in the view. */
+    visibleBytes: 60_000,
+    /** The request waits at most this long for the local ranker. */
+    localMs: 50,
+    /** The same where one request may be all there is. */
+    patientMs: 500,
+    /** A selector that takes longer is given up for the local ranker. */
+    selectorMs: 2 * second,
+    /** Folders with more memories than this are first read beside the request, never before it. */
+    coldFiles: 200,
+    /** The same where one request may be all there is. */
+    patientFiles: 1000,
+    /** How long the first reading of such a folder waits, so that the request is out. */
+    coldPauseMs: 50,
+    /** Files read at a stretch before others get their turn. */
+    readAtOnce: 32,
+    /** Memories the selector sees, and how many of them come by rank when there are more. */
+    manifestFiles: 200,
+    rankedFiles: 80,
+    /** Most memories the selector may choose, and most that the ranker injects by itself. */
+    chosen: 5,
+    local: 3,
+    /** Words of the user's messages that are looked with, newest first. */
+    queryWords: 100,
+    /** One recalled file. */
+    fileLines: 200,
+    fileBytes: 4096,
+    /** Of a description this much stands in the manifest. */
+    descriptionChars: 300,
+    /** Below this nothing is injected, and above the second a memory is injected without asking the selector. */
+    floor: 10,
+    strong: 15,
+    /** With vectors: how near a memory must be to pass the floor without a word in common. */
+    nearFloor: 0.5,
+    /** What the selector sees of the message, may answer, and hears of tools. */
+    messageChars: 4000,
+    selectorOutputTokens: 300,
+    recentTools: 10,
+  },
+  ranking: {
+    k1: 1.2,
+    b: 0.4,
+    /** Repetitions of a word in the query count less and less. */
+    querySaturation: 2,
+    /** What the kinds of terms count beside a plain word. */
+    everyday: 0.3,
+    character: 0.2,
+    subject: 0.3,
+    /** Small stores are taken for this large: rarity among five memories says little. */
+    leastDocuments: 100,
+    /** Terms that count for less than a word are passed over when they stand in more documents than this. */
+    longList: 20_000,
+    fields: { name: 2, description: 2, triggers: 3, tags: 1, body: 1 },
+    /** A phrase of the memory's own triggers that stands whole in the query. */
+    trigger: 8,
+    /** Newest memories get this much more, halved with each half-life; corrections of the user as much. */
+    recency: 0.1,
+    recencyHalfMs: 90 * day,
+    feedback: 0.1,
+    /** Share of the vectors where there are any. */
+    fileVectors: 0.6,
+  },
+  turns: {
+    k1: 0.9,
+    b: 0.3,
+    speaker: 2,
+    date: 1,
+    /** What the turns around one add to it, by distance; a long neighbour adds less. */
+    neighbours: [
+      [-1, 0.3],
+      [1, 0.2],
+      [-2, 0.15],
+      [2, 0.05],
+    ] as readonly (readonly [offset: number, weight: number])[],
+    neighbourWords: 20,
+    chunkWords: 64,
+    overlapWords: 8,
+    user: 2,
+    session: 0.2,
+    sessionK1: 1.2,
+    sessionB: 0.75,
+    vectors: 0.4,
+  },
+  search: {
+    hits: 50,
+    /** Sessions that are read, newest first, and the most bytes of them. */
+    sessions: 200,
+    sessionBytes: 256 * MB,
+    /** Of one turn this much is indexed and shown. */
+    turnChars: 20_000,
+    shownChars: 300,
+    /** Turns shown on each side when a hit is expanded. */
+    around: 2,
+    mostAround: 20,
+    memories: 10,
+    queryChars: 500,
+    refChars: 1024,
+  },
 } as const

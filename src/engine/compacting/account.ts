@@ -1,7 +1,7 @@
 // Which text stands for a span: the user's own, the notes, a model's, or the extracted one that is always there.
-import { keptAfter, unanswered } from '../../compaction/kept.ts'
+import { keptAfter, unanswered } from '../../compaction/kept-messages.ts'
 import { rewritten, type Plan, type PlanOptions } from '../../compaction/ladder.ts'
-import { compactionWishes } from '../../compaction/own-wishes.ts'
+import { compactionWishes } from '../../compaction/summary.ts'
 import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'

@@ -2,7 +2,7 @@
 // cached anyway, and when compaction fires its text is there. What was said meanwhile stays as it is. Until then nothing
 // is changed but memory; an abort leaves no trace, and what no longer fits is thrown away.
 import { rewritten, type Plan } from '../../compaction/ladder.ts'
-import { compactionWishes } from '../../compaction/own-wishes.ts'
+import { compactionWishes } from '../../compaction/summary.ts'
 import { accountOf } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { autocompactName } from '../../projection/layers/index.ts'

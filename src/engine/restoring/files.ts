@@ -1,9 +1,9 @@
 // Files given back, finest first under one budget (SPEC 8.7): the newest as they are now, the declarations of further
 // ones, the names of still further ones, and how to look up the rest.
 import { resolve } from 'node:path'
-import { headWithin, sharesOf } from '../../compaction/restoring/shares.ts'
-import { outlineOf } from '../../compaction/restoring/outline.ts'
-import { excerptedFiles, fileKind, shownFiles } from '../../compaction/restoring/shown-files.ts'
+import { headWithin, sharesOf } from '../../compaction/restoring.ts'
+import { outlineOf } from '../../compaction/restoring.ts'
+import { excerptedFiles, fileKind, shownFiles } from '../../compaction/restoring.ts'
 import type { Part } from '../../projection/view.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'

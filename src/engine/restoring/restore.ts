@@ -2,7 +2,7 @@
 // Gathered before the append, so that boundary and attachments are one change; what stands comes before files, and all of
 // it stays below what the compaction had to reach.
 import type { Plan } from '../../compaction/ladder.ts'
-import { headWithin, sharesOf } from '../../compaction/restoring/shares.ts'
+import { headWithin, sharesOf } from '../../compaction/restoring.ts'
 import type { Room } from '../../projection/budget.ts'
 import { pointOf } from '../../projection/dial.ts'
 import { estimateBlocks, estimateText } from '../../projection/tokens.ts'

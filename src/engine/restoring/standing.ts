@@ -1,7 +1,7 @@
 // What stands until something newer replaces it: the task list, and attachments such as the plan and the mode. Given back
 // word for word, so that five compactions leave the same text as one.
 import { isTaskCall, tasksOf } from '../../compaction/extract.ts'
-import type { Call } from '../../compaction/reading.ts'
+import type { Call } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Restorer } from './restorer.ts'

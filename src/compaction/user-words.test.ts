@@ -6,7 +6,7 @@ import { estimateText } from '../projection/tokens.ts'
 import { defaults } from '../settings/defaults.ts'
 import { answered, entriesOf, said } from '../testing/builders.ts'
 import { seq } from '../transcript/ids.ts'
-import { keepWords, wordCaps } from './keeping.ts'
+import { keepWords, wordCaps } from './user-words.ts'
 
 function keptOf(texts: readonly string[], caps = wordCaps(1)) {
   const fold = new Fold()

@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { roomOf, type Room } from '../../projection/budget.ts'
-import { Fold } from '../../projection/fold.ts'
-import { blockWords } from '../../projection/folding/block-words.ts'
-import { viewRefusal } from '../../projection/refusal.ts'
-import { answered, call, Pen, result, said, start } from '../../testing/builders.ts'
-import type { Fact, Kept, SummaryEdit } from '../../transcript/fact.ts'
-import { shownText } from '../reading.ts'
-import { plan } from '../ladder.ts'
-import { sceneOf } from '../scene.ts'
+import { roomOf, type Room } from '../projection/budget.ts'
+import { Fold } from '../projection/fold.ts'
+import { blockWords } from '../projection/folding/block-words.ts'
+import { viewRefusal } from '../projection/refusal.ts'
+import { answered, call, Pen, result, said, start } from '../testing/builders.ts'
+import type { Fact, Kept, SummaryEdit } from '../transcript/fact.ts'
+import { shownText } from './span-reading.ts'
+import { plan } from './ladder.ts'
+import { planContextOf } from './plan-context.ts'
 import { excerptsOf } from './excerpts.ts'
 
 const file = (name: string, lines: number): string =>
@@ -57,20 +57,20 @@ describe('excerpts', () => {
 
   it('[DI3] keep lines of a file that calls work on before those of one they do not', () => {
     const { fold } = foldOf(...facts)
-    const scene = sceneOf(fold, room(60_000), {})
-    const end = scene.parts.length - 2
-    const kept = excerptsOf(scene, { start: 0, end }, 2000, [])
+    const context = planContextOf(fold, room(60_000), {})
+    const end = context.parts.length - 2
+    const kept = excerptsOf(context, { start: 0, end }, 2000, [])
     const words = kept.map((keep) => wordsOf(fold, keep)).join('\n')
     expect(words).toContain('busyValue10 ')
     expect(words).not.toContain('idleValue10 ')
-    const all = excerptsOf(scene, { start: 0, end }, 50_000, []).map((keep) => wordsOf(fold, keep))
+    const all = excerptsOf(context, { start: 0, end }, 50_000, []).map((keep) => wordsOf(fold, keep))
     expect(all.join('\n')).toContain('idleValue119 ')
   })
 
   it('[DI3] leave out what is in sight anyway', () => {
     const { fold } = foldOf(...facts, ...read('src/busy.ts', file('busy', 120)))
-    const scene = sceneOf(fold, room(60_000), {})
-    const kept = excerptsOf(scene, { start: 0, end: scene.parts.length - 2 }, 50_000, [])
+    const context = planContextOf(fold, room(60_000), {})
+    const kept = excerptsOf(context, { start: 0, end: context.parts.length - 2 }, 50_000, [])
     const words = kept.map((keep) => wordsOf(fold, keep)).join('\n')
     expect(words).not.toContain('busyValue10 ')
     expect(words).toContain('idleValue10 ')
@@ -80,8 +80,8 @@ describe('excerpts', () => {
     const long = 'a line of a log that nothing asks for\n'.repeat(110_000)
     const keptOf = (between: readonly Fact[]): string => {
       const { fold } = foldOf(...facts, ...between, ...read('src/last.ts', file('last', 40)), said('go on'))
-      const scene = sceneOf(fold, room(60_000), {})
-      const kept = excerptsOf(scene, { start: 0, end: scene.parts.length - 1 }, 20_000, [])
+      const context = planContextOf(fold, room(60_000), {})
+      const kept = excerptsOf(context, { start: 0, end: context.parts.length - 1 }, 20_000, [])
       return kept.map((keep) => wordsOf(fold, keep)).join('\n')
     }
     expect(keptOf([])).toContain('busyValue10 ')
@@ -94,10 +94,10 @@ describe('excerpts', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 6000 }), fc.integer({ min: 0, max: 12 }), (tokens, drawn) => {
         const { fold } = foldOf(...facts)
-        const scene = sceneOf(fold, room(60_000), {})
-        const end = Math.min(drawn, scene.parts.length)
-        const kept = excerptsOf(scene, { start: 0, end }, tokens, [])
-        const last = scene.parts[end - 1]?.to ?? -1
+        const context = planContextOf(fold, room(60_000), {})
+        const end = Math.min(drawn, context.parts.length)
+        const kept = excerptsOf(context, { start: 0, end }, tokens, [])
+        const last = context.parts[end - 1]?.to ?? -1
         let used = 0
         for (const [index, keep] of kept.entries()) {
           expect(keep.at.seq).toBeLessThanOrEqual(last)

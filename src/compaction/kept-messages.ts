@@ -2,19 +2,19 @@
 // enough before it; with a summary of everything, only what awaits an answer.
 import type { Seq } from '../transcript/ids.ts'
 import { defaults } from '../settings/defaults.ts'
-import { cutBefore, stubsOf, weightOf, type Scene, type Stub } from './scene.ts'
+import { cutBefore, stubsOf, weightOf, type PlanContext, type Stub } from './plan-context.ts'
 
-export const unanswered = ({ pendingFrom }: Scene): number => pendingFrom
+export const unanswered = ({ pendingFrom }: PlanContext): number => pendingFrom
 
 /** Beside a text that somebody wrote no lines of what goes are kept but the user's words. */
-export const bareCut = (scene: Scene, keptFrom: number) => ({
-  end: cutBefore(scene, keptFrom),
+export const bareCut = (context: PlanContext, keptFrom: number) => ({
+  end: cutBefore(context, keptFrom),
   stubs: [],
   excerptTokens: 0,
 })
 
 /** The first part that stays. What follows the place is never trimmed; what precedes it joins until there is enough. */
-export function keptAfter({ parts, pendingFrom, factor }: Scene, coversTo: Seq): number {
+export function keptAfter({ parts, pendingFrom, factor }: PlanContext, coversTo: Seq): number {
   const { keptTokens, keptLeastTokens, keptLeastMessages } = defaults.compaction
   // A text that stands for more than was noted is itself part of what came after.
   const after = parts.findIndex((part) => part.to > coversTo)
@@ -39,13 +39,13 @@ export function keptAfter({ parts, pendingFrom, factor }: Scene, coversTo: Seq):
  * as long as it takes no more than `unseenMost`: put away unseen, it would have been done in vain.
  */
 export function newestOf(
-  scene: Scene,
+  context: PlanContext,
   most: number,
   unseenMost: number,
 ): { readonly start: number; readonly stubs: readonly Stub[] } {
-  const { parts, cuts, factor } = scene
-  const pending = cutBefore(scene, scene.pendingFrom)
-  const unseen = unseenFrom(scene, pending, unseenMost)
+  const { parts, cuts, factor } = context
+  const pending = cutBefore(context, context.pendingFrom)
+  const unseen = unseenFrom(context, pending, unseenMost)
   const room = Math.max(most, unseen.tokens)
   let found: { start: number; stubs: readonly Stub[] } = { start: unseen.start, stubs: [] }
   const stubs: Stub[] = []
@@ -54,7 +54,7 @@ export function newestOf(
     const part = parts[index]!
     let cost = factor * weightOf(part)
     if (tokens + cost > room && found.start === pending) {
-      const small = stubsOf(scene, part)
+      const small = stubsOf(context, part)
       stubs.push(...small)
       cost -= factor * small.reduce((sum, { freed }) => sum + freed, 0)
     }
@@ -67,17 +67,18 @@ export function newestOf(
 
 /** Where the round begins whose results no answer has followed yet, if it may stay; else where the pending input does. */
 function unseenFrom(
-  scene: Scene,
+  context: PlanContext,
   pending: number,
   most: number,
 ): { readonly start: number; readonly tokens: number } {
-  const { parts, factor } = scene
+  const { parts, factor } = context
   const answered = parts.findLastIndex((part) => part.kind === 'answer')
   const first = parts.findIndex((part, index) => index > answered && part.kind === 'result')
   if (first < 0 || first >= pending) return { start: pending, tokens: 0 }
-  const start = cutBefore(scene, first)
+  const start = cutBefore(context, first)
   const tokens = parts.slice(start, pending).reduce((sum, part) => sum + factor * weightOf(part), 0)
   return tokens <= most ? { start, tokens } : { start: pending, tokens: 0 }
 }
 
-const speaks = ({ blocks }: Scene['parts'][number]): boolean => blocks.some((block) => block.type === 'text')
+const speaks = ({ blocks }: PlanContext['parts'][number]): boolean =>
+  blocks.some((block) => block.type === 'text')

@@ -2,15 +2,14 @@
 // Blocks are cut into pieces of neighbouring lines. A piece is worth more the more its file is worked on, the newer it
 // is and the more names it holds that calls have used; what is in sight anyway is worth nothing. The best for their size
 // are taken as long as they fit. Deterministic, and no model is asked.
-import type { Kept } from '../../transcript/fact.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { blockWords } from '../../projection/folding/block-words.ts'
-import { isPinned } from '../../projection/folding/render.ts'
-import { estimateText } from '../../projection/tokens.ts'
-import type { Part, ViewBlock } from '../../projection/view.ts'
-import type { Scene } from '../scene.ts'
-import { usageIn, type Usage } from './using.ts'
-import { namesIn } from '../words.ts'
+import type { Kept } from '../transcript/fact.ts'
+import { defaults } from '../settings/defaults.ts'
+import { blockWords, stringsIn } from '../projection/folding/block-words.ts'
+import { isPinned } from '../projection/folding/render.ts'
+import { estimateText } from '../projection/tokens.ts'
+import type { Part, ViewBlock } from '../projection/view.ts'
+import type { PlanContext } from './plan-context.ts'
+import { namesIn } from './phrases.ts'
 
 interface Piece extends Place {
   readonly from: number
@@ -22,27 +21,27 @@ interface Piece extends Place {
 
 /** What stays of the parts from `start` to before `end`, in the order of their places. `shown` stays in any case. */
 export function excerptsOf(
-  scene: Scene,
+  context: PlanContext,
   { start, end }: { readonly start: number; readonly end: number },
   tokens: number,
   shown: readonly string[],
 ): readonly Kept[] {
   if (tokens <= 0) return []
-  const calls = callsIn(scene, start, end)
+  const calls = callsIn(context, start, end)
   const usage = usageIn(
-    scene.parts,
+    context.parts,
     [...calls.values()].map(({ block }) => block),
   )
   const sight = new Sight()
-  for (const part of scene.parts.slice(end)) for (const block of part.blocks) sight.add(linesIn(block))
+  for (const part of context.parts.slice(end)) for (const block of part.blocks) sight.add(linesIn(block))
   for (const text of shown) sight.add(text.split('\n'))
-  const looked = scene.parts.slice(newestFrom(scene, start, end), end)
-  const pieces = looked.flatMap((part) => piecesOf(scene, part, usage))
+  const looked = context.parts.slice(newestFrom(context, start, end), end)
+  const pieces = looked.flatMap((part) => piecesOf(context, part, usage))
   return keptOf(chosenFrom(pieces, tokens, usage, sight), calls)
 }
 
 /** A span longer than any window is looked through from its end: what lies further back is the least likely to be needed. */
-function newestFrom({ parts }: Scene, start: number, end: number): number {
+function newestFrom({ parts }: PlanContext, start: number, end: number): number {
   let tokens = 0
   for (let index = end - 1; index >= start; index--) {
     tokens += parts[index]!.estimate
@@ -60,13 +59,13 @@ interface Place {
 }
 
 /** The calls of a span by their ids, those that an earlier boundary kept included. */
-function callsIn(scene: Scene, start: number, end: number): ReadonlyMap<string, Place> {
+function callsIn(context: PlanContext, start: number, end: number): ReadonlyMap<string, Place> {
   const calls = new Map<string, Place>()
   const note = (place: Place): void => {
     if (place.block.type === 'tool_use') calls.set(place.block.id, place)
   }
-  for (const part of scene.parts.slice(start, end)) {
-    if (part.kind === 'edit') for (const { place } of keptIn(scene, part)) note(place)
+  for (const part of context.parts.slice(start, end)) {
+    if (part.kind === 'edit') for (const { place } of keptIn(context, part)) note(place)
     else
       for (const [index, block] of part.blocks.entries()) note({ part, block, source: part.source[index]! })
   }
@@ -75,7 +74,7 @@ function callsIn(scene: Scene, start: number, end: number): ReadonlyMap<string, 
 
 /** What an earlier boundary kept in lines. */
 function keptIn(
-  { fold }: Scene,
+  { fold }: PlanContext,
   { from }: Part,
 ): readonly { readonly place: Place; readonly lines: NonNullable<Kept['lines']> }[] {
   const top = fold.edits.topAt(from)
@@ -111,23 +110,23 @@ const numbered = /^ *\d+(?:→|\t|[:-](?=\D))/
 const bareOf = (line: string): string => (numbered.test(line) ? line.replace(numbered, '') : line)
 const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)
 
-function piecesOf(scene: Scene, part: Part, usage: Usage): readonly Piece[] {
+function piecesOf(context: PlanContext, part: Part, usage: Usage): readonly Piece[] {
   if (part.kind === 'input') return []
   if (part.kind === 'edit')
-    return keptIn(scene, part).flatMap(({ place, lines }) =>
-      piecesIn(scene, place, lines, defaults.excerpts.keptAge),
+    return keptIn(context, part).flatMap(({ place, lines }) =>
+      piecesIn(context, place, lines, defaults.excerpts.keptAge),
     )
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
   if (part.by !== null || part.source[0] === -1) return []
   return part.blocks.flatMap((block, index) =>
     usage.isTold(block)
       ? []
-      : piecesIn(scene, { part, block, source: part.source[index]! }, null, usage.age(part)),
+      : piecesIn(context, { part, block, source: part.source[index]! }, null, usage.age(part)),
   )
 }
 
 function piecesIn(
-  { factor, fold }: Scene,
+  { factor, fold }: PlanContext,
   place: Place,
   ranges: Kept['lines'] | null,
   age: number,
@@ -237,3 +236,101 @@ function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): re
   }
   return [...blocks.values()].sort((a, b) => a.at.seq - b.at.seq || a.at.block - b.at.block)
 }
+
+// What the work has used: which names its calls named and which files they worked on, lately more than long ago. What was
+// used is what will be used; nothing here knows the future.
+
+interface Usage {
+  /** How much calls have used a name. */
+  use(name: string): number
+  /** How much calls have worked on the files that this block shows or names. */
+  work(block: ViewBlock): number
+  /** The block shows the text of a file: what an edit will have to quote. */
+  showsFile(block: ViewBlock): boolean
+  /** The block shows a file that comes with the instructions anyway. */
+  isTold(block: ViewBlock): boolean
+  /** Answers that came after a part. */
+  age(part: Part): number
+}
+
+type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
+
+/** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. */
+function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
+  const { fading, changeWeight } = defaults.excerpts
+  const names = new Map<string, number>()
+  const files = new Map<string, number>()
+  const calls = new Map<string, { readonly files: readonly string[]; readonly shows: boolean }>()
+  const ages = new Map<Part, number>()
+  const learn = (call: Call) => {
+    const own = { files: filesOf(call), shows: shows(call) }
+    calls.set(call.id, own)
+    return own
+  }
+  for (const call of earlier.filter(isCall)) learn(call)
+  let age = parts.filter((part) => part.kind === 'answer').length
+  for (const part of parts) {
+    if (part.kind === 'answer') age--
+    ages.set(part, age)
+    const weight = Math.exp(-age / fading)
+    for (const call of part.blocks.filter(isCall)) {
+      const own = learn(call)
+      const worked = weight * (changes(call) ? changeWeight : 1)
+      for (const file of own.files) files.set(file, (files.get(file) ?? 0) + worked)
+      const used = new Set(stringsIn(call.input).flatMap((text) => [...namesIn(text)]))
+      for (const name of used) names.set(name, (names.get(name) ?? 0) + weight)
+    }
+  }
+  const callOf = (block: ViewBlock) => {
+    if (isCall(block)) return calls.get(block.id) ?? { files: filesOf(block), shows: false }
+    return block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
+  }
+  return {
+    use: (name) => names.get(name) ?? 0,
+    work: (block) => Math.max(0, ...(callOf(block)?.files ?? []).map((file) => files.get(file) ?? 0)),
+    showsFile: (block) => (isCall(block) ? changes(block) : callOf(block)?.shows === true),
+    isTold: (block) =>
+      callOf(block)?.files.some((file) => told.has(file.slice(file.lastIndexOf('/') + 1))) === true,
+    age: (part) => ages.get(part) ?? 0,
+  }
+}
+
+const told: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
+
+const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
+
+const changing = /^(?:old_string|old_str|oldText|new_string|file_text|content|edits)$/
+const patchStart = '*** Begin Patch'
+
+const changes = ({ input }: Call): boolean =>
+  Object.entries(input).some(
+    ([key, value]) => changing.test(key) || (typeof value === 'string' && value.includes(patchStart)),
+  )
+
+const reader = /^(?:read|view|open|cat|read_file)$/i
+const showingCommand = /(?:^|[;&|('"\s])(?:cat|sed|nl|head|tail|bat|less)\s/
+/** A command says at its beginning what it does. */
+const commandChars = 400
+
+const shows = ({ name, input }: Call): boolean =>
+  reader.test(name) || showingCommand.test(stringsIn(input).join(' ').slice(0, commandChars))
+
+/** Only what has an ending is a file: folders stand in every call. */
+const pathWord = /(?:[\w@~.-]*\/)*[\w@~.-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\/)/g
+const patched = /^\*\*\* (?:Update|Add) File: (.+)$/gm
+const scanChars = 4000
+const mostFiles = 8
+
+/** The files a call works on, each with its nearest folder: commands name them in many ways. */
+function filesOf({ input }: Call): readonly string[] {
+  const named = [input['file_path'], input['path'], input['notebook_path']].filter(
+    (value) => typeof value === 'string',
+  )
+  if (named.length > 0) return named.map(nearestOf)
+  const text = stringsIn(input).join('\n').slice(0, scanChars)
+  const inPatch = [...text.matchAll(patched)].map((match) => match[1]!)
+  const found = inPatch.length > 0 ? inPatch : [...text.matchAll(pathWord)].map(([path]) => path)
+  return [...new Set(found.map(nearestOf))].slice(0, mostFiles)
+}
+
+const nearestOf = (path: string): string => path.split('/').slice(-2).join('/')

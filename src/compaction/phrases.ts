@@ -107,3 +107,7 @@ export function* namesIn(text: string): Generator<string> {
     for (const piece of last.split('.')) if (piece.length >= leastName && nameLike.test(piece)) yield piece
   }
 }
+
+/** The words that instructions for a compaction ask to keep in sight. */
+export const focusOf = (instructions: string | undefined): readonly string[] =>
+  (instructions ?? '').toLowerCase().match(/[\p{L}\p{N}_./-]{3,}/gu) ?? []

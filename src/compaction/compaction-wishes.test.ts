@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { compactionWishes } from './own-wishes.ts'
+import { compactionWishes } from './summary.ts'
 
 it('[SN29] a compaction section of an instruction file is found, and nothing else of the file', () => {
   const file = [

@@ -4,9 +4,9 @@ import { Fold } from '../projection/fold.ts'
 import { answered, Pen, said, start } from '../testing/builders.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
-import { keptAfter, unanswered } from './kept.ts'
+import { keptAfter, unanswered } from './kept-messages.ts'
 import { plan, rewritten, type Plan } from './ladder.ts'
-import { sceneOf } from './scene.ts'
+import { planContextOf } from './plan-context.ts'
 
 function foldOf(sizes: readonly number[]): Fold {
   const fold = new Fold()
@@ -20,8 +20,8 @@ function foldOf(sizes: readonly number[]): Fold {
 }
 const outcome = roomOf({ window: 200_000, maxOutput: 32_000, fixed: 0 })
 const { room } = outcome as { readonly room: Room }
-const scene = (sizes: readonly number[]) => sceneOf(foldOf(sizes), room, {})
-const tokensFrom = ({ parts, factor }: ReturnType<typeof scene>, start: number): number =>
+const context = (sizes: readonly number[]) => planContextOf(foldOf(sizes), room, {})
+const tokensFrom = ({ parts, factor }: ReturnType<typeof context>, start: number): number =>
   parts.slice(start).reduce((sum, part) => sum + factor * part.estimate, 0)
 
 const boundaryOf = ({ edits, tokensBefore, tokensAfter }: Plan): Fact => ({
@@ -82,27 +82,27 @@ it('[O23] of a long text that a model wrote both ends stay when the next one is 
 
 describe('what stays beside notes', () => {
   it('[SN27] is everything after the cursor, however much', () => {
-    const all = scene(Array.from({ length: 40 }, () => 3000))
+    const all = context(Array.from({ length: 40 }, () => 3000))
     const covers = all.parts[3]!.to
     expect(keptAfter(all, covers)).toBe(4)
   })
 
   it('[SN27] is extended until there are 10,000 tokens and five messages', () => {
-    const many = scene(Array.from({ length: 40 }, () => 1500))
+    const many = context(Array.from({ length: 40 }, () => 1500))
     const start = keptAfter(many, many.parts.at(-1)!.to)
     expect(tokensFrom(many, start)).toBeGreaterThanOrEqual(10_000)
     expect(tokensFrom(many, start + 1)).toBeLessThan(10_000)
-    const large = scene(Array.from({ length: 10 }, () => 9000))
+    const large = context(Array.from({ length: 10 }, () => 9000))
     expect(keptAfter(large, large.parts.at(-1)!.to)).toBe(5)
   })
 
   it('[SN27] stops once 40,000 tokens are reached, the message that crosses included', () => {
-    const huge = scene(Array.from({ length: 10 }, () => 30_000))
+    const huge = context(Array.from({ length: 10 }, () => 30_000))
     expect(keptAfter(huge, huge.parts.at(-1)!.to)).toBe(8)
   })
 
   it('[SN27] begins at the nearest surviving message where the last one noted is gone', () => {
-    const all = scene(Array.from({ length: 40 }, () => 3000))
+    const all = context(Array.from({ length: 40 }, () => 3000))
     expect(keptAfter(all, seq(0))).toBe(0)
   })
 
@@ -113,15 +113,15 @@ describe('what stays beside notes', () => {
     const made = plan(fold, room, { trigger: 'auto' })
     if (!made.ok) throw new Error(made.message)
     fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(boundaryOf(made.plan)))
-    const now = sceneOf(fold, room, {})
+    const now = planContextOf(fold, room, {})
     expect(now.parts[0]).toMatchObject({ kind: 'edit' })
     expect(keptAfter(now, noted)).toBe(0)
     expect(keptAfter(now, now.parts[0]!.to)).toBeGreaterThan(0)
   })
 
   it('[SN3] beside a summary of everything is only what awaits an answer', () => {
-    const open = scene([100, 100, 100])
+    const open = context([100, 100, 100])
     expect(unanswered(open)).toBe(2)
-    expect(unanswered(scene([100, 100]))).toBe(2)
+    expect(unanswered(context([100, 100]))).toBe(2)
   })
 })

@@ -5,7 +5,7 @@ import type { UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Part, ToolResultBlock } from '../projection/view.ts'
 import { stringsIn } from '../projection/folding/block-words.ts'
-import { endsOf } from './words.ts'
+import { endsOf } from './phrases.ts'
 
 export interface Outcome {
   readonly at: Seq

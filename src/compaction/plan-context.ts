@@ -12,10 +12,10 @@ import { estimateBlock } from '../projection/tokens.ts'
 import { standsOn } from '../projection/layers/survey.ts'
 import type { Part, ToolResultBlock, View, ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Reading } from './reading.ts'
+import type { Reading } from './span-reading.ts'
 import type { Sections } from './sections.ts'
 
-export interface Scene {
+export interface PlanContext {
   readonly fold: Fold
   readonly view: View
   readonly parts: readonly Part[]
@@ -45,7 +45,7 @@ export interface SceneOptions {
   readonly prefixTo?: Seq | undefined
 }
 
-export function sceneOf(fold: Fold, room: Room, options: SceneOptions): Scene {
+export function planContextOf(fold: Fold, room: Room, options: SceneOptions): PlanContext {
   const { scale = 1, mayTouchHeld = false, prefixTo = -1 } = options
   const view = fold.view()
   const parts = [...fold.parts()]
@@ -70,30 +70,30 @@ export function sceneOf(fold: Fold, room: Room, options: SceneOptions): Scene {
   }
 }
 
-export const isHeld = ({ held, prefixTo }: Scene, part: Part): boolean =>
+export const isHeld = ({ held, prefixTo }: PlanContext, part: Part): boolean =>
   part.from <= prefixTo || held.some((range) => part.from <= range.to && part.to >= range.from)
 
 /** What the view would take with another estimate of its messages. */
-export function sizeWith({ view, factor }: Scene, estimate: number): number {
+export function sizeWith({ view, factor }: PlanContext, estimate: number): number {
   return Math.round(sizeOf(view.anchor, estimate, view.factor) * (factor / view.factor))
 }
 
 export const weightOf = (part: Part): number => part.estimate - part.clearedEstimate
 
 /** The entries that stand for parts `start` to `end`, up to the next part: what shows nothing goes with them. */
-export function rangeOfParts({ parts, fold }: Scene, start: number, end: number): Range {
+export function rangeOfParts({ parts, fold }: PlanContext, start: number, end: number): Range {
   const next = parts[end]
   return { from: parts[start]!.from, to: next === undefined ? seq(fold.numbers.upTo) : seq(next.from - 1) }
 }
 
 /** A legal cut at or before an index. */
-export function cutBefore({ cuts }: Scene, index: number): number {
+export function cutBefore({ cuts }: PlanContext, index: number): number {
   let at = Math.min(index, cuts.length - 1)
   while (at > 0 && !cuts[at]) at--
   return at
 }
 
-export function cutAfter({ cuts }: Scene, index: number): number {
+export function cutAfter({ cuts }: PlanContext, index: number): number {
   let at = index
   while (at < cuts.length - 1 && !cuts[at]) at++
   return at
@@ -116,14 +116,14 @@ export interface Stub {
 }
 
 /** The large blocks of a part as stubs; what is pinned, held, reasoning, a call or the user's stays. */
-export function stubsOf(scene: Scene, part: Part): readonly Stub[] {
-  if (part.kind === 'input' || part.kind === 'edit' || part.by !== null || isHeld(scene, part)) return []
+export function stubsOf(context: PlanContext, part: Part): readonly Stub[] {
+  if (part.kind === 'input' || part.kind === 'edit' || part.by !== null || isHeld(context, part)) return []
   return part.blocks.flatMap((block, index): readonly Stub[] => {
     const at: BlockRef = { seq: part.from, block: part.source[index]! }
     const weight = estimateBlock(block)
-    if (part.source[index] === -1 || scene.factor * weight <= defaults.compaction.largeTokens) return []
-    if (!canBeStubbed(block) || isPinned(scene.fold.edits.pins, part.from, at.block!, Infinity)) return []
-    if (isResult(block) && (block.cleared !== undefined || scene.stoodOn.has(block.tool_use_id))) return []
+    if (part.source[index] === -1 || context.factor * weight <= defaults.compaction.largeTokens) return []
+    if (!canBeStubbed(block) || isPinned(context.fold.edits.pins, part.from, at.block!, Infinity)) return []
+    if (isResult(block) && (block.cleared !== undefined || context.stoodOn.has(block.tool_use_id))) return []
     const text = stubText(part, block)
     const freed = weight - estimateBlock(stubbed(block, text))
     return freed <= 0 ? [] : [{ edit: { kind: 'stub', at, text, ref: `${part.from}` }, freed }]
@@ -145,4 +145,4 @@ function blockText(block: ViewBlock): string {
   return 'text' in block && typeof block.text === 'string' ? block.text : ''
 }
 
-export const wasSent = ({ view }: Scene, place: Seq): boolean => place <= (view.lastRequest ?? -1)
+export const wasSent = ({ view }: PlanContext, place: Seq): boolean => place <= (view.lastRequest ?? -1)

@@ -1,4 +1,4 @@
-// One draft of a compaction: the edits for a given cut, with the size the view would have. The same scene and shape
+// One draft of a compaction: the edits for a given cut, with the size the view would have. The same context and shape
 // give the same draft; a ladder tries several and takes the first that is small enough.
 import { redact } from '../disk/redact.ts'
 import type { Edit, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
@@ -8,10 +8,10 @@ import { userWords } from '../projection/refusal.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
-import { excerptsOf } from './choosing/excerpts.ts'
+import { excerptsOf } from './excerpts.ts'
 import { sectionsOf } from './extract.ts'
-import { keepWords, type Keeping, type WordCaps } from './keeping.ts'
-import { joined, readSpan, shownText } from './reading.ts'
+import { keepWords, type Keeping, type WordCaps } from './user-words.ts'
+import { joined, readSpan, shownText } from './span-reading.ts'
 import {
   cutAfter,
   cutBefore,
@@ -19,9 +19,9 @@ import {
   rangeOfParts,
   sizeWith,
   weightOf,
-  type Scene,
+  type PlanContext,
   type Stub,
-} from './scene.ts'
+} from './plan-context.ts'
 import { fitSections, leftOut, noSections, renderSections, sectionNames, type Sections } from './sections.ts'
 import { summaryText, type Writer } from './summary.ts'
 
@@ -62,56 +62,56 @@ export interface Draft {
 }
 
 /** Null when nothing of the span may go. */
-export function draft(scene: Scene, shape: Shape): Draft | null {
-  const spans = spansOf(scene, shape)
+export function draft(context: PlanContext, shape: Shape): Draft | null {
+  const spans = spansOf(context, shape)
   if (spans.length === 0) return null
-  const weights = spans.map(([start, end]) => weightSum(scene.parts.slice(start, end)))
+  const weights = spans.map(([start, end]) => weightSum(context.parts.slice(start, end)))
   const whole = weights.reduce((sum, weight) => sum + weight, 0)
   const segments = spans.map(([start, end], index) =>
-    segment(scene, shape, start, end, {
+    segment(context, shape, start, end, {
       tokens: (shape.textTokens * weights[index]!) / Math.max(1, whole),
       isLast: index === spans.length - 1,
     }),
   )
-  return { shape, segments, tokens: tokensOf(scene, shape, segments) }
+  return { shape, segments, tokens: tokensOf(context, shape, segments) }
 }
 
 /** The spans between what is held, each at places where the wire allows a cut. */
-function spansOf(scene: Scene, { start, end }: Shape): [number, number][] {
+function spansOf(context: PlanContext, { start, end }: Shape): [number, number][] {
   const spans: [number, number][] = []
   let from = start
   for (let at = start; at <= end; at++) {
-    if (at < end && !isHeld(scene, scene.parts[at]!)) continue
-    const first = cutAfter(scene, from)
-    const last = cutBefore(scene, at)
+    if (at < end && !isHeld(context, context.parts[at]!)) continue
+    const first = cutAfter(context, from)
+    const last = cutBefore(context, at)
     // What a summary stands for already cannot be put away by itself once more.
-    if (last > first && scene.fold.edits.fits(rangeOfParts(scene, first, last))) spans.push([first, last])
+    if (last > first && context.fold.edits.fits(rangeOfParts(context, first, last))) spans.push([first, last])
     from = at + 1
   }
   return spans
 }
 
 function segment(
-  scene: Scene,
+  context: PlanContext,
   shape: Shape,
   start: number,
   end: number,
   { tokens, isLast }: { readonly tokens: number; readonly isLast: boolean },
 ): Segment {
-  const { fold, factor } = scene
-  const range = rangeOfParts(scene, start, end)
+  const { fold, factor } = context
+  const range = rangeOfParts(context, start, end)
   const account = isLast ? shape.account : null
-  const all = account === null ? readOnce(scene, start, end).sections : noSections
+  const all = account === null ? readOnce(context, start, end).sections : noSections
   const fitted = fitSections(all, tokens, { factor, focus: shape.focus })
   const keeping = keepWords(userWords(fold, range), (place) => fold.units.find(place), shape.caps)
-  const excerpts = excerptsFor(scene, shape, { start, end }, keeping, isLast)
+  const excerpts = excerptsFor(context, shape, { start, end }, keeping, isLast)
   const rest = { start, end, range, all, fitted, keeping, excerpts }
-  return { ...rest, ...withText(scene, shape, rest, account, isLast) }
+  return { ...rest, ...withText(context, shape, rest, account, isLast) }
 }
 
 /** Of several spans the last has all that may stay: what is newest is needed most. */
 function excerptsFor(
-  scene: Scene,
+  context: PlanContext,
   { excerptTokens }: Shape,
   span: { readonly start: number; readonly end: number },
   { keep }: Keeping,
@@ -120,13 +120,13 @@ function excerptsFor(
   if (!isLast || excerptTokens <= 0) return []
   const whole = keep.filter(({ head }) => head === undefined)
   const words = whole.flatMap(({ at }) => {
-    const part = scene.fold.units.find(at.seq)
+    const part = context.fold.units.find(at.seq)
     return part === undefined ? [] : [shownText(part)]
   })
-  return excerptsOf(scene, span, excerptTokens, words)
+  return excerptsOf(context, span, excerptTokens, words)
 }
 
-function readOnce({ parts, known }: Scene, start: number, end: number) {
+function readOnce({ parts, known }: PlanContext, start: number, end: number) {
   const before = known.get(`${start}-${end}`)
   if (before !== undefined) return before
   const isFollowed = parts.slice(end).some((part) => part.kind === 'answer')
@@ -139,13 +139,13 @@ function readOnce({ parts, known }: Scene, start: number, end: number) {
 type Unwritten = Omit<Segment, 'edit' | 'part'>
 
 function withText(
-  scene: Scene,
+  context: PlanContext,
   { isAutomatic, by = 'model' }: Shape,
   { range, start, end, all, fitted, keeping, excerpts }: Unwritten,
   account: string | null,
   isLast: boolean,
 ): Pick<Segment, 'edit' | 'part'> {
-  const { fold, view, parts, pendingFrom } = scene
+  const { fold, view, parts, pendingFrom } = context
   const text = summaryText({
     span: range,
     account: account === null ? null : redact(account).text,
@@ -175,12 +175,12 @@ const expandTool = 'Expand'
 
 const weightSum = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + weightOf(part), 0)
 
-function tokensOf(scene: Scene, shape: Shape, segments: readonly Segment[]): number {
-  let estimate = scene.view.estimate
+function tokensOf(context: PlanContext, shape: Shape, segments: readonly Segment[]): number {
+  let estimate = context.view.estimate
   for (const { start, end, part } of segments)
-    estimate += part.estimate - weightSum(scene.parts.slice(start, end))
+    estimate += part.estimate - weightSum(context.parts.slice(start, end))
   for (const { freed } of shape.stubs) estimate -= freed
-  return sizeWith(scene, estimate)
+  return sizeWith(context, estimate)
 }
 
 export interface Finished {
@@ -191,29 +191,29 @@ export interface Finished {
 }
 
 /** Audits a draft against what it takes away, and puts what is missing into it as far as the ledger reaches. */
-export function finish(scene: Scene, { shape, segments }: Draft): Finished {
-  const gone = segments.map(({ start, end }) => readOnce(scene, start, end).reading)
+export function finish(context: PlanContext, { shape, segments }: Draft): Finished {
+  const gone = segments.map(({ start, end }) => readOnce(context, start, end).reading)
   const inventory = inventoryOf(joined(gone))
-  const around = shownAround(scene, shape, segments)
+  const around = shownAround(context, shape, segments)
   const shown = (now: readonly Segment[]): string =>
     [around, ...now.map(({ part }) => shownText(part))].join('\n')
   const before = missingFrom(inventory, shown(segments))
-  const ledger = ledgerOf(before, shape.ledgerTokens, scene.factor)
+  const ledger = ledgerOf(before, shape.ledgerTokens, context.factor)
   const last = segments.at(-1)!
   const fitted = added(last.fitted, ledger)
   const unwritten = { ...last, fitted, all: added(last.all, ledger) }
-  const written = { ...unwritten, ...withText(scene, shape, unwritten, shape.account, true) }
+  const written = { ...unwritten, ...withText(context, shape, unwritten, shape.account, true) }
   const final = [...segments.slice(0, -1), written]
   const stubs = shape.stubs.map(({ edit }) => edit)
   return {
     edits: [...final.map(({ edit }) => edit), ...stubs],
     segments: final,
-    tokens: tokensOf(scene, shape, final),
+    tokens: tokensOf(context, shape, final),
     audit: auditOf(inventory, before, missingFrom(inventory, shown(final)), totalOf(final)),
   }
 }
 
-function shownAround({ parts }: Scene, { stubs }: Shape, segments: readonly Segment[]): string {
+function shownAround({ parts }: PlanContext, { stubs }: Shape, segments: readonly Segment[]): string {
   const stubbed = new Set<number>(stubs.map(({ edit }) => edit.at.seq))
   const texts = stubs.map(({ edit }) => edit.text)
   for (const [index, part] of parts.entries()) {
@@ -240,7 +240,9 @@ export function totalOf(segments: readonly Pick<Segment, 'keeping'>[]): Keeping 
 }
 
 /** A ledger is small beside the room and beside what it stands for. */
-export function ledgerTokens({ room, before }: Scene): number {
+export function ledgerTokens({ room, before }: PlanContext): number {
   const { ledgerTokens: most, ledgerShare } = defaults.compaction
   return Math.floor(Math.min(most, ledgerShare * room.room, 2 * ledgerShare * before))
 }
+
+export const withLedger = ({ tokens, shape }: Draft): number => tokens + shape.ledgerTokens
