@@ -190,6 +190,29 @@ describe('what a question shows', () => {
     await leave(seen)
   })
 
+  it('[TE23] in line mode too', async () => {
+    const { access } = await server([
+      [call('Read', { file_path: 'cart.test.js' })],
+      [call('Write', { file_path: 'cart.test.js', content: '// tests removed\n' })],
+      'written',
+    ])
+    const at = await desk(access)
+    await writeFile(join(at.project, 'cart.test.js'), 'test one\ntest two\ntest three\ntest four\n')
+    const seen = open(at, ['--lines'])
+    await sees(seen, '> ')
+    seen.type('remove the tests\r')
+    expect(await sees(seen, 'A letter selects')).toBe(true)
+    for (const line of ['| cart.test.js overwrites 4 lines +1 −4', '| -test four', '| +// tests removed'])
+      expect(seen.all()).toContain(line)
+    seen.type('/answer\r')
+    expect(await sees(seen, () => seen.all().split('A letter selects').length === 3)).toBe(true)
+    seen.type('y\r')
+    expect(await sees(seen, 'Yes: an empty line confirms')).toBe(true)
+    seen.type('\r')
+    expect(await sees(seen, 'written')).toBe(true)
+    expect(seen.all()).toMatch(/^ {4}cart\.test\.js overwrites 4 lines \+1 −4$/m)
+  })
+
   it('[TE24] a long change is shown whole, and answering works below it', async () => {
     const content = Array.from({ length: 160 }, (_, at) => `row ${at} of many`).join('\n')
     const { access } = await server([[call('Write', { file_path: 'long.txt', content })], 'written'])

@@ -16,7 +16,8 @@ import { acted, Conversation } from '../talk/conversation.ts'
 import type { Scene } from '../talk/scene.ts'
 import { failureWords } from '../terminal/failure-words.ts'
 import type { Io, Lines } from '../terminal/io.ts'
-import { safeText } from '../terminal/safe-text.ts'
+import { diffOf } from '../terminal/change.ts'
+import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { createAsking, type Asking } from './asking.ts'
 
 export function talk(io: Io, options: TalkOptions): Promise<Exit> {
@@ -167,6 +168,8 @@ class Talk implements Scene {
       // Whole answers only: a piece cannot be judged for what it does to a terminal.
       if (event.type === 'answer-end' || event.type === 'turn-end') say()
       reporter.event(event)
+      if (event.type === 'tool-end' && event.change !== undefined)
+        io.err(`    ${safeLine(diffOf(event.change).title)}\n`)
       if (event.type === 'turn-end' && event.failure !== null) io.err(`pal: ${failureWords(event.failure)}\n`)
     }
   }

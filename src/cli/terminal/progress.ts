@@ -1,6 +1,5 @@
 // Progress of a turn in short lines, for the error stream: what is called, what a layer did, what is waited for.
 import type { LiveEvent } from '../../engine/live.ts'
-import { diffOf } from './change.ts'
 import { safeLine } from './safe-text.ts'
 
 const shownChars = 100
@@ -23,8 +22,7 @@ export function progressLine(event: LiveEvent): string | null {
     case 'tool-start':
       return `  ${describeCall(event.name, event.input)}`
     case 'tool-end':
-      if (event.isError) return `    ! ${cut(safeLine(event.text))}`
-      return event.change === undefined ? null : `    ${safeLine(diffOf(event.change).title)}`
+      return event.isError ? `    ! ${cut(safeLine(event.text))}` : null
     case 'view-edit':
       return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${event.tokensFreed} tokens freed)`
     case 'compaction':
