@@ -1,12 +1,13 @@
 // Whether a shell command may run. Deny beats ask beats allow, and both of the first see every command in it, however it
 // is wrapped; allowing needs every step to be named by a rule or to be among those that only look.
 import { isAbsolute, join } from 'node:path'
-import { attempt } from '../../disk/fs.ts'
+import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { repositoryOf, type Repository } from '../git/repository.ts'
 import { keysDoubt } from './keys.ts'
 import { mentions, type Mention } from './named-paths.ts'
 import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
+import { rememberingFs } from './remembering-fs.ts'
 import type { PlacedRule } from './rule-paths.ts'
 import { pathKind, type Rule } from './rule.ts'
 import { analyse, type Analysis, type Leaf } from './shell/analyse.ts'
@@ -30,6 +31,8 @@ export interface CommandCase {
   readonly text: string
   readonly found: Analysis
   readonly mentions: readonly Mention[]
+  /** The disk as it was when it was first looked at. */
+  readonly fs: FileSystem
 }
 
 export async function readCommand(
@@ -39,7 +42,9 @@ export async function readCommand(
 ): Promise<CommandCase> {
   const found = analyse(command)
   const text = command.trim()
-  return { text, found, mentions: found.isTooMuch ? [] : await mentions(command, found, paths, place) }
+  const fs = rememberingFs(place.fs)
+  const named = found.isTooMuch ? [] : await mentions(command, found, paths, { ...place, fs })
+  return { text, found, mentions: named, fs }
 }
 
 /** Every stage in its order, for one who asks about a command alone. */
@@ -101,34 +106,34 @@ export async function askedCommand(
 const stepLooks = (step: Leaf): boolean => step.doubt === null && readOnly(known(step)).ok
 
 export async function allowedCommand(
-  { text, found }: CommandCase,
+  { text, found, fs }: CommandCase,
   rules: CommandRules,
   place: Place,
 ): Promise<Verdict | null> {
   const rule =
     rules.allow.find((one) => patternOf(one)?.text === text) ?? rules.allow.find(({ what }) => what === null)
   if (rule !== undefined) return allowed(`the rule ${rule.text} allows it`, 'rule', { rule })
-  if (found.doubts.length > 0) return null
-  const verdict = await judgeSteps(found.steps, rules, place, [])
+  if (found.doubts.length > 0 || rules.allow.length === 0) return null
+  const verdict = await judgeSteps(found.steps, rules, { ...place, fs }, [])
   return verdict.kind === 'allow' && verdict.by === 'rule' ? verdict : null
 }
 
 /** Whether a command is read-only, whatever the rules say. */
-export async function readOnlyCommand({ found }: CommandCase, place: Place): Promise<Verdict | null> {
+export async function readOnlyCommand({ found, fs }: CommandCase, place: Place): Promise<Verdict | null> {
   if (found.doubts.length > 0 || found.isTooMuch) return null
-  const verdict = await judgeSteps(found.steps, { allow: [], ask: [], deny: [] }, place, [])
+  const verdict = await judgeSteps(found.steps, { allow: [], ask: [], deny: [] }, { ...place, fs }, [])
   return verdict.kind === 'allow' ? verdict : null
 }
 
 export async function doubtfulCommand(
-  { text, found }: CommandCase,
+  { text, found, fs }: CommandCase,
   rules: CommandRules,
   place: Place,
 ): Promise<Verdict> {
   const offers = [`Bash(${text})`]
   return found.doubts.length > 0
     ? asked(doubtsOf(found), { offers })
-    : judgeSteps(found.steps, rules, place, offers)
+    : judgeSteps(found.steps, rules, { ...place, fs }, offers)
 }
 
 async function judgeSteps(
@@ -139,7 +144,7 @@ async function judgeSteps(
 ): Promise<Verdict> {
   const doubts: string[] = []
   const offers = new Set<string>()
-  const repositories: Repositories = new Map()
+  const repositories: Repositories = { found: new Map(), looked: new Set() }
   let used: Rule | undefined
   for (const step of steps) {
     const rule =
@@ -166,18 +171,22 @@ async function judgeSteps(
     : allowed(`the rule ${used.text} allows it`, 'rule', { rule: used })
 }
 
-/** Those that git looks at without a rule, by the folder of each; null where there is none. */
-type Repositories = Map<string, Repository | null>
+interface Repositories {
+  /** Those that git looks at without a rule, by the folder of each; null where there is none. */
+  readonly found: Map<string, Repository | null>
+  /** The folders that git works in. */
+  readonly looked: Set<string>
+}
 
 const readOnlyRun = (repositories: Repositories, { root, cwd }: Place): ReadOnlyRun => {
-  const [repository] = repositories.values()
+  const [repository] = repositories.found.values()
   return { project: [root, cwd], git: repository === undefined ? undefined : { repository } }
 }
 
 /** Git runs unasked in an environment made for one repository and for nothing else. */
 function mixedDoubt(repositories: Repositories, rule: Rule | undefined): string | null {
-  if (repositories.size > 1) return 'git would look at several repositories; look at one at a time'
-  return repositories.size === 0 || rule === undefined
+  if (repositories.found.size > 1) return 'git would look at several repositories; look at one at a time'
+  return repositories.found.size === 0 || rule === undefined
     ? null
     : `git runs unasked only without the repository's own configuration, which what the rule ${rule.text} allows may need; run it by itself`
 }
@@ -222,9 +231,12 @@ async function stepDoubt(step: Leaf, place: Place, repositories: Repositories): 
   }
   const git = gitFolder(words)
   if (git === null) return null
-  const found = await repositoryOf(place.fs, place.root, await realPlace(place, base, git))
+  const folder = await realPlace(place, base, git)
+  if (repositories.looked.has(folder)) return null
+  const found = await repositoryOf(place.fs, place.root, folder)
   if (!found.ok) return found.why
-  repositories.set(found.repository?.gitFolder ?? '', found.repository)
+  repositories.looked.add(folder)
+  repositories.found.set(found.repository?.gitFolder ?? '', found.repository)
   return null
 }
 

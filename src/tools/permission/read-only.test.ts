@@ -362,6 +362,30 @@ describe('the work of judging', () => {
     expect(looked).toBeLessThan(1000)
   })
 
+  it('[PM35] a chain asks the disk once for each place it names', async () => {
+    let asked = 0
+    const counted = <T>(ask: (path: string) => Promise<T>) => {
+      return (path: string): Promise<T> => {
+        asked++
+        return ask(path)
+      }
+    }
+    const fs: FileSystem = {
+      ...machineFileSystem,
+      realPath: counted((path) => machineFileSystem.realPath(path)),
+      stat: counted((path) => machineFileSystem.stat(path)),
+      names: counted((path) => machineFileSystem.names(path)),
+      entries: counted((path) => machineFileSystem.entries(path)),
+    }
+    const one = 'git status; cat a b src/a.ts; git log -1'
+    await kindsOf([one], [], fs)
+    const once = asked
+    asked = 0
+    await kindsOf([Array.from({ length: 20 }, () => one).join('; ')], [], fs)
+    expect(once).toBeGreaterThan(3)
+    expect(asked).toBe(once)
+  })
+
   it('[PM35] wrappers within wrappers are taken off in one pass', () => {
     for (const name of ['nice', 'env', 'command']) {
       let reads = 0
