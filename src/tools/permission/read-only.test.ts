@@ -214,6 +214,8 @@ describe('read-only commands', () => {
       "sed 'r .env' a",
       "sed 's/[/]p;s/x/w F/' a",
       "sed 's|[|]p;s|x|w F|' a",
+      "sed 's/[^]/]X/g;s|a/w F|b|' a",
+      "sed 's/[]/]X/g;s|a/w F|b|' a",
       "sed 'p;w F' a",
     ]
     expect(await otherThan('ask', more)).toEqual([])
@@ -317,6 +319,11 @@ describe('rules and commands that run others', () => {
       "watch 'rm x'",
       "su -c 'rm x'",
       'chroot . rm x',
+      'bash -o errexit < a',
+      'echo rm x | xargs -I % % x',
+      "[[ 'a[$(rm x)]' -eq 0 ]]",
+      'make -f /dev/stdin < a',
+      'deno eval x',
     ]
     const kinds = await kindsOf(commands, rules)
     expect([...kinds].filter(([, kind]) => kind === 'allow').map(([command]) => command)).toEqual([])
@@ -341,6 +348,9 @@ describe('rules and commands that run others', () => {
       'tar czf x.tgz src',
       'docker build .',
       'X=1 npm test',
+      'ls | xargs -I{} grep x {}',
+      '[[ -f a ]] && echo yes',
+      'bash -euo pipefail build.sh',
       `git add ${'x '.repeat(600)}`,
     ]
     expect(await otherThan('allow', others, rules)).toEqual([])

@@ -15,7 +15,7 @@ const variables = new Set(
 /** Brackets without a slash: whether one ends the expression there is not the same in every awk. */
 const token =
   /\s+|"(?:[^"\\\n]|\\[^\n])*"|[A-Za-z_]\w*|\d+(?:\.\d+)?|\.\d+|\+\+|--|&&|\|\||[-+*/%^]=|==|!=|<=|>=|!~|[-+*%^!~<>=?:,;(){}[\]$/]/y
-const expression = /\/(?:[^/\\\n[]|\\[^\n]|\[(?:\[:\w+:\]|[^\][/\\\n])+\])*\//y
+const expression = /\/(?:[^/\\\n[]|\\[^\n]|\[(?!\^?\])(?:\[:\w+:\]|[^\][/\\\n])+\])*\//y
 
 /** Why a program is not known to be read-only, or null. */
 export function awkRefusal(program: string, given: readonly string[]): string | null {

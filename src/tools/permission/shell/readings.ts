@@ -58,7 +58,16 @@ export class Readings {
     if (node.type === 'ParameterExpansion' && node.operation?.type === 'Unknown') this.blind(notUnderstood)
     if (node.type === 'Assignment') this.#assignment(node)
     if (node.type === 'Command') this.#command(wordsOf(node))
+    if (node.type === 'TestCommand') this.#testWords(node)
     forEachChild(node, (inner) => this.collect(inner))
+  }
+
+  /** Of `[[ … ]]`: a comparison of numbers runs what stands in the brackets of a name, quoted or not. */
+  #testWords(node: SyntaxNode): void {
+    forEachChild(node, (inner) => {
+      if (inner.type === 'Word') this.#subscripts([null, knownWord(inner)])
+      else this.#testWords(inner)
+    })
   }
 
   #add(words: readonly MaybeWord[]): boolean {

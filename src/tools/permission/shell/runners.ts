@@ -38,16 +38,22 @@ const asksOnly = /^(?:--?version|--?help|-[vVh])$/
 const stream = /^(?:-|\/dev\/|\/proc\/)/
 
 /** A shell without a script reads one from its input. */
-const shell = (words: readonly string[]): boolean =>
-  has(/^-[a-zA-Z]*s|^--(?:rcfile|init-file)/)(words) ||
-  (!has(/^[-+][a-zA-Z]*c/)(words) &&
-    (noOperand(words) || words.slice(1).some((word) => stream.test(word) && !isOption(word))) &&
-    !(words.length === 2 && asksOnly.test(words[1]!)))
+function shell(words: readonly string[]): boolean {
+  if (words.length === 2 && asksOnly.test(words[1]!)) return false
+  if (has(/^-[a-zA-Z]*s|^--(?:rcfile|init-file)/)(words)) return true
+  if (has(/^[-+][a-zA-Z]*c/)(words)) return false
+  // The word behind -o is the name of an option of the shell.
+  const operands = words
+    .slice(1)
+    .filter((word, at) => !/^[-+]./.test(word) && !/^[-+][a-zA-Z]*[oO]$/.test(words[at] ?? ''))
+  return operands.length === 0 || stream.test(operands[0]!)
+}
 
 /** A program of another language: not compared with rules for commands. A file or module of it is like any program. */
 const code = (words: readonly string[]): boolean =>
   !(words.length === 2 && asksOnly.test(words[1]!)) &&
-  (has(/^-[a-zA-Z]*[ceEpr]$|^-[ce].|^--(?:eval|print|command|exec)/)(words) ||
+  (words[1] === 'eval' ||
+    has(/^-[a-zA-Z]*[ceEpr]$|^-[ce].|^--(?:eval|print|command|exec)/)(words) ||
     noOperand(words) ||
     words.slice(1).some((word) => stream.test(word) && !isOption(word)))
 
@@ -68,6 +74,17 @@ function sedRunsPrograms(words: readonly string[]): boolean {
   )
 }
 
+/** `xargs -I % % …`: the command itself comes from the input. */
+function placeholderRuns(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => /^-[a-zA-Z0-9]*[Ii]|^--replace/.test(word))
+  if (at === -1) return false
+  const [, joined = ''] = /^(?:-[a-zA-Z0-9]*?[Ii]|--replace=?)([\s\S]*)$/.exec(words[at]!) ?? []
+  const isSeparate = joined === '' && words[at]!.endsWith('I')
+  const placeholder = joined !== '' ? joined : isSeparate ? (words[at + 1] ?? '') : '{}'
+  const first = words.slice(at + (isSeparate ? 2 : 1)).find((word) => !isOption(word) && !/^\d+$/.test(word))
+  return first === undefined || first.includes(placeholder)
+}
+
 const rows: readonly (readonly [string, Runner])[] = [
   [
     'env timeout nice nohup command builtin exec watch stdbuf setsid ionice chrt taskset flock strace ltrace time entr ' +
@@ -75,7 +92,7 @@ const rows: readonly (readonly [string, Runner])[] = [
       'rr cgexec firejail proot unbuffer rlwrap torsocks proxychains proxychains4 faketime xvfb-run direnv mise asdf conda ' +
       'systemd-run systemd-inhibit caffeinate npx pnpx bunx npm pnpm yarn uv uvx poetry pipx pipenv hatch rye bundle ' +
       'docker podman nerdctl kubectl lxc-attach machinectl nix nix-shell cross-env concurrently nodemon foreman hyperfine ' +
-      'dotenv op aws-vault mosh tmux screen busybox toybox bwrap coproc trap compgen complete bind mapfile readarray ! { ' +
+      'dotenv op aws-vault mosh tmux screen busybox toybox bwrap coproc trap compgen complete mapfile readarray ! { ' +
       'if then elif else do while until for case gosu su-exec tini dumb-init s6-setuidgid softlimit chpst runcon setarch ' +
       'linux32 linux64 i386 x86_64 cpulimit ts parallel-ssh pdsh sshpass autossh rsh eatmydata aa-exec capsh newgrp sg',
     { runs: 'rest' },
@@ -88,7 +105,9 @@ const rows: readonly (readonly [string, Runner])[] = [
     'xargs',
     {
       runs: 'rest',
-      isUnknown: (words) => words.slice(1).some((word) => byName(basename(word)) !== undefined),
+      // Words that come from its input may be options or commands to one who runs others.
+      isUnknown: (words) =>
+        words.slice(1).some((word) => byName(basename(word)) !== undefined) || placeholderRuns(words),
     },
   ],
   [
@@ -108,9 +127,14 @@ const rows: readonly (readonly [string, Runner])[] = [
     'make gmake bmake',
     {
       runs: 'rest',
-      isUnknown: has(/^-[a-zA-Z]*f?(?:-|\/dev\/.*)$|^--(?:file|makefile)=(?:-|\/dev)|^--eval|^SHELL=|^-$/),
+      isUnknown: (words) =>
+        has(/^-[a-zA-Z]*f(?:-|\/dev\/.*)$|^--(?:file|makefile)=(?:-|\/dev)|^--eval|^SHELL=|^--?$/)(words) ||
+        words.some(
+          (word, at) => /^-[a-zA-Z]*f$|^--(?:make)?file$/.test(words[at - 1] ?? '') && stream.test(word),
+        ),
     },
   ],
+  ['bind', { runs: 'rest', isUnknown: always }],
   ['eval', { runs: 'rest' }],
   ['source .', { runs: 'rest', isUnknown: has(stream) }],
   ['hash', { runs: 'scripts', isUnknown: has(/^-[a-z]*p/) }],

@@ -50,9 +50,9 @@ export function findPaths(args: readonly KnownWord[]): Fit {
   return { ok: true, paths }
 }
 
-/** Brackets without the delimiter: whether one ends a pattern there is not the same in every sed. */
+/** Brackets without the delimiter and without a bracket at their start: where one ends is not the same in every sed. */
 const patternUntil = (end: string): string =>
-  String.raw`(?:[^${end}\\\n[]|\\[^\n]|\[\^?(?:\[:\w+:\]|[^\][${end}\\\n])+\])*`
+  String.raw`(?:[^${end}\\\n[]|\\[^\n]|\[(?!\^?\])(?:\[:\w+:\]|[^\][${end}\\\n])+\])*`
 const address = String.raw`(?:\d+(?:~\d+)?|\$|/${patternUntil('/')}/I?)`
 const addresses = String.raw`(?:${address}(?:,(?:${address}|[+~]\d+))?)?[ \t]*(?:![ \t]*)?`
 const substitutes = Array.from('/|#,@:!%_~+=', (end) => {
