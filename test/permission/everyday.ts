@@ -67,6 +67,8 @@ rg --files src
 rg --files src | head
 rg -w foo src | wc -l
 rg -n -F 'foo = 1' src
+rg --version
+rg -rn foo src
 find . -name '*.ts'
 find . -name '*.ts' -not -path './node_modules/*'
 find . -type f -name '*.json'
@@ -151,6 +153,12 @@ git ls-tree HEAD
 git ls-tree -r HEAD --name-only
 git cat-file -p HEAD
 git cat-file -t HEAD
+git rev-list --count HEAD
+git remote get-url origin
+git check-ignore -v a
+git branch --list main
+git tag --sort=-creatordate
+git config --get user.name
 git describe --tags --always
 git merge-base main HEAD
 git shortlog -sn HEAD
@@ -185,6 +193,8 @@ sort a
 sort -u a
 sort -rn a | head -1
 sort a | uniq -c | sort -rn | head
+awk '{print $1}' a
+awk -F: 'NR>1{print $2}' a
 cut -d' ' -f1 a
 cut -c1-3 a
 tr a-z A-Z < a

@@ -309,7 +309,6 @@ git revert HEAD
 git rm a
 git send-email a
 git send-email --smtp-server=./evil a
-git show-ref -d
 git sparse-checkout set x
 git stash
 git stash push

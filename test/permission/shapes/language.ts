@@ -107,7 +107,6 @@ java -jar a.jar
 java -version -cp . Evil
 java Evil.java
 java -cp . Evil
-java -version
 javac Evil.java
 gcc a.c
 gcc -v a.c

@@ -19,6 +19,8 @@ export interface Grammar {
   /** `-20` is a count. */
   readonly counts?: true
   readonly style?: 'words'
+  /** Behind its first operand the program takes nothing for an option. */
+  readonly optionsFirst?: true
   /** File names in place of a word would change what it does. */
   readonly noGlob?: true
   /** Options with which no operand is a pattern. */
@@ -110,7 +112,7 @@ class Scan {
   /** Why a word is not let through, or null. */
   take(word: KnownWord, next: KnownWord | undefined): string | null {
     const { value, isGlob, text } = word
-    const { isHarmless, counts, style, noGlob } = this.#grammar
+    const { isHarmless, counts, style, noGlob, optionsFirst } = this.#grammar
     if (isGlob && noGlob === true && !isNumber(text)) return this.#unknown(value)
     if (this.#waiting !== null) {
       const option = this.#waiting
@@ -125,6 +127,7 @@ class Scan {
       return `${this.#name} would take a file named like an option for one (write ./${value})`
     if (this.#isEnded || !value.startsWith('-') || value === '-') {
       this.#operands.push(word)
+      if (optionsFirst === true) this.#isEnded = true
       return null
     }
     if (value === '--') {

@@ -137,8 +137,13 @@ const rows: Readonly<Record<string, Grammar>> = {
       words.some((word) => word.startsWith('@')) ? 'strings takes further words from a file' : null,
   },
   base64: { options: '-di -w:N --decode --wrap:N --ignore-garbage', most: 1 },
-  // Its words are never joined, and a second file is written.
-  xxd: { options: '-a -b -e -i -p -ps -plain -u -l:N -s:S -c:N -g:N', style: 'words', most: 1 },
+  // Its words are never joined, options come first, and a second file is written, whatever its name begins with.
+  xxd: {
+    options: '-a -b -e -i -p -ps -plain -u -l:N -s:S -c:N -g:N',
+    style: 'words',
+    optionsFirst: true,
+    most: 1,
+  },
   tree: {
     options:
       '-a -d -f -p -s -h -D -F -i -A -C -J -X -n -N -u -g -r -t -U -v -c -L:N -I:T -P:T --dirsfirst --filesfirst --noreport --prune --gitignore --du --si --inodes --charset=T --sort=T',
