@@ -222,6 +222,9 @@ type git
 node --version
 node -v
 npm --version
+npm ls
+npm ls --depth=0
+npm ls --json 2>/dev/null
 python3 --version
 python3 -V
 make --version | head -1

@@ -7,7 +7,7 @@ import { hasWall } from './wall.ts'
 const shown = ({ kind, command, what }: Finding): string => `${kind}: ${command} (${what})`
 const seed = 20
 /** Programs in which an option or a cluster was once taken for something else than the program takes it for. */
-const swept = /^(?:git (?:diff|log|show|grep) |xxd |tree |node |python3 |make )/
+const swept = /^(?:git (?:diff|log|show|grep) |xxd |tree |node |python3 |make |npm )/
 
 describe.skipIf(!hasWall)('what is let run of mutated commands (needs bubblewrap)', () => {
   it('[PM42] options before words that act, and clusters of letters: same words in bash, no change, nothing shown', async () => {

@@ -1,5 +1,6 @@
 // The environment a command gets: the user's own without what opens doors. A variable goes by its name or because its
 // value has the shape of a secret; `pass` names those that a command may have all the same. Nothing asks a question.
+import { join } from 'node:path'
 import { pathOutside } from '../../disk/programs.ts'
 import { redact } from '../../disk/redact.ts'
 
@@ -53,5 +54,9 @@ export function readOnlyEnvironment(given: Environment, project: readonly string
     if (searched.test(name)) out[name] = pathOutside(value, project)
     else if (neutral.test(name)) out[name] = value
   }
-  return out
+  const { HOME: home } = out
+  return { ...out, ...quietNpm, ...(home === undefined ? {} : { NPM_CONFIG_CACHE: join(home, '.npm') }) }
 }
+
+/** The project's own `.npmrc` would say where npm writes its log and which registry it asks for a newer npm. */
+const quietNpm = { NPM_CONFIG_LOGS_MAX: '0', NPM_CONFIG_UPDATE_NOTIFIER: 'false' }

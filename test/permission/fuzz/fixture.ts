@@ -60,6 +60,9 @@ export function makeFixture(base: string, hasLinks = true): void {
   write('outside/canary', 'canary\n')
   write('outside/secret', `${secret}\n`)
   write('home/.bashrc', 'canary\n')
+  // npm makes its folder wherever it is missing.
+  mkdirSync(join(base, 'home', '.npm'))
+  write('project/.npmrc', 'logs-dir=../outside/logs\ncache=../outside/cache\n')
   write('home/.secret', `${secret}\n`)
   if (!hasLinks) return
   symlinkSync('../outside', join(base, 'project', 'link'))

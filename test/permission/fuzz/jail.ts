@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { commandEnvironment } from '../../../src/tools/shell/environment.ts'
+import { readOnlyEnvironment } from '../../../src/tools/shell/environment.ts'
 import { behindWall } from '../wall.ts'
 import { copyFixture, makeFixture } from './fixture.ts'
 import { programs } from './words.ts'
@@ -45,11 +45,14 @@ export function createJail(workers: number): Jail {
     restore(worker)
     makeStubs(join(at(worker), 'stubs'))
   }
-  const environment = commandEnvironment({
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    HOME: join(model, 'home'),
-    LANG: 'C.UTF-8',
-  })
+  const environment = readOnlyEnvironment(
+    {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: join(model, 'home'),
+      LANG: 'C.UTF-8',
+    },
+    [join(model, 'project')],
+  )
 
   const once = (worker: number, script: string, commands: readonly string[]): Promise<number> => {
     writeFileSync(join(at(worker), 'commands'), commands.map((command) => `${command}\0`).join(''))
