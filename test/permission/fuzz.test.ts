@@ -12,14 +12,14 @@ const swept = /^(?:git (?:diff|log|show|grep) |xxd |tree |node |python3 |make |n
 describe.skipIf(!hasWall)('what is let run of mutated commands (needs bubblewrap)', () => {
   it('[PM42] options before words that act, and clusters of letters: same words in bash, no change, nothing shown', async () => {
     const lines = [...sweep()].filter((line) => swept.test(line))
-    const { inputs, allowed, findings } = await fuzz({ seed, inputs: lines.length, lines })
+    const { inputs, allowed, findings } = await fuzz({ seed, inputs: lines.length, lines, maxFindings: 5 })
     console.log(`${inputs} swept lines, ${allowed} of them let run and run`)
     expect(allowed).toBeGreaterThan(100)
     expect(findings.map(shown)).toEqual([])
   }, 300_000)
 
   it('[PM42] commands at random: same words in bash, no change, nothing shown', async () => {
-    const { inputs, allowed, findings } = await fuzz({ seed, inputs: 4000, lines: [] })
+    const { inputs, allowed, findings } = await fuzz({ seed, inputs: 4000, lines: [], maxFindings: 5 })
     console.log(`seed ${seed}: ${inputs} inputs, ${allowed} of them let run and run`)
     expect(allowed).toBeGreaterThan(200)
     expect(findings.map(shown)).toEqual([])
