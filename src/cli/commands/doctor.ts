@@ -134,7 +134,10 @@ async function git(): Promise<Check> {
 
 async function sandbox(place: Workplace): Promise<Check> {
   const { sandbox: mode = 'auto', sandboxNetwork: network = false } = place.settings
-  const why = await sandboxOf({ ...place, environment: place.io.environment }, machineFileSystem).state()
+  const why = await sandboxOf(
+    { ...place, environment: place.io.environment, userHome: place.io.userHome },
+    machineFileSystem,
+  ).state()
   if (why === null)
     return good('sandbox', `commands run behind it, ${network ? 'with' : 'without'} the network`)
   const found = `commands run without it: ${why}`

@@ -39,23 +39,34 @@ export async function mentions(
   const bases = await basesOf([...named], found, place)
   const about = async (names: Iterable<string>, how: Mention['how']): Promise<Mention[]> => {
     const hits: Mention[] = []
-    for (const name of names)
-      for (const base of bases) {
+    for (const base of bases)
+      for (const name of names) {
         const file = await fileAt(place, base, name)
-        for (const placed of rules) if (coversFolder(placed, file)) hits.push({ placed, how, path: name })
+        for (const placed of rules)
+          if (coversFolder(placed, file))
+            hits.push({ placed, how: (await isProse(name, file, place)) ? 'reached' : how, path: name })
       }
     return hits
   }
   const globbed: string[] = []
   for (const pattern of patterns)
     for (const base of bases) globbed.push(...((await matching(place, base, pattern)) ?? [pattern, '.']))
+  // What a process has open or stands in is another way to every file.
+  const byProcess = command.includes('/proc')
+    ? rules.map((placed): Mention => ({ placed, how: 'reached', path: '/proc' }))
+    : []
   return [
     ...(await about(named, 'named')),
+    ...byProcess,
     ...(await about(globbed, 'reached')),
     ...(await about(loose, 'reached')),
     ...(await through(found, globbed, rules, bases, place)),
   ]
 }
+
+/** A sentence that begins like a path, as in the message of a commit, and no file. */
+const isProse = async (name: string, { real }: NamedFile, { fs }: Place): Promise<boolean> =>
+  /\s/.test(name) && !(await attempt('looking', () => fs.stat(real))).ok
 
 const fileAt = async (place: Place, base: string, name: string): Promise<NamedFile> => ({
   written: writtenPath(place, base, name),
@@ -214,6 +225,10 @@ function readsBelow(words: readonly KnownWord[]): boolean {
   const isPatch = args.some((arg) =>
     /^(?:-p|-u|--patch.*|-U.*|--unified.*|-L.*|-c|--cc|-m|-W|--function-context)$/.test(arg),
   )
+  const shown = args.filter((arg) => !arg.startsWith('-'))
+  // `HEAD:src/a.ts` is that file, which was named.
+  if (/^(?:show|cat-file)$/.test(what) && shown.length > 0 && shown.every((arg) => /.:./.test(arg)))
+    return false
   if (/^(?:show|diff|diff-tree|diff-index|diff-files|range-diff)$/.test(what)) return isPatch || !isShort
   if (/^(?:log|whatchanged|stash|reflog)$/.test(what)) return isPatch
   return /^(?:grep|archive|format-patch|cat-file|fast-export|bundle|checkout-index)$/.test(what)

@@ -114,6 +114,10 @@ describe('what Read may not touch', () => {
       'cat alias/x',
       `cat ${root}/src/../secrets/x`,
       'dd if=secrets/x',
+      'pushd secrets',
+      "eval 'cat sec''rets/x'",
+      'cat <(cat secrets/x)',
+      'git -c alias.x="!cat secrets/x" x',
     ])
       for (const mode of ['default', 'bypass'] as const)
         expect([command, await bash(command, rules, { mode })]).toEqual([command, 'deny'])
@@ -140,6 +144,13 @@ describe('what Read may not touch', () => {
       `python3 -c "print(open('secrets/x').read())"`,
       'X=secrets/x; cat "$X"',
       'cat $FILE',
+      'cat /proc/self/cwd/secrets/x',
+      'cp -a /proc/self/cwd copy',
+      'ls | xargs -I{} cat {}/x',
+      'cat sec{rets,}/x',
+      'git archive HEAD',
+      'git commit -m "secrets/x is gone"',
+      'echo Y2F0IHNlY3JldHMveA== | base64 -d | sh',
       'sort -o out < src/a.ts > secrets/z',
     ])
       for (const mode of ['default', 'bypass'] as const)
@@ -159,6 +170,7 @@ describe('what Read may not touch', () => {
       'git log --oneline',
       'git diff --stat',
       'git diff -- src',
+      'git show HEAD:src/a.ts',
       'grep -rn text src',
       'cd src && cat a.ts',
       'find . -name "*.ts"',
