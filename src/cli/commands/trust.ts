@@ -5,7 +5,8 @@ import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import { openWorkplace, type Workplace } from '../place/workplace.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
+import { revealed } from '../terminal/approval-text.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { decide, folderContent, openText, questionText, type FolderContent } from '../trust/deciding.ts'
 import { describe } from '../trust/describe.ts'
 import { forgetTrust } from '../trust/pins.ts'
@@ -66,7 +67,7 @@ async function show(place: Workplace, content: FolderContent, flags: TrustFlags)
     return exits.done
   }
   if (flags.diff === true) {
-    io.out(`${safeText(await openText(place, content), { reveal: true })}\n`)
+    io.out(`${revealed(await openText(place, content))}\n`)
     return exits.done
   }
   const words = standing.standing === 'trusted' ? 'is trusted' : 'is not trusted'
@@ -80,7 +81,7 @@ async function show(place: Workplace, content: FolderContent, flags: TrustFlags)
 
 const lines = ({ project }: Workplace, { files }: FolderContent): string =>
   describe(files, project.root)
-    .map((line) => `  ${safeText(line, { reveal: true })}\n`)
+    .map((line) => `  ${revealed(line)}\n`)
     .join('')
 
 const rows = ({ files }: FolderContent) =>
@@ -89,7 +90,7 @@ const rows = ({ files }: FolderContent) =>
 /** One line, yes or no or neither; `show` prints the contents and asks again. */
 async function askInLines(io: Io, place: Workplace, content: FolderContent): Promise<'yes' | 'no' | 'later'> {
   const { title, subject } = await questionText(place, content)
-  io.err(`${safeText(title, { reveal: true })}\n\n${safeText(subject, { reveal: true })}\n`)
+  io.err(`${revealed(title)}\n\n${revealed(subject)}\n`)
   const prompt = 'y  yes, these contents may act   s  show the contents   n  no   Enter  not now\n? '
   io.err(prompt)
   const input = io.lines()
@@ -99,8 +100,7 @@ async function askInLines(io: Io, place: Workplace, content: FolderContent): Pro
       if (word === 'y' || word === 'yes') return 'yes'
       if (word === 'n' || word === 'no') return 'no'
       if (word === '') return 'later'
-      if (word === 's' || word === 'show')
-        io.err(`${safeText(await openText(place, content), { reveal: true })}\n`)
+      if (word === 's' || word === 'show') io.err(`${revealed(await openText(place, content))}\n`)
       io.err(prompt)
     }
     return 'later'

@@ -7,12 +7,16 @@ import type { Preset } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/changing/changes.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import { complain, withPreset, type TalkOptions } from '../headless.ts'
+import { complain, openPreset, type Opened, type TalkOptions } from '../headless.ts'
 import { createReporter } from '../output.ts'
 import type { Loaded } from '../extensions/load.ts'
 import type { Workplace } from '../place/workplace.ts'
 import { runCommand } from '../talk/commands.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
+import { reopened } from '../talk/reopening.ts'
+import { askTrust, waitingAtStart } from '../talk/trusting.ts'
+import type { FolderContent } from '../trust/deciding.ts'
+import { revealed } from '../terminal/approval-text.ts'
 import type { Scene } from '../talk/scene.ts'
 import { failureWords } from '../terminal/failure-words.ts'
 import type { Io, Lines } from '../terminal/io.ts'
@@ -20,29 +24,49 @@ import { diffOf } from '../terminal/change.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { createAsking, type Asking } from './asking.ts'
 
-export function talk(io: Io, options: TalkOptions): Promise<Exit> {
+export async function talk(io: Io, options: TalkOptions): Promise<Exit> {
   const listen = (event: LiveEvent): void => showNotice(io, event)
   const asking = createAsking(io)
   const more = io.inIsTerminal ? { listen, askUser: asking.ask, interactive: true } : { listen }
-  return withPreset(io, options, more, (place, preset, loaded) =>
-    new Talk(place, preset, loaded, options, asking).run(),
-  )
+  const open: Open = (how) => openPreset(io, how, more)
+  const opened = await open(options)
+  if (typeof opened === 'number') return opened
+  const lines = new Talk(opened, options, asking, open)
+  try {
+    return await lines.run()
+  } finally {
+    await lines.close()
+  }
 }
+type Open = (options: TalkOptions) => Promise<Opened | Exit>
 
 class Talk implements Scene {
-  readonly place: Workplace
-  readonly preset: Preset
-  readonly loaded: Loaded
+  place: Workplace
+  preset: Preset
+  loaded: Loaded
+  readonly decide: Scene['decide']
+  #opened: Opened
+  readonly #open: Open
+  #reloading: Promise<void> | null = null
+  /** Lines that came before the question at the start was answered; null where none is open. */
+  #early: string[] | null = null
   readonly #io: Io
   readonly #options: TalkOptions
   readonly #asking: Asking
   #lines: Lines | null = null
-  readonly #talk: Conversation
+  #talk: Conversation
   #running: Promise<void> | null = null
   #worst: Exit = exits.done
   #isLeft = false
 
-  constructor(place: Workplace, preset: Preset, loaded: Loaded, options: TalkOptions, asking: Asking) {
+  constructor(opened: Opened, options: TalkOptions, asking: Asking, open: Open) {
+    const { place, preset, loaded } = opened
+    this.#opened = opened
+    this.#open = open
+    this.decide = place.io.inIsTerminal
+      ? ({ title, subject, choices }) =>
+          asking.choose(`${revealed(title)}\n\n${revealed(subject)}\n\n`, choices)
+      : undefined
     this.loaded = loaded
     this.#asking = asking
     this.place = place
@@ -56,7 +80,9 @@ class Talk implements Scene {
     const stopListening = this.#io.onInterrupt(() => this.#interrupt())
     try {
       this.#io.err('pal: line by line; /help lists the commands\n')
-      if (this.#options.continue || this.#options.resume !== undefined) {
+      const waiting = await waitingAtStart(this)
+      if (waiting !== null) this.#running = this.#trustAtStart(waiting)
+      else if (this.#options.continue || this.#options.resume !== undefined) {
         const opened = await this.#act(async () => void (await this.session()))
         if (opened !== exits.done) return opened
       }
@@ -71,6 +97,47 @@ class Talk implements Scene {
       stopListening()
       this.#lines?.close()
     }
+  }
+
+  /** The next lines are the answer; the conversation begins behind it. */
+  async #trustAtStart(waiting: FolderContent): Promise<void> {
+    const early: string[] = []
+    this.#early = early
+    await this.#act(() => askTrust(this, waiting))
+    if (this.#options.continue || this.#options.resume !== undefined) {
+      const opened = await this.#act(async () => void (await this.session()))
+      if (opened !== exits.done) this.leave()
+      this.#worst = opened
+    }
+    for (let words = early.shift(); words !== undefined; words = early.shift()) await this.#take(words)
+    this.#early = null
+    this.#running = null
+    this.#prompt()
+  }
+
+  reload(): Promise<void> {
+    this.#reloading = this.#reload().finally(() => {
+      this.#reloading = null
+    })
+    return this.#reloading
+  }
+
+  /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
+  async #reload(): Promise<void> {
+    const before = this.#opened
+    const next = await reopened(before, this.#talk, this.#open, this.#options)
+    this.#opened = next.opened
+    const { place, preset, loaded } = next.opened
+    this.place = place
+    this.preset = preset
+    this.loaded = loaded
+    this.#talk = new Conversation(preset, next.options, place.io)
+    await before.close()
+    if (next.options.resume !== undefined) await this.session()
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close()
   }
 
   begun(): Session | null {
@@ -95,7 +162,10 @@ class Talk implements Scene {
     for await (const words of this.#inputs()) {
       if (this.#isLeft) break
       if (this.#asking.take(words)) continue
-      if (words.trim() === '') this.#prompt()
+      // What is typed while everything is opened anew is for the new.
+      if (this.#reloading !== null) await this.#running
+      if (words.trim() !== '' && this.#early !== null) this.#early.push(words)
+      else if (words.trim() === '') this.#prompt()
       else if (this.#running !== null) await this.#whileBusy(words)
       else {
         this.#running = this.#take(words).finally(() => {

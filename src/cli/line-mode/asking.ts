@@ -10,19 +10,29 @@ export interface Asking {
   readonly ask: AskUser
   /** Takes a line for the open question; false when none is open or the line is not meant for it. */
   take(line: string): boolean
+  /** Another question, asked in the same way; null when the person turns away. */
+  choose<T>(text: string, choices: readonly KeyedChoice<T>[]): Promise<T | null>
+}
+
+export interface KeyedChoice<T> {
+  readonly key: string
+  readonly label: string
+  readonly value: T
 }
 
 interface Choice {
   readonly key: string
   readonly label: string
   readonly about?: string | undefined
-  readonly answer: Answer
+  readonly take: () => void
 }
 
 interface Open {
   readonly choices: readonly Choice[]
   readonly note: string | undefined
-  readonly answer: (answer: Answer) => void
+  readonly turnAway: () => void
+  /** What `n` with words behind it means; left out where it means nothing. */
+  readonly no?: ((words: string) => void) | undefined
   /** Lines before this time were begun before the question was seen. */
   armedAt: number
   isTypedPast: boolean
@@ -37,87 +47,106 @@ export function createAsking(io: Io): Asking {
   const queue: (() => void)[] = []
   let open: Open | null = null
   let lineAt = -Infinity
-  const show = ({ choices, note }: Open): void => io.err(choicesText(choices, note))
-  const select = (question: Open, choice: Choice): void => {
-    question.selected = choice
-    question.isShown = false
-    setImmediate(() => {
-      question.isShown = true
-    })
-    io.err(`pal: ${choice.label}: an empty line confirms, any other line does not\n? `)
+  const begin = (text: string, asked: Pick<Open, 'choices' | 'note' | 'turnAway' | 'no'>): void => {
+    const { settleMs, quietMs } = defaults.screen
+    const armedAt = Math.max(performance.now() + settleMs, lineAt + quietMs)
+    open = { ...asked, armedAt, isTypedPast: false, selected: null, isShown: false }
+    io.err(text)
+    show(io, open)
   }
-  const typedPast = (question: Open): false => {
-    if (!question.isTypedPast) io.err('pal: that is no answer to the question; /answer goes back to it\n')
-    question.isTypedPast = true
-    question.selected = null
-    return false
+  const free = async (): Promise<void> => {
+    if (open !== null) await new Promise<void>((resolve) => queue.push(resolve))
   }
-  const taken = (question: Open, line: string): boolean => {
-    const text = line.trim()
-    if (text === escape) question.answer({ kind: 'interrupt' })
-    else if (text === '/answer') {
-      question.armedAt = -Infinity
-      question.isTypedPast = false
-      question.selected = null
-      show(question)
-    } else if (question.isTypedPast || performance.now() < question.armedAt) return typedPast(question)
-    else if (text === '') {
-      if (question.selected === null) show(question)
-      else if (question.isShown) question.answer(question.selected.answer)
-    } else if (/^n\s/.test(text)) question.answer({ kind: 'no', words: text.slice(1).trim() })
-    else {
-      const choice = question.choices.find(({ key }) => key === text)
-      if (choice === undefined) return typedPast(question)
-      select(question, choice)
-    }
-    return true
+  const end = (): void => {
+    open = null
+    queue.shift()?.()
   }
   return {
+    async choose(text, choices) {
+      await free()
+      return new Promise((resolve) => {
+        const answer = (value: (typeof choices)[number]['value'] | null): void => {
+          resolve(value)
+          end()
+        }
+        begin(text, {
+          choices: choices.map(({ key, label, value }) => ({ key, label, take: () => answer(value) })),
+          note: undefined,
+          turnAway: () => answer(null),
+        })
+      })
+    },
     async ask(question, signal) {
-      if (open !== null) await new Promise<void>((resolve) => queue.push(resolve))
+      await free()
       return new Promise<Answer>((resolve) => {
         const answer = (given: Answer): void => {
-          open = null
           signal.removeEventListener('abort', onAbort)
           resolve(given)
-          queue.shift()?.()
+          end()
         }
         const onAbort = (): void => answer({ kind: 'interrupt' })
-        const { settleMs, quietMs } = defaults.screen
-        const armedAt = Math.max(performance.now() + settleMs, lineAt + quietMs)
-        const now: Open = {
-          ...choicesFor(question),
-          answer,
-          armedAt,
-          isTypedPast: false,
-          selected: null,
-          isShown: false,
-        }
-        open = now
-        io.err(approvalText(question))
-        show(now)
+        begin(approvalText(question), {
+          ...choicesFor(question, answer),
+          turnAway: onAbort,
+          no: (words) => answer({ kind: 'no', words }),
+        })
         if (signal.aborted) onAbort()
         else signal.addEventListener('abort', onAbort, { once: true })
       })
     },
     take(line) {
-      const isTaken = open !== null && taken(open, line)
+      const isTaken = open !== null && taken(io, open, line)
       if (!isTaken) lineAt = performance.now()
       return isTaken
     },
   }
 }
 
-function choicesFor(question: Question): Pick<Open, 'choices' | 'note'> {
-  const { answers, note } = longerAnswers(question)
-  return {
-    choices: [
-      { key: 'y', label: 'Yes', answer: { kind: 'once' } },
-      ...answers,
-      { key: 'n', label: 'No; n and words tell the model what to do instead', answer: { kind: 'no' } },
-    ],
-    note,
+const show = (io: Io, { choices, note }: Open): void => io.err(choicesText(choices, note))
+function select(io: Io, question: Open, choice: Choice): void {
+  question.selected = choice
+  question.isShown = false
+  setImmediate(() => {
+    question.isShown = true
+  })
+  io.err(`pal: ${choice.label}: an empty line confirms, any other line does not\n? `)
+}
+function typedPast(io: Io, question: Open): false {
+  if (!question.isTypedPast) io.err('pal: that is no answer to the question; /answer goes back to it\n')
+  question.isTypedPast = true
+  question.selected = null
+  return false
+}
+/** Whether the line was meant for the question. */
+function taken(io: Io, question: Open, line: string): boolean {
+  const text = line.trim()
+  if (text === escape) question.turnAway()
+  else if (text === '/answer') {
+    question.armedAt = -Infinity
+    question.isTypedPast = false
+    question.selected = null
+    show(io, question)
+  } else if (question.isTypedPast || performance.now() < question.armedAt) return typedPast(io, question)
+  else if (text === '') {
+    if (question.selected === null) show(io, question)
+    else if (question.isShown) question.selected.take()
+  } else if (question.no !== undefined && /^n\s/.test(text)) question.no(text.slice(1).trim())
+  else {
+    const choice = question.choices.find(({ key }) => key === text)
+    if (choice === undefined) return typedPast(io, question)
+    select(io, question, choice)
   }
+  return true
+}
+
+function choicesFor(question: Question, answered: (answer: Answer) => void): Pick<Open, 'choices' | 'note'> {
+  const { answers, note } = longerAnswers(question)
+  const all: readonly (Omit<Choice, 'take'> & { readonly answer: Answer })[] = [
+    { key: 'y', label: 'Yes', answer: { kind: 'once' } },
+    ...answers,
+    { key: 'n', label: 'No; n and words tell the model what to do instead', answer: { kind: 'no' } },
+  ]
+  return { choices: all.map((choice) => ({ ...choice, take: () => answered(choice.answer) })), note }
 }
 
 function choicesText(choices: readonly Choice[], note: string | undefined): string {

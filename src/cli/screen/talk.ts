@@ -11,16 +11,18 @@ import type { SessionId } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import { withPreset, type TalkOptions } from '../headless.ts'
+import { openPreset, type Opened, type TalkOptions } from '../headless.ts'
 import { commandList, runCommand } from '../talk/commands.ts'
 import type { Loaded } from '../extensions/load.ts'
 import { uniqueText, type Workplace } from '../place/workplace.ts'
 import { acted, Conversation } from '../talk/conversation.ts'
+import { reopened } from '../talk/reopening.ts'
+import { askTrust, waitingAtStart } from '../talk/trusting.ts'
 import { clipboardPicture } from '../talk/clipboard.ts'
 import { chooseSession, resumeCommand } from '../talk/going-back.ts'
 import { existing, namedIn } from '../talk/mentions.ts'
 import { modeAfter, tellMode } from '../talk/mode.ts'
-import type { Choice, Scene } from '../talk/scene.ts'
+import type { Choice, Decision, Scene } from '../talk/scene.ts'
 import { coldReturn } from '../talk/cold-return.ts'
 import type { Io } from '../terminal/io.ts'
 import { approvalOf } from './approval.ts'
@@ -32,26 +34,34 @@ import { Screen } from './screen.ts'
 import type { Status } from './status.ts'
 import { themeOf } from './theme.ts'
 
-export function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Promise<Exit> {
+export async function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Promise<Exit> {
   // Notices outside of a turn come before or while the screen stands: it hears them from the moment it is there.
   const screen: { talk: ScreenTalk | null } = { talk: null }
   const listen = (event: LiveEvent): void => screen.talk?.hear(event)
   const askUser: AskUser = (question, signal) =>
     screen.talk === null ? Promise.resolve({ kind: 'no' }) : screen.talk.asked(question, signal)
-  return withPreset(io, options, { listen, askUser, interactive: true }, (place, preset, loaded) => {
-    screen.talk = new ScreenTalk(place, preset, loaded, options)
-    return screen.talk.run(chooses)
-  })
+  const open: Open = (shown, how) => openPreset(shown, how, { listen, askUser, interactive: true })
+  const opened = await open(io, options)
+  if (typeof opened === 'number') return opened
+  screen.talk = new ScreenTalk(opened, options, open)
+  try {
+    return await screen.talk.run(chooses)
+  } finally {
+    await screen.talk.close()
+  }
 }
+type Open = (io: Io, options: TalkOptions) => Promise<Opened | Exit>
 
 class ScreenTalk implements Scene {
-  readonly place: Workplace
-  readonly preset: Preset
-  readonly loaded: Loaded
+  place: Workplace
+  preset: Preset
+  loaded: Loaded
+  #opened: Opened
+  readonly #open: Open
   readonly #options: TalkOptions
   readonly #screen: Screen
   readonly #log: Log
-  readonly #talk: Conversation
+  #talk: Conversation
   readonly #past: PastInputsPlace
   readonly #left: Promise<void>
   #leave: () => void = () => undefined
@@ -59,7 +69,10 @@ class ScreenTalk implements Scene {
   #warnedAt = -Infinity
   #isLeft = false
 
-  constructor(place: Workplace, preset: Preset, loaded: Loaded, options: TalkOptions) {
+  constructor(opened: Opened, options: TalkOptions, open: Open) {
+    const { place, preset, loaded } = opened
+    this.#opened = opened
+    this.#open = open
     this.preset = preset
     this.loaded = loaded
     this.#options = options
@@ -92,7 +105,15 @@ class ScreenTalk implements Scene {
     try {
       this.#screen.remember(await pastInputs(this.#past))
       this.#screen.offer(completionOf(slashCommands(this.loaded), this.place.project.cwd, machineFileSystem))
-      const opened = chooses ? await this.#choose() : await this.#open()
+      const waiting = await waitingAtStart(this)
+      if (waiting !== null) {
+        // What is typed meanwhile waits for the answer.
+        this.#running = this.#act(() => askTrust(this, waiting)).finally(() => {
+          this.#running = null
+        })
+        await this.#running
+      }
+      const opened = chooses ? await this.#choose() : await this.#begin()
       if (opened !== exits.done) return opened
       await this.#left
       this.#talk.interrupt()
@@ -144,6 +165,31 @@ class ScreenTalk implements Scene {
     this.#refresh()
   }
 
+  /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
+  async reload(): Promise<void> {
+    const before = this.#opened
+    const next = await reopened(before, this.#talk, (how) => this.#open(this.place.io, how), this.#options)
+    this.#opened = next.opened
+    const { place, preset, loaded } = next.opened
+    this.place = { ...place, io: this.place.io }
+    this.preset = preset
+    this.loaded = loaded
+    this.#talk = new Conversation(preset, next.options, this.place.io)
+    this.#screen.setStatus(statusOf(place, preset))
+    this.#screen.offer(completionOf(slashCommands(loaded), place.project.cwd, machineFileSystem))
+    await before.close()
+    if (next.options.resume !== undefined) await this.session()
+    this.#refresh()
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close()
+  }
+
+  decide<T>(question: Decision<T>): Promise<T | null> {
+    return this.#screen.ask(question)
+  }
+
   choose<T>(title: string, choices: readonly Choice<T>[]): Promise<T | null> {
     return this.#screen.ask({ title, subject: '', choices })
   }
@@ -153,7 +199,7 @@ class ScreenTalk implements Scene {
   }
 
   /** Shows what a session that is gone on with holds. */
-  async #open(): Promise<Exit> {
+  async #begin(): Promise<Exit> {
     this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
     const opened = await acted(async () => {
@@ -209,9 +255,13 @@ class ScreenTalk implements Scene {
 
   async #take(words: string, isCommand: boolean): Promise<void> {
     this.#log.said(words)
-    const done = await acted(() => (isCommand ? runCommand(this, words) : this.turn(unescaped(words))))
-    if (!done.ok) this.#log.complain(done.message)
+    await this.#act(() => (isCommand ? runCommand(this, words) : this.turn(unescaped(words))))
     this.#screen.setBusy(null)
+  }
+
+  async #act(work: () => Promise<Exit>): Promise<void> {
+    const done = await acted(work)
+    if (!done.ok) this.#log.complain(done.message)
   }
 
   /** The words, and before them the files they name. */

@@ -14,6 +14,7 @@ import { agentsCommand, agentsUsage, tasksCommand } from './agents.ts'
 import { pinCommand, resumeCommand, rewindCommand } from './going-back.ts'
 import { permissionsCommand } from './permissions.ts'
 import { looking, type Scene } from './scene.ts'
+import { trustCommand } from './trusting.ts'
 
 interface Command {
   /** How it is written, for the list. */
@@ -93,6 +94,11 @@ const commands: Readonly<Record<string, Command>> = {
     usage: '/permissions [MODE | why CALL]',
     about: 'the rules and the mode in force; another mode; or who decides about a call, and why',
     run: permissionsCommand,
+  },
+  trust: {
+    usage: '/trust [list|diff|remove]',
+    about: 'what of this folder would act, and whether it may',
+    run: trustCommand,
   },
   memory: {
     usage: '/memory [WORDS]',

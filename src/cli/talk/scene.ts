@@ -21,6 +21,10 @@ export interface Scene {
   change(to: SessionId | null): Promise<void>
   /** Lets a person choose; left out where nobody can. */
   readonly choose?: (<T>(title: string, choices: readonly Choice<T>[]) => Promise<T | null>) | undefined
+  /** Asks for a decision about something that is shown whole; left out where nobody can be asked. */
+  readonly decide?: (<T>(question: Decision<T>) => Promise<T | null>) | undefined
+  /** Opens everything anew with what is trusted now; the session goes on. */
+  reload(): Promise<void>
   /** Puts words where the person types; left out where that cannot be. */
   readonly setInput?: ((words: string) => void) | undefined
 }
@@ -29,6 +33,12 @@ export interface Choice<T> {
   readonly value: T
   readonly label: string
   readonly about?: string | undefined
+}
+
+export interface Decision<T> {
+  readonly title: string
+  readonly subject: string
+  readonly choices: readonly (Choice<T> & { readonly key: string })[]
 }
 
 /** For what needs a session in which something was said. */

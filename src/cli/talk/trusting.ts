@@ -1,0 +1,91 @@
+// The question of trust in a conversation: at its start where something of the folder waits for a decision, and with
+// `/trust`. A yes counts at once: everything is opened anew, and the session goes on with it.
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { revealed } from '../terminal/approval-text.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import {
+  decide,
+  folderContent,
+  openAtStart,
+  openText,
+  questionText,
+  type FolderContent,
+  type TrustAnswer,
+} from '../trust/deciding.ts'
+import { describe } from '../trust/describe.ts'
+import { forgetTrust } from '../trust/pins.ts'
+import { Refused } from './conversation.ts'
+import type { Decision, Scene } from './scene.ts'
+
+type Chosen = TrustAnswer | 'show'
+const choices: Decision<Chosen>['choices'] = [
+  { value: 'yes', key: 'y', label: 'Yes, these contents may act' },
+  { value: 'show', key: 's', label: 'Show the contents first' },
+  { value: 'later', key: 'l', label: 'Not now; ask again at the next start' },
+  { value: 'no', key: 'n', label: 'No; do not ask again (/trust does)' },
+]
+
+/** What waits for a decision when a conversation begins; null where nothing does or nobody can be asked. */
+export async function waitingAtStart(scene: Scene): Promise<FolderContent | null> {
+  if (scene.decide === undefined) return null
+  if (scene.place.trust.standing === 'refused')
+    scene.place.io.err('pal: nothing of this folder acts: you said no to trusting it; /trust changes that\n')
+  return openAtStart(scene.place)
+}
+
+/** Asks until it is answered. Turning away decides nothing. */
+export async function askTrust(scene: Scene, content: FolderContent): Promise<Exit> {
+  const { io } = scene.place
+  const question = await questionText(scene.place, content)
+  for (;;) {
+    const answer = (await scene.decide?.({ ...question, choices })) ?? 'later'
+    if (answer !== 'show') return settle(scene, content, answer)
+    io.out(`${revealed(await openText(scene.place, content))}\n`)
+  }
+}
+
+async function settle(scene: Scene, content: FolderContent, answer: TrustAnswer): Promise<Exit> {
+  const kept = await decide(scene.place, content, answer)
+  if (!kept.ok)
+    throw new Refused(refuse(exits.failed, `the answer could not be kept: ${kept.failure.message}`))
+  const open = content.files.filter(({ state }) => state !== 'approved').length
+  if (answer === 'yes') {
+    await scene.reload()
+    scene.place.io.out(`trusted: ${files(content.files.length)} of this folder may act from now on\n`)
+  } else scene.place.io.out(`${files(open)} of this folder left out; /trust decides about that again\n`)
+  return exits.done
+}
+
+const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`)
+
+export async function trustCommand(scene: Scene, word: string): Promise<Exit> {
+  const { place } = scene
+  const { io, project } = place
+  if (word === 'remove') {
+    const removed = await forgetTrust(place.trustPlace)
+    if (!removed.ok) throw new Refused(refuse(exits.failed, removed.failure.message))
+    await scene.reload()
+    scene.place.io.out(`${safeLine(project.root)} is no longer trusted\n`)
+    return exits.done
+  }
+  if (word !== '' && word !== 'list' && word !== 'diff') {
+    io.err('pal: /trust takes list, diff, remove, or nothing\n')
+    return exits.usage
+  }
+  const content = await folderContent(place, true)
+  const isOpen = content.files.some(({ state }) => state !== 'approved')
+  if (word === 'diff') {
+    io.out(isOpen ? `${revealed(await openText(place, content))}\n` : 'everything is approved\n')
+    return exits.done
+  }
+  if (word === '' && isOpen && scene.decide !== undefined) return askTrust(scene, content)
+  const standing = place.trusted ? 'is trusted' : 'is not trusted'
+  const lines = describe(content.files, project.root).map((line) => `  ${revealed(line)}\n`)
+  io.out(
+    lines.length === 0
+      ? `${safeLine(project.root)} ${standing}; nothing in it would act\n`
+      : `${safeLine(project.root)} ${standing}\n${lines.join('')}`,
+  )
+  if (word === '' && isOpen) io.err('pal: nobody can be asked here; pal trust decides\n')
+  return exits.done
+}
