@@ -1,7 +1,7 @@
 // Trust is given to contents: what comes to lie in a trusted folder later, or changes there, does not act until somebody
 // has looked at it. Each test goes through the command as it is shipped.
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
@@ -228,5 +228,38 @@ describe('content that comes after trust', () => {
     expect(bodies(simulator)[0]).not.toMatch(/herons|egrets/)
     await writeFile(file, kept.slice(0, 40))
     expect((await at.pal(['-p', 'hi'])).err).toMatch(/trust\.json is damaged, so this folder is not trusted/)
+  })
+})
+
+describe('the folders that everything is kept in', () => {
+  it('[PM79] a state folder of another user is refused, and one that others may write to is said', async () => {
+    const { access, simulator } = await server(['one', 'two'])
+    const at = await desk(access)
+    await mkdir(at.state)
+    await chmod(at.state, 0o777)
+    const open = await at.pal(['-p', 'hi'])
+    expect(open.code).toBe(0)
+    expect(open.err).toContain(`${at.state} can be written to by others`)
+    // Only root can give a folder away; everybody else finds one of root's.
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) await chown(at.state, 65_534, 65_534)
+    const foreign = isRoot ? at.state : '/usr'
+    const refused = await at.pal(['-p', 'hi'], { environment: { PALIMPSEST_HOME: foreign } })
+    expect(refused.code).toBe(1)
+    expect(refused.err).toContain('belongs to another user')
+    expect(simulator.log.requests).toHaveLength(1)
+  })
+
+  it('[PM79] a memory folder that is refused is said, and one behind a link is judged by where it leads', async () => {
+    const { access } = await server(['1', '2', '3', '4', '5'])
+    const at = await desk(access)
+    await symlink('/', join(at.home, 'to-root'))
+    await symlink(join(at.home, '..'), join(at.home, 'up'))
+    await symlink(at.project, join(at.home, 'fine'))
+    const said = async (path: string) =>
+      (await at.pal(['-p', 'hi'], { environment: { PALIMPSEST_MEMORY_DIRECTORY: path } })).err
+    for (const path of ['/', '~/', join(at.home, 'to-root', 'memory'), join(at.home, 'up', 'home')])
+      expect(await said(path), path).toContain('memory is off')
+    expect(await said(join(at.home, 'fine', 'memory'))).not.toContain('memory is off')
   })
 })

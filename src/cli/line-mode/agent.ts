@@ -47,9 +47,8 @@ class Talk implements Scene {
   readonly decide: Scene['decide']
   #opened: Opened
   readonly #open: Open
-  #reloading: Promise<void> | null = null
-  /** Lines that came before the question at the start was answered; null where none is open. */
-  #early: string[] | null = null
+  /** Lines that came while a command or a question was at work: they wait for its end. */
+  readonly #later: string[] = []
   readonly #io: Io
   readonly #options: TalkOptions
   readonly #asking: Asking
@@ -81,12 +80,13 @@ class Talk implements Scene {
     try {
       this.#io.err('pal: line by line; /help lists the commands\n')
       const waiting = await waitingAtStart(this)
-      if (waiting !== null) this.#running = this.#trustAtStart(waiting)
+      if (waiting !== null) void this.#run(() => this.#trustAtStart(waiting))
       else if (this.#options.continue || this.#options.resume !== undefined) {
         const opened = await this.#act(async () => void (await this.session()))
         if (opened !== exits.done) return opened
       }
       await this.#listen()
+      this.#asking.turnAway()
       await this.#running
       await this.#talk.close()
       const session = this.begun()
@@ -101,29 +101,16 @@ class Talk implements Scene {
 
   /** The next lines are the answer; the conversation begins behind it. */
   async #trustAtStart(waiting: FolderContent): Promise<void> {
-    const early: string[] = []
-    this.#early = early
     await this.#act(() => askTrust(this, waiting))
     if (this.#options.continue || this.#options.resume !== undefined) {
       const opened = await this.#act(async () => void (await this.session()))
       if (opened !== exits.done) this.leave()
       this.#worst = opened
     }
-    for (let words = early.shift(); words !== undefined; words = early.shift()) await this.#take(words)
-    this.#early = null
-    this.#running = null
-    this.#prompt()
-  }
-
-  reload(): Promise<void> {
-    this.#reloading = this.#reload().finally(() => {
-      this.#reloading = null
-    })
-    return this.#reloading
   }
 
   /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
-  async #reload(): Promise<void> {
+  async reload(): Promise<void> {
     const before = this.#opened
     const next = await reopened(before, this.#talk, this.#open, this.#options)
     this.#opened = next.opened
@@ -162,21 +149,30 @@ class Talk implements Scene {
     for await (const words of this.#inputs()) {
       if (this.#isLeft) break
       if (this.#asking.take(words)) continue
-      // What is typed while everything is opened anew is for the new.
-      if (this.#reloading !== null) await this.#running
-      if (words.trim() !== '' && this.#early !== null) this.#early.push(words)
-      else if (words.trim() === '') this.#prompt()
-      else if (this.#running !== null) await this.#whileBusy(words)
-      else {
-        this.#running = this.#take(words).finally(() => {
-          this.#running = null
-          this.#prompt()
-        })
+      if (words.trim() === '') this.#prompt()
+      else if (this.#running === null) {
+        const running = this.#run(() => this.#take(words))
         // A pipe holds everything at once: each line waits for its turn.
-        if (!this.#io.inIsTerminal) await this.#running
-      }
+        if (!this.#io.inIsTerminal) await running
+      } else if (this.#talk.isBusy || words.trim() === '/quit') await this.#whileBusy(words)
+      else this.#later.push(words)
       if (this.#isLeft) break
     }
+  }
+
+  #run(work: () => Promise<void>): Promise<void> {
+    const running = this.#runAll(work).finally(() => {
+      this.#running = null
+      this.#prompt()
+    })
+    this.#running = running
+    return running
+  }
+
+  async #runAll(work: () => Promise<void>): Promise<void> {
+    await work()
+    for (let words = this.#later.shift(); words !== undefined; words = this.#later.shift())
+      await this.#take(words)
   }
 
   /** Lines, joined where one ends with a backslash. */

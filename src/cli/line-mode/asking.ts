@@ -12,6 +12,8 @@ export interface Asking {
   take(line: string): boolean
   /** Another question, asked in the same way; null when the person turns away. */
   choose<T>(text: string, choices: readonly KeyedChoice<T>[]): Promise<T | null>
+  /** No more lines come: whoever waits for an answer goes on without. */
+  turnAway(): void
 }
 
 export interface KeyedChoice<T> {
@@ -51,8 +53,7 @@ export function createAsking(io: Io): Asking {
     const { settleMs, quietMs } = defaults.screen
     const armedAt = Math.max(performance.now() + settleMs, lineAt + quietMs)
     open = { ...asked, armedAt, isTypedPast: false, selected: null, isShown: false }
-    io.err(text)
-    show(io, open)
+    io.err(`${text}${choicesText(open.choices, open.note)}`)
   }
   const free = async (): Promise<void> => {
     if (open !== null) await new Promise<void>((resolve) => queue.push(resolve))
@@ -94,6 +95,7 @@ export function createAsking(io: Io): Asking {
         else signal.addEventListener('abort', onAbort, { once: true })
       })
     },
+    turnAway: () => open?.turnAway(),
     take(line) {
       const isTaken = open !== null && taken(io, open, line)
       if (!isTaken) lineAt = performance.now()

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
+import { ownershipOf } from '../../disk/owner.ts'
 import type { ContentRefusal } from '../../memory/instructions/includes.ts'
 import type { Access } from '../../preset.ts'
 import { projectOf, type Project } from '../../preset/project.ts'
@@ -11,6 +12,7 @@ import type { Settings } from '../../settings/schema.ts'
 import { findAccess } from './access.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
 import { settingsFiles } from './files.ts'
+import { judgedMemory } from './memory-folder.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { gateOf, type Gate } from '../trust/gate.ts'
@@ -54,6 +56,12 @@ const managedFile = '/etc/palimpsest/settings.json'
 export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Workplace | Refusal> {
   const fs = machineFileSystem
   const home = homeOf(io)
+  const ownership = await ownershipOf(home)
+  if (ownership?.isOurs === false)
+    return refuse(
+      exits.failed,
+      `${home} belongs to another user (uid ${ownership.owner}), so nothing in it can be relied on. Run pal as that user, or set PALIMPSEST_HOME to a folder of your own`,
+    )
   const folder = resolve(io.cwd, flags.cwd ?? '.')
   const found = await projectOf(fs, folder)
   if (!found.ok) return refuse(exits.usage, `there is no folder to work in: ${found.failure.message}`)
@@ -71,6 +79,10 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
     environment: io.environment,
     flags: flags.settings ?? {},
   })
+  const memory = await judgedMemory(
+    { fs, home, userHome: io.userHome, environment: io.environment },
+    loaded.settings,
+  )
   const { access, from, problems } = await findAccess(fs, home, io.environment, loaded.settings)
   return {
     ok: true,
@@ -82,10 +94,16 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
     trustPlace,
     gate,
     loaded,
-    settings: loaded.settings,
+    settings: memory.settings,
     access,
     accessFrom: from,
     problems: [
+      ...(ownership?.isOpen === true
+        ? [
+            `${home} can be written to by others, who could change settings, hooks and approvals; run chmod go-w ${home}`,
+          ]
+        : []),
+      ...memory.problems,
       ...trust.problems,
       ...loaded.problems.map(
         ({ file, key, message }) => `${file}: ${key === null ? '' : `${key} `}${message}`,

@@ -11,7 +11,7 @@ import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import { complain } from '../../headless.ts'
 import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../place/workplace.ts'
 import type { Io } from '../../terminal/io.ts'
-import { safeJson } from '../../terminal/safe-text.ts'
+import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 
 export interface MemoryFlags {
   readonly json?: boolean | undefined
@@ -44,6 +44,8 @@ export async function withMemories(
     clock: systemClock,
     unique: uniqueText,
   })
+  for (const problem of place.problems.filter((one) => one.startsWith('memory is off')))
+    io.err(`pal: ${safeLine(problem)}\n`)
   if (desk.why !== null) return complain(io, refuse(exits.failed, desk.why))
   const order = ['project', 'user', 'team', 'agent']
   const agents = flags.scope === 'agent' ? await agentKeepers(place) : []
