@@ -63,11 +63,13 @@ export interface Plan {
   readonly shape: Shape | null
 }
 
+export type PlanRefusalCode = 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
+
 export type PlanOutcome =
   | { readonly ok: true; readonly plan: Plan }
   | {
       readonly ok: false
-      readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
+      readonly code: PlanRefusalCode
       readonly message: string
     }
 

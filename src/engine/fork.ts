@@ -4,8 +4,6 @@
 // It runs no layers (SPEC 8.9), but for an agent that may work for long: what it has done itself is then put away.
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
-import type { Layer } from '../projection/layer.ts'
-import { autocompact, autocompactName, toolResultBudgetName } from '../projection/layers/index.ts'
 import type { MarkPlace } from '../request/compose.ts'
 import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
@@ -156,33 +154,20 @@ const commonOf = (parent: Core, spec: ForkSpec): Pick<CoreParts, 'role' | 'fork'
   payers: [parent, ...parent.payers],
 })
 
-function optionsFor({ options, state }: Slice<'options' | 'state'>, spec: ForkSpec): Ready {
-  const { upTo } = state.fold.numbers
+function optionsFor({ options }: Slice<'options'>, spec: ForkSpec): Ready {
   const above = inherited(options, roleOf(spec))
   const own = spec.tools ?? []
   const names = new Set(own.map((tool) => tool.spec.name))
   return {
     ...above,
     tools: [...options.tools.filter((tool) => !names.has(tool.spec.name)), ...own],
-    layers: ownLayers(above.layers, upTo),
+    // Results that travel together, and room at the last moment.
+    layers: above.layers.filter((layer) => layer.makesRoom === true || layer.ownResultsOnly === true),
     caps: spec.caps ?? {},
     maxRounds: spec.maxRounds,
     judges: judgesFor(spec, above.judges),
     maxOutputTokens: spec.maxOutputTokens ?? options.maxOutputTokens,
   }
-}
-
-/** What a forked agent runs, if its parent does: results that travel together, and room at the last moment. */
-function ownLayers(layers: readonly Layer[], upTo: number): readonly Layer[] {
-  return layers.flatMap((layer): readonly Layer[] => {
-    if (layer.name === autocompactName) return [autocompact()]
-    if (layer.name !== toolResultBudgetName) return []
-    // Until its first request has gone out, the newest results are its parent's.
-    const isOwn = (lastRequest: number | null): boolean => (lastRequest ?? -1) > upTo
-    return [
-      { ...layer, decide: (view, budget) => (isOwn(view.lastRequest) ? layer.decide(view, budget) : null) },
-    ]
-  })
 }
 
 const unbounded = seq(Number.MAX_SAFE_INTEGER)

@@ -7,7 +7,7 @@ import { permitBy } from '../tools/permission/pipeline.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
-import type { Entry, Fact, Outcome } from '../transcript/fact.ts'
+import type { ClearingPrice, Entry, Fact, Outcome } from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId, seq } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
@@ -233,7 +233,7 @@ function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
 const isCutShort = ({ open }: Tail, id: string): boolean => open.some((call) => call.id === id && call.broken)
 
 /** What it is worth that the model wants something out of its view. */
-function pricedNow(core: Core, freed: number, tail: number): unknown {
+function pricedNow(core: Core, freed: number, tail: number): ClearingPrice | undefined {
   const outcome = core.room()
   return outcome.ok ? priceOf(core.view(), budgetOf(core, outcome.room), 'asked', freed, tail) : undefined
 }

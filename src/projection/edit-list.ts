@@ -5,6 +5,7 @@ import {
   isKnown,
   type Declined,
   type Edit,
+  type EditPrice,
   type Range,
   type StoredEntry,
 } from '../transcript/fact.ts'
@@ -27,7 +28,7 @@ export interface EditRow {
   /** Dollars it was expected to save over the rest of the session, where the choice was priced. */
   readonly saved: number | null
   /** The numbers of the choice, as they were written down. */
-  readonly price: unknown
+  readonly price: EditPrice | undefined
   readonly state: 'live' | 'undone' | 'rewound'
 }
 
@@ -96,7 +97,5 @@ function spanOf(edits: readonly Edit[]): Range | null {
   return { from: first.from, to: last.to }
 }
 
-function netOf(price: unknown): number | null {
-  if (typeof price !== 'object' || price === null || !('net' in price)) return null
-  return typeof price.net === 'number' ? price.net : null
-}
+const netOf = (price: EditPrice | undefined): number | null =>
+  price?.kind === undefined ? null : (price.net ?? null)

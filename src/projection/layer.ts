@@ -1,6 +1,6 @@
 // A layer looks at the view before a request and may propose edits. It decides nothing by itself: what it wants is
 // written down as a fact, and the fold applies it. Pure: no clock, no disk, no model but what the budget says.
-import type { BlockRef, Declined, Edit, Range } from '../transcript/fact.ts'
+import type { BlockRef, Declined, Edit, EditPrice, Range } from '../transcript/fact.ts'
 import type { Room } from './budget.ts'
 import type { View } from './view.ts'
 
@@ -24,6 +24,10 @@ export interface Budget extends Room {
   /** The last answer read less than was cached, and nothing of ours explains it. */
   readonly cacheLost: boolean
   readonly capabilities: LayerCapabilities
+  /** On a cold cache: a boundary is about to come, which chooses better what stays and needs the words for that. */
+  readonly boundaryDue?: boolean | undefined
+  /** What stands before this place is another session's; left out, nothing is. */
+  readonly ownFrom?: number | undefined
 }
 
 /** What the model of the next request can do, as far as layers ask. */
@@ -39,16 +43,28 @@ export type Proposal =
       readonly edits: readonly Edit[]
       readonly why: string
       readonly tokensFreed: number
-      readonly price?: unknown
+      readonly price?: EditPrice | undefined
     }
   /** Results to be written out beside the session and replaced by a preview. */
   | { readonly kind: 'spill'; readonly at: readonly BlockRef[]; readonly why: string }
-  /** Costs a model call: a fork answers. */
-  | { readonly kind: 'ask'; readonly span: Range; readonly want: 'summary'; readonly when: 'now' }
+  /**
+   * A text in place of a span, written under the layer's name and with its reason; it may cost a model call. `account`: a
+   * boundary, with what a compaction restores; of a span that is the whole view the newest messages stay. `archive`: the
+   * text for this span and nothing else. A span moves back to where the wire allows a cut, and never grows.
+   */
+  | { readonly kind: 'ask'; readonly span: Range; readonly text: 'account' | 'archive'; readonly why: string }
 
 export interface Layer {
   readonly name: string
+  /** It makes room where there is none: a text may be prepared for it ahead, and a forked agent runs it too. */
+  readonly makesRoom?: boolean | undefined
+  /** It looks at results that were never sent, so a forked agent may run it on its own. */
+  readonly ownResultsOnly?: boolean | undefined
+  /** It has the server delete from its cache: asked again when a later layer rewrote what was to be deleted. */
+  readonly deletesFromCache?: boolean | undefined
   decide(view: View, budget: Budget): Proposal | null
   /** Where it decides nothing: what it weighed and left because it loses, with the numbers. */
   declined?(view: View, budget: Budget): Omit<Declined, 'layer'> | null
+  /** Of one that makes room: whether it is worth it now, although there still is some. */
+  isDue?(view: View, budget: Budget): boolean
 }

@@ -81,12 +81,34 @@ export interface Section {
   readonly text: string
   readonly side: 'static' | 'dynamic'
 }
+/** The numbers of a choice, as they are written down with it. */
+export interface ClearingPrice {
+  /** Why it was made; `unsent`: before it was ever sent, `asked`: the model wanted it, `boundary`: a text stands for it. */
+  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired' | 'unsent' | 'asked' | 'boundary'
+  readonly isWarm: boolean
+  readonly freedTokens: number
+  readonly tailTokens: number
+  readonly expectedRequests: number
+  readonly saves: number
+  readonly costs: number
+  readonly net: number
+  readonly isWorth: boolean
+}
+/** What the server says it has left out by itself so far. */
+export interface ServerReport {
+  readonly kind?: undefined
+  readonly toolUses: number
+  readonly thinkingTurns: number
+  readonly tokens: number
+}
+export type EditPrice = ClearingPrice | ServerReport
+
 /** A reduction that was weighed and left, with the numbers of that choice. */
 export interface Declined {
   readonly layer: string
   readonly why: string
   readonly tokens: number
-  readonly price: unknown
+  readonly price: ClearingPrice | undefined
 }
 export type Asked = 'user' | 'model' | 'automatic'
 export type Outcome = 'done' | 'aborted' | 'failed'
@@ -101,7 +123,7 @@ interface Editing {
   readonly edits: readonly Edit[]
   readonly why: string
   readonly tokensFreed: number
-  readonly price?: unknown
+  readonly price?: EditPrice | undefined
 }
 
 export type Fact =

@@ -25,7 +25,15 @@ describe('pal edits', () => {
   })
 
   it('[Z22] says how often a removal was weighed and left, and the last one with its numbers', () => {
-    const price = { saves: 0.25, costs: 1.5 }
+    const numbers = {
+      isWarm: true,
+      freedTokens: 1,
+      tailTokens: 1,
+      expectedRequests: 1,
+      net: -1.25,
+      isWorth: false,
+    }
+    const price = { kind: 'economy' as const, saves: 0.25, costs: 1.5, ...numbers }
     const row = { seq: seq(7), at: 0, layer: 'microcompact', why: 'x', tokens: 12_345, price }
     expect(left([])).toBe('')
     expect(left([{ ...row, tokens: 1 }, row])).toMatch(

@@ -46,9 +46,9 @@ export function left(declined: readonly DeclinedRow[]): string {
   return `\n${times} a removal was weighed and left; the last time (request ${last.seq}): ${whole(last.tokens)} tokens, ${pricedAs(last.price)}.\n`
 }
 
-function pricedAs(price: unknown): string {
-  const { saves, costs } = (price ?? {}) as { readonly saves?: unknown; readonly costs?: unknown }
-  if (typeof saves !== 'number' || typeof costs !== 'number') return 'without a price'
+function pricedAs(price: DeclinedRow['price']): string {
+  if (price === undefined) return 'without a price'
+  const { saves, costs } = price
   return `${dollars(saves)} saved for ${dollars(costs)} of writing again`
 }
 

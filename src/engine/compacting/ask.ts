@@ -1,5 +1,6 @@
 // What is asked of a compaction, and what is told of one.
 import type { Audit } from '../../compaction/audit.ts'
+import type { PlanRefusalCode } from '../../compaction/ladder.ts'
 import type { Overflow } from '../../model/model.ts'
 import type { FactOf } from '../../transcript/fact.ts'
 import type { Range } from '../../transcript/fact.ts'
@@ -8,6 +9,10 @@ import type { Failure } from '../../transcript/store.ts'
 
 export interface CompactAsk {
   readonly trigger: 'auto' | 'manual' | 'reactive'
+  /** Of a layer: its name, its reason, and whether the text is a boundary or stands for its span alone. */
+  readonly layer?:
+    | { readonly name: string; readonly why: string; readonly text: 'account' | 'archive' }
+    | undefined
   /** What the user wants to find again. */
   readonly instructions?: string | undefined
   /** Put away what follows this place. */
@@ -41,6 +46,12 @@ export interface Compacted {
   readonly audit: Audit | null
 }
 
-export function refused(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+/** Why a compaction is not made, beside what a plan says: not now, and the session is as it was. */
+export type CompactRefusalCode = 'busy' | 'blocked' | 'no-recursion' | 'no-room' | 'aborted'
+
+export function refused(
+  code: CompactRefusalCode | PlanRefusalCode,
+  message: string,
+): { readonly ok: false; readonly failure: Failure } {
   return { ok: false, failure: { code, message } }
 }

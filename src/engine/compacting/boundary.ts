@@ -1,8 +1,8 @@
 // The fact a compaction is written down as, and its report.
 import type { Plan } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
-import { priceOf, type ClearingPrice } from '../../projection/layers/pricing.ts'
-import type { Edit, Fact, FactOf } from '../../transcript/fact.ts'
+import { priceOf } from '../../projection/layers/pricing.ts'
+import type { ClearingPrice, Edit, Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Core, Slice } from '../core.ts'
 import { budgetOf } from '../limits/budget.ts'
@@ -11,6 +11,9 @@ import type { CompactAsk, Compacted } from './ask.ts'
 
 /** The layer under whose name a compaction is written down. */
 export const compactionLayer = 'autocompact'
+
+/** A text for a span of its own: nothing else of a compaction happens. */
+export const isArchive = ({ layer }: CompactAsk): boolean => layer?.text === 'archive'
 
 /** `passedOver` says why the text is not the one that comes first. */
 export function boundaryOf(
@@ -22,14 +25,14 @@ export function boundaryOf(
 ): Fact {
   const { edits, source, tokensBefore, tokensAfter, audit, partsGone } = made
   const editing = {
-    layer: compactionLayer,
+    layer: ask.layer?.name ?? compactionLayer,
     asked: ask.trigger === 'manual' ? ('user' as const) : ('automatic' as const),
     edits,
-    why: [whyOf(ask, made, room), ...passedOver].join('; '),
+    why: [whyOf(ask), ...passedOver].join('; '),
     tokensFreed: tokensBefore - tokensAfter,
     price: priceAt(core, made, room),
   }
-  if (source === null) return { type: 'view-edit', ...editing }
+  if (source === null || isArchive(ask)) return { type: 'view-edit', ...editing }
   const { lastUuid } = core.state.tail
   return {
     type: 'boundary',
@@ -69,11 +72,9 @@ function priceAt(
 const placeOf = (edit: Edit): number =>
   edit.kind === 'stub' ? edit.at.seq : edit.kind === 'remote' ? Infinity : edit.from
 
-function whyOf({ trigger, from, upTo }: CompactAsk, { tokensBefore }: Plan, { threshold }: Room): string {
+function whyOf({ trigger, from, upTo, layer }: CompactAsk): string {
+  if (layer !== undefined) return layer.why
   if (trigger === 'reactive') return 'the provider refused the request for its length'
-  if (trigger === 'auto' && tokensBefore < threshold)
-    return 'carrying the older part along has cost more than putting it away does'
-  if (trigger === 'auto') return `the view takes ${tokensBefore} tokens, and at ${threshold} it is compacted`
   if (from !== undefined) return `the user asked to put away what follows ${from}`
   return upTo === undefined ? 'the user asked for it' : `the user asked to put away what precedes ${upTo}`
 }

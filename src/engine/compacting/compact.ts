@@ -4,7 +4,7 @@
 // that is not smaller; a model's summary that fails three times in a row is no longer asked for.
 import { plan, type Plan, type PlanOptions, type PlanOutcome } from '../../compaction/ladder.ts'
 import type { Room } from '../../projection/budget.ts'
-import type { Fact } from '../../transcript/fact.ts'
+import type { Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
 import type { Core, Slice } from '../core.ts'
@@ -12,25 +12,11 @@ import type { Emit } from '../live.ts'
 import { renewReminder } from '../opening/reminder.ts'
 import { fireStart } from '../opening/start-hooks.ts'
 import { withPrepared } from '../preparing/prepare.ts'
-import { resetReadFiles, restoration } from '../restoring/restore.ts'
+import { nothingRestored, resetReadFiles, restoration } from '../restoring/restore.ts'
 import { withAccount, withNotes, type Choosing } from './account.ts'
 import { refused, type CompactAsk, type Compacted } from './ask.ts'
-import { boundaryOf, figures, reportOf } from './boundary.ts'
+import { boundaryOf, figures, isArchive, reportOf } from './boundary.ts'
 import { askHooks, tellHooks } from './compact-hooks.ts'
-
-/** Codes that say: not now, and the session is as it was. Others are failures of what was asked to help. */
-export const isPlanRefusal = (code: string): boolean => planRefusals.has(code)
-const planRefusals = new Set([
-  'nothing-new',
-  'nothing-to-compact',
-  'not-smaller',
-  'no-room',
-  'held',
-  'busy',
-  'blocked',
-  'no-recursion',
-  'aborted',
-])
 
 export type CompactOutcome = Result<{ readonly compacted: Compacted }>
 
@@ -69,7 +55,7 @@ async function carryOut(
   const passedOver: string[] = []
   const wanted = await chosen({ core, ask, room, options, extracted: first.plan, emit, signal, passedOver })
   if (!wanted.ok) return wanted
-  const given = await restoration(core, wanted.plan, room, signal)
+  const given = isArchive(ask) ? nothingRestored : await restoration(core, wanted.plan, room, signal)
   const whole = { ...wanted.plan, tokensAfter: wanted.plan.tokensAfter + given.tokens }
   if (ask.dryRun === true) return { ok: true, compacted: reportOf(whole, null, given) }
   if (signal.aborted) return refused('aborted', 'the compaction was stopped; the session is as it was')
@@ -78,6 +64,11 @@ async function carryOut(
   const written = await core.append([boundaryOf(core, ask, whole, room, passedOver), ...given.facts])
   if (!written.ok) return written
   const { seq } = written.entries[0]!
+  if (isArchive(ask)) {
+    const { layer, why, tokensFreed } = written.entries[0]!.fact as FactOf<'view-edit'>
+    emit({ type: 'view-edit', layer, why, tokensFreed, seq })
+    return { ok: true, compacted: reportOf(whole, seq, given) }
+  }
   if (whole.source !== null) resetReadFiles(core, given, written.entries.slice(1))
   const compacted = reportOf(whole, seq, given)
   emit({ type: 'compaction', trigger: ask.trigger, seq, ...figures(compacted) })
@@ -119,7 +110,8 @@ function planOptions(
     upTo,
     instructions,
     thrift: core.options.thrift,
-    clears: core.options.pressureClearing,
+    // Whoever asks for a text of its own gets one.
+    clears: isArchive(ask) ? false : core.options.pressureClearing,
     scale: scaleOf(core, ask, room),
     mayTouchHeld: trigger === 'manual',
     prefixTo: prefixOf(core),

@@ -17,6 +17,7 @@ export function budgetOf(core: Core, room: Room, tokens: number = core.view().to
     rates: tokenRates(core.options.models, core.modelId, core.lifetime, view.tokens),
     expectedRequests: expected(core, room, tokens),
     isMain: core.role.isMain,
+    ownFrom: core.role.compacts === 'own' ? core.links.at(-1)!.from : 0,
     cacheLost: core.state.latest.cacheLost === true,
     capabilities: core.modelInfo()?.capabilities ?? noCapabilities,
   }

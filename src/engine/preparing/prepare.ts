@@ -5,7 +5,6 @@ import { rewritten, type Plan } from '../../compaction/ladder.ts'
 import { compactionWishes } from '../../compaction/summary.ts'
 import { accountOf } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
-import { autocompactName } from '../../projection/layers/index.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Choosing } from '../compacting/account.ts'
@@ -35,7 +34,7 @@ function isWanted({ options, role, state: { latest } }: Slice<'options' | 'role'
   return (
     options.summariser !== undefined &&
     options.prepare !== false &&
-    options.layers.some(({ name }) => name === autocompactName) &&
+    options.layers.some(({ makesRoom }) => makesRoom === true) &&
     role.preparesSummaries &&
     !hasNotes &&
     !isOpen

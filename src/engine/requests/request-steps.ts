@@ -14,7 +14,7 @@ import { maxOutputOf } from '../options.ts'
 import { recallBefore, recallBeside } from '../recalling/recalling.ts'
 import { deliverStart } from '../opening/start-hooks.ts'
 import { toldTo } from '../server-side/told.ts'
-import { settle } from '../settle.ts'
+import { runLayers } from '../run-layers.ts'
 import { capRefusal } from '../limits/spend.ts'
 
 export type MadeRequest =
@@ -42,7 +42,7 @@ export const requestSteps: readonly RequestStep[] = [
   { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
   { name: 'deliver results and messages', run: ({ core, emit }) => deliverBeside(core, emit) },
   { name: 'recall memories', run: ({ core, emit }) => recallBefore(core, emit) },
-  { name: 'run layers', run: runLayers },
+  { name: 'run layers', run: reduce },
   // A compaction among them has asked the hooks again.
   { name: 'deliver what start hooks said of a compaction', run: ({ core }) => deliverStart(core) },
   { name: 'compose', run: compose },
@@ -60,11 +60,11 @@ export async function makeRequest(core: Core, emit: Emit): Promise<MadeRequest> 
   return { ok: true, composed: making.composed! }
 }
 
-async function runLayers(making: Making): Promise<TurnFailure | null> {
+async function reduce(making: Making): Promise<TurnFailure | null> {
   const { core, emit } = making
-  const settled = await settle(core, core.options.layers, emit)
-  if (!settled.ok) return settled.failure
-  making.declined = settled.declined
+  const run = await runLayers(core, core.options.layers, emit)
+  if (!run.ok) return run.failure
+  making.declined = run.declined
   return null
 }
 

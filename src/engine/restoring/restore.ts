@@ -26,7 +26,7 @@ export interface Restoration {
   readonly visible: ReadonlySet<string>
 }
 
-const nothing: Restoration = { facts: [], tokens: 0, files: [], visible: new Set() }
+export const nothingRestored: Restoration = { facts: [], tokens: 0, files: [], visible: new Set() }
 
 export async function restoration(
   core: Core,
@@ -34,7 +34,7 @@ export async function restoration(
   room: Room,
   signal: AbortSignal,
 ): Promise<Restoration> {
-  if (made.source === null) return nothing
+  if (made.source === null) return nothingRestored
   const { restoration: options = {}, reminder, cwd } = core.options
   const view = core.view()
   // A provider may have counted more than we do; what is given back is counted as it would.

@@ -2,19 +2,12 @@
 // clears from the oldest end, so the places follow. Written before the answer: the usage that comes with the answer
 // counts without them already.
 import type { ModelMessage } from '../../model/model.ts'
-import type { BlockRef, FactOf } from '../../transcript/fact.ts'
+import type { BlockRef, FactOf, ServerReport } from '../../transcript/fact.ts'
 import type { Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { mayBeCleared } from './told.ts'
 
 export const nativeName = 'native-clearing'
-
-/** The last report that was written down, as it stands in the edit. */
-interface Applied {
-  readonly toolUses: number
-  readonly thinkingTurns: number
-  readonly tokens: number
-}
 
 export async function noteApplied(
   core: Slice<'append' | 'options' | 'state'>,
@@ -42,7 +35,7 @@ export async function noteApplied(
   emit({ type: 'view-edit', layer: nativeName, why, tokensFreed: fact.tokensFreed, seq })
 }
 
-function reportOf({ appliedEdits }: ModelMessage): Applied {
+function reportOf({ appliedEdits }: ModelMessage): ServerReport {
   const sum = (field: string): number =>
     appliedEdits.reduce((total, edit) => {
       const value = edit[field]
@@ -55,18 +48,15 @@ function reportOf({ appliedEdits }: ModelMessage): Applied {
   }
 }
 
-function lastReport(core: Slice<'state'>): Applied {
+function lastReport(core: Slice<'state'>): ServerReport {
   const last = core.state.fold.edits.controls.findLast(
     ({ fact }) => fact.type === 'view-edit' && fact.layer === nativeName,
   )
-  const report =
-    last?.fact.type === 'view-edit' ? (last.fact.price as Partial<Applied> | undefined) : undefined
-  return {
-    toolUses: report?.toolUses ?? 0,
-    thinkingTurns: report?.thinkingTurns ?? 0,
-    tokens: report?.tokens ?? 0,
-  }
+  const report = last?.fact.type === 'view-edit' ? last.fact.price : undefined
+  return report?.kind === undefined ? { ...nothingApplied, ...report } : nothingApplied
 }
+
+const nothingApplied: ServerReport = { toolUses: 0, thinkingTurns: 0, tokens: 0 }
 
 /** The oldest results that the server may clear and is not yet known to have cleared. */
 function oldestResults(core: Slice<'options' | 'state'>, count: number): readonly BlockRef[] {

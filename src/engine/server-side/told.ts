@@ -1,10 +1,9 @@
 // What a request tells the server to leave out (SPEC 4.3, 4.5). Deletions from its cache stand in the view as cleared
 // results, so they travel again with every request, after a resume and in forks, until an edit ends them.
 import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
-import { microcompactName } from '../../projection/layers/microcompact.ts'
 import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { FactOf } from '../../transcript/fact.ts'
+import type { EditPrice } from '../../transcript/fact.ts'
 import type { Slice } from '../core.ts'
 import { ruleFor } from '../options.ts'
 
@@ -86,13 +85,21 @@ export const mayBeCleared = (core: Slice<'options'>, name: string): boolean =>
  */
 function isClearedByTime({ state: { fold } }: Slice<'state'>, view: View): boolean {
   const cleared = fold.edits.controls.findLast(
-    ({ fact }) => fact.type === 'view-edit' && fact.layer === microcompactName,
+    ({ fact }) => fact.type === 'view-edit' && clearings.has(fact.price?.kind),
   )
   if (cleared === undefined || cleared.seq <= (view.lastRequest ?? -1)) return false
-  const { price } = cleared.fact as FactOf<'view-edit'>
-  const isByTime = typeof price === 'object' && price !== null && 'kind' in price && price.kind === 'time'
+  const isByTime = cleared.fact.type === 'view-edit' && cleared.fact.price?.kind === 'time'
   return isByTime && !isClearedByServer(view)
 }
+
+/** The prices of edits that clear results where they stand. */
+const clearings: ReadonlySet<EditPrice['kind']> = new Set([
+  'time',
+  'cached',
+  'economy',
+  'pressure',
+  'expired',
+] as const)
 
 function isClearedByServer({ messages }: View): boolean {
   for (const message of messages)

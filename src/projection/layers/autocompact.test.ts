@@ -121,7 +121,7 @@ describe('autocompact', () => {
     const layer = autocompact({ ...point, carry: Infinity })
     expect(layer.decide(scribe.view(), budget({ threshold: tokens }))).toMatchObject({
       kind: 'ask',
-      when: 'now',
+      text: 'account',
     })
     expect(layer.decide(scribe.view(), budget({ threshold: tokens + 1 }))).toBeNull()
   })

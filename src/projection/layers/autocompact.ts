@@ -19,14 +19,20 @@ export const autocompactName = 'autocompact'
 export function autocompact(point: DialPoint | null = null, asksModel = false): Layer {
   return {
     name: autocompactName,
+    makesRoom: true,
+    isDue: (view, budget) => point !== null && isEarly(view, budget, point, asksModel),
     decide: (view, budget) => {
       const first = view.messages.at(0)
       const last = view.messages.last()
       if (first === undefined || last === undefined) return null
-      const isTime =
-        view.tokens >= budget.threshold || (point !== null && isEarly(view, budget, point, asksModel))
-      if (!isTime) return null
-      return { kind: 'ask', span: { from: first.from, to: last.to }, want: 'summary', when: 'now' }
+      const isFull = view.tokens >= budget.threshold
+      // On the prefix of another session nothing is saved by an early one.
+      const isOwn = (budget.ownFrom ?? 0) === 0
+      if (!isFull && !(isOwn && point !== null && isEarly(view, budget, point, asksModel))) return null
+      const why = isFull
+        ? `the view takes ${view.tokens} tokens, and at ${budget.threshold} it is compacted`
+        : 'carrying the older part along has cost more than putting it away does'
+      return { kind: 'ask', span: { from: first.from, to: last.to }, text: 'account', why }
     },
   }
 }

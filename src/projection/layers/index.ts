@@ -1,9 +1,8 @@
 // The standard layers in their order: budget, snip, microcompact, autocompact.
 // Snip speaks through its tool and through tags, not before a request, so no layer of that name stands here.
 import { pointOf, type Thrift } from '../dial.ts'
-import type { Budget, Layer } from '../layer.ts'
-import type { View } from '../view.ts'
-import { autocompact, isEarly } from './autocompact.ts'
+import type { Layer } from '../layer.ts'
+import { autocompact } from './autocompact.ts'
 import { microcompact, type MicrocompactOptions } from './microcompact.ts'
 import { toolResultBudget } from './tool-result-budget.ts'
 
@@ -30,16 +29,14 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   const pressure = options.pressure ?? options.autocompact === false
   const point = pointOf(options.thrift)
   const timeBased = options.timeBased ?? (point.clearsIdle >= 1 || options.autocompact === false)
-  const yields = (view: View, budget: Budget): boolean =>
-    options.autocompact !== false && isEarly(view, budget, point, options.asksModel)
-  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, yields, timeBased }))
+  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, timeBased }))
   if (options.autocompact !== false) layers.push(autocompact(point, options.asksModel))
   return layers
 }
 
 export { autocompact, autocompactName } from './autocompact.ts'
 export { microcompact, microcompactName, type MicrocompactOptions } from './microcompact.ts'
-export type { ClearingPrice } from './pricing.ts'
+export type { ClearingPrice } from '../../transcript/fact.ts'
 export { plainMarker } from './stub-text.ts'
 export type { PolicyOf, ResultRule } from './tool-policy.ts'
 export { toolResultBudget, toolResultBudgetName, type BudgetOptions } from './tool-result-budget.ts'

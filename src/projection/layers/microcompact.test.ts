@@ -5,7 +5,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
 import type { Budget, Proposal } from '../layer.ts'
 import { microcompact } from './microcompact.ts'
-import type { ClearingPrice } from './pricing.ts'
+import type { ClearingPrice } from '../../transcript/fact.ts'
 import { plainMarker } from './stub-text.ts'
 
 const layer = microcompact({ pressure: true })

@@ -1,12 +1,12 @@
 // Microcompact: old tool results leave, everything else stays. Age and count only nominate; a cold cache,
 // the economy or pressure decides. Time-based clearing goes first and keeps the other ways from running; where the
 // server deletes from its cache our bytes do not move, and when that cache is gone the deletions become stubs.
-import type { Edit, StubEdit } from '../../transcript/fact.ts'
+import type { ClearingPrice, Edit, StubEdit } from '../../transcript/fact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Budget, Layer, Proposal } from '../layer.ts'
 import { estimateBlock } from '../tokens.ts'
 import type { Part, View } from '../view.ts'
-import { freedBy, priceOf, tailOf, worthClearing, type ClearingPrice } from './pricing.ts'
+import { freedBy, priceOf, tailOf, worthClearing } from './pricing.ts'
 import { stubText } from './stub-text.ts'
 import { createSurveyor, type Candidate, type Survey } from './survey.ts'
 import type { PolicyOf } from './tool-policy.ts'
@@ -16,8 +16,6 @@ export interface MicrocompactOptions {
   readonly timeBased?: boolean | undefined
   /** At the threshold old results go before a text stands for anything; off unless set. */
   readonly pressure?: boolean | undefined
-  /** A boundary is about to come: it chooses better what stays, and needs the words for that. */
-  readonly yields?: ((view: View, budget: Budget) => boolean) | undefined
   readonly cached?: boolean | undefined
   /** The server clears by itself; then cached clearing and the economy leave it to that. */
   readonly native?: boolean | undefined
@@ -30,7 +28,6 @@ interface Settings {
   readonly policyOf: PolicyOf | undefined
   readonly timeBased: boolean
   readonly pressure: boolean
-  readonly yields: (view: View, budget: Budget) => boolean
   readonly cached: boolean
   readonly native: boolean
   readonly keep: number
@@ -55,7 +52,6 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
     policyOf: options.policyOf,
     timeBased: options.timeBased ?? true,
     pressure: options.pressure ?? false,
-    yields: options.yields ?? (() => false),
     cached: options.cached ?? true,
     native: options.native ?? false,
     keep: Math.max(1, options.keep ?? clearing.keep),
@@ -66,6 +62,7 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
   const stubOf = createStubs(settings.digestChars)
   return {
     name: microcompactName,
+    deletesFromCache: true,
     decide: (view, budget) => {
       const surveyed = survey(view)
       // Each when its result is new, so that a clear of hundreds has only to put them together.
@@ -124,7 +121,7 @@ function declined(view: View, budget: Budget, survey: Survey, settings: Settings
 /** Who clears, and what. Server-side clearing comes before ours, a cold cache before a warm one; pressure, where it is on, is heard whichever way was taken. */
 function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
   const nominated = nominate(survey, settings)
-  if (!budget.isWarm && settings.yields(view, budget)) return nothing
+  if (!budget.isWarm && budget.boundaryDue === true) return nothing
   if (settings.timeBased && isIdle(survey, budget, settings))
     return relieved(view, budget, survey, settings, {
       kind: 'time',

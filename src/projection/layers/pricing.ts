@@ -1,20 +1,11 @@
 // What clearing a set of results is worth, and which set is worth most. Whoever clears one result rewrites
 // everything behind it, so the best set is always "everything that may go from some place on": one pass finds it.
 import { defaults } from '../../settings/defaults.ts'
-import { priceOfReduction, type ReductionPrice } from '../economy.ts'
+import type { ClearingPrice } from '../../transcript/fact.ts'
+import { priceOfReduction } from '../economy.ts'
 import type { Budget } from '../layer.ts'
 import type { View } from '../view.ts'
 import type { Candidate } from './survey.ts'
-
-/** The numbers of a choice, as they are written down with it. */
-export interface ClearingPrice extends ReductionPrice {
-  /** Why it was made; `unsent`: before it was ever sent, `asked`: the model wanted it, `boundary`: a text stands for it. */
-  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired' | 'unsent' | 'asked' | 'boundary'
-  readonly isWarm: boolean
-  readonly freedTokens: number
-  readonly tailTokens: number
-  readonly expectedRequests: number
-}
 
 /** Where no price is known, the ratios that hold nearly everywhere. */
 export const plainRates = { read: 0.1, write: 1.25, output: 5 }

@@ -1,6 +1,6 @@
 // Snip: the model takes whole turns out of its own view. Every real input ends with a tag in the request copy;
 // the tag names the turn that begins there. The transcript never holds a tag, only the edit.
-import type { DropEdit, FactOf } from '../../transcript/fact.ts'
+import type { ClearingPrice, DropEdit, FactOf } from '../../transcript/fact.ts'
 import type { Uuid } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Fold } from '../fold.ts'
@@ -62,7 +62,7 @@ export type Snipped =
   | { readonly ok: false; readonly why: string }
 
 /** Estimated tokens that leave, and those that stay behind the first of them, as a price. */
-export type Pricing = (freed: number, tail: number) => unknown
+export type Pricing = (freed: number, tail: number) => ClearingPrice | undefined
 
 /** The edit that takes these turns out of the view, or why it may not be made. */
 export function snip(
@@ -89,6 +89,7 @@ export function snip(
   const first = Math.min(...[...gone].map((part) => part.from))
   const tail = [...fold.parts()].filter((part) => part.from > first && !gone.has(part)).reduce(addEstimate, 0)
   const tokens = Math.round(fold.view().factor * estimate)
+  const price = pricing(estimate, tail)
   const fact: FactOf<'view-edit'> = {
     type: 'view-edit',
     layer: snipName,
@@ -96,7 +97,7 @@ export function snip(
     edits: chosen.map((turn) => dropOf(turn.parts)).toSorted((a, b) => a.from - b.from),
     why: reason,
     tokensFreed: tokens,
-    price: pricing(estimate, tail),
+    ...(price === undefined ? {} : { price }),
   }
   const refused = viewRefusal(fold, fact)
   return refused === null

@@ -28,7 +28,10 @@ export function toolResultBudget(options: BudgetOptions = {}): Layer {
   const limit = options.messageChars ?? defaults.results.messageChars
   return {
     name: toolResultBudgetName,
-    decide: (view) => {
+    ownResultsOnly: true,
+    decide: (view, { ownFrom = 0 }) => {
+      // Until a fork's first request has gone out, the newest results are its parent's.
+      if (ownFrom > 0 && (view.lastRequest ?? -1) < ownFrom) return null
       const last = view.messages.last()
       if (last === undefined || last.role !== 'user') return null
       const isLeft = leftAlone(view)

@@ -1,11 +1,14 @@
-// Letting each layer speak once, cheapest first, each at what the earlier ones left. What a layer wants is written
-// as a fact before it counts; what is refused is said and not tried again (laws L1, L2).
+// Running the layers: each is asked once, cheapest first, at what the earlier ones left. What a layer wants is carried out
+// as it asks and written as a fact, under its name and with its reason, before it counts; what is refused is said and not tried again (laws L1, L2).
 import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal } from '../projection/layer.ts'
-import { microcompactName } from '../projection/layers/microcompact.ts'
+import type { EditRefusalCode } from '../projection/refusal.ts'
 import type { View } from '../projection/view.ts'
-import type { Declined, FactOf } from '../transcript/fact.ts'
-import { compact, isPlanRefusal } from './compacting/compact.ts'
+import type { PlanRefusalCode } from '../compaction/ladder.ts'
+import type { Declined, FactOf, Range } from '../transcript/fact.ts'
+import { after } from '../transcript/ids.ts'
+import type { CompactAsk, CompactRefusalCode } from './compacting/ask.ts'
+import { compact } from './compacting/compact.ts'
 import type { Core, Slice } from './core.ts'
 import { spilled } from './keeping/spilling.ts'
 import { budgetOf } from './limits/budget.ts'
@@ -13,11 +16,11 @@ import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './preparing/prepare.ts'
 import { deletionsIn } from './server-side/told.ts'
 
-export type Settled =
+export type LayersRun =
   | { readonly ok: true; readonly view: View; readonly declined: readonly Declined[] }
   | { readonly ok: false; readonly failure: TurnFailure }
 
-export async function settle(core: Core, layers: readonly Layer[], emit: Emit): Promise<Settled> {
+export async function runLayers(core: Core, layers: readonly Layer[], emit: Emit): Promise<LayersRun> {
   const outcome = core.room()
   if (!outcome.ok) return { ok: false, failure: { code: 'no-room', message: outcome.why } }
   const declined: Declined[] = []
@@ -48,7 +51,7 @@ async function stubDeletions(
   emit: Emit,
 ): Promise<TurnFailure | null> {
   const view = core.view()
-  const layer = layers.find(({ name }) => name === microcompactName)
+  const layer = layers.find(({ deletesFromCache }) => deletesFromCache === true)
   if (layer === undefined || view.changedFrom === null || deletionsIn(view).length === 0) return null
   return hear(core, layer, room, emit, [])
 }
@@ -60,68 +63,98 @@ async function hear(
   emit: Emit,
   declined: Declined[],
 ): Promise<TurnFailure | null> {
-  const budget = budgetOf(core, room)
+  const budget = layerBudget(core, room)
   const proposal = layer.decide(core.view(), budget)
   if (proposal === null) {
     const left = layer.declined?.(core.view(), budget) ?? null
     if (left !== null) declined.push({ layer: layer.name, ...left })
     return null
   }
-  if (proposal.kind === 'ask') return compacted(core, emit)
+  if (proposal.kind === 'ask') return summarised(core, layer.name, proposal, emit)
   const fact = await factOf(core, layer.name, proposal, budget)
-  if (fact === null) {
-    // A summary needs someone who writes it; without one the layer is heard in vain, and that is said.
-    const message = `${layer.name} asked for a ${proposal.kind}; nobody does that here`
-    emit({ type: 'notice', code: 'unanswered', message })
-    return null
-  }
+  if (fact === null) return null
   const { why, tokensFreed } = fact
   const written = await core.append([fact])
   if (written.ok) {
     emit({ type: 'view-edit', layer: layer.name, why, tokensFreed, seq: written.entries[0]!.seq })
     return null
   }
-  if (isRefusal(written.failure.code)) {
+  if (isHarmless(written.failure.code)) {
     emit({ type: 'notice', code: 'refused', message: `${layer.name}: ${written.failure.message}` })
     return null
   }
   return written.failure
 }
 
-/** A compaction that cannot be made ends nothing by itself: whether the view can be sent is asked afterwards. */
-async function compacted(core: Core, emit: Emit): Promise<TurnFailure | null> {
-  const outcome = await compact(core, { trigger: 'auto' }, emit)
+/** With what a layer may know of the others: on a cold cache, whether one of them is about to make room. */
+function layerBudget(core: Core, room: Room): Budget {
+  const budget = budgetOf(core, room)
+  if (budget.isWarm) return budget
+  const view = core.view()
+  return { ...budget, boundaryDue: core.options.layers.some((layer) => layer.isDue?.(view, budget) === true) }
+}
+
+/** A text that cannot be made ends nothing by itself: whether the view can be sent is asked afterwards. */
+async function summarised(
+  core: Core,
+  name: string,
+  { span, text, why }: Extract<Proposal, { kind: 'ask' }>,
+  emit: Emit,
+): Promise<TurnFailure | null> {
+  const outcome = await compact(
+    core,
+    { trigger: 'auto', layer: { name, why, text }, ...within(core, span) },
+    emit,
+  )
   if (outcome.ok) return null
   const { code, message } = outcome.failure
-  if (!isRefusal(code) && !isPlanRefusal(code)) return outcome.failure
+  if (!isHarmless(code)) return outcome.failure
   emit({ type: 'notice', code: 'not-compacted', message })
   return null
+}
+
+/** The ends of a span as they are chosen by hand; of the whole view none is, and the newest messages stay. */
+function within(core: Slice<'view'>, { from, to }: Range): Pick<CompactAsk, 'from' | 'upTo'> {
+  const { messages } = core.view()
+  const isAll = from <= (messages.at(0)?.from ?? 0) && to >= (messages.last()?.to ?? 0)
+  return isAll ? {} : { from, upTo: after(to) }
 }
 
 /** A proposal as a fact, once what it needs has been done. */
 async function factOf(
   core: Slice<'options' | 'state' | 'transcript' | 'view'>,
   layer: string,
-  proposal: Proposal,
+  proposal: Exclude<Proposal, { kind: 'ask' }>,
   budget: Budget,
 ): Promise<FactOf<'view-edit'> | null> {
   if (proposal.kind === 'spill') return spilled(core, layer, proposal, budget)
-  if (proposal.kind !== 'edit') return null
   const { edits, why, tokensFreed, price } = proposal
   const fact = { type: 'view-edit', layer, asked: 'automatic', edits, why, tokensFreed } as const
   return price === undefined ? fact : { ...fact, price }
 }
 
-const refusals = new Set([
-  'covered',
-  'overlap',
-  'held',
-  'pinned',
-  'splits-pair',
-  'not-stubbable',
-  'already-stubbed',
-  'user-words',
-  'nothing-left',
-  'no-such-entry',
-])
-const isRefusal = (code: string): boolean => refusals.has(code)
+/** What says: not now, and the session is as it was. Anything else is a failure of what was asked to help. */
+const harmless: Readonly<Record<EditRefusalCode | PlanRefusalCode | CompactRefusalCode, boolean>> = {
+  covered: true,
+  overlap: true,
+  held: true,
+  pinned: true,
+  'splits-pair': true,
+  'not-stubbable': true,
+  'already-stubbed': true,
+  'user-words': true,
+  'nothing-left': true,
+  'no-such-entry': true,
+  'no-such-edit': false,
+  'calls-open': false,
+  'nothing-new': true,
+  'nothing-to-compact': true,
+  'not-smaller': true,
+  'no-room': true,
+  busy: true,
+  blocked: true,
+  'no-recursion': true,
+  aborted: true,
+}
+const isHarmless = (code: string): boolean =>
+  Object.hasOwn(harmless, code) && harmless[code as keyof typeof harmless]
