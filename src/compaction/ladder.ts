@@ -63,13 +63,11 @@ export interface Plan {
   readonly shape: Shape | null
 }
 
-export type PlanRefusalCode = 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
-
 export type PlanOutcome =
   | { readonly ok: true; readonly plan: Plan }
   | {
       readonly ok: false
-      readonly code: PlanRefusalCode
+      readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
       readonly message: string
     }
 

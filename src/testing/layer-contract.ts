@@ -38,7 +38,7 @@ function factsOf(turns: number, resultChars: number): readonly Fact[] {
       const id = `toolu_${turn}_${round}`
       const calls = [call(id, 'Read', { file_path: `src/file-${turn % 3}.ts` })]
       facts.push(answered(calls, { id: `msg_${turn}_${round}`, stop: 'tool_use' }))
-      facts.push(result(id, `${'line of a file\n'.repeat(Math.ceil(resultChars / 15))}`))
+      facts.push(result(id, 'line of a file\n'.repeat(Math.ceil(resultChars / 15))))
     }
     facts.push(answered(`done with ${turn}`, { id: `msg_${turn}_end` }), {
       type: 'turn-end',

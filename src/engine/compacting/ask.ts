@@ -1,6 +1,6 @@
 // What is asked of a compaction, and what is told of one.
 import type { Audit } from '../../compaction/audit.ts'
-import type { PlanRefusalCode } from '../../compaction/ladder.ts'
+import type { PlanOutcome } from '../../compaction/ladder.ts'
 import type { Overflow } from '../../model/model.ts'
 import type { FactOf } from '../../transcript/fact.ts'
 import type { Range } from '../../transcript/fact.ts'
@@ -45,6 +45,8 @@ export interface Compacted {
   readonly restoredTokens: number
   readonly audit: Audit | null
 }
+
+export type PlanRefusalCode = Extract<PlanOutcome, { readonly ok: false }>['code']
 
 /** Why a compaction is not made, beside what a plan says: not now, and the session is as it was. */
 export type CompactRefusalCode = 'busy' | 'blocked' | 'no-recursion' | 'no-room' | 'aborted'
