@@ -112,7 +112,7 @@ export async function speed(): Promise<readonly SpeedRow[]> {
       await judging(root, `${looking.length} read-only commands`, looking),
       await judging(root, `${acting.length} commands that act`, acting),
       await judging(root, `a line of ${aKilobyte().length} characters`, [aKilobyte()], 2),
-      await judging(root, 'a command of 20,000 words', [manyWords(20_000)], 100, 3),
+      await judging(root, 'a command of 20,000 words', [manyWords(20_000)], 100),
       ...(await wall(root)),
     ]
   } finally {
