@@ -38,6 +38,8 @@ export function redactingStream(): RedactingStream {
 
 /** A place that no secret crosses: behind a line, and before a private key that has not ended yet. */
 function safeCut(text: string): number {
+  const lines = text.lastIndexOf('Private-Lines:')
+  if (lines >= 0 && text.length - lines < keyChars && !text.includes('Private-MAC:', lines)) return lines
   const key = text.lastIndexOf('-----BEGIN ')
   const keyEnd = key >= 0 && text.length - key < keyChars ? endOfKey(text, key) : 0
   if (keyEnd === null) return key

@@ -2,7 +2,10 @@
 // A secret becomes `[secret:<kind>:<characters>]`. The pass is linear in the text, and redacting twice changes nothing.
 // It goes through the text once and looks closer only at four places: where a word begins with a known mark, at `=` and
 // `:` behind a telling name, at `://` and at the head of a PEM block. Hashes and uuids on their own are not secrets.
-import { passwordName, secretName, secretShapes, type SecretShape } from './secret-shapes.ts'
+import { withoutColours, type Uncoloured } from './secrets/colours.ts'
+import { isPlaceholder } from './secrets/noise.ts'
+import { elementAt, namedValue, type Value } from './secrets/values.ts'
+import { secretShapes, type SecretShape } from './secret-shapes.ts'
 
 export interface Redacted {
   readonly text: string
@@ -22,14 +25,8 @@ const limits = {
   passes: 8,
   /** A private key without its end is taken out up to here. */
   pemChars: 16_384,
-  nameChars: 64,
-  /** Between a name and its `=` or `:`. */
-  nameGapChars: 6,
-  valueChars: 512,
-  /** Shortest value behind a telling name: of those people choose, of quoted ones, of bare ones. */
-  passwordChars: 6,
-  quotedChars: 12,
-  bareChars: 16,
+  /** How far before an option its command is looked for. */
+  behindChars: 200,
 }
 
 const LESS = 128
@@ -56,8 +53,10 @@ for (const shape of secretShapes) {
 
 const code = {
   upperA: 65,
+  upperP: 80,
   colon: 58,
   equals: 61,
+  greater: 62,
   open: 91,
   dash: 45,
   slash: 47,
@@ -66,11 +65,14 @@ const code = {
   newline: 10,
 }
 const look = new Uint8Array(LESS)
+look[code.upperP] = 1
 for (const [first, marks] of marksByFirst.entries()) if (marks.length > 0) look[first] = 1
-for (const char of [code.colon, code.equals, code.open, code.dash, code.tilde]) look[char] = 1
+for (const char of [code.colon, code.equals, code.greater, code.open, code.dash, code.tilde]) look[char] = 1
 
 /** `text` without its secrets, and what was taken out. */
 export function redact(text: string): Redacted {
+  const coloured = withoutColours(text)
+  if (coloured !== null) return redactColoured(text, coloured)
   let clean = pass(text)
   // A tag can free what stood right beside it without a gap, so look again, but not without end.
   for (let left = limits.passes; clean.glued && left > 1; left--) {
@@ -80,8 +82,33 @@ export function redact(text: string): Redacted {
   return { text: clean.text, found: clean.found }
 }
 
+/** Secrets are found without the colours, and taken out of the original with the codes in them. */
+function redactColoured(original: string, coloured: Uncoloured): Redacted {
+  let [text, plain]: [string, Uncoloured | null] = [original, coloured]
+  const found: FoundSecret[] = []
+  for (let left = limits.passes; left > 0 && plain !== null; left--) {
+    const { hits } = pass(plain.text)
+    if (hits.length === 0) break
+    const parts: string[] = []
+    let done = 0
+    for (const hit of hits) {
+      const { from, to } = plain.range(hit.from, hit.length)
+      parts.push(text.slice(done, from), tagOf(hit))
+      found.push({ kind: hit.kind, length: hit.length })
+      done = to
+    }
+    text = parts.join('') + text.slice(done)
+    plain = withoutColours(text)
+  }
+  // The last code may have gone with a secret.
+  if (plain !== null) return { text, found }
+  const rest = redact(text)
+  return { text: rest.text, found: [...found, ...rest.found] }
+}
+
 /** `glued`: a secret was taken out right beside something that may be one too. */
-function pass(text: string): Redacted & { readonly glued: boolean } {
+function pass(text: string): Redacted & { readonly glued: boolean; readonly hits: readonly Hit[] } {
+  const hits: Hit[] = []
   let glued = false
   const found: FoundSecret[] = []
   const parts: string[] = []
@@ -101,13 +128,14 @@ function pass(text: string): Redacted & { readonly glued: boolean } {
     if (hit.length > 0) {
       parts.push(text.slice(from, hit.from), tagOf(hit))
       found.push({ kind: hit.kind, length: hit.length })
+      hits.push(hit)
       glued ||= hit.from > from && /[\w~./-]/.test(text[hit.from - 1]!)
       from = hit.from + hit.length
       glued ||= from < text.length && /\w/.test(text[from]!)
     }
     at = hit.next
   }
-  return { text: found.length === 0 ? text : parts.join('') + text.slice(from), found, glued }
+  return { text: found.length === 0 ? text : parts.join('') + text.slice(from), found, glued, hits }
 }
 
 const tagOf = (found: FoundSecret) => `[secret:${found.kind}:${found.length}]`
@@ -120,19 +148,25 @@ export const holdsTag = (text: string): boolean => /\[secret:[a-z0-9-]{1,40}:[0-
 function hitAt(text: string, at: number, char: number, from: number): Hit | null {
   if (char === code.equals || char === code.colon) {
     return (
-      (char === code.colon ? (urlPassword(text, at) ?? botToken(text, at)) : null) ?? namedValue(text, at)
+      (char === code.colon ? (urlPassword(text, at) ?? botToken(text, at)) : null) ??
+      hitOf(namedValue(text, at))
     )
   }
+  if (char === code.greater) return hitOf(elementAt(text, at))
   if (char === code.open) {
     const end = matchEnd(tag, text, at)
     return end === null ? null : { kind: '', length: 0, from: at, next: end }
   }
   if (char === code.tilde) return azureClientSecret(text, at)
   if (char === code.dash && text.startsWith('-----BEGIN ', at)) return privateKey(text, at)
+  if (char === code.upperP && text.startsWith(puttyHead, at)) return puttyKey(text, at)
   const next = text.charCodeAt(at + 1)
   if (!isIn(second[char]!, next) || !(at === from || beginsWord(text, at))) return null
   return shaped(text, at, marksByFirst[char]!)
 }
+
+const hitOf = (value: Value | null): Hit | null =>
+  value === null ? null : { ...value, next: value.from + value.length }
 
 /** Letters of an escape sequence (`\n`, `\t` in quoted text) do not belong to the word behind them. */
 function beginsWord(text: string, at: number): boolean {
@@ -148,13 +182,19 @@ function shaped(text: string, at: number, marks: readonly Mark[]): Hit | null {
     const { kind, token } = shape
     token.lastIndex = at
     const match = token.exec(text)
-    if (match === null) continue
+    if (match === null || (shape.behind !== undefined && !stands(shape.behind, text, at))) continue
     const value = match.groups?.['value'] ?? match[0]
     const from = at + match[0].lastIndexOf(value)
     if (isPlaceholder(value)) continue
     return { kind, length: value.length, from, next: from + value.length }
   }
   return null
+}
+
+/** Whether the line says so before a place. */
+function stands(what: RegExp, text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - limits.behindChars), at)
+  return what.test(before.slice(before.lastIndexOf('\n') + 1))
 }
 
 const pemHead = /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
@@ -172,7 +212,22 @@ function privateKey(text: string, at: number): Hit | null {
   return { kind: 'private-key', length: head - at + length, from: at, next: head + length }
 }
 
-const urlWithPassword = /:\/\/[^\s:@/'"`<>\\]{0,100}:(?<value>[^\s@/'"`<>\\]{1,200})@[A-Za-z0-9.[{$-]/y
+const puttyHead = 'Private-Lines:'
+
+/** Up to its check sum, or as far as the lines look like one; lines may be numbered, or begin with the name of their file. */
+function puttyKey(text: string, at: number): Hit | null {
+  const head = at + puttyHead.length
+  const room = text.slice(head, head + limits.pemChars)
+  const foot = room.indexOf('Private-MAC')
+  const lines = /^[ ]?[0-9]{1,4}(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{4,80}(?=[\s\\"']|$)){1,400}/.exec(room)?.[0]
+  const length = foot >= 0 ? room.slice(0, foot).trimEnd().length : (lines?.length ?? 0)
+  const isEmpty = /^[ ]?[0-9]{0,4}$/.test(room.slice(0, length)) || room.startsWith(' [secret:')
+  return isEmpty ? null : { kind: 'private-key', length, from: head, next: head + length }
+}
+
+// A slash or a quote inside a password is followed by more of it; behind a port a path begins.
+const urlWithPassword =
+  /:\/\/[^\s:@/'"`<>\\[]{0,100}:(?![0-9]{1,5}[/?#]|port\/)(?<value>(?:[^\s@/'"`<>\\]|[/'"](?=[^\s@/'"`<>\\,;:)\]}+])){1,200})@[A-Za-z0-9.[{$-]/iy
 
 function urlPassword(text: string, at: number): Hit | null {
   if (text.charCodeAt(at + 1) !== code.slash) return null
@@ -189,7 +244,8 @@ const botTail = /:AA[A-Za-z0-9_-]{33}(?![A-Za-z0-9_-])/y
 function botToken(text: string, at: number): Hit | null {
   if (text.charCodeAt(at + 1) !== code.upperA) return null
   const end = matchEnd(botTail, text, at)
-  if (end === null || !/(?<!\w)[0-9]{8,10}$/.test(text.slice(Math.max(0, at - 11), at))) return null
+  if (end === null || !/(?<![A-Za-z0-9_])(?:bot)?[0-9]{8,10}$/.test(text.slice(Math.max(0, at - 14), at)))
+    return null
   return { kind: 'telegram-token', length: end - at - 1, from: at + 1, next: end }
 }
 
@@ -200,84 +256,6 @@ function azureClientSecret(text: string, at: number): Hit | null {
   const end = matchEnd(azureTail, text, at)
   return end === null ? null : { kind: 'azure-client-secret', length: end - at + 5, from: at - 5, next: end }
 }
-
-// ---- values behind a telling name ----
-
-const quotedValue = /[:=]{1,2}[ \t]{0,4}(?<open>\\{0,3}["'`])(?<value>[^"'`\s\\]{1,512})\k<open>/y
-const bareValue = /[:=][ \t]{0,4}(?<value>[^\s"'`,;(){}<>[\]\\$]{1,512})(?=[\s"'`,;&]|\\[nrt]|$)/y
-
-/** `name = "value"`, `"name": "value"`, `NAME=value`. */
-function namedValue(text: string, at: number): Hit | null {
-  const name = nameBefore(text, at)
-  if (name === null || !secretName.test(name)) return null
-  const byPerson = passwordName.test(name)
-  quotedValue.lastIndex = at
-  const quoted = quotedValue.exec(text)
-  const value = quoted?.groups?.['value']
-  if (value !== undefined) {
-    const shortest = byPerson ? limits.passwordChars : limits.quotedChars
-    if (
-      value.length < shortest ||
-      !(byPerson ? looksChosen(value) : looksRandom(value)) ||
-      isPlaceholder(value)
-    )
-      return null
-    return valueHit(name, at + quoted![0].lastIndexOf(value), value)
-  }
-  bareValue.lastIndex = at
-  const bare = bareValue.exec(text)?.groups?.['value']
-  if (bare === undefined || bare.length < (byPerson ? limits.passwordChars : limits.bareChars)) return null
-  if (
-    isCode(bare) ||
-    isPlaceholder(bare) ||
-    !(byPerson ? looksChosen(bare) && looksMixed(bare) : looksRandom(bare))
-  )
-    return null
-  return valueHit(name, text.indexOf(bare, at), bare)
-}
-
-const valueHit = (name: string, from: number, value: string): Hit => {
-  const kind = passwordName.test(name)
-    ? 'password'
-    : /token$/i.test(name)
-      ? 'token'
-      : /key$/i.test(name)
-        ? 'key'
-        : 'secret'
-  return { kind, length: value.length, from, next: from + value.length }
-}
-
-const lastOfName = new Uint8Array(LESS)
-for (const char of 'dDtTnNyYeEsSlL') lastOfName[char.charCodeAt(0)] = 1
-const between = new Uint8Array(LESS)
-for (const char of ' \t"\'`\\:]?') between[char.charCodeAt(0)] = 1
-
-function nameBefore(text: string, at: number): string | null {
-  let end = at
-  while (end > 0 && end > at - limits.nameGapChars && isIn(between, text.charCodeAt(end - 1))) end--
-  const last = text.charCodeAt(end - 1)
-  if (!isIn(lastOfName, last)) return null
-  let from = end
-  while (from > 0 && end - from < limits.nameChars) {
-    const char = text.charCodeAt(from - 1)
-    if (!isIn(word, char)) break
-    from--
-  }
-  return end - from < 3 ? null : text.slice(from, end)
-}
-
-const looksChosen = (value: string) => /[0-9!@#%^&*+=~?]/.test(value) && /[A-Za-z]/.test(value)
-const looksMixed = (value: string) => /[0-9]/.test(value) && /[A-Za-z]/.test(value)
-/** Noise has several digits among its letters; names and sentences have few. */
-const looksRandom = (value: string) => (value.match(/[0-9]/g)?.length ?? 0) >= 3 && /[A-Za-z]/.test(value)
-const isCode = (value: string) =>
-  /^[A-Za-z_$][\w$]*(?:[.:?!]{1,2}[A-Za-z_$][\w$]*)+$/.test(value) ||
-  /^[A-Za-z_]+[0-9]?$/.test(value) ||
-  /^(?:\.{0,2}\/|~\/|https?:)/.test(value)
-const isPlaceholder = (value: string) =>
-  /^(?:\$|%|\{\{|<|\[|\*{3}|x{4,}|\.{3}|your|my[_-]|example|change|placeholder|dummy|fake|mock|test|sample|redacted|process\.|os\.|env[.[(]|secrets?\.)/i.test(
-    value,
-  ) || /^(.)\1*$/.test(value)
 
 function matchEnd(pattern: RegExp, text: string, at: number): number | null {
   pattern.lastIndex = at

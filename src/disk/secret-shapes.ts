@@ -8,6 +8,8 @@ export interface SecretShape {
   readonly starts: readonly string[]
   /** The whole token, begun at its start. A named group `value` limits what is taken out. */
   readonly token: RegExp
+  /** What its line says before it; without that it is none. */
+  readonly behind?: RegExp | undefined
 }
 
 const shape = (kind: string, starts: string, token: string): SecretShape => ({
@@ -16,7 +18,16 @@ const shape = (kind: string, starts: string, token: string): SecretShape => ({
   token: new RegExp(token, 'y'),
 })
 
+/** An option that holds a password, of the commands for which it does. */
+const option = (starts: string, token: string, behind: RegExp): SecretShape => ({
+  ...shape('password', starts, token),
+  behind,
+})
+
 const base64Url = '[A-Za-z0-9_-]'
+/** An option with its value behind a blank, `=` or nothing, quoted or not. */
+const optionHead = (name: string): string => `${name}[ =]{0,4}["']?`
+const optionValue = '(?<value>[^\\s"\'`$<>|&;-][^\\s"\'`$<>|&;]{3,200})'
 
 /** Keys of those who answer, and of what is built around them. */
 const models = [
@@ -55,6 +66,7 @@ const codeHosts = [
 
 const clouds = [
   shape('aws-key-id', 'AKIA ASIA ABIA ACCA', 'A(?:KIA|SIA|BIA|CCA)[A-Z2-7]{16}(?![A-Za-z0-9])'),
+  shape('dropbox-token', 'sl.', `sl\\.(?:u\\.)?${base64Url}{40,2000}`),
   shape('google-key', 'AIza', `AIza${base64Url}{35}`),
   shape('google-oauth', 'ya29.', `ya29\\.${base64Url}{20,400}`),
   shape('google-oauth', 'GOCSPX-', `GOCSPX-${base64Url}{20,40}`),
@@ -146,14 +158,43 @@ const anywhere = [
     '[Bb]asic[ ]{1,4}(?<value>(?=[A-Za-z+/]{0,200}[0-9=])[A-Za-z0-9+/]{12,400}={0,2})(?![A-Za-z0-9_./-])',
   ),
   shape(
-    'password',
-    '--password --passwd --pass',
-    '--pass(?:wor|w)?d?[ ]{1,4}(?<value>(?=[^\\s0-9]{0,200}[0-9])[^\\s$<>|&;]{6,200})',
+    'key',
+    'client-key-data',
+    'client-key-data\\\\?["\']?:[ ]{0,4}\\\\?["\']?(?<value>[A-Za-z0-9+/]{16,16384}={0,2})',
+  ),
+  // Base64 of a private key with its head, as configurations of clusters hold it.
+  shape(
+    'private-key',
+    'LS0tLS1CRUdJTiB',
+    'LS0tLS1CRUdJTiB(?:SU0EgUFJJVkFURSBLRVkt|QUklWQVRFIEtFWS0t|FQyBQUklWQVRFIEtFWS0t|PUEVOU1NIIFBSSVZBVEUgS0VZ|FTkNSWVBURUQgUFJJVkFURSBLRVkt)[A-Za-z0-9+/=]{0,16384}',
   ),
   shape(
     'password',
+    '--password --passwd --pass',
+    '--pass(?:wor|w)?d?[ ]{1,4}["\']?(?<value>(?=[^\\s0-9]{0,200}[0-9])[^\\s$<>|&;"\']{6,200})',
+  ),
+  option(
+    '-u --user --proxy-user',
+    `${optionHead('-(?:u|-user|-proxy-user)')}[^\\s:"'@/$]{1,80}:${optionValue}`,
+    /\bcurl\b/,
+  ),
+  option('-p', `-p["']?${optionValue}`, /\b(?:mysql\w*|mariadb[\w-]*)\b[^|;&]*$/),
+  option(
+    '-p',
+    `${optionHead('-p')}${optionValue}`,
+    /\b(?:sshpass|docker login|podman login|helm registry login)\b[^|;&]*$/,
+  ),
+  option('-a', `${optionHead('-a')}${optionValue}`, /\bredis-cli\b[^|;&]*$/),
+  option(
+    '-w',
+    `${optionHead('-w')}${optionValue}`,
+    /\bldap(?:search|modify|add|delete|whoami|passwd)\b[^|;&]*$/,
+  ),
+  option('pass:', `pass:${optionValue}`, /-pass(?:in|out|phrase)?[ =]["']?$/),
+  shape(
+    'password',
     'login',
-    'login[ \\t]{1,8}[^\\s]{1,100}\\s{1,8}password[ \\t]{1,8}(?<value>[^\\s]{4,200})',
+    'login[ \\t]{1,8}[^\\s]{1,100}(?:\\s{1,8}|[ \\t\\r]{0,4}\\n[^\\n]{0,120}?[ \\t:-])password[ \\t]{1,8}(?<value>[^\\s]{4,200})',
   ),
 ]
 

@@ -1,0 +1,37 @@
+// Secrets in what a command's model sees and what is kept, by every way an output takes, through the command itself.
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import { desk, server } from '../cli/pal.ts'
+import { formats, randomFrom } from '../secret-formats.ts'
+
+const seed = Number(process.env['SECRET_SEED'] ?? Date.now() % 1_000_000_007)
+
+it(`[B6] [B15] no format is left in what Read, Bash, Grep and a job show, nor in what is kept (SECRET_SEED=${seed})`, async () => {
+  const random = randomFrom(seed)
+  const made = formats.map((format) => ({ name: format.name, ...format.make(random) }))
+  const { access, simulator } = await server([
+    [call('Read', { file_path: 'all.txt' }, 'c1')],
+    [call('Bash', { command: 'cat all.txt' }, 'c2')],
+    [call('Bash', { command: 'cat all.txt >&2' }, 'c3')],
+    [call('Grep', { pattern: '.', path: 'all.txt', output_mode: 'content', limit: 1000 }, 'c4')],
+    [call('Bash', { command: 'cat all.txt', background: true }, 'c5')],
+    [call('Bash', { command: 'sleep 1' }, 'c6')],
+    [call('Jobs', { action: 'read', id: '1' }, 'c7')],
+    'done',
+  ])
+  const at = await desk(access)
+  await writeFile(join(at.project, 'all.txt'), made.map(({ text }) => text).join('\n---\n'))
+  const { code, err } = await at.pal(['-p', '--allow', 'Bash', 'Look at all.txt'])
+  expect([code, err]).toEqual([0, expect.any(String)])
+  const sent = simulator.log.requests.map(({ body }) => JSON.stringify(body)).join('\n')
+  expect(sent.match(/tool_result/g)!.length).toBeGreaterThan(5)
+  const kept: string[] = []
+  for (const file of await readdir(at.state, { recursive: true, withFileTypes: true }))
+    if (file.isFile()) kept.push(await readFile(join(file.parentPath, file.name), 'utf8'))
+  const left = (text: string) =>
+    made.filter(({ parts }) => parts.some((part) => text.includes(part.slice(0, 10)))).map(({ name }) => name)
+  expect(kept.join()).toContain('[secret:')
+  expect([left(sent), left(kept.join('\n'))]).toEqual([[], []])
+}, 60_000)
