@@ -2,6 +2,7 @@
 export { createPermission } from './permission.ts'
 export type { Grants, Permission, PermissionOptions } from './permission.ts'
 export { safeTools } from './judge.ts'
+export type { Judge, JudgedCall, Ruling } from './pipeline.ts'
 export { permissionModes } from './verdict.ts'
 export type { PermissionMode, Verdict } from './verdict.ts'
 export { parseRule } from './rule.ts'
