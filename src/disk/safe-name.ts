@@ -11,13 +11,14 @@ export function safeName(id: string): string {
 }
 
 /**
- * How a careless file system compares names: composed, without case, without what Windows drops at the end.
+ * How a careless file system compares names: composed, without case, without what Windows drops at the end
+ * and without the name of a stream, by which a folder has a second name there.
  * Two names that fold alike may be the same file, so protected names are compared folded.
  */
 export function foldName(name: string): string {
   return name
     .normalize('NFC')
-    .replace(/::\$DATA$/i, '')
+    .replace(/:[^:]*:\$[a-z_]+$/i, '')
     .replace(/[. ]+$/, '')
     .toLowerCase()
     .normalize('NFC')

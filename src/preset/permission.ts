@@ -1,5 +1,6 @@
 // Permissions as the preset wires them: rules and mode from the settings, paths from the project.
-import type { FileSystem } from '../disk/fs.ts'
+import { join } from 'node:path'
+import { machineFileSystem, type FileSystem } from '../disk/fs.ts'
 import type { GivenRule } from '../settings/rule-list.ts'
 import { ruleLists } from '../settings/rule-list.ts'
 import type { Settings } from '../settings/schema.ts'
@@ -59,7 +60,24 @@ export function sandboxOf(
     writable: [...(settings.sandboxWrite ?? []), ...more],
     home: homeOf(options),
     hidden: [home],
+    state: join(home, 'sandbox'),
+    path: options.environment['PATH'],
   })
+}
+
+/** One line for a person: that there is no wall, and what follows from it. */
+export const withoutSandbox = (why: string): string =>
+  `no sandbox (${why}): a command that is allowed can do whatever you can`
+
+/** The same at the start of a conversation, unless the wall stands or the user does not want it. */
+export async function missingSandbox(
+  place: Omit<PermissionSetup, 'environment'> & { readonly home: string },
+  environment: PermissionSetup['environment'],
+  say: (line: string) => void,
+): Promise<void> {
+  if (place.settings.sandbox === 'off') return
+  const why = await sandboxOf({ ...place, environment }, machineFileSystem).state()
+  if (why !== null) say(withoutSandbox(why))
 }
 
 const rulesIn = (settings: Settings): readonly GivenRule[] =>

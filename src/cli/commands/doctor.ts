@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
+import { findProgram } from '../../disk/programs.ts'
 import { lockOwner } from '../../disk/lock.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { lookUp } from '../../model/models.ts'
 import { modelOf, projectStore, sessionsFolder, tableOf } from '../../preset.ts'
-import { sandboxOf } from '../../preset/permission.ts'
+import { sandboxOf, withoutSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { layoutOf } from '../../stores/files/layout.ts'
 import { lockOptionsOf, thisMachine } from '../../stores/files/machine.ts'
@@ -35,7 +36,7 @@ export async function doctor(io: Io, flags: LookFlags): Promise<Exit> {
     whoAnswers(place),
     knownModel(place),
     await ripgrep(),
-    await git(),
+    await git(place),
     await sandbox(place),
     ...settings(place),
     ...(await sessionHealth(place)),
@@ -121,9 +122,12 @@ async function ripgrep(): Promise<Check> {
     : good('ripgrep', found)
 }
 
-async function git(): Promise<Check> {
+async function git(place: Workplace): Promise<Check> {
+  const { root, cwd } = place.project
+  const program = findProgram('git', place.io.environment['PATH'], [root, cwd])
   const version = await new Promise<string | null>((resolve) => {
-    execFile('git', ['--version'], { timeout: defaults.cli.probeMs }, (error, stdout) =>
+    if (program === null) return resolve(null)
+    execFile(program, ['--version'], { timeout: defaults.cli.probeMs }, (error, stdout) =>
       resolve(error === null ? stdout.trim() : null),
     )
   })
@@ -140,13 +144,17 @@ async function sandbox(place: Workplace): Promise<Check> {
   ).state()
   if (why === null)
     return good('sandbox', `commands run behind it, ${network ? 'with' : 'without'} the network`)
-  const found = `commands run without it: ${why}`
+  const way = process.platform === 'linux' ? 'install bubblewrap (bwrap)' : null
   if (mode === 'require')
-    return bad('sandbox', `no command runs: ${why}`, 'install bubblewrap, or set sandbox to auto')
+    return bad(
+      'sandbox',
+      `no command runs: ${why}`,
+      `${way === null ? '' : `${way}, or `}set sandbox to auto`,
+    )
   return note(
     'sandbox',
-    found,
-    mode === 'off' ? 'set sandbox to auto' : 'install bubblewrap (bwrap) if you want it',
+    withoutSandbox(why),
+    mode === 'off' ? 'set sandbox to auto' : (way ?? 'read each command before you allow it'),
   )
 }
 

@@ -6,6 +6,7 @@ import type { Emit, LiveEvent } from '../../engine/live.ts'
 import type { Preset } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/changing/changes.ts'
+import { missingSandbox } from '../../preset/permission.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { complain, openPreset, type Opened, type TalkOptions } from '../headless.ts'
 import { createReporter } from '../output.ts'
@@ -79,6 +80,7 @@ class Talk implements Scene {
     const stopListening = this.#io.onInterrupt(() => this.#interrupt())
     try {
       this.#io.err('pal: line by line; /help lists the commands\n')
+      await missingSandbox(this.place, this.#io.environment, (line) => this.#io.err(`pal: ${line}\n`))
       const waiting = await waitingAtStart(this)
       if (waiting !== null) void this.#run(() => this.#trustAtStart(waiting))
       else if (this.#options.continue || this.#options.resume !== undefined) {

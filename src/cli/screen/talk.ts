@@ -10,6 +10,7 @@ import type { Preset } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
+import { missingSandbox } from '../../preset/permission.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { openPreset, type Opened, type TalkOptions } from '../headless.ts'
 import { commandList, runCommand } from '../talk/commands.ts'
@@ -201,6 +202,7 @@ class ScreenTalk implements Scene {
   /** Shows what a session that is gone on with holds. */
   async #begin(): Promise<Exit> {
     this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
+    await missingSandbox(this.place, this.place.io.environment, (line) => this.#log.notice(line))
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
     const opened = await acted(async () => {
       this.#log.show((await this.session()).view())

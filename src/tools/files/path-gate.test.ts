@@ -112,6 +112,24 @@ describe('the gate', () => {
       expect(unwritableName(name)).toBeNull()
   })
 
+  it('[PM69] a protected name is one in every spelling a file system may take for it', () => {
+    for (const name of [
+      '.GIT/config',
+      'GIT~1/config',
+      'git~1/hooks/x',
+      '.git./config',
+      '.git /config',
+      '.git::$INDEX_ALLOCATION/config',
+      '.Git:$I30:$INDEX_ALLOCATION/config',
+      'sub/.git::$index_allocation/hooks/pre-commit',
+      '.mcp.json::$DATA',
+      '.PALIMPSEST::$INDEX_ALLOCATION/settings.json',
+    ])
+      expect([name, unwritableName(name)]).not.toEqual([name, null])
+    for (const name of ['a:b/c', 'git::x/config', '.gitx::$INDEX_ALLOCATION/y'])
+      expect([name, unwritableName(name)]).toEqual([name, null])
+  })
+
   it('[B62] the folders that are opened may be written, and only those', async () => {
     const memory = join(at.root, '..', '.palimpsest', 'memory')
     mkdirSync(memory, { recursive: true })

@@ -63,10 +63,13 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
       if (!started.ok) return failed(`The shell could not be started: ${started.why}`)
       const outcome = await follow(started.group, input.timeout ?? limits.bashTimeoutMs, env, signal)
       await ended()
-      return explained(outcome, [
-        group.before.length === 0 ? null : (options.sandbox?.explains(textOf(outcome)) ?? null),
-        ground.leftOut.length === 0 ? null : leftOutNote(ground.leftOut),
-      ])
+      return noticed(
+        explained(outcome, [
+          group.before.length === 0 ? null : (options.sandbox?.explains(textOf(outcome)) ?? null),
+          ground.leftOut.length === 0 ? null : leftOutNote(ground.leftOut),
+        ]),
+        options.sandbox?.notices() ?? [],
+      )
     },
   }
 }
@@ -126,6 +129,11 @@ const textOf = (outcome: ToolOutcome): string =>
 const leftOutNote = (names: readonly string[]): string =>
   `[git ran unasked, so without these settings of the repository: ${names.slice(0, notedSettings).join(', ')}${names.length > notedSettings ? ' …' : ''}]`
 const notedSettings = 8
+
+const noticed = (outcome: ToolOutcome, notices: readonly string[]): ToolOutcome => ({
+  ...outcome,
+  content: [...outcome.content, ...notices.map((text) => ({ type: 'text' as const, text }))],
+})
 
 /** A failure that its surroundings explain says so: nobody looks for a broken network that is only closed. */
 function explained(outcome: ToolOutcome, notes: readonly (string | null)[]): ToolOutcome {

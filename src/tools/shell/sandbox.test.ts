@@ -1,6 +1,10 @@
 // Commands behind the wall, with the real bubblewrap; without it these are left out with a line that says so.
 import { spawnSync } from 'node:child_process'
 import {
+  accessSync,
+  chmodSync,
+  constants,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +17,7 @@ import {
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../disk/fs.ts'
@@ -21,12 +25,18 @@ import { createReadFiles } from '../files/read-files.ts'
 import type { ToolEnv, ToolOutcome } from '../tool.ts'
 import { bashTool } from './bash.ts'
 import { createJobs } from './jobs.ts'
+import { createPlaceholders } from './placeholders.ts'
 import { createSandbox, type SandboxOptions } from './sandbox.ts'
 
-// Not below the temporary folder, where the repository may lie: the wall gives commands another one.
+// Not below a temporary folder where there is another place: the wall gives commands other temporary folders.
 const packages = realpathSync(join(import.meta.dirname, '..', '..', '..', 'node_modules'))
-const isBelowTemporary = packages.startsWith(`${realpathSync(tmpdir())}/`)
-const base = realpathSync(mkdtempSync(join(isBelowTemporary ? homedir() : packages, '.sandbox-')))
+const hiddenFolders = [realpathSync(tmpdir()), '/tmp', '/var/tmp', '/run']
+const isShown = (folder: string) =>
+  !hiddenFolders.some((hidden) => folder === hidden || folder.startsWith(`${hidden}/`))
+const ground = [packages, realpathSync(homedir()), '/var/lib', '/opt'].find(
+  (folder) => isShown(folder) && isWritable(folder),
+)
+const base = realpathSync(mkdtempSync(join(ground ?? packages, '.sandbox-')))
 const [project, home, state] = ['project', 'home', 'home/.palimpsest'].map((name) => join(base, name)) as [
   string,
   string,
@@ -48,6 +58,7 @@ const options: SandboxOptions = {
   writable: [],
   home,
   hidden: [state],
+  state: join(state, 'sandbox'),
 }
 const env: ToolEnv = {
   cwd: project,
@@ -66,12 +77,12 @@ afterAll(async () => {
 })
 const textOf = (outcome: ToolOutcome) =>
   outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
-const run = async (command: string, over: Partial<SandboxOptions> = {}, timeout?: number) => {
+const run = async (command: string, over: Partial<SandboxOptions> = {}, timeout?: number, cwd = project) => {
   const environment = { PATH: process.env['PATH'], HOME: home }
   const bash = bashTool({ environment, jobs, sandbox: createSandbox({ ...options, ...over }) })
   const outcome = await bash.run(
     { command, timeout, background: undefined },
-    env,
+    { ...env, cwd },
     new AbortController().signal,
   )
   return { text: textOf(outcome), isError: outcome.isError }
@@ -89,7 +100,8 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     expect(readFileSync(join(project, 'made.txt'), 'utf8')).toBe('x\n')
     const outside = await run(`echo x > ${join(base, 'outside.txt')}`)
     expect(outside.isError).toBe(true)
-    expect(outside.text).toMatch(/Read-only file system[\s\S]*\[it ran in the sandbox/)
+    if (ground !== undefined)
+      expect(outside.text).toMatch(/Read-only file system[\s\S]*\[it ran in the sandbox/)
     expect(existsSync(join(base, 'outside.txt'))).toBe(false)
     await run(
       `echo x > ${join(tmpdir(), 'pal-sandbox-canary')}; echo x > ${join(homedir(), 'pal-sandbox-canary')}`,
@@ -159,10 +171,182 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
   })
 })
 
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A repository with a commit, as git makes it. */
+function repository(name: string): string {
+  const at = join(base, name)
+  mkdirSync(at)
+  git(at, 'init', '-q', '-b', 'main')
+  git(at, 'config', 'user.email', 'n@x')
+  git(at, 'config', 'user.name', 'n')
+  writeFileSync(join(at, 'a.txt'), 'one\n')
+  git(at, 'add', '-A')
+  git(at, 'commit', '-qm', 'first')
+  return at
+}
+const git = (cwd: string, ...words: readonly string[]): string =>
+  spawnSync('git', words, { cwd, env: { PATH: process.env['PATH'], HOME: home } }).stdout.toString()
+/** Every name below a folder, with what it is. */
+const namesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.parentPath.includes('objects') && !entry.parentPath.includes('logs'))
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .toSorted()
+
 async function goneSoon(lives: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 100 && lives(); tries++) await pause(20)
   return !lives()
 }
+
+describe.skipIf(!works)('what runs later (needs bubblewrap)', () => {
+  const mark = join(base, 'MARK')
+  const evil = join(base, 'evil')
+  writeFileSync(evil, `#!/bin/sh\necho ran >> ${mark}\n`)
+  chmodSync(evil, 0o755)
+  const config = `[core]\\n\\tfsmonitor = ${evil}\\n`
+  /** What the user does next, outside. */
+  const goOn = (at: string) => {
+    for (const words of [['status'], ['diff'], ['add', '-A'], ['commit', '-qm', 'next'], ['log', '-p']])
+      git(at, ...words)
+  }
+  const plants: readonly string[] = [
+    `mv .git .old && cp -r .old .git && printf '${config}' >> .git/config`,
+    `cp -r .git g2 && printf '${config}' >> g2/config && echo ../g2 > .git/commondir`,
+    `cp -r .git g2 && printf '${config}' >> g2/config && rm -rf .git && echo 'gitdir: g2' > .git`,
+    `cp -r .git g2 && printf '${config}' >> g2/config && mv .git .old; ln -s g2 .git`,
+    `mkdir -p .git/hooks && cp ${evil} .git/hooks/pre-commit && cp ${evil} .git/hooks/post-index-change`,
+    `rm -rf .git/hooks; mkdir .git/hooks; cp ${evil} .git/hooks/pre-commit`,
+    `printf '${config}' >> .git/config; printf '${config}' > .git/config.worktree; git config core.fsmonitor ${evil}`,
+    `git config --file .git/x core.fsmonitor ${evil} && mv .git/x .git/config`,
+    `mkdir -p .git/info; echo '* filter=f' > .git/info/attributes; git config filter.f.clean ${evil}`,
+    `ln -sf ${evil} .git/hooks/pre-commit; ln -sfn $PWD .git/hooks; cp ${evil} pre-commit`,
+  ]
+
+  it('[PM65] nothing that git obeys can be planted, moved or made, and nothing of the wall stays', async () => {
+    for (const [nr, plant] of plants.entries()) {
+      const at = repository(`later${nr}`)
+      if (nr % 2 === 0) rmSync(join(at, '.git', 'hooks'), { recursive: true })
+      const before = namesIn(join(at, '.git'))
+      await run(plant, { root: at }, undefined, at)
+      const made = namesIn(join(at, '.git')).filter((name) => !before.includes(name))
+      expect(
+        made.filter((name) => /hooks|config|commondir|info|modules/.test(name)),
+        plant,
+      ).toEqual([])
+      goOn(at)
+      expect(existsSync(mark), plant).toBe(false)
+    }
+  })
+
+  it('[PM65] the same holds for submodules and for worktrees of the repository', async () => {
+    const at = repository('with-modules')
+    const other = repository('other')
+    git(at, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', other, 'deep/sub')
+    git(at, 'commit', '-qm', 'module')
+    git(at, 'worktree', 'add', '-q', join(base, 'linked'), '-b', 'side')
+    await run(
+      `printf '${config}' >> .git/modules/deep/sub/config; cp -r .git/modules/deep/sub g3; printf '${config}' >> g3/config
+      rm -f deep/sub/.git; echo "gitdir: $PWD/g3" > deep/sub/.git; mv deep deep2; mkdir -p deep/sub; echo "gitdir: $PWD/g3" > deep/sub/.git
+      cp -r .git g4; printf '${config}' >> g4/config; echo $PWD/g4 > .git/worktrees/linked/commondir; mv .git/worktrees/linked .git/worktrees/x`,
+      { root: at },
+      undefined,
+      at,
+    )
+    goOn(at)
+    goOn(join(at, 'deep', 'sub'))
+    goOn(join(base, 'linked'))
+    expect(existsSync(mark)).toBe(false)
+  })
+
+  it('[PM66] a folder without a repository stays one, and is left as it was', async () => {
+    const at = join(base, 'bare-folder')
+    mkdirSync(at)
+    cpSync(join(repository('lender'), '.git'), join(at, 'g2'), { recursive: true })
+    const { text } = await run(
+      `printf '${config}' >> g2/config; echo 'gitdir: g2' > .git; cp -r g2/. .git/; mkdir .palimpsest; echo {} > .palimpsest/settings.json; ls -A`,
+      { root: at },
+      undefined,
+      at,
+    )
+    expect(text).toContain('Read-only file system')
+    expect(readdirSync(at)).toEqual(['g2'])
+  })
+
+  it('[PM66] what is missing and would be obeyed later is set aside, what is there cannot be changed', async () => {
+    const at = repository('settings')
+    mkdirSync(join(at, '.vscode'))
+    for (const name of ['AGENTS.md', '.envrc', '.vscode/tasks.json']) writeFileSync(join(at, name), 'mine')
+    const { text } = await run(
+      'echo x > .mcp.json; mkdir .claude; for f in AGENTS.md .envrc .vscode/tasks.json; do echo x > $f; rm -f $f; mv $f y && rm -f y; rm -f y; done; mv .vscode v2; echo x > CLAUDE.md',
+      { root: at },
+      undefined,
+      at,
+    )
+    expect(text).toMatch(/\[the sandbox: a command made a file that others obey later; .*\.mcp\.json is now/)
+    for (const name of ['AGENTS.md', '.envrc', '.vscode/tasks.json'])
+      expect(readFileSync(join(at, name), 'utf8')).toBe('mine')
+    expect(readdirSync(at).toSorted()).toEqual(
+      [
+        '.claude.blocked',
+        '.envrc',
+        '.git',
+        '.mcp.json.blocked',
+        '.vscode',
+        'AGENTS.md',
+        'CLAUDE.md.blocked',
+        'a.txt',
+      ].toSorted(),
+    )
+  })
+
+  it('[PM67] git adds, commits, branches, merges, stashes and rebases inside', async () => {
+    const at = repository('working')
+    const { text, isError } = await run(
+      [
+        'git checkout -q -b side && echo two >> a.txt && git add -A && git commit -qm two',
+        'git checkout -q main && echo b > b.txt && git add -A && git commit -qm b',
+        'echo c >> b.txt && git stash -q && git stash pop -q && git checkout -q -- b.txt',
+        'git branch third && git merge -q --no-edit side && git checkout -q third && git rebase -q main',
+        'git tag v1 && git branch -d side && git log --oneline | wc -l && git status --short',
+      ].join(' && '),
+      { root: at },
+      undefined,
+      at,
+    )
+    // Deleting a branch also wants to change the configuration; git says that it could not, and goes on.
+    expect([text.trim().split('\n').at(-1), isError]).toEqual(['4', false])
+    expect(git(at, 'status', '--short')).toBe('')
+    expect(readdirSync(join(at, '.git'))).not.toContain('commondir')
+  })
+
+  it('[PM68] what a process that was killed left is taken away at the next start', async () => {
+    const at = repository('killed')
+    const sandbox = join(state, 'killed')
+    // Held by a process that is gone.
+    const gone = spawnSync('true').pid
+    const held = await createPlaceholders(sandbox).hold([
+      { path: join(at, '.git', 'commondir'), text: '.\n' },
+      { path: join(at, '.git', 'modules'), text: null },
+    ])
+    expect(held.paths).toHaveLength(2)
+    expect(git(at, 'log', '--oneline')).toContain('first')
+    const [note] = readdirSync(sandbox)
+    const written = readFileSync(join(sandbox, note!), 'utf8')
+    writeFileSync(join(sandbox, note!), written.replace(/"pid":\d+/, `"pid":${gone}`))
+    expect((await run('echo x', { root: at, state: sandbox }, undefined, at)).text).toBe('x')
+    expect(readdirSync(join(at, '.git'))).not.toContain('commondir')
+    expect(readdirSync(join(at, '.git'))).not.toContain('modules')
+    expect(readdirSync(sandbox)).toEqual([])
+  })
+})
 
 describe('without a sandbox', () => {
   it('[PM24] `require` refuses to run, `auto` runs, and both know why', async () => {

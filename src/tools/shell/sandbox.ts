@@ -1,18 +1,20 @@
 // The second wall around commands, where the machine has one: bubblewrap. The rules decide what runs; the wall bounds
 // what a command can do that turns out to be another than it seemed. Inside it
 //
-// - the project can be written, its hooks, its git configuration and our settings apart; everything else is read-only;
+// - the project can be written, apart from what git, this program or others obey later (`guarded`); everything else is
+//   read-only;
 // - keys by custom, our own folder, sockets and what others keep in temporary folders are not there;
 // - there is no network unless it is allowed;
 // - processes live in a space of their own and end with the command, also those that left its group.
-//
-// A read-only settings folder that does not exist yet is covered too, so that none can be planted; the empty folder that
-// this needs is taken away when the last command has ended.
 import { execFile } from 'node:child_process'
-import { basename, join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
+import { findProgram } from '../../disk/programs.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { guardOf, setAside } from './guarded.ts'
+import { createPlaceholders, type Held, type Placeholders } from './placeholders.ts'
 
 export type SandboxMode = 'auto' | 'off' | 'require'
 
@@ -28,6 +30,10 @@ export interface SandboxOptions {
   readonly home: string | undefined
   /** Folders that must not be seen: our own. */
   readonly hidden: readonly string[]
+  /** Where it is written down what stands in for missing files while commands run; a temporary folder when left out. */
+  readonly state?: string | undefined
+  /** Where the program is looked for, folders of the project apart. */
+  readonly path?: string | undefined
   /** The program; looked for on the path when left out. */
   readonly program?: string | undefined
 }
@@ -42,6 +48,8 @@ export interface Sandbox {
   state(): Promise<string | null>
   /** `shown`: folders to read that would be hidden with other temporary files. */
   around(cwd: string, shown?: readonly string[]): Promise<Wall>
+  /** What was found and set aside since the last time, one line each. */
+  notices(): readonly string[]
   /** A line about the wall where it explains a failure, else null. */
   explains(output: string): string | null
 }
@@ -65,37 +73,43 @@ const secretFiles = [
   '.docker/config.json',
   '.config/git/credentials',
 ]
-/** What git would run or obey later: read-only, also where the repository itself is the folder that may be written. */
-const guarded = (folder: string): readonly string[] => {
-  const git = basename(folder) === '.git' ? folder : join(folder, '.git')
-  return [join(git, 'hooks'), join(git, 'config')]
-}
-const settingsFolder = '.palimpsest'
 /** Where names are looked up, which a network needs. */
 const nameServices = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager']
 
 export function createSandbox(options: SandboxOptions): Sandbox {
-  const program = options.program ?? 'bwrap'
+  const program =
+    options.program ?? findProgram('bwrap', options.path ?? process.env['PATH'], [options.root]) ?? null
+  const placeholders = createPlaceholders(
+    options.state ?? join(tmpdir(), `pal-sandbox-${process.getuid?.() ?? 0}`),
+  )
   let tried: Promise<string | null> | undefined
   const state = (): Promise<string | null> =>
-    (tried ??= options.mode === 'off' ? Promise.resolve('it is switched off') : probe(program))
-  const running = { count: 0, made: false }
+    (tried ??= options.mode === 'off' ? Promise.resolve('it is switched off') : probe(program, placeholders))
+  const setAsides: string[] = []
   return {
     state,
     async around(cwd, shown = []) {
       const why = await state()
       if (why !== null && options.mode === 'require')
         return { ok: false, why: `the settings require the sandbox, and it does not work here: ${why}` }
-      if (why !== null) return { ok: true, before: [], end: () => Promise.resolve() }
-      const settings = join(options.root, settingsFolder)
-      if (running.count === 0) running.made = !(await isThere(options.fs, settings))
-      running.count++
-      const before = [program, ...(await wordsFor(options, cwd, shown))]
-      return { ok: true, before, end: () => ended(options.fs, settings, running) }
+      if (why !== null || program === null) return { ok: true, before: [], end: () => Promise.resolve() }
+      const { words, held, absent } = await wordsFor(options, cwd, shown, placeholders)
+      const end = async (): Promise<void> => {
+        await held.release()
+        setAsides.push(...(await setAside(absent)))
+      }
+      return { ok: true, before: [program, ...words], end }
     },
+    notices: () =>
+      setAsides
+        .splice(0)
+        .map(
+          (moved) =>
+            `[the sandbox: a command made a file that others obey later; ${moved}. The user can rename it]`,
+        ),
     explains: (output) =>
       (options.network ? readOnly : readOnlyOrOffline).test(output)
-        ? `[it ran in the sandbox: ${options.network ? '' : 'no network, '}only the project can be written. The user can change that (sandbox, sandboxNetwork, sandboxWrite in the settings)]`
+        ? `[it ran in the sandbox: ${options.network ? '' : 'no network, '}only the project can be written, and there not what is obeyed later: ${guardedText}. The user can change that (sandbox, sandboxNetwork, sandboxWrite in the settings)]`
         : null,
   }
 }
@@ -104,26 +118,16 @@ const readOnly = /Read-only file system|EROFS|Device or resource busy/
 const readOnlyOrOffline =
   /Read-only file system|EROFS|Device or resource busy|EAI_AGAIN|ENETUNREACH|ENOTFOUND|Could not resolve host|Temporary failure in name resolution|Network is unreachable/
 
-async function ended(
-  fs: FileSystem,
-  settings: string,
-  running: { count: number; made: boolean },
-): Promise<void> {
-  running.count--
-  if (running.count > 0 || !running.made) return
-  // Not empty, or gone already: then it is not ours to take away.
-  await attempt('removing the empty folder', async () => {
-    await fs.removeFolder(settings)
-    return {}
-  })
-}
+const guardedText =
+  '.git/config, hooks, info and modules, a new .git, .palimpsest, .mcp.json, AGENTS.md and the like'
 
 /** What bubblewrap is told, in order: a later word stands over an earlier one. */
 async function wordsFor(
   options: SandboxOptions,
   cwd: string,
   shown: readonly string[],
-): Promise<readonly string[]> {
+  placeholders: Placeholders,
+): Promise<{ words: readonly string[]; held: Held; absent: readonly string[] }> {
   const { fs, root, home } = options
   const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
   const secret = await hiding(fs, home, options.hidden)
@@ -143,15 +147,14 @@ async function wordsFor(
     ...shown.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...secret.filter(({ path }) => isInProject(path) && path !== root).flatMap(({ words: hide }) => hide),
   ]
-  for (const path of writable.flatMap(guarded))
-    if (await isThere(fs, path)) words.push('--ro-bind', path, path)
-  const settings = join(root, settingsFolder)
-  if (!options.hidden.includes(settings)) {
-    if (await isThere(fs, join(settings, '.'))) words.push('--ro-bind', settings, settings)
-    else words.push('--tmpfs', settings, '--remount-ro', settings)
-  }
-  return [
+  const owned = new Set([root, cwd])
+  const guards = await Promise.all(
+    writable.map((folder) => guardOf(folder, owned.has(folder), options.hidden)),
+  )
+  const held = await placeholders.hold(guards.flatMap((guard) => guard.placeholders))
+  const all = [
     ...words,
+    ...guards.flatMap((guard) => guard.words),
     '--unshare-pid',
     '--unshare-ipc',
     '--unshare-uts',
@@ -162,6 +165,7 @@ async function wordsFor(
     cwd,
     '--',
   ]
+  return { words: all, held, absent: guards.flatMap((guard) => guard.absent) }
 }
 
 interface Hidden {
@@ -189,23 +193,16 @@ async function isThere(fs: FileSystem, path: string): Promise<boolean> {
 }
 
 /** Null when a command runs inside. */
-function probe(program: string): Promise<string | null> {
-  const words = [
-    '--ro-bind',
-    '/',
-    '/',
-    '--dev',
-    '/dev',
-    '--proc',
-    '/proc',
-    '--unshare-pid',
-    '--unshare-net',
-    '--cap-drop',
-    'ALL',
-    'true',
-  ]
+async function probe(program: string | null, placeholders: Placeholders): Promise<string | null> {
+  if (process.platform !== 'linux') return `there is none for ${process.platform} yet`
+  if (program === null) return 'bubblewrap (bwrap) is not installed'
+  await placeholders.sweep()
+  const words = '--ro-bind / / --dev /dev --proc /proc --unshare-pid --unshare-net --cap-drop ALL true'.split(
+    ' ',
+  )
   return new Promise((resolve) => {
-    execFile(program, words, { timeout: defaults.permission.sandboxProbeMs }, (error, _out, err) => {
+    const how = { timeout: defaults.permission.sandboxProbeMs, env: { PATH: '/usr/bin:/bin' } }
+    execFile(program, words, how, (error, _out, err) => {
       if (error === null) return resolve(null)
       const isMissing = 'code' in error && error.code === 'ENOENT'
       resolve(
