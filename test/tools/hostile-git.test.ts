@@ -163,7 +163,8 @@ const submodule = (trap: Trap, name: string): string => {
 }
 
 const traps: Readonly<Record<string, (trap: Trap) => void>> = {
-  'a hook': ({ git: folder, evil }) => cpSync(evil, join(folder, 'hooks', 'post-index-change')),
+  'a hook that runs when the index changes': ({ git: folder, evil }) =>
+    cpSync(evil, join(folder, 'hooks', 'post-index-change')),
   'an external diff behind a comment that ends with a backslash': (trap) =>
     trap.config(`[diff]\n\t# \\\n\texternal = ${trap.evil}`),
   'the same behind a value': (trap) => trap.config(`[diff]\n\tcontext = 3 # \\\n\texternal = ${trap.evil}`),
