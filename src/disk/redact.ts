@@ -82,6 +82,9 @@ export function redact(text: string): Redacted {
   return { text: clean.text, found: clean.found }
 }
 
+/** What a model wrote into a call, for whoever is not its own transcript: lists, progress, other models. */
+export const forOthers = (written: string): string => redact(written).text
+
 /** Secrets are found without the colours, and taken out of the original with the codes in them. */
 function redactColoured(original: string, coloured: Uncoloured): Redacted {
   let [text, plain]: [string, Uncoloured | null] = [original, coloured]

@@ -35,3 +35,21 @@ it(`[B6] [B15] no format is left in what Read, Bash, Grep and a job show, nor in
   expect(kept.join()).toContain('[secret:')
   expect([left(sent), left(kept.join('\n'))]).toEqual([[], []])
 }, 60_000)
+
+it('[B7] what the model writes into a call stays in its transcript and in no list for others', async () => {
+  const random = randomFrom(seed)
+  const { text, parts } = formats.find(({ name }) => name === 'sshpass')!.make(random)
+  const { access } = await server([
+    [call('Bash', { command: `true ${text} || true`, background: true }, 'c1')],
+    [call('Bash', { command: 'true' }, 'c2')],
+    'done',
+  ])
+  const at = await desk(access)
+  expect((await at.pal(['-p', '--allow', 'Bash', 'go'])).code).toBe(0)
+  const kept = new Map<string, string>()
+  for (const file of await readdir(at.state, { recursive: true, withFileTypes: true }))
+    if (file.isFile()) kept.set(file.name, await readFile(join(file.parentPath, file.name), 'utf8'))
+  const holding = [...kept].filter(([, words]) => words.includes(parts[0]!)).map(([name]) => name)
+  expect(holding).toEqual([expect.stringMatching(/\.jsonl$/)])
+  expect([...kept].filter(([, words]) => words.includes('sshpass')).length).toBeGreaterThan(1)
+})

@@ -1,5 +1,6 @@
 // `/agents` and `/tasks` in a talk: show, follow, message, stop and merge. The functions take words and give lines, so
 // that a screen can use them as they are.
+import { forOthers } from '../../disk/redact.ts'
 import type { Session } from '../../engine/session.ts'
 import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
@@ -104,7 +105,8 @@ async function follow(scene: Scene, worker: Worker): Promise<Exit> {
   const stopListening = io.onInterrupt(() => stop.abort())
   try {
     for await (const event of worker.follow(stop.signal)) {
-      if (event.type === 'tool-start') io.out(`${event.name} ${safeLine(JSON.stringify(event.input))}\n`)
+      if (event.type === 'tool-start')
+        io.out(`${event.name} ${safeLine(forOthers(JSON.stringify(event.input)))}\n`)
       if (event.type === 'text-delta') io.out(safeText(event.text, { colours: false }))
       if (event.type === 'answer-end') io.out('\n')
     }

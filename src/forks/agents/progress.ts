@@ -1,5 +1,6 @@
 // What a running agent is at, in three to five words: asked of the cheapest model from what the agent called
 // last, without tools and outside of its talk. A phrase that is vague, in the past, or names nothing it touched is dropped.
+import { forOthers } from '../../disk/redact.ts'
 import { price, type ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Worker } from './worker.ts'
@@ -39,7 +40,9 @@ export async function askPhrase(worker: Worker, modelId: string, calls: string):
 export function recentCalls({ events }: Pick<Worker, 'events'>): string {
   const { progressCalls, progressCallChars } = defaults.agents
   return events
-    .flatMap((event) => (event.type === 'tool-start' ? [`${event.name} ${JSON.stringify(event.input)}`] : []))
+    .flatMap((event) =>
+      event.type === 'tool-start' ? [forOthers(`${event.name} ${JSON.stringify(event.input)}`)] : [],
+    )
     .slice(-progressCalls)
     .map((line) => line.slice(0, progressCallChars).toWellFormed())
     .join('\n')

@@ -1,5 +1,6 @@
 // Commands that go on in the background: started by Bash, looked at and stopped through Jobs. Of each only the newest
 // output is kept. They end with the session: whoever made them calls `close`. A board, where there is one, tells others.
+import { forOthers } from '../../disk/redact.ts'
 import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { tailOf } from '../outcome.ts'
@@ -59,7 +60,7 @@ export function createJobs(board: JobBoard | null = null): Jobs {
   const running = () => [...jobs.values()].filter((job) => job.end === null)
   const tell = (job: Job): void => {
     const { id, group, about, looked } = job
-    const command = firstLine(job.command)
+    const command = firstLine(forOthers(job.command))
     const end = job.end === null ? null : endOf(job.end)
     const row = { id, command, since: about.since, pid: group.pid, end, looked }
     if (about.session !== undefined) board?.note(about.session, row, () => stopped(job))
