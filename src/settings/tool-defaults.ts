@@ -80,6 +80,8 @@ export const permissionDefaults = {
   readings: 400,
   /** Commands wrapped in commands. */
   nesting: 12,
+  /** Words of one command line; with more it is asked about, or refused by a rule. */
+  words: 4000,
   /** Folders that one command may be in, where a change of folder may fail. */
   folders: 4,
   /** Files that a command may name; with more it is asked about. */

@@ -51,7 +51,8 @@ export function analyse(source: string): Analysis {
       if (isOdd(source))
         readings.blind('it holds control characters or blanks that the shell reads otherwise')
       readings.collect(script)
-      if (!readings.isTooMuch) new Shape(source, steps, readings.doubts).read(script.commands)
+      if (readings.words > limits.words) readings.doubts.add('it has more words than are judged')
+      else if (!readings.isTooMuch) new Shape(source, steps, readings.doubts).read(script.commands)
     }
   }
   return {

@@ -114,7 +114,7 @@ const rows: Readonly<Record<string, Grammar>> = {
   cmp: { options: '-bls -n:N -i:T --print-bytes --verbose --silent --quiet --bytes:N --ignore-initial:T' },
   tac: { options: '-br -s:T --before --regex --separator:T' },
   rev: {},
-  column: { options: '-tenx -s:T -c:N -o:T --table --separator:T --output-separator:T' },
+  column: { options: '-tx -s:T -c:N -o:T --table --separator:T --output-separator:T' },
   md5sum: sum,
   sha1sum: sum,
   sha224sum: sum,

@@ -33,6 +33,8 @@ export class Readings {
   readonly unknowns = new Set<string>()
   isBlind = false
   isTooMuch = false
+  /** How many words the commands of the line have. */
+  words = 0
   #depth = 0
 
   /** What it runs is not known, which matters to those who would compare it. */
@@ -90,6 +92,7 @@ export class Readings {
   /** A command, and what it might run in its turn. */
   #command(words: readonly MaybeWord[]): void {
     if (words.length === 0) return
+    this.words += words.length
     if (words.includes(null)) this.isBlind = true
     const runner = runnerOf(words)
     if (!this.#add(words) || runner === undefined) return
