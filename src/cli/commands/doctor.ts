@@ -161,7 +161,7 @@ async function sandbox(place: Workplace): Promise<Check> {
 function settings(place: Workplace): readonly Check[] {
   const trust = place.trusted
     ? good('trust', `${place.project.root} is trusted`)
-    : good('trust', `${place.project.root} is not trusted; its settings do not count`)
+    : good('trust', `${place.project.root} is not trusted; nothing in it acts (pal trust --list)`)
   if (place.problems.length === 0) return [trust, good('settings', 'nothing wrong')]
   return [trust, ...place.problems.map((problem) => bad('settings', problem, 'mend it there'))]
 }
