@@ -1,7 +1,7 @@
 // Break reports against the simulator's cache: each change is named rightly, with the tokens it lost.
 import { describe, expect, it } from 'vitest'
 import { describeCause } from '../src/request/break-report.ts'
-import { createBreakDetector } from '../src/request/fingerprint.ts'
+import { createBreakDetector } from '../src/request/break-detector.ts'
 import { answered, said } from '../src/testing/builders.ts'
 import type { Edit, Fact } from '../src/transcript/fact.ts'
 import type { Seq } from '../src/transcript/ids.ts'
@@ -184,7 +184,7 @@ describe('a break report names', () => {
     const scene = createScene()
     const { results, last } = await warm(scene)
     scene.write(said('sum this up', 'injected'))
-    await scene.send({ markAt: last.composed.lastMark! }, 'summary')
+    await scene.send({ breakpointAt: last.composed.lastBreakpoint! }, 'summary')
     scene.write({ type: 'rewind', to: results[2]! })
     scene.write(said('go on'))
     scene.forget()
@@ -305,27 +305,17 @@ describe('nothing is reported', () => {
     const scene = createScene()
     const { last } = await warm(scene)
     scene.write(said('sum this up', 'injected'))
-    const markAt = last.composed.lastMark!
+    const breakpointAt = last.composed.lastBreakpoint!
     scene.forget()
     expect((await scene.send({}, 'notes')).found).toBeNull()
     scene.forget()
-    expect((await scene.send({ markAt }, 'summary')).found).toMatchObject({
+    expect((await scene.send({ breakpointAt }, 'summary')).found).toMatchObject({
       source: 'summary',
       tokens: cachedIn(last),
     })
-    const again = await scene.send({ markAt }, 'summary')
+    const again = await scene.send({ breakpointAt }, 'summary')
     expect(again.found).toBeNull()
     expect(again.usage.cacheWrite).toBe(0)
-  })
-
-  it('[X7] for models that are excluded', async () => {
-    const scene = createScene()
-    const { composed, usage } = (await warm(scene)).last
-    const detector = createBreakDetector({ excludes: (model) => model.startsWith('claude-sonnet') })
-    detector.after(detector.before('main', composed, 0), { usage })
-    expect(
-      detector.after(detector.before('main', composed, 1), { usage: { ...usage, cacheRead: 0 } }),
-    ).toBeNull()
   })
 })
 

@@ -120,9 +120,9 @@ export class Core {
     return lookUp(this.options.models, this.modelId)
   }
 
-  /** Lifetime of this one's cache marks; null sends none. */
+  /** Lifetime of this one's cache breakpoints; null sends none. */
   get lifetime(): Lifetime | null {
-    return this.options.cacheLifetime === null ? null : this.requests.latched.of(this.source)
+    return this.options.cacheLifetime === null ? null : this.requests.lifetimeOf(this.source)
   }
 
   /** The room there is with the model and the instructions in force; `most` is a window a provider has named. */

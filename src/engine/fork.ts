@@ -4,7 +4,7 @@
 // It runs no layers (SPEC 8.9), but for an agent that may work for long: what it has done itself is then put away.
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
-import type { MarkPlace } from '../request/compose.ts'
+import type { BreakpointPosition } from '../request/compose.ts'
 import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
@@ -81,14 +81,15 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
     { ...parent.links.at(-1)!, to: upTo },
     { session, from: after(upTo), to: unbounded },
   ]
-  // Once the cache has died, what is marked is written: instructions are read again at once, the talk by nobody.
+  // Once the cache has died, what a breakpoint covers is written: instructions are read again at once, the talk by nobody.
   const isOnce = spec.maxRounds === 1 && !isWarm(parent)
-  const markAt = spec.writesCache === true ? undefined : isOnce ? { seq: seq(0) } : lastMarkOf(parent)
+  const breakpointAt =
+    spec.writesCache === true ? undefined : isOnce ? { seq: seq(0) } : lastBreakpointOf(parent)
   const source = spec.purpose
   const watchKey = watchKeyOf(source, session)
   const composer = composerOf(parent)
   const lifetime = options.cacheLifetime
-  const requests = new Requests({ watchKey, from: parent.requests, composer, markAt, lifetime })
+  const requests = new Requests({ watchKey, from: parent.requests, composer, breakpointAt, lifetime })
   const common = commonOf(parent, spec)
   return {
     parts: { options, session, source, state, links, readFiles, requests, ...common },
@@ -172,10 +173,10 @@ function optionsFor({ options }: Slice<'options'>, spec: ForkSpec): Ready {
 
 const unbounded = seq(Number.MAX_SAFE_INTEGER)
 
-/** Where the parent's last request was marked; of earlier versions only how far that request went is known. */
-function lastMarkOf({
+/** Where the last breakpoint of the parent's last request stood; of earlier versions only how far that request went is known. */
+function lastBreakpointOf({
   state: { latest, fold },
-}: Slice<'state'>): MarkPlace | { readonly seq: Seq } | undefined {
+}: Slice<'state'>): BreakpointPosition | { readonly seq: Seq } | undefined {
   const { lastRequest } = fold.numbers
   return latest.request?.markedAt ?? (lastRequest === null ? undefined : { seq: lastRequest })
 }

@@ -81,7 +81,7 @@ export interface EngineOptions {
   readonly maxOutputTokens?: number | undefined
   readonly thinking?: WireThinking | undefined
   readonly effort?: string | undefined
-  /** Lifetime of cache marks; null sends none. */
+  /** Lifetime of cache breakpoints; null sends none. */
   readonly cacheLifetime?: '5m' | '1h' | null | undefined
   readonly clock?: Clock | undefined
   readonly ids?: Ids | undefined

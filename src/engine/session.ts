@@ -144,7 +144,7 @@ export class Session {
     return this.#write({ type: 'user-message', content: filled(input), origin: 'program' })
   }
 
-  /** The request to send now: layers have settled, it is valid and marked for the cache. */
+  /** The request to send now: layers have settled, it is valid and has its cache breakpoints. */
   async request(how: { readonly streaming?: boolean } = {}): Promise<MessageCreateParamsNonStreaming> {
     const { stream: _, ...request } = JSON.parse(await this.requestBody()) as MessageCreateParamsStreaming
     if (how.streaming === true) return request

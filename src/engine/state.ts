@@ -25,7 +25,7 @@ export interface Latest {
   readonly model: string | null
   /** When the last request was sent: the lifetime of the cache counts from there. */
   readonly requestAt: number | null
-  /** The last request: its hash, its size as we counted it, and the block its mark in the messages stood on. */
+  /** The last request: its hash, its size as we counted it, and the block its breakpoint in the messages stood on. */
   readonly request?: Pick<FactOf<'request-sent'>, 'hash' | 'tokens' | 'markedAt'> | undefined
   /** The provider refused reasoning made before this place; it is not sent again. */
   readonly reasoningFrom?: Seq | undefined
@@ -35,7 +35,7 @@ export interface Latest {
   readonly largestPrompt?: number | undefined
   /** Its answer read less from the cache than was there, and nothing of ours explains it. */
   readonly cacheLost?: boolean | undefined
-  /** Lifetime of the marks of its first request; it stays for the session. */
+  /** Lifetime of the breakpoints of its first request; it stays for the session. */
   readonly lifetime?: '5m' | '1h' | undefined
   /** Model summaries that failed in a row. */
   readonly summaryFailures?: number | undefined

@@ -127,37 +127,17 @@ describe('looking up a model', () => {
 })
 
 describe('the window', () => {
-  const clues = {
-    model: 'nobody-knows',
-    table,
-    override: 1,
-    provider: 2,
-    betas: ['context-1m-2025-08-07'],
-    environment: 3,
-    learned: 4,
-  }
+  const clues = { model: 'nobody-knows', table, override: 1, learned: 4 }
 
   it('[D6] is the first that answers, and says who did', () => {
     const known = { ...clues, model: 'claude-opus-4-5[1m]' }
     expect(windowOf(known)).toEqual({ tokens: 1, from: 'override' })
     expect(windowOf({ ...known, override: undefined })).toEqual({ tokens: 1_000_000, from: 'suffix' })
     expect(windowOf({ ...clues, model: 'claude-opus-4-5', override: undefined })).toEqual({
-      tokens: 2,
-      from: 'provider',
+      tokens: 200_000,
+      from: 'table',
     })
-    expect(
-      windowOf({ ...clues, model: 'claude-opus-4-5', override: undefined, provider: undefined }),
-    ).toEqual({ tokens: 200_000, from: 'table' })
-    const strange = { ...clues, override: undefined, provider: undefined }
-    expect(windowOf(strange)).toEqual({ tokens: 1_000_000, from: 'beta' })
-    expect(windowOf({ ...strange, betas: ['compact-2026-01-12'] })).toEqual({
-      tokens: 3,
-      from: 'environment',
-    })
-    expect(windowOf({ ...strange, betas: [], environment: undefined })).toEqual({
-      tokens: 4,
-      from: 'learned',
-    })
+    expect(windowOf({ ...clues, override: undefined })).toEqual({ tokens: 4, from: 'learned' })
     expect(windowOf({ model: 'nobody-knows', table })).toEqual({ tokens: 200_000, from: 'unknown' })
   })
 

@@ -83,15 +83,7 @@ function plainId(id: string): string {
 
 // ---- window ----
 
-export type WindowSource =
-  | 'override'
-  | 'suffix'
-  | 'provider'
-  | 'table'
-  | 'beta'
-  | 'environment'
-  | 'learned'
-  | 'unknown'
+export type WindowSource = 'override' | 'suffix' | 'table' | 'learned' | 'unknown'
 
 export interface Window {
   readonly tokens: number
@@ -104,24 +96,16 @@ export interface WindowClues {
   readonly table: ModelTable
   /** What the user set. */
   readonly override?: number | undefined
-  /** What the provider's own list of models says. */
-  readonly provider?: number | undefined
-  readonly betas?: readonly string[] | undefined
-  readonly environment?: number | undefined
   /** From an earlier overflow, see `learnedWindow`. */
   readonly learned?: number | undefined
 }
 
 /** The window of a model: the first that answers, most specific first. What is no positive number is no answer. */
 export function windowOf(clues: WindowClues): Window {
-  const long = defaults.model.longWindowTokens
   const answers: readonly (readonly [WindowSource, number | undefined])[] = [
     ['override', clues.override],
-    ['suffix', longSuffix.test(clues.model) ? long : undefined],
-    ['provider', clues.provider],
+    ['suffix', longSuffix.test(clues.model) ? defaults.model.longWindowTokens : undefined],
     ['table', lookUp(clues.table, clues.model)?.window],
-    ['beta', clues.betas?.some((beta) => beta.startsWith('context-1m-')) ? long : undefined],
-    ['environment', clues.environment],
     ['learned', clues.learned],
   ]
   for (const [from, tokens] of answers) {

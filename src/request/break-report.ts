@@ -1,5 +1,5 @@
 // Why a cache broke: two snapshots compared piece by piece. Only what was cached is compared: messages up to
-// the block that carried the mark. Every difference is a cause with its size; texts are made from the causes.
+// the block that carried the breakpoint. Every difference is a cause with its size; texts are made from the causes.
 import { defaults } from '../settings/defaults.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Lifetime, Segment, Segments } from './segments.ts'
@@ -76,7 +76,7 @@ export function changesBetween(before: Segments, after: Segments): readonly Brea
 function valueOf(segments: Segments, kind: FieldName): string {
   switch (kind) {
     case 'marks':
-      return segments.marks.toSorted().join()
+      return segments.breakpoints.toSorted().join()
     case 'lifetime':
       return segments.lifetime ?? ''
     default:
@@ -134,31 +134,31 @@ interface MessageChange {
 }
 
 function firstMessageChange(before: Segments, after: Segments): MessageChange | null {
-  const { mark } = before
-  if (mark === null) return null
-  for (let index = 0; index <= mark.message; index++) {
+  const { breakpoint } = before
+  if (breakpoint === null) return null
+  for (let index = 0; index <= breakpoint.message; index++) {
     const was = before.messages[index]!
     const is = after.messages[index]
     if (was === is || was.digest === is?.digest) continue
-    const blocks = index === mark.message ? was.blocks.slice(0, mark.block + 1) : was.blocks
+    const blocks = index === breakpoint.message ? was.blocks.slice(0, breakpoint.block + 1) : was.blocks
     const block = blocks.findIndex((each, at) => is?.role !== was.role || each.json !== is.blocks[at]?.json)
     if (block >= 0) return { index, block, was: blocks[block]!.json, is: is?.blocks[block]?.json ?? '' }
-    // All blocks are there and others follow inside the message: those before the mark would have been cached.
-    if (index < mark.message) {
+    // All blocks are there and others follow inside the message: those before the breakpoint would have been cached.
+    if (index < breakpoint.message) {
       return { index, block: blocks.length, was: '', is: is?.blocks[blocks.length]?.json ?? '' }
     }
   }
   return null
 }
 
-/** Positions from the old mark to the new one; a run of calls, or of results, is one. */
+/** Positions from the old breakpoint to the new one; a run of calls, or of results, is one. */
 function positionsAdded(before: Segments, after: Segments): number {
-  if (before.mark === null || after.mark === null) return 0
+  if (before.breakpoint === null || after.breakpoint === null) return 0
   let positions = 0
   let type = ''
-  for (let index = before.mark.message; index <= after.mark.message; index++) {
-    const from = index === before.mark.message ? before.mark.block + 1 : 0
-    const to = index === after.mark.message ? after.mark.block + 1 : Infinity
+  for (let index = before.breakpoint.message; index <= after.breakpoint.message; index++) {
+    const from = index === before.breakpoint.message ? before.breakpoint.block + 1 : 0
+    const to = index === after.breakpoint.message ? after.breakpoint.block + 1 : Infinity
     for (const block of after.messages[index]?.blocks.slice(from, to) ?? []) {
       const continues = block.type === type && (type === 'tool_use' || type === 'tool_result')
       if (!continues) positions++

@@ -35,8 +35,8 @@ function composed(
   return { ...outcome.composed, request: JSON.parse(outcome.composed.body) as WireRequest }
 }
 
-/** Paths of everything that carries a mark. */
-function marked({ tools: offered, system, messages }: WireRequest): string[] {
+/** Paths of everything that carries a breakpoint. */
+function breakpointsIn({ tools: offered, system, messages }: WireRequest): string[] {
   const found: string[] = []
   for (const tool of offered ?? []) if (tool.cache_control) found.push(tool.name)
   for (const block of (system ?? []) as readonly WireBlock[])
@@ -48,51 +48,56 @@ function marked({ tools: offered, system, messages }: WireRequest): string[] {
   return found
 }
 
-describe('marks', () => {
+describe('breakpoints', () => {
   it('[C6] stand on the last tool, on both sides of the system prompt and once in the messages', () => {
-    const { request, lastMark } = composed([instructed, said('one'), answered('two'), said('three')])
-    expect(marked(request)).toEqual(['Bash', 'who\n\nhow', 'where', '3.0'])
-    expect(lastMark).toEqual({ seq: 4, block: 0 })
+    const { request, lastBreakpoint } = composed([instructed, said('one'), answered('two'), said('three')])
+    expect(breakpointsIn(request)).toEqual(['Bash', 'who\n\nhow', 'where', '3.0'])
+    expect(lastBreakpoint).toEqual({ seq: 4, block: 0 })
     const blocks = ['one', 'two', 'three'].map((text) => ({ type: 'text', text }) as const)
-    expect(marked(composed([said(blocks)]).request)).toEqual(['0.2'])
+    expect(breakpointsIn(composed([said(blocks)]).request)).toEqual(['0.2'])
   })
 
-  it('[C6] stand before the parent’s last mark where that block is gone, so that a fork still reads what is left', () => {
+  it('[C6] stand before the parent’s last breakpoint where that block is gone, so that a fork still reads what is left', () => {
     const facts = [instructed, said('one'), answered('two'), said('three')]
     const gone = { seq: seq(3), block: 7 }
-    expect(marked(composed(facts, { markAt: gone }).request)).toEqual(['Bash', 'who\n\nhow', 'where', '2.0'])
+    expect(breakpointsIn(composed(facts, { breakpointAt: gone }).request)).toEqual([
+      'Bash',
+      'who\n\nhow',
+      'where',
+      '2.0',
+    ])
   })
 
-  it('[C6] give way to the messages first where fewer are allowed, and to none where caching is off', () => {
+  it('[C6] have the lifetime that was chosen, and there are none where caching is off', () => {
     const facts = [instructed, said('one')]
-    expect(marked(composed(facts, { maxMarks: 2 }).request)).toEqual(['where', '1.0'])
-    expect(marked(composed(facts, { maxMarks: 9 }).request)).toHaveLength(4)
-    expect(marked(composed(facts, { lifetime: null }).request)).toEqual([])
+    expect(breakpointsIn(composed(facts, { lifetime: null }).request)).toEqual([])
     expect(composed(facts, { lifetime: '1h' }).body.match(/"ttl":"1h"/g)).toHaveLength(4)
   })
 
   it('[C6] pass over reasoning and over what we put in ourselves', () => {
     const { request } = composed([said('one'), answered([{ type: 'text', text: 'so' }, thought('hm')])])
     expect(request.messages.at(-1)?.content).toEqual([{ type: 'text', text: 'Continue.' }])
-    expect(marked(request)).toEqual(['1.0'])
+    expect(breakpointsIn(request)).toEqual(['1.0'])
   })
 
   it('[C6] follow the system prompt that is there, not the sections that were named', () => {
     const blank: Section[] = [{ name: 'identity', side: 'static', text: ' ' }, ...sections.slice(2)]
     const { request } = composed([{ type: 'instructions-set', sections: blank, tools: [] }, said('one')])
-    expect(marked(request)).toEqual(['where', '0.0'])
+    expect(breakpointsIn(request)).toEqual(['where', '0.0'])
   })
 
   it('[C6] of a fork stand where the parent’s last one stood', () => {
     const facts = [said('one'), answered('two'), said('three')]
     const parent = composed(facts)
-    const child = composed([...facts, said('sum it up', 'injected')], { markAt: parent.lastMark! })
-    expect(marked(child.request)).toEqual(['2.0'])
+    const child = composed([...facts, said('sum it up', 'injected')], {
+      breakpointAt: parent.lastBreakpoint!,
+    })
+    expect(breakpointsIn(child.request)).toEqual(['2.0'])
     expect(child.request.messages[2]?.content).toHaveLength(2)
-    expect(child.lastMark).toEqual(parent.lastMark)
-    const upTo = composed([...facts, said('sum it up', 'injected')], { markAt: { seq: seq(3) } })
+    expect(child.lastBreakpoint).toEqual(parent.lastBreakpoint)
+    const upTo = composed([...facts, said('sum it up', 'injected')], { breakpointAt: { seq: seq(3) } })
     expect(upTo.body).toBe(child.body)
-    expect(marked(composed(facts, { markAt: { seq: seq(0) } }).request)).toEqual([])
+    expect(breakpointsIn(composed(facts, { breakpointAt: { seq: seq(0) } }).request)).toEqual([])
   })
 })
 
@@ -101,7 +106,6 @@ describe('a body', () => {
     const { body } = composed([instructed, said('one')], {
       thinking: { type: 'adaptive' },
       effort: 'low',
-      metadata: { user_id: 'u' },
     })
     expect(Object.keys(JSON.parse(body) as object)).toEqual([
       'model',
@@ -112,7 +116,6 @@ describe('a body', () => {
       'stream',
       'thinking',
       'output_config',
-      'metadata',
     ])
   })
 

@@ -1,12 +1,18 @@
 // From a view to the bytes of a request (law C1): without an edit, the next request begins with the bytes of this one
-// up to its last mark, marks apart. So the body begins with what the cache is keyed by, in the order it is read: model,
+// up to its last breakpoint, breakpoints apart. So the body begins with what the cache is keyed by, in the order it is read: model,
 // tools, system, messages; what may differ from one request to the next stands behind.
 import type { View } from '../projection/view.ts'
 import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
 import { isReasoning } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
-import { defaults } from '../settings/defaults.ts'
-import { chooseMarks, listJson, markField, placeOf, spotOf, type MarkPlace } from './marks.ts'
+import {
+  chooseBreakpoints,
+  listJson,
+  breakpointField,
+  positionOf,
+  spotOf,
+  type BreakpointPosition,
+} from './breakpoints.ts'
 import {
   createJoiner,
   hashOf,
@@ -19,21 +25,19 @@ import {
 import { createLister, type Lister, type ReasoningChoice } from './sent-list.ts'
 import type { SentMessage, SerializerOptions } from './serialize.ts'
 
-export type { MarkPlace } from './marks.ts'
+export type { BreakpointPosition } from './breakpoints.ts'
 export type { Lifetime, Segment, Segments } from './segments.ts'
 
 export interface ComposeParameters extends ReasoningChoice {
   readonly maxTokens: number
-  /** Null sends no marks at all. */
+  /** Null sends no breakpoints at all. */
   readonly lifetime: Lifetime | null
-  readonly maxMarks?: number | undefined
-  /** For a fork that must not write: the block that carried its parent's last mark, or the last up to an entry. */
-  readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
+  /** For a fork that must not write: the block that carried its parent's last breakpoint, or the last up to an entry. */
+  readonly breakpointAt?: BreakpointPosition | { readonly seq: Seq } | undefined
   readonly thinking?: WireThinking | undefined
   readonly effort?: string | undefined
   readonly contextEdits?: readonly WireContextEdit[] | undefined
   readonly cacheEdits?: readonly WireCacheEdit[] | undefined
-  readonly metadata?: { readonly user_id?: string } | undefined
   readonly betas?: readonly string[] | undefined
 }
 
@@ -41,9 +45,9 @@ export interface Composed {
   readonly body: string
   readonly betas: readonly string[]
   readonly segments: Segments
-  /** Over everything that makes the cache key, without marks. */
+  /** Over everything that makes the cache key, without breakpoints. */
   readonly hash: string
-  readonly lastMark: MarkPlace | null
+  readonly lastBreakpoint: BreakpointPosition | null
   /** Thinking was asked for but this conversation does not allow it in this request; said, not hidden. */
   readonly withoutThinking: boolean
 }
@@ -58,7 +62,7 @@ export interface Composer {
 /** What lives as long as a session: everything that was serialized. */
 interface Bench {
   readonly list: Lister
-  /** For messages behind the last mark, where no reference may stand; null where none stands anywhere. */
+  /** For messages behind the last breakpoint, where no reference may stand; null where none stands anywhere. */
   readonly bare: Lister | null
   readonly join: Joiner
   readonly fixed: Fixed
@@ -78,14 +82,13 @@ export function createComposer(options: SerializerOptions = {}): Composer {
 function compose(bench: Bench, view: View, parameters: ComposeParameters): ComposeOutcome {
   const { lifetime } = parameters
   const fixed = bench.fixed(view)
-  const limit = Math.min(parameters.maxMarks ?? defaults.request.maxMarks, defaults.request.maxMarks)
-  const marks = chooseMarks(fixed, lifetime === null ? 0 : limit)
+  const breakpoints = lifetime === null ? [] : chooseBreakpoints(fixed)
   const list = bench.list(view, parameters)
   if (list.length === 0)
     return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
   const open = openCalls(list)
   if (open.length > 0) return { ok: false, why: `calls wait for their results: ${open.join(', ')}` }
-  const spot = marks.includes('messages') ? spotOf(list, parameters.markAt) : null
+  const spot = breakpoints.includes('messages') ? spotOf(list, parameters.breakpointAt) : null
   if (bench.bare !== null) {
     const bare = bench.bare(view, parameters)
     const cached = spot === null ? 0 : spot.message + 1
@@ -97,22 +100,22 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
     model: parameters.model,
     ...fixed,
     messages: list,
-    mark: spot,
+    breakpoint: spot,
     thinking: thinking === undefined ? '' : JSON.stringify(thinking),
     effort: parameters.effort ?? '',
     betas: (parameters.betas ?? []).join(),
     extra: parameters.contextEdits === undefined ? '' : JSON.stringify(parameters.contextEdits),
     lifetime,
-    marks: spot === null ? marks.filter((name) => name !== 'messages') : marks,
+    breakpoints: spot === null ? breakpoints.filter((name) => name !== 'messages') : breakpoints,
   }
-  const field = lifetime === null ? '' : markField(lifetime)
+  const field = lifetime === null ? '' : breakpointField(lifetime)
   const messages = bench.join(list, spot, field)
   const composed = {
     body: bodyOf(segments, messages.json, field, restOf(parameters, thinking)),
     betas: parameters.betas ?? [],
     segments,
     hash: hashOf(segments, messages),
-    lastMark: spot === null ? null : placeOf(list[spot.message]!, spot.block),
+    lastBreakpoint: spot === null ? null : positionOf(list[spot.message]!, spot.block),
     withoutThinking,
   }
   return { ok: true, composed }
@@ -120,19 +123,21 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
 
 // Put together with `+`: the engine keeps such a string in pieces, so the messages are not copied once more.
 function bodyOf(segments: Segments, messages: string, field: string, rest: readonly string[]): string {
-  const { model, tools, system, marks } = segments
+  const { model, tools, system, breakpoints } = segments
   let head = `{"model":${JSON.stringify(model)}`
   if (tools.length > 0) {
-    const isMarked = (_: Segment, index: number) => marks.includes('tools') && index === tools.length - 1
-    head += `,"tools":${listJson(tools, isMarked, field)}`
+    const hasBreakpoint = (_: Segment, index: number) =>
+      breakpoints.includes('tools') && index === tools.length - 1
+    head += `,"tools":${listJson(tools, hasBreakpoint, field)}`
   }
-  if (system.length > 0) head += `,"system":${listJson(system, (side) => marks.includes(side.name), field)}`
+  if (system.length > 0)
+    head += `,"system":${listJson(system, (side) => breakpoints.includes(side.name), field)}`
   return head + ',"messages":[' + messages + ']' + rest.join('') + '}'
 }
 
-/** Everything behind the messages: none of it may stand before a mark. */
+/** Everything behind the messages: none of it may stand before a breakpoint. */
 function restOf(parameters: ComposeParameters, thinking: WireThinking | undefined): readonly string[] {
-  const { effort, contextEdits, cacheEdits, metadata } = parameters
+  const { effort, contextEdits, cacheEdits } = parameters
   const rest: readonly (readonly [string, unknown])[] = [
     ['max_tokens', parameters.maxTokens],
     ['stream', true],
@@ -140,7 +145,6 @@ function restOf(parameters: ComposeParameters, thinking: WireThinking | undefine
     ['output_config', effort === undefined ? undefined : { effort }],
     ['context_management', contextEdits === undefined ? undefined : { edits: contextEdits }],
     ['cache_edits', cacheEdits?.length === 0 ? undefined : cacheEdits],
-    ['metadata', metadata],
   ]
   return rest.flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireMessage } from '../model/wire.ts'
 import { checkRequest } from '../simulator/rules.ts'
 import { originByMessage, repair, type RepairOptions } from './repair.ts'
-import { missingResult, truncatedCall } from './repair/words.ts'
+import { missingResult, truncatedCall } from './block-rules.ts'
 import { problems } from './validity.ts'
 
 const model = 'claude-opus-5'
@@ -384,8 +384,10 @@ describe('C: content', () => {
   it('[R14] C3 marks above the cap are taken from the front, and the cap can be lower', () => {
     const mark = { type: 'ephemeral' } as const
     const five = Array.from({ length: 5 }, (_, index) => ({ ...text(`${index}`), cache_control: mark }))
-    const marks = (maxMarks?: number): readonly boolean[] =>
-      blocks(out([user(...five)], { maxMarks }).messages[0]).map((block) => block.cache_control !== undefined)
+    const marks = (maxBreakpoints?: number): readonly boolean[] =>
+      blocks(out([user(...five)], { maxBreakpoints }).messages[0]).map(
+        (block) => block.cache_control !== undefined,
+      )
     expect(marks()).toEqual([false, true, true, true, true])
     expect(marks(2)).toEqual([false, false, false, true, true])
   })
@@ -394,7 +396,7 @@ describe('C: content', () => {
     const long = { ...text('b'), cache_control: { type: 'ephemeral', ttl: '1h' } } as const
     const short = { ...text('a'), cache_control: { type: 'ephemeral' } } as const
     const { messages, rules } = out([go, assistant(use('t1')), user(result('t1', [short, long]), long)])
-    expect(rules).toEqual(['mark-order', 'mark-order'])
+    expect(rules).toEqual(['breakpoint-order', 'breakpoint-order'])
     expect(JSON.stringify(messages)).not.toContain('1h')
   })
 

@@ -1,13 +1,13 @@
 // Makes any list of messages one that the Messages API accepts, and says what it changed. Pure: the transcript is
 // never touched, the input never mutated. What needs no change leaves as the same object; repairing twice changes nothing.
-// Its passes, in order: shape, reasoning, marks, joining, pairing, joining again, ends, mark limits.
+// Its passes, in order: shape, reasoning, breakpoints, joining, pairing, joining again, ends, breakpoint limits.
 import type { WireBlock, WireMessage } from '../model/wire.ts'
 import { defaults } from '../settings/defaults.ts'
-import { isBlock, isReasoningType } from './repair/blocks.ts'
-import { finished, newLedger, type Draft, type Ledger, type Repair } from './repair/draft.ts'
-import { marksLimited, marksMoved, type MarkLimits } from './repair/mark-limits.ts'
-import { bounded, filled, joined } from './repair/order.ts'
-import { paired } from './repair/pairing.ts'
+import { isBlock, isReasoningType } from './block-rules.ts'
+import { toMessage, newRepairLog, type Draft, type RepairLog, type Repair } from './repair/draft.ts'
+import { limitBreakpoints, moveBreakpoints, type BreakpointLimits } from './repair/breakpoint-limits.ts'
+import { boundMessages, fillMessage, joinMessages } from './repair/order.ts'
+import { pairCalls } from './repair/pairing.ts'
 import {
   keepSendable,
   looksWhole,
@@ -15,8 +15,8 @@ import {
   type ReasoningOptions,
   type ReasoningOrigin,
 } from './repair/reasoning.ts'
-import { serverPairs } from './repair/server-tools.ts'
-import { shaped, type ShapeOptions } from './repair/shape.ts'
+import { pairServerTools } from './repair/pairing.ts'
+import { shapeMessage, type ShapeOptions } from './repair/shape.ts'
 
 export type { Repair, RepairRule } from './repair/draft.ts'
 export type { ReasoningOrigin } from './repair/reasoning.ts'
@@ -33,10 +33,10 @@ export interface RepairOptions {
   readonly wholeSignature?: ((signature: string) => boolean) | undefined
   /** False after the provider has refused the reasoning: all of it is left out. */
   readonly keepReasoning?: boolean | undefined
-  /** Marks that the messages may carry: the provider's limit less those in tools and system. */
-  readonly maxMarks?: number | undefined
-  /** Tools or system carry a 5m mark, behind which no 1h mark may stand. */
-  readonly shortMarkBefore?: boolean | undefined
+  /** Breakpoints that the messages may carry: the provider's limit less those in tools and system. */
+  readonly maxBreakpoints?: number | undefined
+  /** Tools or system carry a 5m breakpoint, behind which no 1h breakpoint may stand. */
+  readonly shortBreakpointBefore?: boolean | undefined
   /** The last message may be an answer to be continued (older models; a paused turn). */
   readonly prefill?: boolean | undefined
   /** The model knows system messages among the others. */
@@ -61,7 +61,7 @@ export interface Repairer {
   repair(messages: readonly WireMessage[], options: RepairOptions): Repaired
 }
 
-type Options = ShapeOptions & ReasoningOptions & MarkLimits & { readonly prefill: boolean }
+type Options = ShapeOptions & ReasoningOptions & BreakpointLimits & { readonly prefill: boolean }
 
 const filledIn = (options: RepairOptions): Options => ({
   model: options.model,
@@ -70,8 +70,8 @@ const filledIn = (options: RepairOptions): Options => ({
   sameModel: options.sameModel ?? ((maker, target) => maker === target),
   wholeSignature: options.wholeSignature ?? looksWhole,
   keepReasoning: options.keepReasoning ?? true,
-  maxMarks: options.maxMarks ?? defaults.request.maxMarks,
-  shortMarkBefore: options.shortMarkBefore ?? false,
+  maxBreakpoints: options.maxBreakpoints ?? defaults.request.maxBreakpoints,
+  shortBreakpointBefore: options.shortBreakpointBefore ?? false,
   prefill: options.prefill ?? false,
   systemMessages: options.systemMessages ?? false,
   extraKeys: options.extraKeys ?? [],
@@ -80,33 +80,31 @@ const filledIn = (options: RepairOptions): Options => ({
 
 export function repair(messages: readonly WireMessage[], given: RepairOptions): Repaired {
   const options = filledIn(given)
-  const ledger = newLedger()
-  const shape = messages.flatMap((message, at) => shaped(message, at, options, ledger))
-  const sendable = marksMoved(keepSendable(shape, options, ledger), ledger)
-  const whole = arranged(sendable, options, ledger)
+  const log = newRepairLog()
+  const shape = messages.flatMap((message, at) => shapeMessage(message, at, options, log))
+  const sendable = moveBreakpoints(keepSendable(shape, options, log), log)
+  const whole = arranged(sendable, options, log)
   const free =
-    options.bindsPrefix && ledger.repairs.length > 0
-      ? unbound(messages, whole, options.origin, ledger)
-      : whole
+    options.bindsPrefix && log.repairs.length > 0 ? unbound(messages, whole, options.origin, log) : whole
   // Reasoning that had to go may leave a message empty, so the order is settled once more.
-  const settled = free === whole ? whole : arranged(free, options, ledger)
-  const drafts = marksLimited(settled, options, ledger)
-  const out = ledger.repairs.length === 0 ? messages : drafts.map(finished)
-  return { messages: out, repairs: ledger.repairs, allowsManualThinking: allowsManualThinking(out) }
+  const settled = free === whole ? whole : arranged(free, options, log)
+  const drafts = limitBreakpoints(settled, options, log)
+  const out = log.repairs.length === 0 ? messages : drafts.map(toMessage)
+  return { messages: out, repairs: log.repairs, allowsManualThinking: allowsManualThinking(out) }
 }
 
-function arranged(drafts: readonly Draft[], options: Options, ledger: Ledger): readonly Draft[] {
-  const pieces = joined(drafts, ledger)
+function arranged(drafts: readonly Draft[], options: Options, log: RepairLog): readonly Draft[] {
+  const pieces = joinMessages(drafts, log)
   const last = pieces.at(-1)
   // A paused turn goes on where it stopped, unless it also waits for us.
   const paused =
     options.prefill && last?.blocks.some((block) => block.type === 'tool_use') === false ? last : null
-  const served = pieces.map((draft) => serverPairs(draft, draft === paused, ledger))
-  const pairs = joined(paired(joined(served, ledger), ledger), ledger)
-  return bounded(
-    pairs.map((draft) => filled(draft, ledger)),
+  const served = pieces.map((draft) => pairServerTools(draft, draft === paused, log))
+  const pairs = joinMessages(pairCalls(joinMessages(served, log), log), log)
+  return boundMessages(
+    pairs.map((draft) => fillMessage(draft, log)),
     options.prefill,
-    ledger,
+    log,
   )
 }
 

@@ -1,6 +1,6 @@
-// What the cache key is made of, piece by piece and without marks, in the order the provider reads it. Break detection
+// What the cache key is made of, piece by piece and without breakpoints, in the order the provider reads it. Break detection
 // compares two of these; the hash names one.
-import { isDeeplyWellFormed, wellFormedRecord } from './repair/blocks.ts'
+import { isDeeplyWellFormed, wellFormedRecord } from './block-rules.ts'
 import { digest, messageJson, withField, type SentMessage } from './serialize.ts'
 
 export type Lifetime = '5m' | '1h'
@@ -24,16 +24,16 @@ export interface Segments {
   readonly system: readonly Segment[]
   /** Everything in the list of messages, ours included. Shared with the composer: comparing begins with identity. */
   readonly messages: readonly SentMessage[]
-  /** The block of the messages that carries the mark: what lies behind it is not cached. */
-  readonly mark: Spot | null
+  /** The block of the messages that carries the breakpoint: what lies behind it is not cached. */
+  readonly breakpoint: Spot | null
   readonly thinking: string
   readonly effort: string
   readonly betas: string
   /** Other fields of the body that may be part of the key. */
   readonly extra: string
   readonly lifetime: Lifetime | null
-  /** Where marks stand: tools, static, dynamic, messages. */
-  readonly marks: readonly string[]
+  /** Where breakpoints stand: tools, static, dynamic, messages. */
+  readonly breakpoints: readonly string[]
 }
 
 export function segment(name: string, value: object): Segment {
@@ -56,12 +56,12 @@ interface Chunk {
 // Smaller chunks mean more pieces in every request, larger ones more to join again for each new message.
 const chunkMessages = 64
 
-export type Joiner = (messages: readonly SentMessage[], mark: Spot | null, field: string) => Joined
+export type Joiner = (messages: readonly SentMessage[], breakpoint: Spot | null, field: string) => Joined
 
 /** Joins messages in chunks that are kept: what did not change since the last request is copied, not made again. */
 export function createJoiner(): Joiner {
   let kept: readonly Chunk[] = []
-  return (messages, mark, field) => {
+  return (messages, breakpoint, field) => {
     const chunks: Chunk[] = []
     let json = ''
     for (let start = 0; start < messages.length; start += chunkMessages) {
@@ -72,8 +72,10 @@ export function createJoiner(): Joiner {
           ? before
           : chunkOf(messages.slice(start, end))
       chunks.push(chunk)
-      const isMarked = mark !== null && mark.message >= start && mark.message < end
-      const text = isMarked ? markedChunk(chunk, mark.message - start, mark.block, field) : chunk.json
+      const hasBreakpoint = breakpoint !== null && breakpoint.message >= start && breakpoint.message < end
+      const text = hasBreakpoint
+        ? chunkWithBreakpoint(chunk, breakpoint.message - start, breakpoint.block, field)
+        : chunk.json
       json = start === 0 ? text : json + ',' + text
     }
     kept = chunks
@@ -102,23 +104,25 @@ function chunkOf(messages: readonly SentMessage[]): Chunk {
   }
 }
 
-function markedChunk({ messages }: Chunk, at: number, block: number, field: string): string {
+function chunkWithBreakpoint({ messages }: Chunk, at: number, block: number, field: string): string {
   return inPieces(
-    messages.map((message, index) => (index === at ? markedMessage(message, block, field) : message.json)),
+    messages.map((message, index) =>
+      index === at ? messageWithBreakpoint(message, block, field) : message.json,
+    ),
   )
 }
 
 /** Joined with `+`: such a string is put together only when its bytes are needed, and then once. */
 const inPieces = (texts: readonly string[]): string => texts.reduce((json, text) => json + ',' + text)
 
-function markedMessage({ role, blocks }: SentMessage, at: number, field: string): string {
+function messageWithBreakpoint({ role, blocks }: SentMessage, at: number, field: string): string {
   return messageJson(
     role,
     blocks.map(({ json }, index) => (index === at ? withField(json, field) : json)),
   )
 }
 
-/** Over everything that makes the cache key, without marks. */
+/** Over everything that makes the cache key, without breakpoints. */
 export function hashOf(segments: Segments, messages: Joined): string {
   const { model, tools, system, thinking, effort, betas, extra } = segments
   const fixed = [...tools, ...system].map((each) => each.digest)

@@ -1,12 +1,11 @@
 // One message as the bytes that are sent, kept as long as the message lives: composing a request costs what is new.
-// Every block is its own string, so that a mark can be set on one without writing the others again.
+// Every block is its own string, so that a breakpoint can be set on one without writing the others again.
 import { hash } from 'node:crypto'
 import { defaults } from '../settings/defaults.ts'
 import { isReasoning, type UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
-import { failedWithMedia, noAnswer } from './repair/words.ts'
-import { isDeeplyWellFormed, wellFormedRecord } from './repair/blocks.ts'
+import { failedWithMedia, isDeeplyWellFormed, noAnswer, wellFormedRecord } from './block-rules.ts'
 
 /** A block's JSON, and where it came from. */
 export interface SentBlock {
@@ -14,11 +13,11 @@ export interface SentBlock {
   readonly type: string
   /** Null in a message that no entry stands behind. */
   readonly part: Part | null
-  /** A cache mark may stand on it. */
-  readonly markable: boolean
+  /** A cache breakpoint may stand on it. */
+  readonly takesBreakpoint: boolean
 }
 
-/** A message as sent, without marks. It is never empty: a message that shows nothing is not sent. */
+/** A message as sent, without breakpoints. It is never empty: a message that shows nothing is not sent. */
 export interface SentMessage {
   readonly role: 'user' | 'assistant'
   readonly blocks: readonly SentBlock[]
@@ -50,10 +49,12 @@ export interface Serializer {
  */
 export const continueMessage = ownMessage('Continue.')
 
-/** A message that no entry stands behind. Never marked, so that a mark always has a place in the transcript. */
+/** A message that no entry stands behind. Never carries a breakpoint, so that a breakpoint always has a place in the transcript. */
 export function ownMessage(text: string): SentMessage {
   const json = JSON.stringify({ type: 'text', text })
-  return sentMessage('user', [{ block: { json, type: 'text', part: null, markable: false }, of: null }])
+  return sentMessage('user', [
+    { block: { json, type: 'text', part: null, takesBreakpoint: false }, of: null },
+  ])
 }
 
 interface Known {
@@ -101,7 +102,7 @@ function userMessage(message: Message, options: SerializerOptions): readonly Sen
     const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
     if (tag === null) continue
     const json = JSON.stringify({ type: 'text', text: tag })
-    target.push({ block: { json, type: 'text', part, markable: true }, of: null })
+    target.push({ block: { json, type: 'text', part, takesBreakpoint: true }, of: null })
   }
   return results.length + others.length === 0 ? [] : [sentMessage('user', [...results, ...others])]
 }
@@ -116,7 +117,7 @@ function answers(message: Message, out: readonly Part[], options: SerializerOpti
         if (!leaves || !isReasoning(block)) pieces.push(piece(block, part, options))
     }
     if (pieces.length === 0) continue
-    if (!pieces.at(-1)!.block.markable) pieces.push(closing)
+    if (!pieces.at(-1)!.block.takesBreakpoint) pieces.push(closing)
     if (sent.length > 0) sent.push(continueMessage)
     sent.push(sentMessage('assistant', pieces))
   }
@@ -129,7 +130,7 @@ const closing: Piece = {
     json: JSON.stringify({ type: 'text', text: noAnswer }),
     type: 'text',
     part: null,
-    markable: false,
+    takesBreakpoint: false,
   },
   of: null,
 }
@@ -180,7 +181,7 @@ export function digest(text: string): string {
 function piece(block: ViewBlock, part: Part, options: SerializerOptions): Piece {
   const { type } = block
   const json = JSON.stringify(wireShape(block, options))
-  return { block: { json, type, part, markable: !isReasoning(block) }, of: block }
+  return { block: { json, type, part, takesBreakpoint: !isReasoning(block) }, of: block }
 }
 
 function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
@@ -206,7 +207,7 @@ function wireName(name: string): string {
 }
 const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
 
-// One text is sent as a string: fewer bytes and fewer tokens. Never with a mark inside, so the form cannot change.
+// One text is sent as a string: fewer bytes and fewer tokens. Never with a breakpoint inside, so the form cannot change.
 function resultOf(block: ToolResultBlock, options: SerializerOptions): unknown {
   const { type, is_error } = block
   const content = is_error ? textsOf(block) : block.content

@@ -54,7 +54,7 @@ const broken: readonly (readonly [rule: string, messages: readonly WireMessage[]
   ['reasoning-unsigned', [go, assistant({ type: 'thinking', thinking: 'a' }, text('b')), go]],
   ['reasoning-last', [go, assistant(thinking), go]],
   [
-    'mark-place',
+    'breakpoint-place',
     [
       go,
       assistant(
@@ -66,15 +66,17 @@ const broken: readonly (readonly [rule: string, messages: readonly WireMessage[]
       go,
     ],
   ],
-  ['mark-count', [user(...'abcde'.split('').map((word) => text(word, mark)))]],
-  ['mark-order', [user(text('a', mark), text('b', longMark))]],
+  ['breakpoint-count', [user(...'abcde'.split('').map((word) => text(word, mark)))]],
+  ['breakpoint-order', [user(text('a', mark), text('b', longMark))]],
 ]
 
 it.each(broken)('[R21] %s is named when it is broken', (rule, messages) => {
   const named = new Set(problems(messages).map((problem) => problem.rule))
   expect(named).toContain(rule)
   // A mark on reasoning is also a key it may not have; every other list breaks one rule only.
-  expect([...named].filter((other) => other !== rule)).toEqual(rule === 'mark-place' ? ['extra-key'] : [])
+  expect([...named].filter((other) => other !== rule)).toEqual(
+    rule === 'breakpoint-place' ? ['extra-key'] : [],
+  )
 })
 
 it('[R21] what depends on the reader is judged by its options', () => {
@@ -85,7 +87,7 @@ it('[R21] what depends on the reader is judged by its options', () => {
   expect(problems([system, go], { systemMessages: true }).map((problem) => problem.rule)).toContain(
     'system-place',
   )
-  expect(problems([user(text('a', mark), text('b', mark))], { maxMarks: 1 })).toMatchObject([
-    { rule: 'mark-count' },
+  expect(problems([user(text('a', mark), text('b', mark))], { maxBreakpoints: 1 })).toMatchObject([
+    { rule: 'breakpoint-count' },
   ])
 })

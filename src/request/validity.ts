@@ -5,12 +5,12 @@ import type { WireBlock, WireMessage } from '../model/wire.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
   blockText,
-  canBearMark,
+  canCarryBreakpoint,
   idPattern,
   isBlank,
   isBlock,
   isDeeplyWellFormed,
-  isMarked,
+  hasBreakpoint,
   isName,
   isReasoningType,
   isRecord,
@@ -22,7 +22,7 @@ import {
   onlyAssistantSays,
   onlyUserSays,
   systemMaySay,
-} from './repair/blocks.ts'
+} from './block-rules.ts'
 
 export interface Problem {
   readonly rule: string
@@ -31,7 +31,7 @@ export interface Problem {
 }
 
 export interface ValidityOptions {
-  readonly maxMarks?: number | undefined
+  readonly maxBreakpoints?: number | undefined
   readonly prefill?: boolean | undefined
   readonly systemMessages?: boolean | undefined
   readonly extraKeys?: readonly string[] | undefined
@@ -219,29 +219,31 @@ const reasoningLast = eachMessage('reasoning-last', (message) =>
     : null,
 )
 
-const markedBlocks = (messages: readonly WireMessage[]): readonly Placed[] =>
+const blocksWithBreakpoint = (messages: readonly WireMessage[]): readonly Placed[] =>
   placed(messages)
     .flatMap((each) => [...inner(each.block).map((block) => ({ ...each, block })), each])
-    .filter((each) => isMarked(each.block))
-const markPlace: Rule = (messages) =>
-  markedBlocks(messages).flatMap(({ block, path }) =>
-    canBearMark(block) ? [] : [{ rule: 'mark-place', path, what: `a mark on ${block.type}` }],
+    .filter((each) => hasBreakpoint(each.block))
+const breakpointPlace: Rule = (messages) =>
+  blocksWithBreakpoint(messages).flatMap(({ block, path }) =>
+    canCarryBreakpoint(block)
+      ? []
+      : [{ rule: 'breakpoint-place', path, what: `a breakpoint on ${block.type}` }],
   )
-const markCount: Rule = (messages, options) => {
-  const count = markedBlocks(messages).length
-  const most = options.maxMarks ?? defaults.request.maxMarks
+const breakpointCount: Rule = (messages, options) => {
+  const count = blocksWithBreakpoint(messages).length
+  const most = options.maxBreakpoints ?? defaults.request.maxBreakpoints
   return count <= most
     ? []
-    : [{ rule: 'mark-count', path: 'messages', what: `${count} marks, ${most} allowed` }]
+    : [{ rule: 'breakpoint-count', path: 'messages', what: `${count} breakpoints, ${most} allowed` }]
 }
-const markOrder: Rule = (messages) => {
-  const marks = markedBlocks(messages)
-  const short = marks.findIndex(({ block }) => block.cache_control?.ttl !== '1h')
+const breakpointOrder: Rule = (messages) => {
+  const breakpoints = blocksWithBreakpoint(messages)
+  const short = breakpoints.findIndex(({ block }) => block.cache_control?.ttl !== '1h')
   const late =
-    short === -1 ? undefined : marks.slice(short).find(({ block }) => block.cache_control?.ttl === '1h')
+    short === -1 ? undefined : breakpoints.slice(short).find(({ block }) => block.cache_control?.ttl === '1h')
   return late === undefined
     ? []
-    : [{ rule: 'mark-order', path: late.path, what: 'a 1h mark behind a 5m mark' }]
+    : [{ rule: 'breakpoint-order', path: late.path, what: 'a 1h breakpoint behind a 5m breakpoint' }]
 }
 
 const rules: readonly Rule[] = [
@@ -264,9 +266,9 @@ const rules: readonly Rule[] = [
   serverPairs,
   reasoningSigned,
   reasoningLast,
-  markPlace,
-  markCount,
-  markOrder,
+  breakpointPlace,
+  breakpointCount,
+  breakpointOrder,
 ]
 
 /** Every rule the messages break; none for a list that may be sent. */

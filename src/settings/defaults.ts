@@ -192,8 +192,8 @@ export const defaults = {
     leastSummaryChars: 200,
   },
   request: {
-    /** Most cache marks in a request. */
-    maxMarks: 4,
+    /** Most cache breakpoints in a request. */
+    maxBreakpoints: 4,
     /** Longest tool name the wire is known to take. */
     toolNameChars: 64,
     cacheLifetimeMs: { '5m': 5 * minute, '1h': 60 * minute },
@@ -206,7 +206,7 @@ export const defaults = {
     breakSources: 32,
     /** Characters shown around the first difference. */
     diffChars: 600,
-    /** How far back from a mark the provider looks for something cached. */
+    /** How far back from a breakpoint the provider looks for something cached. */
     lookbackPositions: 20,
     /** Who gets the long cache lifetime where it may be had. */
     longLifetimeSources: ['main', 'summary', 'agent*'] as readonly string[],

@@ -189,7 +189,7 @@ export type Fact =
       readonly tokens: number
       readonly marks: readonly string[]
       readonly lifetime?: '5m' | '1h' | undefined
-      /** The block that carried the mark in the messages: a fork that must not write marks there too. */
+      /** The block that carried the breakpoint in the messages: a fork that must not write puts its own there too. */
       readonly markedAt?: { readonly seq: Seq; readonly block: number } | undefined
       readonly estimate?: number | undefined
       /** What layers weighed for it and left alone; said when it is another than the last time. */

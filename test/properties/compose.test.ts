@@ -13,7 +13,7 @@ import { closing, emptyTail, step } from '../../src/transcript/grammar.ts'
 import { isReasoning } from '../../src/transcript/content.ts'
 import { isEditing, type Entry } from '../../src/transcript/fact.ts'
 import { rangeOf } from '../../src/projection/folding/live-edits.ts'
-import { placeOf, spotOf } from '../../src/request/marks.ts'
+import { positionOf, spotOf } from '../../src/request/breakpoints.ts'
 import { problems } from '../../src/request/validity.ts'
 import { changesBetween } from '../../src/request/break-report.ts'
 import {
@@ -45,16 +45,21 @@ describe('any view', () => {
   it('[P3] composes to a body that the wire rules accept, or has nothing to say yet', () => {
     const sessions = moves.map((list) => project(closed(played(list))))
     fc.assert(
-      fc.property(sessions, fc.constantFrom(plain, binding), fc.nat({ max: 4 }), (view, model, maxMarks) => {
-        const outcome = createComposer().compose(view, parametersOf(model, { parameters: { maxMarks } }))
-        const speaks = [...view.messages].some((each) => each.content.some((block) => !isReasoning(block)))
-        if (speaks) expect(outcome.ok).toBe(true)
-        if (!outcome.ok) return
-        const request = JSON.parse(outcome.composed.body) as WireRequest
-        expect(checkRequest(request)).toBeNull()
-        // Neighbours of one role are merged by the server.
-        expect(problems(request.messages).filter(({ rule }) => rule !== 'same-role')).toEqual([])
-      }),
+      fc.property(
+        sessions,
+        fc.constantFrom(plain, binding),
+        fc.constantFrom(null, '5m' as const, '1h' as const),
+        (view, model, lifetime) => {
+          const outcome = createComposer().compose(view, parametersOf(model, { parameters: { lifetime } }))
+          const speaks = [...view.messages].some((each) => each.content.some((block) => !isReasoning(block)))
+          if (speaks) expect(outcome.ok).toBe(true)
+          if (!outcome.ok) return
+          const request = JSON.parse(outcome.composed.body) as WireRequest
+          expect(checkRequest(request)).toBeNull()
+          // Neighbours of one role are merged by the server.
+          expect(problems(request.messages).filter(({ rule }) => rule !== 'same-role')).toEqual([])
+        },
+      ),
       runs,
     )
   })
@@ -148,8 +153,8 @@ describe('the prefix', () => {
         if (parent === undefined) return
         const own = entries.filter((entry) => entry.seq <= parent.view.upTo)
         const child = [...own, new Pen({ first: own.length }).write(builders.said('sum this up', 'injected'))]
-        const markAt = parent.composed.lastMark!
-        const parameters = { ...parent.parameters, markAt, maxTokens: 2000 }
+        const breakpointAt = parent.composed.lastBreakpoint!
+        const parameters = { ...parent.parameters, breakpointAt, maxTokens: 2000 }
         const outcome = createComposer().compose(project(child), parameters)
         if (!outcome.ok) throw new Error(outcome.why)
         expect(cachedBytes(outcome.composed.body)).toBe(cachedBytes(parent.composed.body))
@@ -168,17 +173,17 @@ describe('the prefix', () => {
   it('[C3] may carry references for cache edits, never behind the last mark', () => {
     const sessions = moves.map((list) => project(closed(played(list))))
     fc.assert(
-      fc.property(sessions, fc.boolean(), fc.nat(), (view, isMarked, pick) => {
+      fc.property(sessions, fc.boolean(), fc.nat(), (view, hasBreakpoint, pick) => {
         const composer = createComposer({ references: true })
         const whole = composer.compose(view, parametersOf(plain))
-        if (!whole.ok || whole.composed.lastMark === null) return
+        if (!whole.ok || whole.composed.lastBreakpoint === null) return
         // As a fork would: where the last mark stood when one of the messages was the last.
         const { messages } = whole.composed.segments
         const spot = spotOf(messages.slice(0, 1 + (pick % messages.length)), undefined)
-        const markAt = spot === null ? undefined : placeOf(messages[spot.message]!, spot.block)!
+        const breakpointAt = spot === null ? undefined : positionOf(messages[spot.message]!, spot.block)!
         const forked = composer.compose(
           view,
-          parametersOf(plain, { parameters: { markAt, lifetime: isMarked ? '5m' : null } }),
+          parametersOf(plain, { parameters: { breakpointAt, lifetime: hasBreakpoint ? '5m' : null } }),
         )
         for (const outcome of [whole, forked])
           expect(

@@ -13,7 +13,7 @@ import { damaged, visibleDamage } from './wire-damage.ts'
 const readers: readonly RepairOptions[] = [
   { model: 'claude-opus-5', systemMessages: true },
   { model: 'claude-sonnet-4-5', prefill: true },
-  { model: 'claude-opus-5-5', bindsPrefix: true, systemMessages: true, maxMarks: 2 },
+  { model: 'claude-opus-5-5', bindsPrefix: true, systemMessages: true, maxBreakpoints: 2 },
   { model: 'claude-sonnet-5', keepReasoning: false },
 ]
 /** System messages may change tools: repair leaves that to the caller, who sends the header. */

@@ -78,7 +78,7 @@ async function compose(making: Making): Promise<TurnFailure | null> {
     bindsPrefix: core.modelInfo()?.capabilities.bindsPrefix ?? false,
     reasoningFrom: core.state.latest.reasoningFrom,
     lifetime: core.lifetime,
-    markAt: requests.markAt,
+    breakpointAt: requests.breakpointAt,
     thinking: options.thinking,
     effort: options.effort,
     ...toldTo(core, view),
@@ -160,7 +160,7 @@ function requestSent(
   composed: Composed,
   tokens: number,
 ): FactOf<'request-sent'> {
-  const { lifetime, marks } = composed.segments
+  const { lifetime, breakpoints: marks } = composed.segments
   return {
     type: 'request-sent',
     source: core.source,
@@ -170,7 +170,7 @@ function requestSent(
     tokens,
     marks,
     ...(lifetime === null ? {} : { lifetime }),
-    ...(composed.lastMark === null ? {} : { markedAt: composed.lastMark }),
+    ...(composed.lastBreakpoint === null ? {} : { markedAt: composed.lastBreakpoint }),
   }
 }
 

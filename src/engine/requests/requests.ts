@@ -2,9 +2,13 @@
 // with, and the watch over that cache. A fork begins with its parent's, so that its requests begin with the same bytes.
 import { taggingOf, createTags, type Tags } from '../../projection/layers/snip.ts'
 import type { Fold } from '../../projection/fold.ts'
-import { createComposer, type Composed, type Composer, type MarkPlace } from '../../request/compose.ts'
-import { createBreakDetector, type BreakDetector, type Pending } from '../../request/fingerprint.ts'
-import { createLifetime, type LatchedLifetime } from '../../request/lifetime.ts'
+import {
+  createComposer,
+  type Composed,
+  type Composer,
+  type BreakpointPosition,
+} from '../../request/compose.ts'
+import { createBreakDetector, type BreakDetector, type Pending } from '../../request/break-detector.ts'
 import type { Lifetime } from '../../request/segments.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { isKnown, type StoredEntry } from '../../transcript/fact.ts'
@@ -17,8 +21,8 @@ export interface RequestParts {
   /** Of a fork: whose requests it goes on from. */
   readonly from?: Requests | undefined
   readonly composer?: Composer | undefined
-  /** A fork that must not write to the cache marks where its parent marked last. */
-  readonly markAt?: MarkPlace | { readonly seq: Seq } | undefined
+  /** A fork that must not write to the cache puts its breakpoint where its parent's last one stood. */
+  readonly breakpointAt?: BreakpointPosition | { readonly seq: Seq } | undefined
   readonly lifetime: Lifetime | null
   /** What the session was begun with, where it has asked before. */
   readonly begunWith?: Lifetime | undefined
@@ -28,9 +32,9 @@ export class Requests {
   readonly watchKey: string
   readonly tags: Tags
   readonly detector: BreakDetector
-  /** Decided at the first request, for the session and its forks. */
-  readonly latched: LatchedLifetime
-  readonly markAt: MarkPlace | { readonly seq: Seq } | undefined
+  /** Whether the long lifetime was chosen: decided before the first request, for the session and its forks. */
+  readonly isLong: boolean
+  readonly breakpointAt: BreakpointPosition | { readonly seq: Seq } | undefined
   /** What SessionStart hooks said and no request has carried yet. */
   startContext: string | null = null
   /** What layers weighed and left for the last request, in short. */
@@ -39,13 +43,13 @@ export class Requests {
   readonly #composers = new Map<string, Composer>()
   #pending: Pending | null = null
 
-  constructor({ watchKey, from, composer, markAt, lifetime, begunWith }: RequestParts) {
+  constructor({ watchKey, from, composer, breakpointAt, lifetime, begunWith }: RequestParts) {
     this.watchKey = watchKey
     this.tags = from?.tags ?? createTags()
     this.detector = from?.detector ?? createBreakDetector()
-    this.latched = from?.latched ?? latchedLifetime(lifetime, begunWith)
+    this.isLong = from?.isLong ?? (begunWith ?? lifetime) === '1h'
     this.#inherited = composer ?? null
-    this.markAt = markAt
+    this.breakpointAt = breakpointAt
   }
 
   /** One for each form of the request copy: with tags or without, with references for deletions or without. */
@@ -56,6 +60,14 @@ export class Requests {
     const composer = this.#composers.get(key) ?? createComposer({ references, tag })
     this.#composers.set(key, composer)
     return composer
+  }
+
+  /** Lifetime of the breakpoints in requests of a source. It stays: another would change the price of all that is cached. */
+  lifetimeOf(source: string): Lifetime {
+    const isMeant = defaults.request.longLifetimeSources.some((pattern) =>
+      pattern.endsWith('*') ? source.startsWith(pattern.slice(0, -1)) : source === pattern,
+    )
+    return this.isLong && isMeant ? '1h' : '5m'
   }
 
   sent(composed: Composed, now: number): void {
@@ -83,14 +95,4 @@ export class Requests {
     const why = fact.type === 'view-edit' ? `${fact.layer}: ${fact.why}` : fact.type
     this.detector.announce(Math.round(view.factor * estimate), why, this.watchKey)
   }
-}
-
-/** What the user chose counts for a session that has not asked yet; afterwards what it was begun with. */
-function latchedLifetime(chosen: Lifetime | null, before: Lifetime | undefined): LatchedLifetime {
-  const sources = defaults.request.longLifetimeSources
-  return createLifetime({
-    isEligible: () => false,
-    optedIn: () => chosen === '1h',
-    latched: before === undefined ? undefined : { isLong: before === '1h', sources },
-  })
 }

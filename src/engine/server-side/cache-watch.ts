@@ -2,7 +2,7 @@
 // announced is written down with its causes, and said. Watching never ends a turn: what goes wrong with it is a notice.
 import type { ModelMessage } from '../../model/model.ts'
 import { describeCause } from '../../request/break-report.ts'
-import type { CacheBreak } from '../../request/fingerprint.ts'
+import type { CacheBreak } from '../../request/break-detector.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { tokenRates } from '../limits/spend.ts'

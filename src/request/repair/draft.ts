@@ -35,10 +35,10 @@ export type RepairRule =
   | 'first-user'
   | 'last-user'
   | 'trailing-space'
-  | 'mark-place'
-  | 'mark-count'
-  | 'mark-order'
-  | 'mark-shape'
+  | 'breakpoint-place'
+  | 'breakpoint-count'
+  | 'breakpoint-order'
+  | 'breakpoint-shape'
 
 /** One thing that was changed: by which rule, where in the list handed in, and what was done. */
 export interface Repair {
@@ -58,32 +58,32 @@ export interface Draft {
 }
 
 /** What the passes share: the reports so far, where each block came from, and which calls lost their arguments. */
-export interface Ledger {
+export interface RepairLog {
   readonly repairs: Repair[]
   readonly places: Map<WireBlock, string>
   readonly truncated: Set<WireBlock>
 }
-export const newLedger = (): Ledger => ({ repairs: [], places: new Map(), truncated: new Set() })
+export const newRepairLog = (): RepairLog => ({ repairs: [], places: new Map(), truncated: new Set() })
 
-export const note = (ledger: Ledger, rule: RepairRule, path: string, what: string): void => {
-  ledger.repairs.push({ rule, path, what })
+export const note = (log: RepairLog, rule: RepairRule, path: string, what: string): void => {
+  log.repairs.push({ rule, path, what })
 }
 export const messagePath = (draft: Draft): string => `messages.${draft.at}`
-export const draftPlace = (ledger: Ledger, block: WireBlock, draft: Draft): string =>
-  ledger.places.get(block) ?? messagePath(draft)
+export const draftPlace = (log: RepairLog, block: WireBlock, draft: Draft): string =>
+  log.places.get(block) ?? messagePath(draft)
 
 /** The block with some keys changed; undefined removes a key. It keeps its place for the reports. */
 export function changed(
-  ledger: Ledger,
+  log: RepairLog,
   block: WireBlock,
   keys: Readonly<Record<string, unknown>>,
 ): WireBlock {
   const merged: Record<string, unknown> = { ...block, ...keys }
   for (const key of Object.keys(keys)) if (merged[key] === undefined) delete merged[key]
   const next: WireBlock = { ...merged, type: block.type }
-  const place = ledger.places.get(block)
-  if (place !== undefined) ledger.places.set(next, place)
-  if (ledger.truncated.has(block)) ledger.truncated.add(next)
+  const place = log.places.get(block)
+  if (place !== undefined) log.places.set(next, place)
+  if (log.truncated.has(block)) log.truncated.add(next)
   return next
 }
 
@@ -94,7 +94,7 @@ const sameBlocks = (a: readonly WireBlock[], b: readonly WireBlock[]): boolean =
 export const withBlocks = (draft: Draft, blocks: readonly WireBlock[]): Draft =>
   sameBlocks(draft.blocks, blocks) ? draft : { ...draft, blocks, untouched: null }
 
-export const made = (role: Draft['role'], at: number, blocks: readonly WireBlock[]): Draft => ({
+export const newDraft = (role: Draft['role'], at: number, blocks: readonly WireBlock[]): Draft => ({
   role,
   blocks,
   extra: {},
@@ -102,5 +102,5 @@ export const made = (role: Draft['role'], at: number, blocks: readonly WireBlock
   untouched: null,
 })
 
-export const finished = (draft: Draft): WireMessage =>
+export const toMessage = (draft: Draft): WireMessage =>
   draft.untouched ?? { ...draft.extra, role: draft.role, content: draft.blocks }

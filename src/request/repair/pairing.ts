@@ -2,9 +2,17 @@
 // anything else there; every result has its call; ids are unique and spelled as the wire wants them.
 // Ids are settled from the front, so that a longer list keeps the ids its shorter beginning got.
 import type { WireBlock } from '../../model/wire.ts'
-import { idPattern } from './blocks.ts'
-import { changed, made, messagePath, note, draftPlace, withBlocks, type Draft, type Ledger } from './draft.ts'
-import { missingResult, truncatedCall } from './words.ts'
+import { idPattern, isServerCall, isServerResult, missingResult, truncatedCall } from '../block-rules.ts'
+import {
+  changed,
+  newDraft,
+  messagePath,
+  note,
+  draftPlace,
+  withBlocks,
+  type Draft,
+  type RepairLog,
+} from './draft.ts'
 
 interface Call {
   /** Which draft it stands in, and the id as it came. */
@@ -20,16 +28,16 @@ interface Call {
 
 const rawId = (id: unknown): string => (typeof id === 'string' ? id : '')
 
-export function paired(drafts: readonly Draft[], ledger: Ledger): readonly Draft[] {
-  const calls = collectCalls(drafts, ledger)
-  const orphans = assignResults(drafts, calls, ledger)
-  nameCalls(calls, ledger, drafts)
+export function pairCalls(drafts: readonly Draft[], log: RepairLog): readonly Draft[] {
+  const calls = collectCalls(drafts, log)
+  const orphans = assignResults(drafts, calls, log)
+  nameCalls(calls, log, drafts)
   if (calls.length === 0 && orphans === 0) return drafts
-  return rebuilt(drafts, calls, ledger)
+  return rebuilt(drafts, calls, log)
 }
 
 /** All calls in order; one that repeats another of the same message word for word is left out at once. */
-function collectCalls(drafts: readonly Draft[], ledger: Ledger): Call[] {
+function collectCalls(drafts: readonly Draft[], log: RepairLog): Call[] {
   const calls: Call[] = []
   const repeated = repeatedIds(drafts)
   drafts.forEach((draft, message) => {
@@ -42,9 +50,9 @@ function collectCalls(drafts: readonly Draft[], ledger: Ledger): Call[] {
       calls.push(call)
       if (print !== '' && prints.has(print)) {
         note(
-          ledger,
+          log,
           'call-duplicate',
-          draftPlace(ledger, block, draft),
+          draftPlace(log, block, draft),
           `a repetition of call ${call.rawId} left out`,
         )
         call.id = null
@@ -70,7 +78,7 @@ function repeatedIds(drafts: readonly Draft[]): ReadonlySet<string> {
 }
 
 /** Gives each result to the nearest earlier call of its id that has none. Returns how many found no call. */
-function assignResults(drafts: readonly Draft[], calls: readonly Call[], ledger: Ledger): number {
+function assignResults(drafts: readonly Draft[], calls: readonly Call[], log: RepairLog): number {
   const byId = new Map<string, Call[]>()
   for (const call of calls)
     if (call.id !== null) byId.set(call.rawId, [...(byId.get(call.rawId) ?? []), call])
@@ -90,22 +98,22 @@ function assignResults(drafts: readonly Draft[], calls: readonly Call[], ledger:
       orphans += 1
       const rule = earlier.length > 0 ? 'result-duplicate' : 'result-orphan'
       const why = earlier.length > 0 ? 'its call has one already' : 'no call before it has this id'
-      note(ledger, rule, draftPlace(ledger, block, draft), `result for ${id} left out: ${why}`)
+      note(log, rule, draftPlace(log, block, draft), `result for ${id} left out: ${why}`)
     }
   })
   return orphans
 }
 
 /** The first call keeps its id; a later one of the same id is left out when it only repeats, else renamed. */
-function nameCalls(calls: readonly Call[], ledger: Ledger, drafts: readonly Draft[]): void {
+function nameCalls(calls: readonly Call[], log: RepairLog, drafts: readonly Draft[]): void {
   const taken = new Set<string>()
   const prints = new Set<string>()
   for (const call of calls) {
     const draft = drafts[call.message]
     if (call.id === null || draft === undefined) continue
-    const place = draftPlace(ledger, call.block, draft)
+    const place = draftPlace(log, call.block, draft)
     if (call.print !== '' && prints.has(call.print) && call.result === null) {
-      note(ledger, 'call-duplicate', place, `a repetition of call ${call.rawId} left out`)
+      note(log, 'call-duplicate', place, `a repetition of call ${call.rawId} left out`)
       call.id = null
       continue
     }
@@ -118,72 +126,67 @@ function nameCalls(calls: readonly Call[], ledger: Ledger, drafts: readonly Draf
     taken.add(id)
     call.id = id
     if (id !== call.block['id'])
-      note(ledger, 'call-id', place, `call ${JSON.stringify(call.rawId)} goes out as ${id}`)
+      note(log, 'call-id', place, `call ${JSON.stringify(call.rawId)} goes out as ${id}`)
   }
 }
 
-function rebuilt(drafts: readonly Draft[], calls: readonly Call[], ledger: Ledger): readonly Draft[] {
+function rebuilt(drafts: readonly Draft[], calls: readonly Call[], log: RepairLog): readonly Draft[] {
   const byMessage = new Map<number, Call[]>()
   for (const call of calls) byMessage.set(call.message, [...(byMessage.get(call.message) ?? []), call])
   const out: Draft[] = []
   let open: readonly Call[] = []
   drafts.forEach((draft, message) => {
     if (draft.role !== 'user') {
-      if (open.length > 0) out.push(made('user', draft.at, results(open, -1, draft, ledger)))
+      if (open.length > 0) out.push(newDraft('user', draft.at, results(open, -1, draft, log)))
       const own = byMessage.get(message) ?? []
       open = own.filter((call) => call.id !== null)
-      out.push(own.length > 0 ? withBlocks(draft, renamed(draft, own, ledger)) : draft)
+      out.push(own.length > 0 ? withBlocks(draft, renamed(draft, own, log)) : draft)
       return
     }
     const rest = draft.blocks.filter((block) => block.type !== 'tool_result')
-    const answers = open.length > 0 ? results(open, message, draft, ledger) : []
+    const answers = open.length > 0 ? results(open, message, draft, log) : []
     const next = [...answers, ...rest]
     const firstOther = draft.blocks.findIndex((block) => block.type !== 'tool_result')
     if (firstOther !== -1 && draft.blocks.slice(firstOther).some((block) => block.type === 'tool_result')) {
-      note(ledger, 'results-first', messagePath(draft), 'results moved before the other content')
+      note(log, 'results-first', messagePath(draft), 'results moved before the other content')
     }
     out.push(withBlocks(draft, next))
     open = []
   })
   const last = drafts.at(-1)
-  if (open.length > 0 && last !== undefined) out.push(made('user', last.at, results(open, -1, last, ledger)))
+  if (open.length > 0 && last !== undefined) out.push(newDraft('user', last.at, results(open, -1, last, log)))
   return out
 }
 
 /** The assistant's blocks with calls renamed or left out. Walks by position: one object may stand in two places. */
-function renamed(draft: Draft, own: readonly Call[], ledger: Ledger): readonly WireBlock[] {
+function renamed(draft: Draft, own: readonly Call[], log: RepairLog): readonly WireBlock[] {
   const calls = own[Symbol.iterator]()
   return draft.blocks.flatMap((block) => {
     if (block.type !== 'tool_use') return [block]
     const call = calls.next().value
     if (call === undefined || call.id === null) return []
-    return [call.id === block['id'] ? block : changed(ledger, block, { id: call.id })]
+    return [call.id === block['id'] ? block : changed(log, block, { id: call.id })]
   })
 }
 
-/** The answers to these calls: those that stand in the message in its order, then those moved here, then made ones. */
-function results(open: readonly Call[], message: number, draft: Draft, ledger: Ledger): readonly WireBlock[] {
+/** The answers to these calls: those that stand in the message in its order, then those moved here, then those made here. */
+function results(open: readonly Call[], message: number, draft: Draft, log: RepairLog): readonly WireBlock[] {
   const answer = (call: Call, block: WireBlock): WireBlock =>
-    block['tool_use_id'] === call.id ? block : changed(ledger, block, { tool_use_id: call.id })
+    block['tool_use_id'] === call.id ? block : changed(log, block, { tool_use_id: call.id })
   const here = open.filter((call) => call.result?.message === message)
   const order = draft.blocks
   here.sort((a, b) => position(order, a) - position(order, b))
   const out = here.flatMap((call) => (call.result === null ? [] : [answer(call, call.result.block)]))
   for (const call of open) {
     if (call.result === null || call.result.message === message) continue
-    note(
-      ledger,
-      'result-moved',
-      messagePath(draft),
-      `result for ${call.id} moved to the message after its call`,
-    )
+    note(log, 'result-moved', messagePath(draft), `result for ${call.id} moved to the message after its call`)
     out.push(answer(call, call.result.block))
   }
   for (const call of open) {
     if (call.result !== null || call.id === null) continue
-    const cut = ledger.truncated.has(call.block)
+    const cut = log.truncated.has(call.block)
     note(
-      ledger,
+      log,
       'result-missing',
       messagePath(draft),
       `call ${call.id} was given an error result: ${cut ? 'truncated' : 'no result recorded'}`,
@@ -199,3 +202,41 @@ function results(open: readonly Call[], message: number, draft: Draft, ledger: L
 }
 const position = (blocks: readonly WireBlock[], call: Call): number =>
   call.result === null ? -1 : blocks.indexOf(call.result.block)
+
+// ---- tools that the provider runs itself ----
+// Call and result stand in one assistant message, the call first. Their content
+// is the provider's own and cannot be made up, so a half pair is left out.
+
+/** `open`: the turn is paused and goes on from here, so that a call at its end may still be running. */
+export function pairServerTools(draft: Draft, open: boolean, log: RepairLog): Draft {
+  if (!draft.blocks.some((block) => isServerCall(block.type) || isServerResult(block.type))) return draft
+  const kept = new Set<number>()
+  const calls = new Map<string, number>()
+  const answered = new Set<string>()
+  draft.blocks.forEach((block, index) => {
+    if (isServerCall(block.type)) {
+      const id = block['id']
+      if (typeof id === 'string' && !calls.has(id)) calls.set(id, index)
+    } else if (isServerResult(block.type)) {
+      const id = String(block['tool_use_id'])
+      const call = calls.get(id)
+      if (call === undefined || answered.has(id)) return
+      answered.add(id)
+      kept.add(call).add(index)
+    } else kept.add(index)
+  })
+  if (open) for (const [id, index] of calls) if (!answered.has(id)) kept.add(index)
+  const missing = draft.blocks.filter((_, index) => !kept.has(index))
+  for (const block of missing) {
+    note(
+      log,
+      'server-pair',
+      draftPlace(log, block, draft),
+      `${block.type} left out: its other half is missing`,
+    )
+  }
+  return withBlocks(
+    draft,
+    draft.blocks.filter((_, index) => kept.has(index)),
+  )
+}

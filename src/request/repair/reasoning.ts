@@ -1,8 +1,16 @@
 // Which reasoning may be sent. Its laws: a block leaves byte for byte or not at all; a signature cannot be made up;
 // reasoning of another model is refused; on models that bind reasoning to the prefix, what follows a change is void.
 import type { WireBlock, WireMessage } from '../../model/wire.ts'
-import { isBlock, isMarked, isReasoningType, isRecord, isWellFormed, knownKeys } from './blocks.ts'
-import { changed, note, draftPlace, withBlocks, type Draft, type Ledger, type RepairRule } from './draft.ts'
+import { isBlock, hasBreakpoint, isReasoningType, isRecord, isWellFormed, knownKeys } from '../block-rules.ts'
+import {
+  changed,
+  note,
+  draftPlace,
+  withBlocks,
+  type Draft,
+  type RepairLog,
+  type RepairRule,
+} from './draft.ts'
 
 /** Where a reasoning block comes from, as far as the caller knows. */
 export interface ReasoningOrigin {
@@ -27,7 +35,7 @@ export interface ReasoningOptions {
 export function keepSendable(
   drafts: readonly Draft[],
   options: ReasoningOptions,
-  ledger: Ledger,
+  log: RepairLog,
 ): readonly Draft[] {
   let chainBroken = false
   return drafts.map((draft) => {
@@ -37,9 +45,8 @@ export function keepSendable(
       if (!isReasoningType(block.type)) kept.push(block)
       else {
         const refused = refusal(block, chainBroken, options)
-        if (refused === null) kept.push(bare(block, draft, ledger))
-        else
-          note(ledger, refused.rule, draftPlace(ledger, block, draft), `reasoning left out: ${refused.why}`)
+        if (refused === null) kept.push(bare(block, draft, log))
+        else note(log, refused.rule, draftPlace(log, block, draft), `reasoning left out: ${refused.why}`)
         chainBroken ||= options.bindsPrefix && refused?.rule === 'reasoning-damaged'
       }
     }
@@ -73,15 +80,15 @@ function refusal(
   return { rule: 'reasoning-damaged', why: 'its text cannot be sent as it was made' }
 }
 
-/** Keys that were never part of the block go; what is signed stays. A cache mark is moved by its own pass. */
-function bare(block: WireBlock, draft: Draft, ledger: Ledger): WireBlock {
+/** Keys that were never part of the block go; what is signed stays. A cache breakpoint is moved by its own pass. */
+function bare(block: WireBlock, draft: Draft, log: RepairLog): WireBlock {
   const known = knownKeys(block.type)
   const refused = Object.keys(block).filter(
-    (key) => known?.has(key) === false && !(key === 'cache_control' && isMarked(block)),
+    (key) => known?.has(key) === false && !(key === 'cache_control' && hasBreakpoint(block)),
   )
   if (refused.length === 0) return block
-  note(ledger, 'extra-key', draftPlace(ledger, block, draft), `left out: ${refused.join(', ')}`)
-  return changed(ledger, block, Object.fromEntries(refused.map((key) => [key, undefined])))
+  note(log, 'extra-key', draftPlace(log, block, draft), `left out: ${refused.join(', ')}`)
+  return changed(log, block, Object.fromEntries(refused.map((key) => [key, undefined])))
 }
 
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
@@ -120,7 +127,7 @@ export function unbound(
   came: readonly WireMessage[],
   drafts: readonly Draft[],
   origin: ReasoningOptions['origin'],
-  ledger: Ledger,
+  log: RepairLog,
 ): readonly Draft[] {
   const said = came.flatMap(steps)
   let position = 0
@@ -132,9 +139,9 @@ export function unbound(
       if (!isReasoningType(block.type)) moved ||= !sameBytes(said[position++], block)
       else if (moved && origin(block)?.afterRepair !== true) {
         note(
-          ledger,
+          log,
           'reasoning-bound',
-          draftPlace(ledger, block, draft),
+          draftPlace(log, block, draft),
           'reasoning left out: an earlier part of the request changed',
         )
         continue
@@ -153,11 +160,11 @@ function steps(message: WireMessage): readonly unknown[] {
 }
 
 const sameBytes = (a: unknown, b: WireBlock): boolean => a === b || (isBlock(a) && bytes(a) === bytes(b))
-/** Without what may move or go unharmed: cache marks, and keys that the wire never accepted. */
+/** Without what may move or go unharmed: cache breakpoints, and keys that the wire never accepted. */
 function bytes(block: WireBlock): string {
   const known = knownKeys(block.type)
   const sent = Object.entries(block).filter(([key]) => known === null || known.has(key))
-  const unmarked = (key: string, item: unknown): unknown =>
+  const withoutBreakpoint = (key: string, item: unknown): unknown =>
     key === 'cache_control' && isRecord(item) ? undefined : item
-  return JSON.stringify(Object.fromEntries(sent), unmarked)
+  return JSON.stringify(Object.fromEntries(sent), withoutBreakpoint)
 }

@@ -13,10 +13,10 @@ import {
   systemMaySay,
   systemMessageKeys,
   wellFormedRecord,
-} from './blocks.ts'
-import { call, result } from './call-shape.ts'
-import { changed, made, note, type Draft, type Ledger } from './draft.ts'
-import { fitting, withoutCitations } from './fields.ts'
+} from '../block-rules.ts'
+import { shapeCall, shapeResult } from './block-shape.ts'
+import { changed, newDraft, note, type Draft, type RepairLog } from './draft.ts'
+import { fitting, withoutCitations } from './block-shape.ts'
 
 export interface ShapeOptions {
   readonly systemMessages: boolean
@@ -25,63 +25,63 @@ export interface ShapeOptions {
 }
 
 /** The message as a draft. Blocks only a user may send leave an assistant message as a second draft behind it. */
-export function shaped(
+export function shapeMessage(
   message: WireMessage,
   at: number,
   options: ShapeOptions,
-  ledger: Ledger,
+  log: RepairLog,
 ): readonly Draft[] {
   const path = `messages.${at}`
   const raw: unknown = message
   if (!isRecord(raw)) {
-    note(ledger, 'bad-message', path, 'left out: it is not a message')
+    note(log, 'bad-message', path, 'left out: it is not a message')
     return []
   }
-  const blocks = readBlocks(raw['content'], path, ledger)
-  const role = roleOf(raw['role'], blocks.list, path, options, ledger)
-  const extra = extraKeys(raw, role, path, ledger)
+  const blocks = readBlocks(raw['content'], path, log)
+  const role = roleOf(raw['role'], blocks.list, path, options, log)
+  const extra = extraKeys(raw, role, path, log)
   const kept: WireBlock[] = []
   const forUser: WireBlock[] = []
   for (const block of blocks.list) {
     const type = block.type
     if (role === 'assistant' && onlyUserSays(type)) {
       note(
-        ledger,
+        log,
         'misplaced-block',
-        ledger.places.get(block) ?? path,
+        log.places.get(block) ?? path,
         `${type} moved from the assistant to the next user message`,
       )
-      forUser.push(...cleaned(block, 'user', options, ledger))
+      forUser.push(...cleaned(block, 'user', options, log))
     } else if (
       (role !== 'assistant' && onlyAssistantSays(type)) ||
       (role !== 'system' && isToolChange(type))
     ) {
       note(
-        ledger,
+        log,
         'misplaced-block',
-        ledger.places.get(block) ?? path,
+        log.places.get(block) ?? path,
         `${type} left out: a ${role} message cannot carry it`,
       )
-    } else kept.push(...cleaned(block, role, options, ledger))
+    } else kept.push(...cleaned(block, role, options, log))
   }
   const same = blocks.same && role === raw['role'] && extra.same && kept.length === blocks.list.length
   const untouched = same && kept.every((block, index) => block === blocks.list[index]) ? message : null
   const first: Draft = { role, blocks: kept, extra: extra.keys, at, untouched }
-  return forUser.length === 0 ? [first] : [first, made('user', at, forUser)]
+  return forUser.length === 0 ? [first] : [first, newDraft('user', at, forUser)]
 }
 
 function readBlocks(
   content: unknown,
   path: string,
-  ledger: Ledger,
+  log: RepairLog,
 ): { readonly list: readonly WireBlock[]; readonly same: boolean } {
   if (typeof content === 'string') {
     const block: WireBlock = { type: 'text', text: content }
-    ledger.places.set(block, `${path}.content`)
+    log.places.set(block, `${path}.content`)
     return { list: [block], same: true }
   }
   if (!Array.isArray(content)) {
-    note(ledger, 'bad-message', path, 'its content was neither text nor blocks')
+    note(log, 'bad-message', path, 'its content was neither text nor blocks')
     return { list: [], same: false }
   }
   const list: WireBlock[] = []
@@ -92,14 +92,14 @@ function readBlocks(
     if (block !== item || !isBlock(block)) {
       same = false
       note(
-        ledger,
+        log,
         'bad-block',
         place,
         isBlock(block) ? 'a bare string became a text block' : 'left out: it has no type',
       )
     }
     if (!isBlock(block)) return
-    ledger.places.set(block, place)
+    log.places.set(block, place)
     list.push(block)
   })
   return { list, same }
@@ -110,15 +110,15 @@ function roleOf(
   blocks: readonly WireBlock[],
   path: string,
   options: ShapeOptions,
-  ledger: Ledger,
+  log: RepairLog,
 ): Draft['role'] {
   if (role === 'user' || role === 'assistant') return role
   if (role !== 'system') {
-    note(ledger, 'bad-role', path, `role ${JSON.stringify(role) ?? 'undefined'} became user`)
+    note(log, 'bad-role', path, `role ${JSON.stringify(role) ?? 'undefined'} became user`)
     return 'user'
   }
   if (options.systemMessages && blocks.every((block) => systemMaySay(block.type))) return role
-  note(ledger, 'system-place', path, 'a system message became a user message: it cannot stand here as one')
+  note(log, 'system-place', path, 'a system message became a user message: it cannot stand here as one')
   return 'user'
 }
 
@@ -126,7 +126,7 @@ function extraKeys(
   message: Readonly<Record<string, unknown>>,
   role: Draft['role'],
   path: string,
-  ledger: Ledger,
+  log: RepairLog,
 ): { readonly keys: Readonly<Record<string, unknown>>; readonly same: boolean } {
   const allowed = role === 'system' ? systemMessageKeys : messageKeys
   const keys: Record<string, unknown> = {}
@@ -135,7 +135,7 @@ function extraKeys(
     if (!allowed.has(key)) refused.push(key)
     else if (key !== 'role' && key !== 'content') keys[key] = value
   }
-  if (refused.length > 0) note(ledger, 'extra-key', path, `left out: ${refused.join(', ')}`)
+  if (refused.length > 0) note(log, 'extra-key', path, `left out: ${refused.join(', ')}`)
   return { keys, same: refused.length === 0 }
 }
 
@@ -144,21 +144,21 @@ function cleaned(
   block: WireBlock,
   role: Draft['role'],
   options: ShapeOptions,
-  ledger: Ledger,
+  log: RepairLog,
 ): readonly WireBlock[] {
   // Reasoning is sent byte for byte or not at all; the reasoning pass decides.
   if (isReasoningType(block.type)) return [block]
-  const place = ledger.places.get(block) ?? ''
-  const plain = block.type === 'tool_use' ? call(block, place, options, ledger) : block
-  const fit = fitting(plain, place, options.extraKeys, ledger)
+  const place = log.places.get(block) ?? ''
+  const plain = block.type === 'tool_use' ? shapeCall(block, place, options, log) : block
+  const fit = fitting(plain, place, options.extraKeys, log)
   if (fit === null) return []
-  const readable = wellFormed(fit, place, ledger)
-  if (readable.type === 'tool_result') return result(readable, place, ledger)
-  return [role !== 'assistant' ? withoutCitations(readable, place, ledger) : readable]
+  const readable = wellFormed(fit, place, log)
+  if (readable.type === 'tool_result') return shapeResult(readable, place, log)
+  return [role !== 'assistant' ? withoutCitations(readable, place, log) : readable]
 }
 
-function wellFormed(block: WireBlock, place: string, ledger: Ledger): WireBlock {
+function wellFormed(block: WireBlock, place: string, log: RepairLog): WireBlock {
   if (isDeeplyWellFormed(block)) return block
-  note(ledger, 'lone-surrogate', place, 'half characters replaced')
-  return changed(ledger, block, wellFormedRecord(block))
+  note(log, 'lone-surrogate', place, 'half characters replaced')
+  return changed(log, block, wellFormedRecord(block))
 }

@@ -62,11 +62,6 @@ export interface BreakDetector {
   reset(source?: string): void
 }
 
-export interface DetectorOptions {
-  /** Models that cache otherwise are not judged. */
-  readonly excludes?: ((model: string) => boolean) | undefined
-}
-
 interface Watched {
   readonly baseline: Baseline | null
   readonly announced: { readonly tokens: number; readonly why: string } | null
@@ -76,7 +71,7 @@ interface Watched {
 
 const unwatched: Watched = { baseline: null, announced: null, era: 0 }
 
-export function createBreakDetector(options: DetectorOptions = {}): BreakDetector {
+export function createBreakDetector(): BreakDetector {
   const sources = new Map<string, Watched>()
   const watched = (source: string): Watched => sources.get(keyOf(source)) ?? unwatched
   const watch = (source: string, change: Partial<Watched>): void => {
@@ -96,7 +91,7 @@ export function createBreakDetector(options: DetectorOptions = {}): BreakDetecto
     },
     after: (pending, reading) => {
       const { announced, era } = watched(pending.source)
-      if (era !== pending.era || options.excludes?.(pending.segments.model) === true) return null
+      if (era !== pending.era) return null
       if (promptTokens(reading.usage) === 0) return null
       watch(pending.source, { baseline: baselineOf(pending, reading), announced: null })
       return judge(pending, reading, announced)

@@ -1,7 +1,7 @@
-// What the wire says about block types: which keys each may carry, who may say it, whether it can bear a cache mark.
-// Data and plain questions only, shared by repair and by the validity check; neither borrows the other's logic.
+// What the wire says about block types: which keys each may carry, who may say it, whether it can bear a cache breakpoint.
+// Data and plain questions only, shared by the composer, repair and the validity check; none borrows another's logic.
 // Types that are not listed come from a newer API than this file: they are carried along untouched.
-import type { WireBlock } from '../../model/wire.ts'
+import type { WireBlock } from '../model/wire.ts'
 
 const common = ['type', 'cache_control']
 const keysByType: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -65,9 +65,9 @@ export const isBlock = (value: unknown): value is WireBlock =>
   isRecord(value) && typeof value['type'] === 'string'
 export const blockText = (block: WireBlock): string | null =>
   block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : null
-/** An explicit null is the same as no mark. */
-export const isMarked = (block: WireBlock): boolean => (block.cache_control ?? null) !== null
-export const canBearMark = (block: WireBlock): boolean =>
+/** An explicit null is the same as no breakpoint. */
+export const hasBreakpoint = (block: WireBlock): boolean => (block.cache_control ?? null) !== null
+export const canCarryBreakpoint = (block: WireBlock): boolean =>
   !isReasoningType(block.type) && !(block.type === 'text' && isBlank(blockText(block) ?? ''))
 
 /** Native since Node 20, newer than the language library we compile against. */
@@ -98,3 +98,19 @@ function wellFormedValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(wellFormedValue)
   return isRecord(value) ? wellFormedRecord(value) : value
 }
+
+// ---- what stands in for something that is missing ----
+// The model reads these lines, so each says only what is known.
+
+/** Nobody knows how far a call without a result came: it must not be told that nothing happened. */
+export const missingResult =
+  '[No result was recorded for this call. It was interrupted or its result was lost; check whether it took effect before repeating it.]'
+export const truncatedCall =
+  '[The arguments of this call were truncated before they were complete. The call was not run; send it again in full.]'
+export const noOutput = '(no output)'
+export const failedWithMedia = '(The call failed; what it returned stands below.)'
+export const emptyUser = '(no content)'
+export const opening = '(The earlier part of this conversation is not shown.)'
+export const continueText = 'Continue.'
+/** Follows reasoning that led to no visible output; the wire refuses a message that ends in reasoning. */
+export const noAnswer = '(no answer)'
