@@ -25,6 +25,8 @@ const limits = {
   passes: 8,
   /** A private key without its end is taken out up to here. */
   pemChars: 16_384,
+  /** One line of a key of PuTTY, with the name of a file before it. */
+  puttyLineChars: 280,
   /** How far before an option its command is looked for. */
   behindChars: 200,
 }
@@ -217,15 +219,21 @@ function privateKey(text: string, at: number): Hit | null {
 
 const puttyHead = 'Private-Lines:'
 
+const puttyLines = /Private-Lines:[ ]?(?<count>[0-9]{1,3})(?=\r?\n|\\[rn])/y
+
 /** Up to its check sum, or as far as the lines look like one; lines may be numbered, or begin with the name of their file. */
 function puttyKey(text: string, at: number): Hit | null {
-  const head = at + puttyHead.length
-  const room = text.slice(head, head + limits.pemChars)
+  puttyLines.lastIndex = at
+  const match = puttyLines.exec(text)
+  if (match === null) return null
+  const head = at + match[0].length
+  const most = Number(match.groups!['count']) * limits.puttyLineChars
+  const room = text.slice(head, head + Math.min(limits.pemChars, most))
   const foot = room.indexOf('Private-MAC')
-  const lines = /^[ ]?[0-9]{1,4}(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{4,80}(?=[\s\\"']|$)){1,400}/.exec(room)?.[0]
+  const lines = /^(?:(?:\r?\n|\\n)[A-Za-z0-9+/=]{4,80}(?=[\s\\"']|$)){1,400}/.exec(room)?.[0]
   const length = foot >= 0 ? room.slice(0, foot).trimEnd().length : (lines?.length ?? 0)
-  const isEmpty = /^[ ]?[0-9]{0,4}$/.test(room.slice(0, length)) || room.startsWith(' [secret:')
-  return isEmpty ? null : { kind: 'private-key', length, from: head, next: head + length }
+  const isDone = room.slice(0, length).trim() === '' || /^(?:\r?\n|\\n)?\[secret:/.test(room)
+  return isDone ? null : { kind: 'private-key', length, from: head, next: head + length }
 }
 
 // A slash or a quote inside a password is followed by more of it; behind a port a path begins.
