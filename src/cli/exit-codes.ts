@@ -27,6 +27,6 @@ export const refuse = (exit: Exit, message: string): Refusal => ({ ok: false, ex
 /** The code for a failure of engine or turn, by its stable word. */
 export function exitFor(code: string): Exit {
   if (code === 'cap') return exits.cap
-  if (code === 'held' || code === 'no-such-session' || code === 'bad-id') return exits.session
+  if (code === 'session-open' || code === 'no-such-session' || code === 'bad-id') return exits.session
   return exits.failed
 }

@@ -5,6 +5,7 @@
 //   stream-json  a line for each live event as it comes, the first {"type":"session",…}, the last {"type":"result",…}
 //
 // Everything that is said on the way goes to the error stream, so that a pipe holds the answer and nothing else.
+import type { Failure } from '../transcript/store.ts'
 import type { LiveEvent } from '../engine/live.ts'
 import { failureWords } from './terminal/failure-words.ts'
 import type { Io } from './terminal/io.ts'
@@ -19,7 +20,7 @@ export interface PromptResult {
   readonly outcome: 'done' | 'aborted' | 'failed'
   /** What was said last. */
   readonly text: string
-  readonly failure: { readonly code: string; readonly message: string } | null
+  readonly failure: Failure | null
   readonly model: string
   /** The answers come from a script, not from a model. */
   readonly scripted: boolean
@@ -112,7 +113,7 @@ export function createReporter(options: ReportOptions): Reporter {
   }
 }
 
-const noEnd = { code: 'no-end', message: 'the turn ended without saying how' }
+const noEnd: Failure = { code: 'no-end', message: 'the turn ended without saying how' }
 
 export function writeResult(io: Io, format: Format, result: PromptResult): void {
   if (format === 'json') io.out(`${safeJson(result)}\n`)

@@ -7,9 +7,41 @@ import { constants } from 'node:fs'
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** Every way in which touching a file fails, each meaning one thing. */
+export type DiskFailureCode =
+  | 'aborted'
+  | 'bad-memory'
+  | 'bad-name'
+  | 'binary'
+  | 'box-full'
+  | 'busy'
+  | 'changed'
+  | 'damaged'
+  | 'disk-full'
+  | 'exists'
+  | 'forgotten'
+  | 'full'
+  | 'hardlink'
+  | 'io-error'
+  | 'name-too-long'
+  | 'needs-review'
+  | 'no-access'
+  | 'not-a-file'
+  | 'not-empty'
+  | 'not-found'
+  | 'other-device'
+  | 'outside'
+  | 'poison'
+  | 'protected'
+  | 'read-only'
+  | 'secret-file'
+  | 'symlink'
+  | 'too-large'
+  | 'too-many-open-files'
+  | 'twin'
+
 export interface DiskFailure {
-  /** `disk-full`, `read-only`, `no-access`, `not-found`, `exists`, `symlink`, `io-error` … */
-  readonly code: string
+  readonly code: DiskFailureCode
   readonly message: string
 }
 export type DiskResult<T> =
@@ -161,7 +193,7 @@ function statOf(stat: Awaited<ReturnType<typeof bigStat>>): FileStat {
 }
 const bigStat = (path: string) => node.lstat(path, { bigint: true })
 
-const codes: Readonly<Record<string, string>> = {
+const codes: Readonly<Record<string, DiskFailureCode>> = {
   ENOSPC: 'disk-full',
   EDQUOT: 'disk-full',
   EFBIG: 'disk-full',

@@ -17,6 +17,7 @@ import {
   type FileSystem,
   type OpenFile,
   type OpenFolder,
+  type DiskFailureCode,
 } from './fs.ts'
 import { replaceIn, type ReplaceOptions } from './replace.ts'
 
@@ -135,7 +136,7 @@ export async function locateUnder(
 /** A refusal on the way through the gate; it never leaves this file. */
 class GateError extends Error {
   readonly gate: DiskFailure
-  constructor(code: string, message: string) {
+  constructor(code: DiskFailureCode, message: string) {
     super(message)
     this.gate = { code, message }
   }

@@ -192,7 +192,7 @@ function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome,
   if (outcome.why === 'failed') throw new EngineError(outcome.failure)
   const { pid, host } = outcome.owner
   throw new EngineError({
-    code: 'held',
+    code: 'session-open',
     message: `session ${session} is being written by process ${pid} on ${host}; read it, branch off from it, or close it there`,
   })
 }

@@ -34,7 +34,9 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
   const leased = await plan.parts.options.store.lease(plan.parts.session)
   if (!leased.ok)
     return refused(
-      leased.why === 'held' ? { code: 'held', message: 'the session of the fork is taken' } : leased.failure,
+      leased.why === 'held'
+        ? { code: 'session-open', message: 'the session of the fork is taken' }
+        : leased.failure,
     )
   const child = new Core({ ...plan.parts, lease: leased.lease })
   const begun = await child.append([

@@ -167,3 +167,13 @@ describe('a window learned from what a server counted', () => {
     expect((await events(again.send('and more'))).at(-1)).toMatchObject({ outcome: 'done' })
   })
 })
+
+describe('the code of a failure', () => {
+  it('[E18] tells a session that is open elsewhere from a range that an undo restored', async () => {
+    const store = inMemoryStore()
+    const { model } = modelOf([])
+    const session = await open({ store, model })
+    const again = createEngine({ store, model, modelId: 'local' }).open(session.id)
+    await expect(again).rejects.toMatchObject({ code: 'session-open' })
+  })
+})

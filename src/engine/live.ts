@@ -3,13 +3,10 @@ import type { FileChange } from '../tools/files/file-change.ts'
 import type { ModelFailure } from '../model/model.ts'
 import type { Entry, FactOf, Outcome, Usage } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
+import type { Failure } from '../transcript/store.ts'
 
-export interface TurnFailure {
-  /** A stable word: an overflow, a cap, a store that cannot write … */
-  readonly code: string
-  /** What happened, why, and what to do. */
-  readonly message: string
-}
+/** Why a turn ended before it was done. */
+export type TurnFailure = Failure
 
 export type LiveEvent =
   | {

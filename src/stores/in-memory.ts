@@ -16,6 +16,7 @@ import type {
   Result,
   SessionInfo,
   Store,
+  FailureCode,
 } from '../transcript/store.ts'
 
 interface Kept {
@@ -235,7 +236,7 @@ function unfit(line: string, place: number, wanted: number): Failure | null {
   return { code: 'too-large', message: `entry ${place} is too long for a line; keep it as a blob` }
 }
 
-const failed = (code: string, message: string): { readonly ok: false; readonly failure: Failure } => ({
+const failed = (code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } => ({
   ok: false,
   failure: { code, message },
 })

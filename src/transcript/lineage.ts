@@ -3,7 +3,7 @@
 import type { Range } from './fact.ts'
 import { isKnown } from './fact.ts'
 import { seq, type Seq, type SessionId } from './ids.ts'
-import type { Failure, ReadItem, Result, Store } from './store.ts'
+import type { Failure, ReadItem, Result, Store, FailureCode } from './store.ts'
 
 /** One session of a line and the places that count of it. */
 export interface Link extends Range {
@@ -70,6 +70,6 @@ async function firstOf(store: Store, session: SessionId): Promise<ReadItem | und
   return undefined
 }
 
-function failed(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+function failed(code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } {
   return { ok: false, failure: { code, message } }
 }

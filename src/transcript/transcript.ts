@@ -5,7 +5,7 @@ import type { Entry, Fact, StoredEntry } from './fact.ts'
 import { closing, refusal, step, type Tail } from './grammar.ts'
 import type { Clock, Ids } from './ids.ts'
 import { seq } from './ids.ts'
-import type { AppendOutcome, Failure, Lease, Result, Store, Durability } from './store.ts'
+import type { AppendOutcome, Failure, Lease, Result, Store, Durability, FailureCode } from './store.ts'
 
 /** What stands beside a transcript and must keep step with it: the state of the session. */
 export interface Follower {
@@ -130,7 +130,7 @@ function appendFailure(outcome: Exclude<AppendOutcome, { ok: true }>, lease: Lea
   }
 }
 
-function failed(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+function failed(code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } {
   return { ok: false, failure: { code, message } }
 }
 

@@ -293,7 +293,7 @@ describe('an agent that nobody waits for', () => {
     await turn(session.send('begin'))
     const [row] = session.agents()
     const removed = await preset.engine.remove(session.id, { withForks: true })
-    expect(removed).toMatchObject({ ok: false, failure: { code: 'held' } })
+    expect(removed).toMatchObject({ ok: false, failure: { code: 'session-open' } })
     expect((await factsOf(preset.store, row!.child)).length).toBeGreaterThan(0)
     await session.close()
     const [end] = ofType(await factsOf(preset.store, session.id), 'fork-end')

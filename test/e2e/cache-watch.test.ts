@@ -116,7 +116,7 @@ describe('the cache watch', () => {
 
   it('[E1] a report that cannot be kept is said and ends nothing', async () => {
     const inner = inMemoryStore()
-    const failure = { code: 'quota', message: 'full' }
+    const failure = { code: 'quota' as const, message: 'full' }
     const store = storeWith(inner, { putBlob: () => Promise.resolve({ ok: false, failure }) })
     const { session, pass } = await watched({ store })
     await turn(session.send('one'))

@@ -19,7 +19,7 @@ import type { ReadItem } from '../../src/transcript/store.ts'
 import { block, open, serve, sse, start, stop, text } from '../stream-server.ts'
 import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
 
-const failure = { code: 'io-error', message: 'the disk is gone; look at it' }
+const failure = { code: 'io-error' as const, message: 'the disk is gone; look at it' }
 const failed = { ok: false, failure } as const
 
 async function* failedReading(): AsyncGenerator<ReadItem> {
@@ -55,7 +55,7 @@ describe('a store', () => {
     const held = engineOver({ append, release }).open(session.id)
     await expect(held).rejects.toThrow(/the disk is gone.*could not be given free/)
     // That one stays held in truth; every other attempt has given it back.
-    expect(await codeOf(createEngine({ store: inner, modelId }).open(session.id))).toBe('held')
+    expect(await codeOf(createEngine({ store: inner, modelId }).open(session.id))).toBe('session-open')
   })
 
   it('[E1] that cannot sync or release says so when the session is closed', async () => {

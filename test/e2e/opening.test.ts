@@ -140,7 +140,7 @@ describe('a second opener', () => {
     await turn(session.send('first'))
     const second = createEngine(options())
     await expect(second.open(session.id)).rejects.toMatchObject({
-      code: 'held',
+      code: 'session-open',
       message: expect.stringContaining(`process ${process.pid} on`) as string,
     })
     const read = await second.read(session.id)

@@ -313,7 +313,7 @@ describe('a failing disk', () => {
       .split('\n')
     expect(new Set(modes)).toEqual(new Set(['d 700', 'f 600']))
     const other = at.store()
-    expect(await other.remove(session)).toMatchObject({ ok: false, failure: { code: 'held' } })
+    expect(await other.remove(session)).toMatchObject({ ok: false, failure: { code: 'session-open' } })
     await node.symlink('/etc', join(at.folder, 'tool-results', 'link'))
     expect((await store.remove(session)).ok).toBe(true)
     expect(await node.readdir(at.root)).toEqual([])

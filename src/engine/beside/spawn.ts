@@ -5,7 +5,7 @@ import { setMaxListeners } from 'node:events'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
 import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
-import type { Failure, Result } from '../../transcript/store.ts'
+import type { Failure, FailureCode, Result } from '../../transcript/store.ts'
 import { Core, type Slice } from '../core.ts'
 import { fork } from '../fork.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
@@ -54,7 +54,8 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
   })
   const session = sessionId(options.ids.uuid())
   const leased = await options.store.lease(session)
-  if (!leased.ok) return leased.why === 'held' ? refused('held', 'the session of the agent is taken') : leased
+  if (!leased.ok)
+    return leased.why === 'held' ? refused('session-open', 'the session of the agent is taken') : leased
   const core = new Core({
     options,
     session,
@@ -124,6 +125,6 @@ export async function endLost(core: Slice<'append' | 'options' | 'state'>): Prom
   return null
 }
 
-function refused(code: string, message: string): { readonly ok: false; readonly failure: Failure } {
+function refused(code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } {
   return { ok: false, failure: { code, message } }
 }

@@ -1,9 +1,9 @@
 // How a failure leaves the engine by its front door.
-import type { Failure } from '../../transcript/store.ts'
+import type { Failure, FailureCode } from '../../transcript/store.ts'
 
 /** An expected failure at the embedder's door: `code` is stable, the message says what to do. */
 export class EngineError extends Error {
-  readonly code: string
+  readonly code: FailureCode
   constructor(failure: Failure) {
     super(failure.message)
     this.name = 'EngineError'

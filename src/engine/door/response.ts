@@ -3,6 +3,7 @@ import type { ModelMessage } from '../../model/model.ts'
 import { usageOf } from '../../model/usage.ts'
 import type { WireUsage } from '../../model/wire.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
+import type { Failure } from '../../transcript/store.ts'
 import { EngineError } from './error.ts'
 
 /** What a client of the Messages API gives back: the official one's `Message` fits. */
@@ -29,7 +30,7 @@ export function messageOf(response: Response): ModelMessage {
 }
 
 /** What a stream of the SDK is, and programs without types hand in. */
-const noMessage = {
+const noMessage: Failure = {
   code: 'no-message',
   message: 'this is no message of the API; of a stream hand in its finalMessage()',
 }

@@ -36,7 +36,7 @@ async function freeToGo(store: Store, session: SessionId): Promise<Result<object
   if (leased.why === 'failed') return leased
   const { pid, host } = leased.owner
   const message = `session ${session} is being written by process ${pid} on ${host}; nothing was deleted. Close it there first.`
-  return { ok: false, failure: { code: 'held', message } }
+  return { ok: false, failure: { code: 'session-open', message } }
 }
 
 type Parents = ReadonlyMap<SessionId, SessionId>

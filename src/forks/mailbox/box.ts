@@ -19,6 +19,7 @@ import {
   type DiskFailure,
   type DiskResult,
   type FileSystem,
+  type DiskFailureCode,
 } from '../../disk/fs.ts'
 import { isTemporaryName, replaceFile } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
@@ -294,4 +295,5 @@ async function attemptValue(
   return done.ok ? done.outcome : done
 }
 
-const refused = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const
+const refused = (code: DiskFailureCode, message: string) =>
+  ({ ok: false, failure: { code, message } }) as const

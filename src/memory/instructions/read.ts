@@ -1,7 +1,7 @@
 // One instruction file, read as text for the model: a plain file of bounded size, UTF-8, without characters
 // that nobody sees. Pipes, devices and folders are refused by what was opened, not by name.
 import { dirname } from 'node:path'
-import { attempt, readAt, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, readAt, type DiskResult, type FileSystem, type DiskFailureCode } from '../../disk/fs.ts'
 import { isInside, openUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
@@ -69,7 +69,8 @@ function textIn(bytes: Buffer): string | null {
   }
 }
 
-const refused = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const
+const refused = (code: DiskFailureCode, message: string) =>
+  ({ ok: false, failure: { code, message } }) as const
 
 /** The folders from one down to another that lies in it; only the first where it does not. */
 export function foldersDown(from: string, to: string): readonly string[] {

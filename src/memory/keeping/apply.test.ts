@@ -181,7 +181,7 @@ describe('trust', () => {
     ])
     expect(await save(keeper, 'a.md', memoryText('a', { body: 'mine' }))).toMatchObject({
       kind: 'refused',
-      code: 'held',
+      code: 'needs-review',
     })
     expect(await acceptOutside(keeper, 'a.md', 'another sha')).toMatchObject({
       ok: false,

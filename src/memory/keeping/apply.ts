@@ -2,7 +2,7 @@
 // A change is made from bytes that were read; if others stand there now it is refused, never merged by guess. A file
 // that somebody else changed is not overwritten either: it is held until the user has looked.
 import { dirname, join } from 'node:path'
-import { attempt, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
+import { attempt, type DiskFailure, type DiskResult, type DiskFailureCode } from '../../disk/fs.ts'
 import { removeUnder, writeUnder } from '../../disk/under-root.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { twinOf } from '../format/names.ts'
@@ -22,7 +22,7 @@ export interface Applied {
   /** What was really written: without secrets and hidden characters. */
   readonly text: string | null
   readonly by: Provenance
-  readonly code: string
+  readonly code: DiskFailureCode | null
   readonly why: string
   readonly notes: readonly string[]
 }
@@ -79,9 +79,9 @@ async function carryOut(
   const { file } = verdict
   const said = (kind: Applied['kind'], rest: Partial<Applied> = {}): Done => ({
     ok: true,
-    applied: { file, kind, version: null, text: null, by: nobody, code: '', why: '', notes: [], ...rest },
+    applied: { file, kind, version: null, text: null, by: nobody, code: null, why: '', notes: [], ...rest },
   })
-  const refused = (code: string, why: string): Done => said('refused', { code, why })
+  const refused = (code: DiskFailureCode, why: string): Done => said('refused', { code, why })
   if (verdict.kind === 'refuse') return refused(verdict.code, verdict.why)
   const now = await readNow(keeper, file)
   if (!now.ok) return refused(now.failure.code, now.failure.message)
@@ -134,7 +134,7 @@ function staleness(keeper: Keeper, { file, expected }: Change, sha: string | nul
     }
   if (sha !== null && keeper.ledger.known(file, sha) === null)
     return {
-      code: 'held',
+      code: 'needs-review',
       message: `${file} was changed from outside and is held until the user accepts it (pal memory review). Save under another name.`,
     }
   return null

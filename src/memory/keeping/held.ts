@@ -60,7 +60,8 @@ export async function acceptHeld(keeper: Keeper, n: number): Promise<DiskResult<
   })
   if (!done.ok) return done
   const applied = done.applied[0]!
-  if (applied.kind === 'refused') return { ok: false, failure: { code: applied.code, message: applied.why } }
+  if (applied.kind === 'refused')
+    return { ok: false, failure: { code: applied.code ?? 'io-error', message: applied.why } }
   const settled = await settle(keeper, n, 'accepted')
   return settled.ok ? { ok: true, applied } : settled
 }

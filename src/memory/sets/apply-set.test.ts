@@ -107,7 +107,7 @@ describe('change sets', () => {
     )
     expect(await applySet(keeper, { ...set, changes: weak })).toMatchObject({
       ok: false,
-      failure: { code: 'held' },
+      failure: { code: 'needs-review' },
     })
     const late = set.changes.map((change) => (change.file === 'c.md' ? { ...change, expected: 'x' } : change))
     expect(await applySet(keeper, { ...set, changes: late })).toMatchObject({
@@ -115,7 +115,7 @@ describe('change sets', () => {
       failure: { code: 'changed' },
     })
     const review = keeperIn(base, { fs: unsynced, review: true })
-    expect(await applySet(review, set)).toMatchObject({ ok: false, failure: { code: 'held' } })
+    expect(await applySet(review, set)).toMatchObject({ ok: false, failure: { code: 'needs-review' } })
     expect(await standing(base)).toEqual(before)
     await writeFile(join(keeper.place.root, 'c.md'), memoryText('c', { body: 'From outside.' }))
     expect(await applySet(keeper, set)).toMatchObject({ ok: false, failure: { code: 'changed' } })

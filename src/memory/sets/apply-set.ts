@@ -2,7 +2,7 @@
 // removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
 // changed: what somebody else wrote meanwhile stays.
 import { dirname } from 'node:path'
-import type { DiskFailure, DiskResult } from '../../disk/fs.ts'
+import type { DiskFailure, DiskResult, DiskFailureCode } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
 import { alone, type Keeper } from '../keeping/keeper.ts'
@@ -119,12 +119,12 @@ async function prepared(
   const { judge } = await import('../keeping/judge.ts')
   const verdict = judge({ file, text, expected }, by, ledger, { review, salt: ledger.salt, approved: false })
   if (verdict.kind === 'refuse') return failed(verdict.code, `${file}: ${verdict.why}`)
-  if (verdict.kind === 'hold') return failed('held', `${file}: ${verdict.why}`)
+  if (verdict.kind === 'hold') return failed('needs-review', `${file}: ${verdict.why}`)
   const now = await shaNow(keeper, file)
   if (!now.ok) return now
   if (now.sha !== expected) return failed('changed', `${file} changed since it was read`)
   if (now.sha !== null && ledger.known(file, now.sha) === null)
-    return failed('held', `${file} was changed from outside and is held until the user accepts it`)
+    return failed('needs-review', `${file} was changed from outside and is held until the user accepts it`)
   const kept =
     verdict.text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, verdict.text)
   if (!kept.ok) return kept
@@ -183,7 +183,10 @@ async function shaNow(keeper: Keeper, file: string): Promise<DiskResult<{ sha: s
   return read.failure.code === 'not-found' ? { ok: true, sha: null } : read
 }
 
-const failed = (code: string, message: string): { readonly ok: false; readonly failure: DiskFailure } => ({
+const failed = (
+  code: DiskFailureCode,
+  message: string,
+): { readonly ok: false; readonly failure: DiskFailure } => ({
   ok: false,
   failure: { code, message },
 })

@@ -86,7 +86,7 @@ class FileStore implements Store {
     })
     if (!made.ok) return { ok: false, why: 'failed', failure: made.failure }
     if (made.kind !== 'folder') {
-      const failure = { code: 'symlink', message: `${layout.folder} is not a folder of its own` }
+      const failure: Failure = { code: 'symlink', message: `${layout.folder} is not a folder of its own` }
       return { ok: false, why: 'failed', failure }
     }
     const taken = await takeLock(layout.lock, lockOptionsOf(this.#machine))
@@ -292,7 +292,7 @@ async function removeSession(
     if (!taken.ok) {
       if (taken.why === 'failed') return taken
       const message = `process ${taken.owner.pid} on ${taken.owner.host} is writing this session; end it first`
-      return { ok: false, failure: { code: 'held', message } }
+      return { ok: false, failure: { code: 'session-open', message } }
     }
   }
   return await attempt(`removing ${layout.folder}`, async () => {

@@ -206,7 +206,7 @@ export class Writer {
       this.#unsynced = true
       return null
     }
-    const short = {
+    const short: Failure = {
       code: 'disk-full',
       message: 'the system took only a part of the entry; is the disk full?',
     }

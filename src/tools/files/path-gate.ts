@@ -14,6 +14,7 @@ import {
   type FileStat,
   type FileSystem,
   type OpenFile,
+  type DiskFailureCode,
 } from '../../disk/fs.ts'
 import { replaceIn } from '../../disk/replace.ts'
 import { folderUnder, isInside, locateUnder, openUnder } from '../../disk/under-root.ts'
@@ -136,7 +137,7 @@ export function createPathGate(options: PathGateOptions): PathGate {
 
 const waits = (path: string): DiskResult<never> =>
   refuse(
-    'held',
+    'needs-review',
     `${path} is held until the user has looked at it (pal memory review), and shown to nobody before.`,
   )
 
@@ -218,4 +219,5 @@ export async function statIfThere(fs: FileSystem, path: string): Promise<FileSta
   }
 }
 
-const refuse = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const
+const refuse = (code: DiskFailureCode, message: string) =>
+  ({ ok: false, failure: { code, message } }) as const

@@ -1,7 +1,7 @@
 // A whole file as text, for those who change it: the byte order mark stays the first character, line ends stay as they
 // are, and what is not plain UTF-8 is refused, because writing it back would spoil it.
 import { createHash } from 'node:crypto'
-import { readAt, type DiskResult, type FileStat, failureOf } from '../../disk/fs.ts'
+import { readAt, type DiskResult, type FileStat, failureOf, type DiskFailureCode } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { PathGate } from './path-gate.ts'
 
@@ -62,4 +62,5 @@ export const withReturns = (text: string): string => text.replace(/\r?\n/g, '\r\
 export const holdsHalfCharacter = (text: string): boolean =>
   /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
 
-const refuse = (code: string, message: string) => ({ ok: false, failure: { code, message } }) as const
+const refuse = (code: DiskFailureCode, message: string) =>
+  ({ ok: false, failure: { code, message } }) as const
