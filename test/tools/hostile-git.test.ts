@@ -11,6 +11,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -54,7 +55,7 @@ function repository(): Trap {
   const mark = join(base, `MARK${count}`)
   const evil = join(base, `evil${count}`)
   mkdirSync(join(root, 'd'), { recursive: true })
-  writeFileSync(evil, `#!/bin/sh\necho ran >> ${mark}\ncat 2>/dev/null\nexit 0\n`)
+  writeFileSync(evil, `#!/bin/sh\necho ran >> ${mark}\n/bin/cat 2>/dev/null\nexit 0\n`)
   chmodSync(evil, 0o755)
   git(root, 'init', '-q')
   writeFileSync(join(root, 'a.txt'), 'one\n')
@@ -152,7 +153,8 @@ function plainly(root: string): void {
     })
 }
 
-const program = (trap: Trap) => `[core]\n\tfsmonitor = ${trap.evil}\n[diff]\n\texternal = ${trap.evil}`
+const program = (trap: Trap) =>
+  `[core]\n\tfsmonitor = ${trap.evil}\n[diff]\n\texternal = ${trap.evil}\n[filter "f"]\n\tclean = ${trap.evil}`
 const submodule = (trap: Trap, name: string): string => {
   const other = repository()
   git(trap.root, 'submodule', 'add', '-q', other.root, name)
@@ -256,6 +258,12 @@ const traps: Readonly<Record<string, (trap: Trap) => void>> = {
     writeFileSync(join(trap.root, 'c\nE', 'config'), program(trap))
     writeFileSync(join(trap.git, 'commondir'), '../c\nE')
   },
+  'a common folder with a blank behind its name': (trap) => {
+    cpSync(trap.git, join(trap.root, 'c'), { recursive: true })
+    cpSync(trap.git, join(trap.root, 'c '), { recursive: true })
+    writeFileSync(join(trap.root, 'c ', 'config'), program(trap))
+    writeFileSync(join(trap.git, 'commondir'), '../c \n')
+  },
   'a common folder': (trap) => {
     cpSync(trap.git, join(trap.root, 'c'), { recursive: true })
     writeFileSync(join(trap.root, 'c', 'config'), program(trap))
@@ -308,6 +316,9 @@ describe('a repository that wants its programs run', () => {
       // Else the trick is none and proves nothing.
       expect(existsSync(trap.mark)).toBe(true)
       rmSync(trap.mark)
+      // Git has just noted what it saw; it must have something to look at again.
+      for (const name of ['a.txt', 'd/b.txt'])
+        if (existsSync(join(trap.root, name))) utimesSync(join(trap.root, name), ++count, count)
       await lookAround(trap.root)
       expect(existsSync(trap.mark)).toBe(false)
     })
