@@ -97,8 +97,8 @@ async function make({ path, text }: Placeholder): Promise<void> {
 
 /** Only as it was made: what holds anything else is not ours. */
 async function remove({ path, text }: Placeholder): Promise<void> {
-  if (text === null) return void (await rmdir(path).catch(() => {}))
-  if ((await readFile(path, 'utf8').catch(() => null)) === text) await rm(path, { force: true })
+  if (text === null) await rmdir(path).catch(() => {})
+  else if ((await readFile(path, 'utf8').catch(() => null)) === text) await rm(path, { force: true })
 }
 
 function lives(pid: number): boolean {
