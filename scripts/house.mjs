@@ -141,7 +141,7 @@ export function measure(tree) {
       (name) => join(tree, name),
     ),
     ...filesBelow(join(tree, 'docs')).filter((file) => file.endsWith('.md')),
-    ...filesBelow(src).filter((file) => file.endsWith('.md')),
+    ...[src, join(tree, 'test')].flatMap(filesBelow).filter((file) => file.endsWith('.md')),
   ].filter((file) => existsSync(file) && basename(file) !== 'house.mjs')
   const cited = papers.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(citation)].map((match) => `${relative(tree, file)}: ${match[0]}`),

@@ -170,7 +170,7 @@ export const storeContract: readonly ContractCase[] = [
     },
   },
   {
-    rule: 'S6',
+    rule: 'T3',
     title: 'an entry of an unknown kind comes back byte for byte, from one store into another',
     run: async (makeStore) => {
       const lines = [

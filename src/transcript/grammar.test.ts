@@ -62,7 +62,7 @@ describe('the grammar', () => {
     }
   })
 
-  it('[T8] H12: queued input waits until it is delivered, once', () => {
+  it('[E6] H12: queued input waits until it is delivered, once', () => {
     const queued = after(start(), { type: 'input-queued', content: [{ type: 'text', text: 'also' }] })
     expect(queued.queued).toEqual([1])
     const deliver: Fact = {

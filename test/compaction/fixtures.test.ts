@@ -131,7 +131,7 @@ describe('loops', () => {
     ['a window of 8,000 and an output of 32,000', 8000, 32_000],
     ['an output as large as the window', 32_000, 32_000],
     ['a reserve that would exceed the window', 200_000, 339_835],
-  ])('[O7] E7: %s leaves a positive threshold above the target', (_, window, maxOutput) => {
+  ])('[K16] E7: %s leaves a positive threshold above the target', (_, window, maxOutput) => {
     const own = room(window, 0, maxOutput)
     expect(own.threshold).toBeGreaterThan(own.target)
     expect(own.target).toBeGreaterThan(0)

@@ -119,7 +119,7 @@ describe('a call whose arguments were cut', () => {
 })
 
 describe('queued input', () => {
-  it('[E6] is durable when acknowledged and delivered once, in order, at the next round (H12)', async () => {
+  it('[E6] is durable when acknowledged and delivered once, in order, at the next round', async () => {
     const scene = await simulated([[call('look', {})], 'and that?', 'all answered'])
     const store = fileStore({ root: await folder() })
     const look = tool('look', async () => {

@@ -109,7 +109,7 @@ describe('damaged transcripts', () => {
     }
   })
 
-  it('[H1] a run of zero bytes in the middle costs what it replaced and no more', async () => {
+  it('[S21] a run of zero bytes in the middle costs what it replaced and no more', async () => {
     for (const zeros of [200, 700, 300_000]) {
       const hole = Buffer.alloc(zeros)
       await at.write(Buffer.concat([...lines(0, 2), hole, ...lines(3, 5)]))
@@ -124,7 +124,7 @@ describe('damaged transcripts', () => {
     }
   })
 
-  it('[H2] a cut line in the middle is one loss, and the lines after it stand', async () => {
+  it('[S22] a cut line in the middle is one loss, and the lines after it stand', async () => {
     const cut = Buffer.concat([line(1).subarray(0, 25), Buffer.from('\n')])
     await at.write(Buffer.concat([line(0), cut, ...lines(2, 4)]))
     const { places: found, damage } = await read()
@@ -136,7 +136,7 @@ describe('damaged transcripts', () => {
     expect(next).toBe(5)
   })
 
-  it('[H3] two entries on one line, and a cut one before a whole one, with and without checksums', async () => {
+  it('[S23] two entries on one line, and a cut one before a whole one, with and without checksums', async () => {
     const glued = (...parts: Buffer[]): Buffer => Buffer.concat(parts)
     const open = (record: Buffer): Buffer => record.subarray(0, -1)
     await at.write(glued(line(0), open(line(1)), line(2), line(3).subarray(0, 50), line(4), line(5)))
@@ -146,7 +146,7 @@ describe('damaged transcripts', () => {
     expect((await readBack()).places).toEqual([5, 4, 2, 1, 0])
   })
 
-  it('[H4] after a torn tail the next entry survives', async () => {
+  it('[S24] after a torn tail the next entry survives', async () => {
     await at.write(Buffer.concat([...lines(0, 3), line(4).subarray(0, 60)]))
     const store = at.store()
     const { lease: held, next, damage } = await lease(store)
@@ -157,7 +157,7 @@ describe('damaged transcripts', () => {
     expect(aside.length).toBe(1)
   })
 
-  it('[H5] parents that dangle, are shared or lie elsewhere hide no entry; order is the order of the file', async () => {
+  it('[S25] parents that dangle, are shared or lie elsewhere hide no entry; order is the order of the file', async () => {
     const parents = ['gone', 'entry-0', 'entry-0', 'sidechain', 'summary text', 'entry-9', 'entry-6']
     const records = parents.map((parent, place) => {
       const entry = { ...noteEntry(place, 'x'), parent: parent as never, at: 1000 - place }
@@ -167,7 +167,7 @@ describe('damaged transcripts', () => {
     expect(await read()).toMatchObject({ places: places(0, 6), damage: [] })
   })
 
-  it('[H10] a line longer than any that is written is passed over in bounded memory', async () => {
+  it('[S26] a line longer than any that is written is passed over in bounded memory', async () => {
     const handle = await node.open(await made(at), 'w')
     await handle.write(Buffer.concat(lines(0, 1)))
     const part = Buffer.alloc(1024 * 1024, 'x')
@@ -183,7 +183,7 @@ describe('damaged transcripts', () => {
     expect(forward.damage[0]).toMatchObject({ line: 3, bytes: 256 * 1024 * 1024 })
   })
 
-  it('[H10] a transcript of 24 GB is opened, read back and continued at its end', async () => {
+  it('[S26] a transcript of 24 GB is opened, read back and continued at its end', async () => {
     await at.write(Buffer.concat(lines(0, 1)))
     const bytes = 24 * 1024 ** 3
     await node.truncate(at.transcript, bytes)
@@ -200,7 +200,7 @@ describe('damaged transcripts', () => {
     expect(newest).toEqual(places(402, 901).reverse())
   })
 
-  it('[H11] of a place taken twice the first counts, the second is reported, and the next is free for certain', async () => {
+  it('[S27] of a place taken twice the first counts, the second is reported, and the next is free for certain', async () => {
     await at.write(Buffer.concat([...lines(0, 7), line(6, 'other'), line(7, 'other'), line(8)]))
     const { entries, damage } = await read()
     expect(entries.map((entry) => frame(encode(entry as never)))).toEqual(lines(0, 8))
@@ -211,7 +211,7 @@ describe('damaged transcripts', () => {
     expect((await lease(at.store())).next).toBe(10)
   })
 
-  it('[H12] an acknowledged entry stands in the file at once', async () => {
+  it('[S28] an acknowledged entry stands in the file at once', async () => {
     const store = at.store()
     const { lease: held } = await lease(store)
     for (let place = 0; place < 20; place++) {

@@ -209,7 +209,7 @@ describe('compaction', () => {
     )
   })
 
-  it('[O7] the room stays positive and the target below the trigger for any window and output', () => {
+  it('[K16] the room stays positive and the target below the trigger for any window and output', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 100, max: 2_000_000 }),

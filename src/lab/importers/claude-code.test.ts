@@ -72,7 +72,7 @@ const spoken = (recording: Recording): readonly string[] =>
   })
 
 describe('Claude Code sessions', () => {
-  it('[I2] H5: keeps everything around parents that were never written, and counts the islands', () => {
+  it('[I2] keeps everything around parents that were never written, and counts the islands', () => {
     const lines = [user('u0', null, 'start')]
     for (let index = 0; index < 60; index++) {
       const parent = index % 20 === 19 ? `never-written-${index}` : `u${index}`
@@ -88,7 +88,7 @@ describe('Claude Code sessions', () => {
     }
   })
 
-  it('[I2] H6: keeps both children of one parent, and says that there is a branch', () => {
+  it('[I2] keeps both children of one parent, and says that there is a branch', () => {
     const lines = [
       user('u1', null, 'first'),
       answer('a1', 'u1', 'm1', 'one'),
@@ -112,7 +112,7 @@ describe('Claude Code sessions', () => {
     ])
   })
 
-  it('[I2] H7: is not led astray by progress of a sub-agent that was written late with newer times', () => {
+  it('[I2] is not led astray by progress of a sub-agent that was written late with newer times', () => {
     const lines = [
       user('u1', null, 'first', { timestamp: '2026-08-01T10:00:00Z' }),
       answer('a1', 'u1', 'm1', call('t1')),
@@ -133,7 +133,7 @@ describe('Claude Code sessions', () => {
     }
   })
 
-  it('[I2] H8: keeps the talk before a message that was sent again under a side chain', () => {
+  it('[I2] keeps the talk before a message that was sent again under a side chain', () => {
     const lines = [
       user('u1', null, 'first'),
       answer('a1', 'u1', 'm1', 'one'),
@@ -149,7 +149,7 @@ describe('Claude Code sessions', () => {
     }
   })
 
-  it('[I2] H9: crosses a boundary whose parent lived only in the compacted text', () => {
+  it('[I2] crosses a boundary whose parent lived only in the compacted text', () => {
     const lines = [
       user('u1', null, 'first'),
       answer('a1', 'u1', 'm1', 'one'),
@@ -169,7 +169,7 @@ describe('Claude Code sessions', () => {
     expect(report.islandsJoined).toBe(1)
   })
 
-  it('[I3] H1–H4: a damaged line costs itself, and the report names it', () => {
+  it('[I3] a damaged line costs itself, and the report names it', () => {
     const whole = user('u1', null, 'first')
     const { recording, report } = loaded([
       whole,
