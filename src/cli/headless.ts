@@ -6,12 +6,12 @@ import { EngineError, type Session } from '../engine/session.ts'
 import type { Settings } from '../settings/schema.ts'
 import { exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
-import { findSession, newestSession } from './look/lookup.ts'
+import { findSession, newestSession } from './session-lookup.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { scriptedNotice, startEmbedded } from './scripted.ts'
-import { turnsBeside, typesFor } from './place/agents.ts'
-import { keptRules } from './place/kept-rules.ts'
+import { turnsBeside, typesFor } from './workplace/agents.ts'
+import { keptRules } from './workplace/kept-rules.ts'
 import { loadExtensions, type Loaded } from './extensions/load.ts'
 import {
   instructionRefusal,
@@ -20,7 +20,7 @@ import {
   showProblems,
   uniqueText,
   type Workplace,
-} from './place/workplace.ts'
+} from './workplace/workplace.ts'
 
 /** What a talk needs, in one turn or in many. */
 export interface TalkOptions {

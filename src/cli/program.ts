@@ -3,13 +3,13 @@
 import { Command, CommanderError } from 'commander'
 import { exits, type Exit } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
-import type { Ends } from './words/argument.ts'
-import { addChanging, addGoingBack, addImport, addKeeping } from './words/changing.ts'
-import { addLooking } from './words/looking.ts'
-import { addPlaying } from './words/playing.ts'
-import { addPrompt, promptCommand } from './words/prompt.ts'
-import { addDreaming, addRemembering } from './words/remembering.ts'
-import { addReplay } from './words/replaying.ts'
+import type { Ends } from './arguments/flags.ts'
+import { addChanging, addGoingBack, addImport, addKeeping } from './arguments/session-commands.ts'
+import { addLooking } from './arguments/read-commands.ts'
+import { addPlaying } from './arguments/lab-commands.ts'
+import { addPrompt, promptCommand } from './arguments/prompt.ts'
+import { addDreaming, addRemembering } from './arguments/memory-commands.ts'
+import { addReplay } from './arguments/replaying.ts'
 
 export async function runProgram(io: Io, words: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.done

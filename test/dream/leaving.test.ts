@@ -1,6 +1,6 @@
 // A session is left for another one while what was said in it is still looked through.
 import { describe, expect, it } from 'vitest'
-import { Conversation } from '../../src/cli/talk/conversation.ts'
+import { Conversation } from '../../src/cli/conversation/conversation.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import { processIo } from '../../src/cli/terminal/io.ts'
 import type { SessionId } from '../../src/transcript/ids.ts'

@@ -8,10 +8,10 @@ import type { Store } from '../../transcript/store.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { lookAt, type LookFlags } from '../look/look-at.ts'
+import { lookAt, type LookFlags } from '../look-at.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, percent, table, whole } from '../terminal/tables.ts'
-import type { Workplace } from '../place/workplace.ts'
+import type { Workplace } from '../workplace/workplace.ts'
 
 interface TurnCost {
   readonly turn: number

@@ -16,8 +16,8 @@ import { exits, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { openWorkplace, uniqueText, type Workplace } from '../place/workplace.ts'
-import type { LookFlags } from '../look/look-at.ts'
+import { openWorkplace, uniqueText, type Workplace } from '../workplace/workplace.ts'
+import type { LookFlags } from '../look-at.ts'
 
 interface Check {
   readonly what: string

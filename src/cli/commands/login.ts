@@ -1,10 +1,10 @@
 // `pal login` and `pal logout`: keeping and forgetting an API key.
 import { machineFileSystem } from '../../disk/fs.ts'
-import { credentialsFile, forgetKey, keepKey } from '../place/access.ts'
+import { credentialsFile, forgetKey, keepKey } from '../workplace/access.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
-import { homeOf, uniqueText } from '../place/workplace.ts'
+import { homeOf, uniqueText } from '../workplace/workplace.ts'
 
 export async function login(io: Io): Promise<Exit> {
   const typed = io.inIsTerminal ? { ok: true as const, text: await io.secret('API key: ') } : await io.piped()

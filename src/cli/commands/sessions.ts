@@ -4,10 +4,10 @@ import { defaults } from '../../settings/defaults.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
-import { openingOf } from '../look/lookup.ts'
+import { openingOf } from '../session-lookup.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole } from '../terminal/tables.ts'
-import { openWorkplace } from '../place/workplace.ts'
+import { openWorkplace } from '../workplace/workplace.ts'
 
 export interface SessionsFlags {
   readonly json?: boolean | undefined

@@ -3,7 +3,7 @@
 import { machineFileSystem } from '../../disk/fs.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
-import { openWorkplace, type Workplace } from '../place/workplace.ts'
+import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'

@@ -1,7 +1,7 @@
 // `npm start`: with a key or a server the agent itself, with neither the demo.
-import { talk } from '../line-mode/agent.ts'
+import { talk } from '../line-mode/conversation.ts'
 import type { Exit } from '../exit-codes.ts'
-import { openWorkplace } from '../place/workplace.ts'
+import { openWorkplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { demo } from './demo.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { attempt, makeFolders, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { readText } from '../place/files.ts'
+import { readText } from '../workplace/files.ts'
 
 export interface PastInputsPlace {
   readonly fs: FileSystem

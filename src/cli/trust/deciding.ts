@@ -1,7 +1,7 @@
 // What there is to decide about a folder, and the decision itself. What was shown is what is written down: the files of
 // the list, with the content they had when they were listed, and nothing that came to lie there since.
 import { machineFileSystem, type DiskResult } from '../../disk/fs.ts'
-import type { Workplace } from '../place/workplace.ts'
+import type { Workplace } from '../workplace/workplace.ts'
 import { contentKey } from './content.ts'
 import { contentText, describe, shownPath } from './describe.ts'
 import { actingContent, listed, type ListedFile } from './listing.ts'

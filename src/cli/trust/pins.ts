@@ -9,7 +9,7 @@ import * as z from 'zod/mini'
 import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { shaOf } from '../../memory/files.ts'
-import { readText } from '../place/files.ts'
+import { readText } from '../workplace/files.ts'
 import { contentKey, contentKinds, type ActingFile, type FolderTrust, type Refused } from './content.ts'
 
 export interface TrustPlace {

@@ -9,7 +9,7 @@ import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
 import { systemClock } from '../../../transcript/ids.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import { complain } from '../../headless.ts'
-import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../place/workplace.ts'
+import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 

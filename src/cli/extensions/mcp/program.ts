@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import { attempt, type FileSystem } from '../../../disk/fs.ts'
 import { isInside } from '../../../disk/under-root.ts'
-import { readWhole } from '../../place/files.ts'
+import { readWhole } from '../../workplace/files.ts'
 import type { Gate } from '../../trust/gate.ts'
 
 export interface ProgramPlace {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import * as z from 'zod/mini'
 import type { FileSystem } from '../../../disk/fs.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { readWhole } from '../../place/files.ts'
+import { readWhole } from '../../workplace/files.ts'
 import type { Gate } from '../../trust/gate.ts'
 import { programRefusal } from './program.ts'
 

@@ -9,7 +9,7 @@ import { tasksOf, taskTable } from '../commands/tasks.ts'
 import { memoryJobTable, stopMemoryJob } from './memory-jobs.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
-import { looking, type Scene } from './scene.ts'
+import { looking, type Scene } from './context.ts'
 
 export const agentsUsage = '/agents [follow|stop|merge|approve ID | tell|reject ID TEXT]'
 

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander'
 import type { ReplayArguments } from '../replay/replay.ts'
 import type { Io } from '../terminal/io.ts'
-import { child, wholeNumber, type Ends } from './argument.ts'
+import { child, wholeNumber, type Ends } from './flags.ts'
 
 export function addReplay(program: Command, io: Io, ends: Ends): void {
   child(program, 'replay', 'recorded sessions under other policies: what they cost, and what stays in sight')

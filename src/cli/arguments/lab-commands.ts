@@ -1,7 +1,7 @@
 // Commands that play: the demo, the simulator.
 import { Option, type Command } from 'commander'
 import type { Io } from '../terminal/io.ts'
-import { child, port, type Ends } from './argument.ts'
+import { child, port, type Ends } from './flags.ts'
 
 interface SimulateFlags {
   readonly port?: number

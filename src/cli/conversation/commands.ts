@@ -1,7 +1,7 @@
 // The commands of a talk: a word after a slash. They look at the session or change what it shows; nothing of them
 // reaches the model. What they write goes to the `Io` of the scene's place, wherever that shows it.
 import { lookUp } from '../../model/models.ts'
-import { describeCompaction, placeIn, takeBack } from '../commands/changing/changes.ts'
+import { describeCompaction, placeIn, takeBack } from '../commands/undo.ts'
 import { showConfig } from '../commands/config.ts'
 import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
@@ -10,11 +10,11 @@ import { exits, type Exit } from '../exit-codes.ts'
 import { commandWords, type Loaded } from '../extensions/load.ts'
 import { aboutOf } from '../extensions/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { agentsCommand, agentsUsage, tasksCommand } from './agents.ts'
-import { pinCommand, resumeCommand, rewindCommand } from './going-back.ts'
-import { permissionsCommand } from './permissions.ts'
-import { looking, type Scene } from './scene.ts'
-import { trustCommand } from './trusting.ts'
+import { agentsCommand, agentsUsage, tasksCommand } from './agent-commands.ts'
+import { pinCommand, resumeCommand, rewindCommand } from './history-commands.ts'
+import { permissionsCommand } from './permission-commands.ts'
+import { looking, type Scene } from './context.ts'
+import { trustCommand } from './trust-commands.ts'
 
 interface Command {
   /** How it is written, for the list. */

@@ -4,7 +4,7 @@ import type { Preset } from '../../preset.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import type { Loaded } from '../extensions/load.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import type { Workplace } from '../place/workplace.ts'
+import type { Workplace } from '../workplace/workplace.ts'
 
 export interface Scene {
   readonly place: Workplace

@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander'
 import type { Settings } from '../../settings/schema.ts'
 import { permissionModes, type PermissionMode } from '../../tools/permission/verdict.ts'
 import type { Io } from '../terminal/io.ts'
-import { looking, ruleTexts, type Ends, type LookFlags } from './argument.ts'
+import { looking, ruleTexts, type Ends, type LookFlags } from './flags.ts'
 
 export function addLooking(program: Command, io: Io, ends: Ends): void {
   looking(program, 'sessions', 'the sessions of this project, newest first')

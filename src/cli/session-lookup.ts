@@ -1,9 +1,9 @@
 // Finding a session: by its id, by the beginning of it, or the newest. Forks lie in the same store and are passed over.
-import { defaults } from '../../settings/defaults.ts'
-import { isKnown, isRealInput, type FactOf } from '../../transcript/fact.ts'
-import type { SessionId } from '../../transcript/ids.ts'
-import type { Store } from '../../transcript/store.ts'
-import { exits, refuse, type Refusal } from '../exit-codes.ts'
+import { defaults } from '../settings/defaults.ts'
+import { isKnown, isRealInput, type FactOf } from '../transcript/fact.ts'
+import type { SessionId } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
+import { exits, refuse, type Refusal } from './exit-codes.ts'
 
 export type Found = { readonly ok: true; readonly session: SessionId } | Refusal
 

@@ -1,7 +1,7 @@
 // The words of `pal memory` and `pal dream`.
 import { Option, type Command } from 'commander'
 import type { Io } from '../terminal/io.ts'
-import { looking, wholeNumber, type Ends } from './argument.ts'
+import { looking, wholeNumber, type Ends } from './flags.ts'
 import type { MemoryFlags } from '../commands/memory/open.ts'
 import type { DreamFlags } from '../commands/dream.ts'
 import type { ForgetFlags } from '../commands/memory/forget.ts'

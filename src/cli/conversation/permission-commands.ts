@@ -4,7 +4,7 @@ import { permissionModes } from '../../tools/permission/verdict.ts'
 import { explainCall, listRules } from '../commands/permissions.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { tellMode } from './mode.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 /** Without any question is only what the command line said. */
 const chosen = permissionModes.filter((mode) => mode !== 'bypass')

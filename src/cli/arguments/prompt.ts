@@ -5,7 +5,7 @@ import { permissionModes } from '../../tools/permission/verdict.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { formats, type Format } from '../output.ts'
 import type { Io } from '../terminal/io.ts'
-import { child, setting, thresholdIn, ruleTexts, type Ends } from './argument.ts'
+import { child, setting, thresholdIn, ruleTexts, type Ends } from './flags.ts'
 
 export const promptCommand = 'prompt'
 
@@ -133,6 +133,7 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     return exits.usage
   }
   const chooses = flags.resume === true
-  if (isForScreen(io, flags)) return (await import('../screen/talk.ts')).talkOnScreen(io, options, chooses)
-  return chooses ? noChoice(io) : (await import('../line-mode/agent.ts')).talk(io, options)
+  if (isForScreen(io, flags))
+    return (await import('../screen/conversation.ts')).talkOnScreen(io, options, chooses)
+  return chooses ? noChoice(io) : (await import('../line-mode/conversation.ts')).talk(io, options)
 }

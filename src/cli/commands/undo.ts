@@ -1,19 +1,19 @@
 // `pal undo` and `pal release`: changes to what a session shows, made by hand. Each becomes the writer of the session for
 // as long as it takes; nobody is asked anything over the network.
-import { createPreset, type Preset } from '../../../preset.ts'
-import type { Compacted } from '../../../engine/compacting/ask.ts'
-import type { LiveEvent } from '../../../engine/live.ts'
-import { EngineError, type Session } from '../../../engine/session.ts'
-import { seq, type Seq } from '../../../transcript/ids.ts'
-import { exitFor, exits, refuse, type Exit } from '../../exit-codes.ts'
-import { complain } from '../../headless.ts'
-import { findSession, newestSession } from '../../look/lookup.ts'
-import { loadExtensions } from '../../extensions/load.ts'
-import { openWorkplace, showProblems } from '../../place/workplace.ts'
-import type { Io } from '../../terminal/io.ts'
-import { safeJson, safeLine, safeText } from '../../terminal/safe-text.ts'
-import { percent, whole } from '../../terminal/tables.ts'
-import type { LookFlags } from '../../look/look-at.ts'
+import { createPreset, type Preset } from '../../preset.ts'
+import type { Compacted } from '../../engine/compacting/ask.ts'
+import type { LiveEvent } from '../../engine/live.ts'
+import { EngineError, type Session } from '../../engine/session.ts'
+import { seq, type Seq } from '../../transcript/ids.ts'
+import { exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import { findSession, newestSession } from '../session-lookup.ts'
+import { loadExtensions } from '../extensions/load.ts'
+import { openWorkplace, showProblems } from '../workplace/workplace.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
+import { percent, whole } from '../terminal/tables.ts'
+import type { LookFlags } from '../look-at.ts'
 
 export const undo = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, (session, target) => takeBack(io, session, target, flags.json ?? false))

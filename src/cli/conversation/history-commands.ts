@@ -1,14 +1,14 @@
 // The commands of a talk that go back: pin a message, rewind to one, resume another session. Where a person can choose,
 // the place or the session may be left out.
 import { defaults } from '../../settings/defaults.ts'
-import { goBack, oneLine, pinMessage, pinnedText, rewoundText } from '../commands/changing/messages.ts'
-import { placeIn } from '../commands/changing/changes.ts'
+import { goBack, oneLine, pinMessage, pinnedText, rewoundText } from '../commands/messages.ts'
+import { placeIn } from '../commands/undo.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import { findSession, openingOf } from '../look/lookup.ts'
+import { findSession, openingOf } from '../session-lookup.ts'
 import { moment } from '../terminal/tables.ts'
 import { Refused } from './conversation.ts'
-import { earlierInputs, type Earlier } from './rewinding.ts'
-import { looking, type Choice, type Scene } from './scene.ts'
+import { earlierInputs, type Earlier } from '../commands/rewinding.ts'
+import { looking, type Choice, type Scene } from './context.ts'
 
 export const pinCommand = (scene: Scene, rest: string): Promise<Exit> =>
   looking(scene, async (session) => {

@@ -3,7 +3,7 @@ import type { JobLook } from '../../forks/memory/index.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { moment } from '../terminal/tables.ts'
-import type { Scene } from './scene.ts'
+import type { Scene } from './context.ts'
 
 const names = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
 

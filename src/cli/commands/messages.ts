@@ -1,19 +1,19 @@
 // `pal messages`, `pal pin` and `pal rewind`: the messages of a session by their places, one of them kept for good, and
 // back to one of them.
-import { machineFileSystem } from '../../../disk/fs.ts'
-import type { Session } from '../../../engine/session.ts'
-import { defaults } from '../../../settings/defaults.ts'
-import type { Seq } from '../../../transcript/ids.ts'
-import type { Store } from '../../../transcript/store.ts'
-import { exits, refuse, type Exit } from '../../exit-codes.ts'
-import { complain } from '../../headless.ts'
-import type { LookFlags } from '../../look/look-at.ts'
-import { uniqueText } from '../../place/workplace.ts'
-import { earlierInputs, giveFilesBack, type Earlier, type GivenBack } from '../../talk/rewinding.ts'
-import type { Io } from '../../terminal/io.ts'
-import { safeJson } from '../../terminal/safe-text.ts'
-import { table } from '../../terminal/tables.ts'
-import { changing, placeIn } from './changes.ts'
+import { machineFileSystem } from '../../disk/fs.ts'
+import type { Session } from '../../engine/session.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
+import { exits, refuse, type Exit } from '../exit-codes.ts'
+import { complain } from '../headless.ts'
+import type { LookFlags } from '../look-at.ts'
+import { uniqueText } from '../workplace/workplace.ts'
+import { earlierInputs, giveFilesBack, type Earlier, type GivenBack } from './rewinding.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { table } from '../terminal/tables.ts'
+import { changing, placeIn } from './undo.ts'
 
 export interface RewindFlags extends LookFlags {
   readonly files?: boolean | undefined

@@ -1,12 +1,12 @@
 // What the commands that only look have in common: open the place, find the session, show it.
-import { projectStore } from '../../preset.ts'
-import type { SessionId } from '../../transcript/ids.ts'
-import type { Store } from '../../transcript/store.ts'
-import type { Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import { openWorkplace, type Workplace } from '../place/workplace.ts'
-import type { Io } from '../terminal/io.ts'
-import { findSession, newestSession } from './lookup.ts'
+import { projectStore } from '../preset.ts'
+import type { SessionId } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
+import type { Exit } from './exit-codes.ts'
+import { complain } from './headless.ts'
+import { openWorkplace, type Workplace } from './workplace/workplace.ts'
+import type { Io } from './terminal/io.ts'
+import { findSession, newestSession } from './session-lookup.ts'
 
 export interface LookFlags {
   readonly json?: boolean | undefined

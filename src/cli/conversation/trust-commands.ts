@@ -15,7 +15,7 @@ import {
 import { describe } from '../trust/describe.ts'
 import { forgetTrust } from '../trust/pins.ts'
 import { Refused } from './conversation.ts'
-import type { Decision, Scene } from './scene.ts'
+import type { Decision, Scene } from './context.ts'
 
 type Chosen = TrustAnswer | 'show'
 const choices: Decision<Chosen>['choices'] = [

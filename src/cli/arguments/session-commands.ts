@@ -1,8 +1,8 @@
 // Commands that change a session, or what is kept of the user.
 import type { Command } from 'commander'
-import type { CompactFlags } from '../commands/changing/compacting.ts'
+import type { CompactFlags } from '../commands/compact.ts'
 import type { Io } from '../terminal/io.ts'
-import { child, looking, type Ends, type LookFlags } from './argument.ts'
+import { child, looking, type Ends, type LookFlags } from './flags.ts'
 import type { TrustFlags } from '../commands/trust.ts'
 
 export function addChanging(program: Command, io: Io, ends: Ends): void {
@@ -10,13 +10,13 @@ export function addChanging(program: Command, io: Io, ends: Ends): void {
     .argument('<place>', 'its place, as pal edits lists it')
     .argument('[id]', 'the session; the newest when left out')
     .action((place: string, id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changing/changes.ts')).undo(io, place, id, flags)),
+      ends(async () => (await import('../commands/undo.ts')).undo(io, place, id, flags)),
     )
   looking(program, 'release', 'let what an undo gave back be put away again')
     .argument('<place>', 'the place that pal undo named')
     .argument('[id]', 'the session; the newest when left out')
     .action((place: string, id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changing/changes.ts')).release(io, place, id, flags)),
+      ends(async () => (await import('../commands/undo.ts')).release(io, place, id, flags)),
     )
   looking(program, 'compact', 'put the older part of a session away, behind an account of it')
     .argument('[id]', 'the session; the newest when left out')
@@ -28,7 +28,7 @@ export function addChanging(program: Command, io: Io, ends: Ends): void {
     .option('--write-summary <file>', 'write the text to a file, and change nothing')
     .option('--summary-file <file>', 'the text of this file stands for what goes')
     .action((id: string | undefined, flags: CompactFlags) =>
-      ends(async () => (await import('../commands/changing/compacting.ts')).compact(io, id, flags)),
+      ends(async () => (await import('../commands/compact.ts')).compact(io, id, flags)),
     )
 }
 
@@ -36,20 +36,20 @@ export function addGoingBack(program: Command, io: Io, ends: Ends): void {
   looking(program, 'messages', 'what you said in a session, with the place of each message')
     .argument('[id]', 'the session; the newest when left out')
     .action((id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changing/messages.ts')).messages(io, id, flags)),
+      ends(async () => (await import('../commands/messages.ts')).messages(io, id, flags)),
     )
   looking(program, 'pin', 'keep a message word for word, whatever is put away')
     .argument('<place>', 'its place, as pal messages lists it')
     .argument('[id]', 'the session; the newest when left out')
     .action((place: string, id: string | undefined, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changing/messages.ts')).pin(io, place, id, flags)),
+      ends(async () => (await import('../commands/messages.ts')).pin(io, place, id, flags)),
     )
   looking(program, 'rewind', 'go back to before a message was said; nothing is deleted')
     .argument('<place>', 'its place, as pal messages lists it')
     .argument('[id]', 'the session; the newest when left out')
     .option('--files', 'give back the files that were changed since, where nobody else touched them')
     .action((place: string, id: string | undefined, flags: LookFlags & { files?: boolean }) =>
-      ends(async () => (await import('../commands/changing/messages.ts')).rewind(io, place, id, flags)),
+      ends(async () => (await import('../commands/messages.ts')).rewind(io, place, id, flags)),
     )
 }
 
@@ -57,7 +57,7 @@ export function addImport(program: Command, io: Io, ends: Ends): void {
   looking(program, 'import', 'make a session of Claude Code, Codex or pi one of this project, to go on with')
     .argument('<file>', 'the file of the session')
     .action((path: string, flags: LookFlags) =>
-      ends(async () => (await import('../commands/changing/import.ts')).importSession(io, path, flags)),
+      ends(async () => (await import('../commands/import.ts')).importSession(io, path, flags)),
     )
 }
 
