@@ -14,14 +14,14 @@ import type { SessionId } from '../transcript/ids.ts'
 import type { Link } from '../transcript/lineage.ts'
 import type { Lease } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
-import { notPreparing, type Aside, type Preparing } from './aside/aside.ts'
-import { asideOf, Background } from './aside/aside-of.ts'
-import type { ForkOutcome, ForkSpec } from './fork-spec.ts'
+import { notPreparing, type JobContext, type Preparing } from './ports.ts'
+import { jobContextOf, Background } from './background/background.ts'
+import type { ForkOutcome, ForkSpec } from './ports.ts'
 import { maxOutputOf, type Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
 import { Checkpoints } from './opening/resume.ts'
 import { supplyAll } from './opening/supply.ts'
-import { notRecalling, type Recalling } from './recalling/recall-port.ts'
+import { notRecalling, type Recalling } from './ports.ts'
 import { Requests } from './requests/requests.ts'
 import type { Role } from './role.ts'
 import { advance, type SessionState } from './state.ts'
@@ -60,7 +60,7 @@ export class Core {
   readonly background: Background
   readonly checkpoints: Checkpoints
   /** For jobs beside the talk. */
-  readonly aside: Aside
+  readonly aside: JobContext
   readonly preparing: Preparing = notPreparing()
   readonly recalling: Recalling = notRecalling()
   /** One compaction at a time. */
@@ -96,7 +96,7 @@ export class Core {
         this.checkpoints.note(entry)
       },
     })
-    this.aside = asideOf<Core>(this, parts.fork)
+    this.aside = jobContextOf<Core>(this, parts.fork)
   }
 
   get state(): SessionState {

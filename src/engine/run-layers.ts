@@ -9,11 +9,11 @@ import { after } from '../transcript/ids.ts'
 import type { CompactAsk, CompactRefusalCode, PlanRefusalCode } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core, Slice } from './core.ts'
-import { spilled } from './keeping/spilling.ts'
+import { spilled } from './results/results.ts'
 import { budgetOf } from './limits/budget.ts'
 import type { Emit, TurnFailure } from './live.ts'
-import { prepareAhead } from './preparing/prepare.ts'
-import { deletionsIn } from './server-side/told.ts'
+import { prepareAhead } from './compacting/prepared.ts'
+import { deletionsIn } from './requests/server-edits.ts'
 
 export type LayersRun =
   | { readonly ok: true; readonly view: View; readonly declined: readonly Declined[] }

@@ -15,22 +15,22 @@ import type { Seq, SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import { closing, type Tail } from '../transcript/grammar.ts'
 import type { Failure, Result } from '../transcript/store.ts'
-import type { AgentRow } from './beside/agent-rows.ts'
-import { besideOf, reportOf, somethingWaits } from './beside/deliver.ts'
-import { spawn, type SpawnSpec } from './beside/spawn.ts'
-import { fileAttachments } from './door/attaching.ts'
-import { EngineError } from './door/error.ts'
-import { blocksOf, emptyInput, filled, isEmpty, type Input } from './door/input.ts'
-import { messageOf, type Response } from './door/response.ts'
-import { attachment, cutShort, faultText, nothingWaits } from './door/words.ts'
+import type { AgentRow } from './background/agent-rows.ts'
+import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
+import { spawn, type SpawnSpec } from './background/spawn.ts'
+import { fileAttachments } from './api.ts'
+import { EngineError } from './api.ts'
+import { blocksOf, emptyInput, filled, isEmpty, type Input } from './api.ts'
+import { messageOf, type Response } from './api.ts'
+import { attachment, cutShort, faultText, nothingWaits } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
-import type { ForkOutcome, ForkSpec } from './fork-spec.ts'
+import type { ForkOutcome, ForkSpec } from './ports.ts'
 import { fork } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
-import { gated, gatedText } from './keeping/results.ts'
+import { gated, gatedText } from './results/results.ts'
 import { record } from './requests/answer.ts'
 import { deliverQueued, makeRequest } from './requests/request-steps.ts'
 import { takeBack } from './restoring/take-back.ts'
@@ -297,7 +297,7 @@ export class Session {
 
   /** The agents of this session, as its facts tell. */
   agents(): readonly AgentRow[] {
-    return besideOf(this.#core).agents
+    return backgroundOf(this.#core).agents
   }
 
   /** Ends its turn and what runs beside it, syncs, frees it. `patient`: memories may take their time until it is closed without. */

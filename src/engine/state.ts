@@ -8,7 +8,7 @@ import type { ReadFile } from '../tools/tool.ts'
 import { isKnown, type Entry, type FactOf, type StoredEntry } from '../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
 import { after, seq, type Seq } from '../transcript/ids.ts'
-import { noteBeside, nothingBeside, type Besides } from './beside/agent-rows.ts'
+import { noteBackground, nothingInBackground, type BackgroundRows } from './background/agent-rows.ts'
 import { nothingSpent, spend, type Spent } from './limits/spend.ts'
 
 export interface SessionState {
@@ -46,7 +46,7 @@ export interface Latest {
   /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
   readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
   /** Agents and messages: this session's own, never those of what it was forked from. */
-  readonly beside?: Besides | undefined
+  readonly beside?: BackgroundRows | undefined
 }
 
 export const nothingYet: Latest = { model: null, requestAt: null }
@@ -85,8 +85,8 @@ export function branched({ fold, tail, latest }: SessionState, first?: Seq): Ses
 
 function noted(latest: Latest, entry: StoredEntry): Latest {
   if (!isKnown(entry)) return latest
-  const { beside = nothingBeside } = latest
-  const now = noteBeside(beside, entry)
+  const { beside = nothingInBackground } = latest
+  const now = noteBackground(beside, entry)
   return notedFact(now === beside ? latest : { ...latest, beside: now }, entry)
 }
 

@@ -1,8 +1,8 @@
 // Which memories would help, asked of a small model: a direct call on the session's account, with a prompt of
 // its own and no tools. It sees descriptions, never texts, and answers with names; what is no name of the manifest is
 // dropped by who asked. Given up after a while: the ranker then serves alone.
-import type { Aside } from '../engine/aside/aside.ts'
-import type { Recall, RecallAsk } from '../engine/recalling/recall-port.ts'
+import type { JobContext } from '../engine/ports.ts'
+import type { Recall, RecallAsk } from '../engine/ports.ts'
 import type { MemoryRecall, Selection, Selector } from '../memory/recall/recall.ts'
 import { defaults } from '../settings/defaults.ts'
 
@@ -26,7 +26,7 @@ export function recallBy(memories: MemoryRecall, { modelId, isPatient }: Selecto
 
 export const selectPurpose = 'select-memory'
 
-function selectWith(aside: Aside, modelId: string): Selector {
+function selectWith(aside: JobContext, modelId: string): Selector {
   return async (selection, signal) => {
     const { selectorMs, selectorOutputTokens } = defaults.recall
     const limit = AbortSignal.timeout(selectorMs)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
 import { replaceFile } from '../../src/disk/replace.ts'
-import { deliverBeside } from '../../src/engine/beside/deliver.ts'
+import { deliverBackground } from '../../src/engine/background/deliver.ts'
 import { Core } from '../../src/engine/core.ts'
 import { resume } from '../../src/engine/opening/resume.ts'
 import { ready } from '../../src/engine/options.ts'
@@ -85,7 +85,7 @@ for (;;) {
   if (sent < count || !isTold) await keepSent(sent)
   const before = core.transcript.tail.next
   const notices: string[] = []
-  const failure = await deliverBeside(core, (event) => {
+  const failure = await deliverBackground(core, (event) => {
     if (event.type === 'notice') notices.push(event.message)
   })
   if (failure !== null) fail(failure.message)

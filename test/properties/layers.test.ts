@@ -15,7 +15,7 @@ import { fixedClock } from '../../src/testing/fixed.ts'
 import type { AssistantBlock } from '../../src/transcript/content.ts'
 import { isEditing, type Entry, type Fact, type FactOf } from '../../src/transcript/fact.ts'
 import { closing, emptyTail, step } from '../../src/transcript/grammar.ts'
-import { deletionsIn } from '../../src/engine/server-side/told.ts'
+import { deletionsIn } from '../../src/engine/requests/server-edits.ts'
 import { budget, factsOf, lines, minute } from '../layers/scene.ts'
 import { cachedBytes, parametersOf, withoutMarks } from './asked-session.ts'
 

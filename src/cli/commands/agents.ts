@@ -1,5 +1,5 @@
 // `pal agents`: the agents of a session as its transcript tells, looked at from outside.
-import { nothingBeside, type AgentRow } from '../../engine/beside/agent-rows.ts'
+import { nothingInBackground, type AgentRow } from '../../engine/background/agent-rows.ts'
 import { totalOf } from '../../engine/limits/spend.ts'
 import { resume } from '../../engine/opening/resume.ts'
 import { builtInTypes, type AgentType } from '../../forks/agents/index.ts'
@@ -41,7 +41,7 @@ export async function rowsOf(
   session: SessionId,
 ): Promise<readonly AgentRow[] | null> {
   const found = await resume(store, session, tableOf(place.settings))
-  if (found.ok) return withSpent(place, store, (found.latest.beside ?? nothingBeside).agents)
+  if (found.ok) return withSpent(place, store, (found.latest.beside ?? nothingInBackground).agents)
   complain(place.io, refuse(exits.failed, found.failure.message))
   return null
 }

@@ -2,7 +2,7 @@
 // that run or whose end nobody has looked at. From outside, a session's jobs are those its file tells of.
 import { machineFileSystem } from '../../disk/fs.ts'
 import { machineProcesses } from '../../disk/processes.ts'
-import type { AgentRow } from '../../engine/beside/agent-rows.ts'
+import type { AgentRow } from '../../engine/background/agent-rows.ts'
 import { sessionsFolder } from '../../preset.ts'
 import { jobsFile } from '../../preset/jobs.ts'
 import type { SessionId } from '../../transcript/ids.ts'

@@ -2,21 +2,20 @@
 // was or with its boundary, and of what that gives back at most the last pieces are missing. Guards (SPEC 8.9, 16.2): one
 // at a time, never by a fork but of what a forked agent has done itself, never twice without new content, never a result
 // that is not smaller; a model's summary that fails three times in a row is no longer asked for.
-import { plan, type Plan, type PlanOptions, type PlanOutcome } from '../../compaction/ladder.ts'
+import { type Plan, type PlanOptions, type PlanOutcome, plan } from '../../compaction/ladder.ts'
+import { type Choosing, withAccount, withNotes } from './account.ts'
+import { type CompactAsk, type Compacted, refused } from './ask.ts'
+import { boundaryOf, figures, isArchive, reportOf } from './boundary.ts'
+import type { Core, Slice } from '../core.ts'
+import { noHooks } from '../hooks.ts'
+import type { Emit } from '../live.ts'
+import { fireStart, renewReminder } from '../opening/start-hooks.ts'
+import { withPrepared } from './prepared.ts'
+import { nothingRestored, resetReadFiles, restoration } from '../restoring/restore.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
-import type { Core, Slice } from '../core.ts'
-import type { Emit } from '../live.ts'
-import { renewReminder } from '../opening/reminder.ts'
-import { fireStart } from '../opening/start-hooks.ts'
-import { withPrepared } from '../preparing/prepare.ts'
-import { nothingRestored, resetReadFiles, restoration } from '../restoring/restore.ts'
-import { withAccount, withNotes, type Choosing } from './account.ts'
-import { refused, type CompactAsk, type Compacted } from './ask.ts'
-import { boundaryOf, figures, isArchive, reportOf } from './boundary.ts'
-import { askHooks, tellHooks } from './compact-hooks.ts'
 
 export type CompactOutcome = Result<{ readonly compacted: Compacted }>
 
@@ -153,4 +152,42 @@ async function forced(
     message: 'what an undo had given back no longer fits the window and is put away again',
   })
   return plan(core.state.fold, room, { ...options, mayTouchHeld: true })
+}
+
+/** A hook may forbid it, as long as the session can go on without. */
+export async function askHooks({
+  core,
+  ask,
+  extracted,
+  room,
+  emit,
+  signal,
+}: Choosing): Promise<Result<{ /** For whoever writes the text. */ readonly context: string | null }>> {
+  const { tokensBefore, tokensAfter, partsGone } = extracted
+  const ids = partsGone.map((part) => part.uuid)
+  const payload = { session: core.session, trigger: ask.trigger, tokensBefore, tokensAfter, ids }
+  const answer = await (core.options.hooks ?? noHooks).fire('PreCompact', payload, signal)
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  if (answer.block === null) return { ok: true, context: answer.context }
+  if (ask.trigger !== 'reactive' && core.view().tokens <= room.effective)
+    return { ok: false, failure: { code: 'blocked', message: answer.block } }
+  emit({
+    type: 'notice',
+    code: 'veto-ignored',
+    message: `a hook forbade it, but nothing else fits: ${answer.block}`,
+  })
+  return { ok: true, context: answer.context }
+}
+
+export async function tellHooks(
+  core: Slice<'options' | 'session'>,
+  ask: CompactAsk,
+  done: Compacted,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
+  const payload = { session: core.session, trigger: ask.trigger, ...figures(done), seq: done.seq }
+  const answer = await (core.options.hooks ?? noHooks).fire('PostCompact', payload, signal)
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  if (answer.context !== null) emit({ type: 'notice', code: 'hook', message: answer.context })
 }

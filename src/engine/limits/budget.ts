@@ -1,10 +1,10 @@
 // The room with everything else a layer may look at: the time, the cache, the prices, and how long the session may go on.
+import type { Core, Slice } from '../core.ts'
+import { tokenRates } from './spend.ts'
 import type { Room } from '../../projection/budget.ts'
 import { expectedRequests } from '../../projection/economy.ts'
 import type { Budget } from '../../projection/layer.ts'
-import type { Core, Slice } from '../core.ts'
-import { tokenRates } from './spend.ts'
-import { isWarm } from './warmth.ts'
+import { defaults } from '../../settings/defaults.ts'
 
 /** For a view of so many tokens: the one there is, or the one that an edit would leave. */
 export function budgetOf(core: Core, room: Room, tokens: number = core.view().tokens): Budget {
@@ -30,4 +30,14 @@ function expected(core: Slice<'state' | 'view'>, room: Room, tokens: number): nu
   const requests = core.state.spent.requests
   const growth = requests === 0 ? 0 : Math.max(0, view.tokens - room.fixed) / requests
   return expectedRequests({ requests, growthTokens: growth, roomTokens: room.threshold - tokens })
+}
+
+/** Its lifetime counts from the start of that request. */
+export function isWarm({
+  lifetime,
+  state: { latest },
+  options,
+}: Slice<'lifetime' | 'options' | 'state'>): boolean {
+  if (lifetime === null || latest.requestAt === null) return false
+  return options.clock.now() - latest.requestAt < defaults.request.cacheLifetimeMs[lifetime]
 }

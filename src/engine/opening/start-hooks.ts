@@ -1,10 +1,12 @@
-// SessionStart (SPEC 14.3, 8.6): fired when a session is opened and after each compaction, never for a request. What the
-// hooks say waits until there is something to send, so that a session that is only looked at is not written to; then it
-// becomes an attachment, within the limits of a tool result. The moment cannot be stopped.
+// What a session is begun with beside its instructions: what SessionStart hooks say, and the reminder before the first user
+// message. Hooks are fired when a session is opened and after each compaction; what they say waits until there is something
+// to send and becomes an attachment, within the limits of a tool result. The reminder is asked for when a session begins and
+// again after each compaction, where the prefix is rewritten anyway; between the two it stays as it was sent.
 import type { Core, Slice } from '../core.ts'
 import { noHooks } from '../hooks.ts'
 import type { Emit, TurnFailure } from '../live.ts'
-import { gatedText } from '../keeping/results.ts'
+import { type Ready, instructionsOf } from '../options.ts'
+import { gatedText } from '../results/results.ts'
 
 export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
 
@@ -56,4 +58,45 @@ export async function deliverStart(core: Core): Promise<TurnFailure | null> {
   if (!written.ok) return written.failure
   core.requests.startContext = null
   return null
+}
+
+export async function reminderAt(
+  options: Ready,
+  moment: 'start' | 'compact',
+  emit: Emit,
+): Promise<string | undefined> {
+  const { reminder } = options
+  if (reminder === undefined || typeof reminder === 'string') return reminder
+  const { text, notices } = await reminder.load(moment)
+  for (const message of notices) emit({ type: 'notice', code: 'instructions', message })
+  return text ?? undefined
+}
+
+/** Reads it again behind a boundary and writes it down where it changed. In a fork it is part of the shared prefix. */
+export async function renewReminder(core: Core, emit: Emit): Promise<void> {
+  if (
+    !core.role.renewsReminder ||
+    core.options.reminder === undefined ||
+    typeof core.options.reminder === 'string'
+  )
+    return
+  const reminder = await reminderAt(core.options, 'compact', emit)
+  const { sections, tools, reminder: before } = core.view()
+  if ((reminder ?? null) === before) return
+  const written = await core.append([
+    { type: 'instructions-set', sections, tools, ...(reminder === undefined ? {} : { reminder }) },
+  ])
+  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  else await fireInstructions(core, emit)
+}
+
+/** Prompt, tools and reminder as they are now, for a session that began with others. The cache is written anew. */
+export async function renewInstructions(
+  core: Slice<'append' | 'background' | 'options' | 'session' | 'view'>,
+  emit: Emit,
+): Promise<void> {
+  const reminder = await reminderAt(core.options, 'start', emit)
+  const written = await core.append([instructionsOf(core.options, reminder)])
+  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  else await fireInstructions(core, emit)
 }

@@ -7,10 +7,10 @@ import type { ViewBlock } from '../../projection/view.ts'
 import type { Composed } from '../../request/compose.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
-import { readCache } from '../server-side/cache-watch.ts'
+import { readCache } from './cache-watch.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
-import { noteApplied } from '../server-side/applied.ts'
+import { noteApplied } from './server-edits.ts'
 import { dollarsOf } from '../limits/spend.ts'
 
 export type Recorded =

@@ -6,14 +6,14 @@ import type { UserBlock } from '../../transcript/content.ts'
 import { isKnown, type Declined, type FactOf } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
-import { totalWith } from '../aside/aside-of.ts'
-import { deliverBeside } from '../beside/deliver.ts'
+import { totalWith } from '../background/background.ts'
+import { deliverBackground } from '../background/deliver.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { maxOutputOf } from '../options.ts'
-import { recallBefore, recallBeside } from '../recalling/recalling.ts'
+import { recallMemories, chooseMemories } from './recall.ts'
 import { deliverStart } from '../opening/start-hooks.ts'
-import { toldTo } from '../server-side/told.ts'
+import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
 import { capRefusal } from '../limits/spend.ts'
 
@@ -40,15 +40,15 @@ export interface RequestStep {
 export const requestSteps: readonly RequestStep[] = [
   { name: 'deliver queued input', run: ({ core }) => deliverQueued(core) },
   { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
-  { name: 'deliver results and messages', run: ({ core, emit }) => deliverBeside(core, emit) },
-  { name: 'recall memories', run: ({ core, emit }) => recallBefore(core, emit) },
+  { name: 'deliver results and messages', run: ({ core, emit }) => deliverBackground(core, emit) },
+  { name: 'recall memories', run: ({ core, emit }) => recallMemories(core, emit) },
   { name: 'run layers', run: reduce },
   // A compaction among them has asked the hooks again.
   { name: 'deliver what start hooks said of a compaction', run: ({ core }) => deliverStart(core) },
   { name: 'compose', run: compose },
   { name: 'check caps', run: checkCaps },
   { name: 'write down that it is sent', run: writeSent },
-  { name: 'choose memories meanwhile', run: chooseMemories },
+  { name: 'choose memories meanwhile', run: startChoosing },
 ]
 
 export async function makeRequest(core: Core, emit: Emit): Promise<MadeRequest> {
@@ -81,7 +81,7 @@ async function compose(making: Making): Promise<TurnFailure | null> {
     breakpointAt: requests.breakpointAt,
     thinking: options.thinking,
     effort: options.effort,
-    ...toldTo(core, view),
+    ...serverEditsFor(core, view),
   })
   if (!outcome.ok) return { code: 'nothing-to-send', message: outcome.why }
   making.composed = outcome.composed
@@ -111,8 +111,8 @@ async function writeSent({ core, emit, declined, composed }: Making): Promise<Tu
   return null
 }
 
-async function chooseMemories({ core }: Making): Promise<null> {
-  recallBeside(core)
+async function startChoosing({ core }: Making): Promise<null> {
+  chooseMemories(core)
   return null
 }
 

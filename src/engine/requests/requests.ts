@@ -1,19 +1,19 @@
 // What a session keeps from one request to the next: what was serialized, the tags it gave, the lifetime its cache was begun
 // with, and the watch over that cache. A fork begins with its parent's, so that its requests begin with the same bytes.
-import { taggingOf, createTags, type Tags } from '../../projection/layers/snip.ts'
 import type { Fold } from '../../projection/fold.ts'
+import { rangeOf } from '../../projection/folding/live-edits.ts'
+import { type Tags, createTags, taggingOf } from '../../projection/layers/snip.ts'
+import { type BreakDetector, type Pending, createBreakDetector } from '../../request/break-detector.ts'
 import {
-  createComposer,
+  type BreakpointPosition,
   type Composed,
   type Composer,
-  type BreakpointPosition,
+  createComposer,
 } from '../../request/compose.ts'
-import { createBreakDetector, type BreakDetector, type Pending } from '../../request/break-detector.ts'
 import type { Lifetime } from '../../request/segments.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { isKnown, type StoredEntry } from '../../transcript/fact.ts'
+import { type Fact, type StoredEntry, isEditing, isKnown } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
-import { changedFrom } from '../keeping/changed-from.ts'
 
 export interface RequestParts {
   /** What the cache is watched under: requests of one key share a prefix. */
@@ -95,4 +95,19 @@ export class Requests {
     const why = fact.type === 'view-edit' ? `${fact.layer}: ${fact.why}` : fact.type
     this.detector.announce(Math.round(view.factor * estimate), why, this.watchKey)
   }
+}
+
+/** The first place whose bytes a fact changes, or null. */
+export function changedFrom(fact: Fact, fold: Fold): number | null {
+  if (fact.type === 'view-edit') return firstOf(fact)
+  if (fact.type === 'rewind') return fact.to
+  if (fact.type === 'model-set') return 0
+  if (fact.type !== 'undo') return null
+  const undone = fold.edits.editing(fact.target)?.fact
+  return undone !== undefined && isEditing(undone) ? firstOf(undone) : null
+}
+
+function firstOf(fact: Extract<Fact, { edits: unknown }>): number | null {
+  const places = fact.edits.flatMap((edit) => rangeOf(edit)?.from ?? [])
+  return places.length === 0 ? null : Math.min(...places)
 }

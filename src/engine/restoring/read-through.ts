@@ -1,13 +1,14 @@
-// Files as they are now, through the real Read tool: its limits, its gate, its redaction and the caller's permission
-// hold here as for the model. Nothing is kept: the table of read files belongs to whoever asked.
-import { createReadFiles } from '../../tools/files/read-files.ts'
-import { permitBy } from '../../tools/permission/pipeline.ts'
-import { runCalls, type Permit } from '../../tools/run.ts'
-import type { ReadFile, Tool, ToolEnv } from '../../tools/tool.ts'
-import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
+// Files as they are now, through the real Read tool: its limits, its gate, its redaction and the caller's permission hold
+// here as for the model. And where the table of read files says that a file is shown, and whether it still is.
 import type { Slice } from '../core.ts'
 import { runnableTools } from '../options.ts'
 import type { FileSource, ReadNow } from './restorer.ts'
+import type { Fold } from '../../projection/fold.ts'
+import { createReadFiles } from '../../tools/files/read-files.ts'
+import { permitBy } from '../../tools/permission/pipeline.ts'
+import { type Permit, runCalls } from '../../tools/run.ts'
+import type { ReadFile, Tool, ToolEnv } from '../../tools/tool.ts'
+import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 
 const readTool = 'Read'
 
@@ -69,4 +70,25 @@ export async function readFilesNow(
     found.set(call.id, { content: outcome.content, file })
   }
   return found
+}
+
+export const attachmentRef = (place: number): string => `attachment-${place}`
+
+/** Whether the result of a call, or an attachment, stands in the view as it came, so that it can be pointed at. */
+export function isShown(fold: Fold, ref: string): boolean {
+  const [, place] = /^attachment-(\d+)$/.exec(ref) ?? []
+  for (const part of fold.parts()) {
+    if (part.by !== null) continue
+    if (place !== undefined && part.from === Number(place)) return true
+    if (part.kind !== 'result') continue
+    const isHere = part.blocks.some(
+      (block) =>
+        block.type === 'tool_result' &&
+        'is_error' in block &&
+        block.tool_use_id === ref &&
+        block.cleared === undefined,
+    )
+    if (isHere) return true
+  }
+  return false
 }

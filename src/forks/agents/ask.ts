@@ -1,5 +1,5 @@
 // What is asked for when an agent is started, and what of it the session writes down.
-import type { AgentAbout } from '../../engine/beside/agent-rows.ts'
+import type { AgentAbout } from '../../engine/background/agent-rows.ts'
 import type { AgentMode } from '../../transcript/fact.ts'
 
 export interface AgentAsk {

@@ -1,7 +1,7 @@
 // What waits for one session. A message is in the box on disk before its sender is told so, also inside one process: a
 // crash loses none, and the session has it when it is opened again. Only an agent without a box, which ends with the
 // process in any case, has its messages in memory. Implements what the engine asks of a companion.
-import type { Companion, Delivery } from '../../engine/beside/companion.ts'
+import type { Companion, Delivery } from '../../engine/ports.ts'
 import type { DiskResult } from '../../disk/fs.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { defaults } from '../../settings/defaults.ts'

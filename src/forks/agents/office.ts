@@ -1,6 +1,6 @@
 // The agents of one process: started for a session, followed, written to, stopped. What they are and how they ended
 // stands in the transcripts; here is only what lives as long as the process.
-import type { Companion } from '../../engine/beside/companion.ts'
+import type { Companion } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
 import { defaults } from '../../settings/defaults.ts'

@@ -1,7 +1,7 @@
 // One agent of this process, from its start to its end: what it is told, what it may take, what it says while it works,
 // and the report it ends with.
-import type { AgentAbout } from '../../engine/beside/agent-rows.ts'
-import { notFinished } from '../../engine/beside/said.ts'
+import type { AgentAbout } from '../../engine/background/agent-rows.ts'
+import { notFinished } from '../../engine/background/agent-report.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session, type Spawned } from '../../engine/session.ts'
 import { defaults } from '../../settings/defaults.ts'

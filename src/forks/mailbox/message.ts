@@ -5,7 +5,7 @@
 // A message is data. Whoever wrote it, it is shown to a model between tags and with the sender's name, never as words of
 // the user; `kind` is set by the program that sends it, never read from the text.
 import * as z from 'zod/mini'
-import { safeFence } from '../../engine/beside/fence.ts'
+import { safeFence } from '../../engine/background/agent-report.ts'
 
 export const messageKinds = [
   'message',

@@ -2,7 +2,7 @@
 // whether it is time to consolidate. All of it runs beside the talk; nothing waits for it but the end of the session,
 // and that not for long. What goes wrong is said and ends nothing.
 import { basename } from 'node:path'
-import type { Aside, TurnWatcher } from '../../engine/aside/aside.ts'
+import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import type { Store } from '../../transcript/store.ts'
@@ -81,7 +81,12 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
   }
 }
 
-async function afterTurn(options: WatcherOptions, aside: Aside, state: State, scans: Scans): Promise<void> {
+async function afterTurn(
+  options: WatcherOptions,
+  aside: JobContext,
+  state: State,
+  scans: Scans,
+): Promise<void> {
   const every = options.every ?? defaults.extraction.every
   let isDue = options.extracts && state.turns % every === 0
   while (isDue && state.failures < defaults.extraction.failures && !aside.ending.aborted) {
@@ -93,7 +98,7 @@ async function afterTurn(options: WatcherOptions, aside: Aside, state: State, sc
   await dreamIfDue(options, aside, state, scans)
 }
 
-async function extractOnce(options: WatcherOptions, aside: Aside, state: State): Promise<void> {
+async function extractOnce(options: WatcherOptions, aside: JobContext, state: State): Promise<void> {
   const span = spanSince(aside.fold, aside.latest().memoriesTo, isOurs(options))
   if (span.messages === 0) return
   const { coversTo } = span
@@ -132,7 +137,12 @@ async function extractOnce(options: WatcherOptions, aside: Aside, state: State):
 }
 
 /** One folder at a time; the others have their turn after a later one. */
-async function dreamIfDue(options: WatcherOptions, aside: Aside, state: State, scans: Scans): Promise<void> {
+async function dreamIfDue(
+  options: WatcherOptions,
+  aside: JobContext,
+  state: State,
+  scans: Scans,
+): Promise<void> {
   const { gateOf } = await import('./dream/gates.ts')
   for (const keeper of options.keepers) {
     if (state.dreaming !== null || aside.ending.aborted) return
@@ -155,7 +165,7 @@ type Scans = Map<string, { last: number | null }>
 async function startDream(
   options: WatcherOptions,
   keeper: Keeper,
-  aside: Aside,
+  aside: JobContext,
   state: State,
 ): Promise<void> {
   const { dream } = await import('./dream/dream.ts')
@@ -177,7 +187,7 @@ async function startDream(
 }
 
 /** What another process does, or a person has stopped, is no news. */
-function report(aside: Aside, { place }: Keeper, job: MemoryJob, dreamt: Dreamt): void {
+function report(aside: JobContext, { place }: Keeper, job: MemoryJob, dreamt: Dreamt): void {
   if (dreamt.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
   if (dreamt.kind !== 'changed') return
   const gone = dreamt.changes.filter(({ text }) => text === null).length
@@ -189,17 +199,17 @@ function report(aside: Aside, { place }: Keeper, job: MemoryJob, dreamt: Dreamt)
   )
 }
 
-async function note(aside: Aside, fact: Parameters<Aside['append']>[0][number]): Promise<void> {
+async function note(aside: JobContext, fact: Parameters<JobContext['append']>[0][number]): Promise<void> {
   const written = await aside.append([fact])
   if (!written.ok && !aside.ending.aborted) tell(aside, written.failure.code, written.failure.message)
 }
 
 /** A sign of life, so that whoever counts what is under way looks again. */
-const sign = (aside: Aside, { kind, since }: MemoryJob): void =>
+const sign = (aside: JobContext, { kind, since }: MemoryJob): void =>
   aside.tell({ type: 'working', source: names[kind], forMs: aside.now() - since })
 const names = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
 
-const tell = (aside: Aside, code: string, message: string): void =>
+const tell = (aside: JobContext, code: string, message: string): void =>
   aside.tell({ type: 'notice', code, message })
 
 /** Whether it ended before a signal fired. */

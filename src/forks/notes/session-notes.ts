@@ -4,7 +4,7 @@
 import { resolve } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
-import type { Aside, NoteKeeper, ReadNotes } from '../../engine/aside/aside.ts'
+import type { JobContext, NoteKeeper, ReadNotes } from '../../engine/ports.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createPathGate, editTool } from '../../tools/index.ts'
@@ -63,11 +63,11 @@ export function sessionNotes(options: SessionNotesOptions): NoteKeeper {
   }
 }
 
-const mayWrite = (aside: Aside): boolean =>
+const mayWrite = (aside: JobContext): boolean =>
   aside.hasModel && aside.fold.view().tools.some((tool) => tool.name === editName)
 const editName = 'Edit'
 
-async function afterAnswer(options: SessionNotesOptions, aside: Aside, state: State): Promise<void> {
+async function afterAnswer(options: SessionNotesOptions, aside: JobContext, state: State): Promise<void> {
   await sayWhenAnswered(aside, state)
   if (state.unsaid !== null || !isDue(aside.fold, aside.latest().notesTo)) return
   const why = await updated(options, aside, state)
@@ -86,7 +86,7 @@ async function afterAnswer(options: SessionNotesOptions, aside: Aside, state: St
 }
 
 /** The fact that moves the cursor waits until the answer it ends with has its results. */
-async function sayWhenAnswered(aside: Aside, state: State): Promise<void> {
+async function sayWhenAnswered(aside: JobContext, state: State): Promise<void> {
   const { unsaid } = state
   if (unsaid === null) return
   const open = new Set<string>(aside.tail().open.map((call) => call.id))
@@ -100,7 +100,11 @@ async function sayWhenAnswered(aside: Aside, state: State): Promise<void> {
 // ---- one update ----
 
 /** Why the notes are as they were, or null. */
-async function updated(options: SessionNotesOptions, aside: Aside, state: State): Promise<string | null> {
+async function updated(
+  options: SessionNotesOptions,
+  aside: JobContext,
+  state: State,
+): Promise<string | null> {
   const { fs, configFolder, unique } = options
   const folder = options.folderOf(aside.session)
   const template = await readConfig(fs, configFolder, 'template.md')
@@ -204,7 +208,7 @@ function editRefusal(name: string, path: unknown, notes: string): string | null 
 
 async function readBack(
   { fs, folderOf, configFolder }: SessionNotesOptions,
-  aside: Aside,
+  aside: JobContext,
   state: State,
   signal: AbortSignal,
 ): Promise<ReadNotes | null> {

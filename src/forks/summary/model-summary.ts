@@ -2,8 +2,8 @@
 // pieces where the conversation exceeds the window of whoever writes. An answer that does not hold is no answer: the
 // caller has an extracted text in hand. Nothing here throws, and nothing of the session is changed.
 import { accountOf, type SummaryAnswer, type SummaryAsk } from '../../compaction/summary.ts'
-import type { Aside, SessionSummariser } from '../../engine/aside/aside.ts'
-import type { ForkOutcome, ForkSpec } from '../../engine/fork-spec.ts'
+import type { JobContext, SessionSummariser } from '../../engine/ports.ts'
+import type { ForkOutcome, ForkSpec } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
 import { lookUp, windowOf, wireModelId } from '../../model/models.ts'
 import { overflowOf } from '../../model/overflow.ts'
@@ -24,7 +24,7 @@ export interface ModelSummaryOptions {
   readonly signMs?: number | undefined
 }
 
-type Asked = SummaryAsk & { readonly aside: Aside; readonly emit: Emit }
+type Asked = SummaryAsk & { readonly aside: JobContext; readonly emit: Emit }
 type Tried =
   | { readonly ok: true; readonly account: string }
   | {
@@ -88,7 +88,7 @@ async function byFork(ask: Asked, signal: AbortSignal): Promise<Tried | null> {
 }
 
 /** What the parent may put out, or what fits beside what is sent; null when that is too little. */
-function forkTokens(aside: Aside, directive: string): number | null {
+function forkTokens(aside: JobContext, directive: string): number | null {
   const room = aside.room()
   if (!room.ok) return null
   const { tokens, factor } = aside.fold.view()

@@ -1,7 +1,7 @@
 // Who writes where a policy has texts written by a model: the simulator's rule-based one, asked through the engine's own
 // forks and direct calls, so that every request is composed, judged and charged as it would be. It writes by rules: what
 // it costs to be asked is measured, how well a real model would write is not.
-import type { Aside, NoteKeeper, ReadNotes } from '../../engine/aside/aside.ts'
+import type { JobContext, NoteKeeper, ReadNotes } from '../../engine/ports.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import type { EngineOptions } from '../../engine/options.ts'
 import { isDue } from '../../forks/notes/due.ts'
@@ -69,7 +69,7 @@ export class Writer implements Model, NoteKeeper {
 
   // ---- notes: kept in memory, by the product's own rules of when, of what is asked and of what stays ----
 
-  heard(aside: Aside): void {
+  heard(aside: JobContext): void {
     if (!isDue(aside.fold, this.#coversTo)) return
     const values = { currentNotes: this.#notes, notesPath }
     const directive = updatePrompt(defaultPrompt, values, overlong(this.#notes))

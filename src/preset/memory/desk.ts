@@ -5,7 +5,7 @@ import type { FileSystem } from '../../disk/fs.ts'
 import { machineProcesses, type Processes } from '../../disk/processes.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { noAnswer, type Hooks } from '../../engine/hooks.ts'
-import type { ReminderSource } from '../../engine/opening/reminder-source.ts'
+import type { ReminderSource } from '../../engine/ports.ts'
 import type { ContentRefusal } from '../../memory/instructions/includes.ts'
 import { loadNested } from '../../memory/instructions/load.ts'
 import { nestedOf } from '../../memory/instructions/reminder.ts'
@@ -163,19 +163,19 @@ const touching = new Set(['Read', 'Edit', 'Write'])
 
 /** A folder's own instructions come when a file in it is touched, once until the next compaction. */
 function nestedHooks(hooks: Hooks, options: ReminderOptions, begunMs: number): Hooks {
-  const toldTo = new Map<string, Set<string>>()
+  const serverEditsFor = new Map<string, Set<string>>()
   return {
     async fire(name, payload, signal) {
       const session = String(payload['session'])
-      if (name === 'PostCompact' || name === 'SessionStart') toldTo.delete(session)
+      if (name === 'PostCompact' || name === 'SessionStart') serverEditsFor.delete(session)
       const answer = await hooks.fire(name, payload, signal)
       if (name !== 'PostToolUse' || !touching.has(String(payload['tool']))) return answer
       const input = payload['input'] as Readonly<Record<string, unknown>> | undefined
       const path = pathIn(input ?? {}, options.sources.cwd, options.sources.userHome)
       if (path === null || !options.sources.trusted || !isInside(options.sources.root, path)) return answer
       const folder = dirname(path)
-      const told = toldTo.get(session) ?? new Set<string>()
-      toldTo.set(session, told)
+      const told = serverEditsFor.get(session) ?? new Set<string>()
+      serverEditsFor.set(session, told)
       if (told.has(folder)) return answer
       const sources = sourcesOf(options, await readPins(options), begunMs)
       const loaded = await loadNested(sources, folder, told)

@@ -1,7 +1,7 @@
 // Jobs on memories for one engine: who watches the turns, and what is under way. They look where the user's rules let
 // them without asking anybody, and write in the user's and the project's folder alone: a team's is everybody's.
 import type { FileSystem } from '../../disk/fs.ts'
-import type { TurnWatcher } from '../../engine/aside/aside.ts'
+import type { TurnWatcher } from '../../engine/ports.ts'
 import { JobBoard } from '../../forks/memory/board.ts'
 import type { MemoryJobOptions } from '../../forks/memory/options.ts'
 import { memoryWatcher } from '../../forks/memory/watcher.ts'

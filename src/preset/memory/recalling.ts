@@ -1,7 +1,7 @@
 // Recall and search for one engine: over the same folders that are kept, read once for both. Their tables of words are
 // large, so they are loaded where there is a memory, before the first message waits for them, or when a search is made.
 import { attempt, type FileSystem } from '../../disk/fs.ts'
-import type { Recall } from '../../engine/recalling/recall-port.ts'
+import type { Recall } from '../../engine/ports.ts'
 import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
 import type { MemoryPlace } from '../../memory/memory.ts'

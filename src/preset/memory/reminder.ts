@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import { attempt, makeFolders, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
-import type { LoadedReminder, ReminderSource } from '../../engine/opening/reminder-source.ts'
+import type { LoadedReminder, ReminderSource } from '../../engine/ports.ts'
 import { listMemories } from '../../memory/files.ts'
 import {
   loadInstructions,

@@ -1,5 +1,5 @@
 // Agents: the model's hand on the agents it has started.
-import type { AgentRow } from '../../../engine/beside/agent-rows.ts'
+import type { AgentRow } from '../../../engine/background/agent-rows.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { choice, inputShape, optional, text, whole, type InputOf } from '../../../tools/input.ts'
 import { failed, said } from '../../../tools/outcome.ts'

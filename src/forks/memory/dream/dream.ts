@@ -1,6 +1,6 @@
 // One consolidation: the lock, the world as it is, a fork that proposes, and a change set that code has settled. Whatever
 // ends it, the lock is given back; only one that went well counts as the last.
-import type { Aside } from '../../../engine/aside/aside.ts'
+import type { JobContext } from '../../../engine/ports.ts'
 import { diaryFolder } from '../../../memory/memory.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { applySet, finishSet, type WantedChange } from '../../../memory/sets/apply-set.ts'
@@ -20,7 +20,7 @@ import { readWorld, type World } from './world.ts'
 export const dreamPurpose = 'dream'
 
 /** Who runs the fork: a session, or what stands for it beside the talk. */
-export type Forking = Pick<Aside, 'fork' | 'ending'>
+export type Forking = Pick<JobContext, 'fork' | 'ending'>
 
 export interface DreamHow {
   /** Only says what it would do. */

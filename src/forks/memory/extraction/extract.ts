@@ -1,6 +1,6 @@
 // One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
 // else. The cursor moves only when it went well.
-import type { Aside } from '../../../engine/aside/aside.ts'
+import type { JobContext } from '../../../engine/ports.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
 import type { MemoryJob } from '../board.ts'
@@ -19,7 +19,7 @@ export type Extracted =
 
 export async function extract(
   options: MemoryJobOptions,
-  aside: Aside,
+  aside: JobContext,
   span: Span,
   job: MemoryJob,
 ): Promise<Extracted> {

@@ -12,22 +12,23 @@ import {
   lateRows,
   listKind,
   messageKind,
-  nothingBeside,
+  nothingInBackground,
   openRows,
   resultKind,
   type AgentRow,
-  type Besides,
+  type BackgroundRows,
 } from './agent-rows.ts'
-import { capsuleText } from './capsule.ts'
+import { agentReportText } from './agent-report.ts'
 
-export const besideOf = (core: Slice<'state'>): Besides => core.state.latest.beside ?? nothingBeside
+export const backgroundOf = (core: Slice<'state'>): BackgroundRows =>
+  core.state.latest.beside ?? nothingInBackground
 
 /** Whether the model has to be told something before it can be done. */
 export const somethingWaits = (core: Slice<'options' | 'role' | 'session' | 'state'>): boolean =>
   core.role.hearsOthers &&
-  (lateRows(besideOf(core)).length > 0 || core.options.companion?.hasWaiting(core.session) === true)
+  (lateRows(backgroundOf(core)).length > 0 || core.options.companion?.hasWaiting(core.session) === true)
 
-export async function deliverBeside(
+export async function deliverBackground(
   core: Slice<'append' | 'options' | 'role' | 'session' | 'state'>,
   emit: Emit,
 ): Promise<Failure | null> {
@@ -38,7 +39,7 @@ export async function deliverBeside(
 async function deliverResults(
   core: Slice<'append' | 'options' | 'session' | 'state'>,
 ): Promise<Failure | null> {
-  for (const row of lateRows(besideOf(core)).slice(0, defaults.agents.resultsAtOnce)) {
+  for (const row of lateRows(backgroundOf(core)).slice(0, defaults.agents.resultsAtOnce)) {
     const report = await reportOf(core, row)
     if (!report.ok) return report.failure
     const written = await core.append([attachment(resultKind, report.text, row.label, row.child)])
@@ -59,7 +60,7 @@ export async function reportOf(
     return { ok: false, failure: { code: 'not-found', message } }
   }
   const { outcome, text } = found
-  return { ok: true, text: capsuleText({ label, child, outcome, end, text, spent }) }
+  return { ok: true, text: agentReportText({ label, child, outcome, end, text, spent }) }
 }
 
 async function endAt(core: Slice<'options' | 'session'>, place: Seq) {
@@ -76,7 +77,7 @@ async function deliverMessages(
 ): Promise<Failure | null> {
   const { companion } = core.options
   if (companion === undefined) return null
-  const known = new Set(besideOf(core).delivered)
+  const known = new Set(backgroundOf(core).delivered)
   const { deliveries, failures } = await companion.waiting(core.session, (id) => known.has(id))
   for (const { code, message } of failures) emit({ type: 'notice', code, message })
   const fresh = deliveries.filter(({ id }) => !known.has(id))
@@ -99,7 +100,7 @@ export const agentsRestorer = (core: Slice<'role' | 'state'>): Restorer => ({
   name: listKind,
   isWhole: true,
   restore: async () => {
-    const rows = core.role.hearsOthers ? openRows(besideOf(core)) : []
+    const rows = core.role.hearsOthers ? openRows(backgroundOf(core)) : []
     return rows.length === 0 ? null : agentsText(rows)
   },
 })

@@ -7,10 +7,10 @@ import type { Part } from '../../projection/view.ts'
 import type { Failure } from '../../transcript/store.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
-import type { Choice, RecallAsk, RecallOutcome } from './recall-port.ts'
+import type { Choice, RecallAsk, RecallOutcome } from '../ports.ts'
 
 /** Before a request is settled: what was chosen meanwhile, then the quick look for a new message. */
-export async function recallBefore(core: Core, emit: Emit): Promise<Failure | null> {
+export async function recallMemories(core: Core, emit: Emit): Promise<Failure | null> {
   const { recall } = core.options
   if (recall === undefined || !core.role.recalls) return null
   const { recalling } = core
@@ -39,7 +39,7 @@ export async function recallBefore(core: Core, emit: Emit): Promise<Failure | nu
 }
 
 /** The request is ready: the choice runs beside it. */
-export function recallBeside(core: Core): void {
+export function chooseMemories(core: Core): void {
   const { recall } = core.options
   const { recalling } = core
   if (recall === undefined || !recalling.toChoose) return

@@ -4,12 +4,12 @@ import type { Room, RoomOutcome } from '../../projection/budget.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Appended, Transcript } from '../../transcript/transcript.ts'
-import type { ForkOutcome, ForkSpec } from '../fork-spec.ts'
+import type { ForkOutcome, ForkSpec } from '../ports.ts'
 import { totalOf, type Total } from '../limits/spend.ts'
 import type { Emit, LiveEvent } from '../live.ts'
 import { maxOutputOf, type Ready } from '../options.ts'
 import type { SessionState } from '../state.ts'
-import type { Aside } from './aside.ts'
+import type { JobContext } from '../ports.ts'
 
 /** A fork or an agent under way. */
 export interface Child {
@@ -75,10 +75,10 @@ export interface Host {
   append(facts: readonly Fact[]): Promise<Appended>
 }
 
-export function asideOf<T extends Host>(
+export function jobContextOf<T extends Host>(
   host: T,
   fork: (parent: T, spec: ForkSpec, signal: AbortSignal) => Promise<ForkOutcome>,
-): Aside {
+): JobContext {
   const { options, session, transcript, background } = host
   const { thinking } = options
   return {

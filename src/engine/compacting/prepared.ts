@@ -7,7 +7,7 @@ import { accountOf } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Choosing } from '../compacting/account.ts'
+import type { Choosing } from './account.ts'
 import type { Core, Slice } from '../core.ts'
 
 const job = 'prepare'

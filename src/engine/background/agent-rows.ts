@@ -28,13 +28,13 @@ export interface AgentRow extends AgentAbout {
 }
 
 /** What a session knows of what goes on beside it. */
-export interface Besides {
+export interface BackgroundRows {
   readonly agents: readonly AgentRow[]
   /** The messages delivered last, by their ids. */
   readonly delivered: readonly string[]
 }
 
-export const nothingBeside: Besides = { agents: [], delivered: [] }
+export const nothingInBackground: BackgroundRows = { agents: [], delivered: [] }
 
 /** Kinds of attachments that hand something on. */
 export const resultKind = 'agent-result'
@@ -43,7 +43,7 @@ export const listKind = 'agents'
 /** What a fork-end says of the purpose of an agent. */
 export const agentPurpose = 'agent'
 
-export function noteBeside(before: Besides, { fact, seq, at }: Entry): Besides {
+export function noteBackground(before: BackgroundRows, { fact, seq, at }: Entry): BackgroundRows {
   switch (fact.type) {
     case 'agent-start': {
       const { type: _, ...about } = fact
@@ -73,13 +73,18 @@ export function noteBeside(before: Besides, { fact, seq, at }: Entry): Besides {
 }
 
 /** Those the model must know of whatever it has forgotten. */
-export const openRows = ({ agents }: Besides): readonly AgentRow[] => agents.filter((row) => !row.collected)
+export const openRows = ({ agents }: BackgroundRows): readonly AgentRow[] =>
+  agents.filter((row) => !row.collected)
 
 /** Ended, waited for by nobody, and not handed on yet. */
-export const lateRows = ({ agents }: Besides): readonly AgentRow[] =>
+export const lateRows = ({ agents }: BackgroundRows): readonly AgentRow[] =>
   agents.filter((row) => row.end !== null && !row.collected)
 
-function changed(before: Besides, child: SessionId, change: (row: AgentRow) => AgentRow): Besides {
+function changed(
+  before: BackgroundRows,
+  child: SessionId,
+  change: (row: AgentRow) => AgentRow,
+): BackgroundRows {
   if (!before.agents.some((row) => row.child === child)) return before
   return { ...before, agents: before.agents.map((row) => (row.child === child ? change(row) : row)) }
 }

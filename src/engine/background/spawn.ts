@@ -10,13 +10,13 @@ import { Core, type Slice } from '../core.ts'
 import { fork } from '../fork.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
 import { totalOf } from '../limits/spend.ts'
-import { totalWith } from '../aside/aside-of.ts'
+import { totalWith } from './background.ts'
 import { resume } from '../opening/resume.ts'
 import { agent, inherited } from '../role.ts'
 import { newState } from '../state.ts'
 import { agentPurpose, type AgentAbout } from './agent-rows.ts'
-import { besideOf } from './deliver.ts'
-import { saidIn, saidSoFar } from './said.ts'
+import { backgroundOf } from './deliver.ts'
+import { saidIn, saidSoFar } from './agent-report.ts'
 
 export interface SpawnSpec extends AgentAbout {
   /** What is other than with the parent: prompt, tools, model, caps, folder … */
@@ -103,7 +103,7 @@ function linked(parent: Slice<'append' | 'background'>, core: Core): SpawnedCore
 
 /** Agents that ran when the process ended are ended: what they took is read from their own transcripts. */
 export async function endLost(core: Slice<'append' | 'options' | 'state'>): Promise<Failure | null> {
-  for (const { child, state } of besideOf(core).agents) {
+  for (const { child, state } of backgroundOf(core).agents) {
     if (state !== 'running') continue
     const found = await resume(core.options.store, child, core.options.models)
     const spent = found.ok ? totalOf(found.spent) : undefined

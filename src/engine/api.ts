@@ -1,0 +1,107 @@
+// The edge of the engine: what callers hand in, what it writes for them, and how a failure leaves it.
+import type { Slice } from './core.ts'
+import { readFilesNow } from './restoring/read-through.ts'
+import type { ModelMessage } from '../model/model.ts'
+import { usageOf } from '../model/usage.ts'
+import type { WireUsage } from '../model/wire.ts'
+import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
+import type { Fact } from '../transcript/fact.ts'
+import { type OpenCall, notRun } from '../transcript/grammar.ts'
+import type { Failure, FailureCode } from '../transcript/store.ts'
+
+/** An expected failure at the embedder's door: `code` is stable, the message says what to do. */
+export class EngineError extends Error {
+  readonly code: FailureCode
+  constructor(failure: Failure) {
+    super(failure.message)
+    this.name = 'EngineError'
+    this.code = failure.code
+  }
+}
+
+export type Input = string | readonly UserBlock[]
+
+export const emptyInput: Failure = { code: 'empty-input', message: 'the input is empty; say something' }
+
+export function filled(input: Input): readonly UserBlock[] {
+  const content = blocksOf(input)
+  if (isEmpty(content)) throw new EngineError(emptyInput)
+  return content
+}
+
+export const blocksOf = (input: Input): readonly UserBlock[] =>
+  typeof input === 'string' ? [{ type: 'text', text: input }] : input
+export const isEmpty = (content: readonly UserBlock[]): boolean =>
+  content.every((block) => block.type === 'text' && block.text.trim() === '')
+
+/** What a client of the Messages API gives back: the official one's `Message` fits. */
+export interface Response {
+  readonly id: string
+  readonly model: string
+  readonly content: readonly { readonly type: string }[]
+  readonly stop_reason: string | null
+  readonly usage: WireUsage
+}
+
+export function messageOf(response: Response): ModelMessage {
+  if (!Array.isArray(response.content)) throw new EngineError(noMessage)
+  return {
+    messageId: response.id,
+    model: response.model,
+    content: response.content.map((block) => block as AssistantBlock),
+    stop: response.stop_reason,
+    usage: usageOf(response.usage),
+    appliedEdits: [],
+    inputTransformations: [],
+    diagnostics: null,
+  }
+}
+
+/** What a stream of the SDK is, and programs without types hand in. */
+const noMessage: Failure = {
+  code: 'no-message',
+  message: 'this is no message of the API; of a stream hand in its finalMessage()',
+}
+
+export const nothingWaits: Failure = {
+  code: 'nothing-waits',
+  message: 'nothing waits for an answer; say something',
+}
+export const cutShort = (call: OpenCall): Fact => ({
+  type: 'tool-result',
+  call: call.id,
+  content: [{ type: 'text', text: notRun(call.name) }],
+  isError: true,
+})
+
+export const faultText = (error: unknown): string =>
+  `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
+
+export const attachment = (kind: string, text: string, source: string): Fact => ({
+  type: 'attachment',
+  kind,
+  content: [{ type: 'text', text }],
+  source,
+})
+
+/** Files as Read shows them, ready to be written down, and those that cannot be read. They can be edited at once. */
+export async function fileAttachments(
+  core: Slice<'options' | 'readFiles' | 'view'>,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<{ readonly facts: readonly Fact[]; readonly unread: readonly string[] }> {
+  const found = await readFilesNow(core, paths, signal)
+  const facts = [...found].map(([path, { content, file }]): Fact => {
+    if (file !== null) core.readFiles.set(path, { ...file, callId: '' })
+    const [first, ...others] = content
+    const text = first?.type === 'text' ? first.text.replaceAll('</named-file', '< /named-file') : ''
+    const named = `<named-file path=${JSON.stringify(path)}>\nThe user named this file; it is shown as it is now.\n${text}\n</named-file>`
+    return {
+      type: 'attachment',
+      kind: 'file',
+      content: [{ type: 'text', text: named }, ...(first?.type === 'text' ? others : content)],
+      source: path,
+    }
+  })
+  return { facts, unread: paths.filter((path) => !found.has(path)) }
+}
