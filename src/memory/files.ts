@@ -9,14 +9,7 @@ import type { MemoryText } from './format/frontmatter.ts'
 import { Ledger } from './keeping/ledger.ts'
 import type { Written } from './keeping/records.ts'
 import { diaryFolder, indexName, isOpen, type Memory, type MemoryPlace, type Standing } from './memory.ts'
-
-export interface Listing {
-  /** Newest first. */
-  readonly memories: readonly Memory[]
-  /** How many files there are, listed or not. */
-  readonly total: number
-  readonly skipped: readonly { readonly file: string; readonly why: string }[]
-}
+import type { Listing } from './memory-store.ts'
 
 export interface ListOptions {
   /** Only the newest so many are read. */

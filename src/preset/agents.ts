@@ -10,7 +10,7 @@ import { builtInTypes, cheapestModel, gitIn, Office, type AgentType } from '../f
 import type { AgentTools } from '../forks/agents/desk.ts'
 import { createDirectory } from '../forks/mailbox/directory.ts'
 import { loadIndex } from '../memory/keeping/index-keeping.ts'
-import { openKeeper, type Keeper } from '../memory/keeping/keeper.ts'
+import { openFolderStore, type FolderStore } from '../memory/keeping/folder-store.ts'
 import { indexName } from '../memory/memory.ts'
 import { agentPlaceAt } from '../memory/place/place.ts'
 import type { ModelTable } from '../model/models.ts'
@@ -121,15 +121,20 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
       new Set([...(await setup.withheld(real)), ...(await withheldIn(fs, keepers)(real))]),
     home: homeOf(setup),
   })
-  const guard = memoryGuard({ fs, keepers, diary: false })
+  const guard = memoryGuard({ stores: keepers, diary: null })
   return { ...standard, tools: guardedTools(standard.tools, guard, homeOf(setup)), judges: own.judges }
 }
 
 /** What an agent keeps passes the same gate as every memory. */
-const keeperAt = ({ home, fs, clock, ids }: OfficeSetup, folder: string): Keeper =>
-  openKeeper(agentPlaceAt(home, folder), { fs, clock, unique: () => ids.uuid(), processes: machineProcesses })
+const keeperAt = ({ home, fs, clock, ids }: OfficeSetup, folder: string): FolderStore =>
+  openFolderStore(agentPlaceAt(home, folder), {
+    fs,
+    clock,
+    unique: () => ids.uuid(),
+    processes: machineProcesses,
+  })
 
-async function agentIndex(keeper: Keeper): Promise<string> {
+async function agentIndex(keeper: FolderStore): Promise<string> {
   const index = await loadIndex(keeper)
   return index.ok ? index.text.trim() : `[${indexName} was not read: ${index.failure.message}]`
 }

@@ -5,7 +5,7 @@ import { machineFileSystem } from '../../src/disk/fs.ts'
 import type { LiveEvent } from '../../src/engine/live.ts'
 import type { Session } from '../../src/index.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
-import type { Keeper } from '../../src/memory/keeping/keeper.ts'
+import type { FolderStore } from '../../src/memory/keeping/folder-store.ts'
 import type { Provenance } from '../../src/memory/memory.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
 import { createPreset, type Preset, type PresetOptions } from '../../src/preset.ts'
@@ -23,7 +23,7 @@ export interface Desk {
   readonly memories: string
   readonly scene: Scene
   readonly preset: Preset
-  readonly keeper: Keeper
+  readonly keeper: FolderStore
   readonly events: LiveEvent[]
   /** The clock of everything, ahead of the machine's. */
   readonly clock: { ahead: number; now(): number }

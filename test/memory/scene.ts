@@ -3,7 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
-import { openKeeper, type Keeper, type KeeperOptions } from '../../src/memory/keeping/keeper.ts'
+import { openFolderStore, type FolderStore } from '../../src/memory/keeping/folder-store.ts'
+import type { KeeperOptions } from '../../src/memory/keeping/keeper.ts'
 import type { MemoryPlace, Provenance } from '../../src/memory/memory.ts'
 
 export const placeIn = (base: string): MemoryPlace => ({
@@ -20,8 +21,8 @@ export const keeperOptions = (over: Partial<KeeperOptions> = {}): KeeperOptions 
   ...over,
 })
 
-export const keeperIn = (base: string, over: Partial<KeeperOptions> = {}): Keeper =>
-  openKeeper(placeIn(base), keeperOptions(over))
+export const keeperIn = (base: string, over: Partial<KeeperOptions> = {}): FolderStore =>
+  openFolderStore(placeIn(base), keeperOptions(over))
 
 export const from = (over: Partial<Provenance> = {}): Provenance => ({
   kind: 'user',

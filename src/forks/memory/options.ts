@@ -1,6 +1,7 @@
 // What jobs on memories are made of.
 import type { FileSystem } from '../../disk/fs.ts'
-import type { Keeper } from '../../memory/keeping/keeper.ts'
+import type { FolderStore } from '../../memory/keeping/folder-store.ts'
+import type { MemoryStore } from '../../memory/memory-store.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { pathIn } from '../../tools/files/guard.ts'
 import type { Judge } from '../../tools/permission/pipeline.ts'
@@ -9,7 +10,7 @@ import type { Tool } from '../../tools/tool.ts'
 export interface MemoryJobOptions {
   readonly fs: FileSystem
   /** The folders that may be written to, the project's first. A team's is not among them. */
-  readonly keepers: readonly Keeper[]
+  readonly keepers: readonly FolderStore[]
   /** The tools of the session; their list is sent as it is. */
   readonly tools: () => readonly Tool[]
   /** Who decides about what is read; they ask nobody. */
@@ -20,8 +21,8 @@ export interface MemoryJobOptions {
 
 /** Whether a call names a path in a folder of memories. */
 export const isOurs =
-  ({ keepers, cwd, userHome }: MemoryJobOptions) =>
+  (stores: readonly MemoryStore[], { cwd, userHome }: Pick<MemoryJobOptions, 'cwd' | 'userHome'>) =>
   (input: Readonly<Record<string, unknown>>): boolean => {
     const path = pathIn(input, cwd, userHome)
-    return path !== null && keepers.some(({ place }) => path !== place.root && isInside(place.root, path))
+    return path !== null && stores.some(({ root }) => path !== root && isInside(root, path))
   }

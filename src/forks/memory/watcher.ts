@@ -4,7 +4,7 @@
 import { basename } from 'node:path'
 import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Keeper } from '../../memory/keeping/keeper.ts'
+import type { FolderStore } from '../../memory/keeping/folder-store.ts'
 import type { Store } from '../../transcript/store.ts'
 import type { JobBoard, MemoryJob } from './board.ts'
 import type { Dreamt } from './dream/dream.ts'
@@ -99,7 +99,7 @@ async function afterTurn(
 }
 
 async function extractOnce(options: WatcherOptions, aside: JobContext, state: State): Promise<void> {
-  const span = spanSince(aside.fold, aside.latest().memoriesTo, isOurs(options))
+  const span = spanSince(aside.fold, aside.latest().memoriesTo, isOurs(options.keepers, options))
   if (span.messages === 0) return
   const { coversTo } = span
   if (span.hasWritten) {
@@ -164,7 +164,7 @@ type Scans = Map<string, { last: number | null }>
 
 async function startDream(
   options: WatcherOptions,
-  keeper: Keeper,
+  keeper: FolderStore,
   aside: JobContext,
   state: State,
 ): Promise<void> {
@@ -187,7 +187,7 @@ async function startDream(
 }
 
 /** What another process does, or a person has stopped, is no news. */
-function report(aside: JobContext, { place }: Keeper, job: MemoryJob, dreamt: Dreamt): void {
+function report(aside: JobContext, { place }: FolderStore, job: MemoryJob, dreamt: Dreamt): void {
   if (dreamt.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
   if (dreamt.kind !== 'changed') return
   const gone = dreamt.changes.filter(({ text }) => text === null).length

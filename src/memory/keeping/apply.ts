@@ -2,54 +2,24 @@
 // A change is made from bytes that were read; if others stand there now it is refused, never merged by guess. A file
 // that somebody else changed is not overwritten either: it is held until the user has looked.
 import { dirname, join } from 'node:path'
-import { attempt, type DiskFailure, type DiskResult, type DiskFailureCode } from '../../disk/fs.ts'
+import { attempt, type DiskFailure, type DiskFailureCode, type DiskResult } from '../../disk/fs.ts'
 import { removeUnder, writeUnder } from '../../disk/under-root.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { twinOf } from '../format/names.ts'
 import type { MemoryHead, Provenance } from '../memory.ts'
-import { judge, type Change, type Verdict } from './judge.ts'
+import type { Applied, MemoryChange, SaveOptions, Writer } from '../memory-store.ts'
+import { judge, type Verdict } from './judge.ts'
 import { keepIndex } from './index-keeping.ts'
 import { alone, fileMode, folderMode, type Keeper } from './keeper.ts'
 import { clearLeftovers } from './leftovers.ts'
-import type { Via } from './records.ts'
 import { keepVersion } from './versions.ts'
-
-export interface Applied {
-  readonly file: string
-  readonly kind: 'written' | 'removed' | 'held' | 'unchanged' | 'refused'
-  /** The version, by which it can be shown, compared and taken back; of a held one the number to accept it by. */
-  readonly version: number | null
-  /** What was really written: without secrets and hidden characters. */
-  readonly text: string | null
-  readonly by: Provenance
-  readonly code: DiskFailureCode | null
-  readonly why: string
-  readonly notes: readonly string[]
-}
-
-export interface ApplyOptions {
-  readonly via: Via
-  /** A person has seen and wants exactly this. */
-  readonly approved?: boolean | undefined
-}
-
-/** What would become of changes. Writes nothing. */
-export async function proposeWrite(
-  keeper: Keeper,
-  changes: readonly Change[],
-  by: Provenance,
-): Promise<DiskResult<{ verdicts: readonly Verdict[] }>> {
-  const fresh = await keeper.ledger.refresh()
-  if (!fresh.ok) return fresh
-  return { ok: true, verdicts: changes.map((change) => judged(keeper, change, by, false)) }
-}
 
 /** Makes changes, in order, each on its own: the outcome says of every one what became of it. */
 export async function applyWrite(
   keeper: Keeper,
-  changes: readonly Change[],
+  changes: readonly MemoryChange[],
   by: Provenance,
-  options: ApplyOptions,
+  options: SaveOptions,
 ): Promise<DiskResult<{ applied: readonly Applied[]; dropped: readonly string[] }>> {
   return await alone(keeper, async () => {
     const applied: Applied[] = []
@@ -65,7 +35,7 @@ export async function applyWrite(
   })
 }
 
-const judged = (keeper: Keeper, change: Change, by: Provenance, approved: boolean): Verdict =>
+const judged = (keeper: Keeper, change: MemoryChange, by: Provenance, approved: boolean): Verdict =>
   judge(change, by, keeper.ledger, { review: keeper.review === true, salt: keeper.ledger.salt, approved })
 
 type Done = DiskResult<{ applied: Applied }>
@@ -73,8 +43,8 @@ type Done = DiskResult<{ applied: Applied }>
 async function carryOut(
   keeper: Keeper,
   verdict: Verdict,
-  change: Change,
-  options: ApplyOptions,
+  change: MemoryChange,
+  options: SaveOptions,
 ): Promise<Done> {
   const { file } = verdict
   const said = (kind: Applied['kind'], rest: Partial<Applied> = {}): Done => ({
@@ -126,7 +96,7 @@ async function readNow(
   return read.failure.code === 'not-found' ? { ok: true, sha: null, mark: null } : read
 }
 
-function staleness(keeper: Keeper, { file, expected }: Change, sha: string | null): DiskFailure | null {
+function staleness(keeper: Keeper, { file, expected }: MemoryChange, sha: string | null): DiskFailure | null {
   if (expected !== undefined && expected !== sha)
     return {
       code: 'changed',
@@ -156,7 +126,7 @@ function recordOf(
   verdict: Exclude<Verdict, { kind: 'refuse' }>,
   sha: string | null,
   before: string | null,
-  via: Via,
+  via: Writer,
   at: number,
 ) {
   const { file, by, why } = verdict

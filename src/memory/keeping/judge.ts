@@ -8,17 +8,9 @@ import { readMemoryText } from '../format/frontmatter.ts'
 import { visible } from '../format/hidden.ts'
 import { nameRefusal } from '../format/names.ts'
 import { weakest, type MemoryHead, type Provenance } from '../memory.ts'
+import type { MemoryChange } from '../memory-store.ts'
 import { isForgotten } from './forgotten.ts'
 import type { Ledger } from './ledger.ts'
-
-export interface Change {
-  /** Its path in the folder, with slashes. */
-  readonly file: string
-  /** The whole new text; null removes the file. */
-  readonly text: string | null
-  /** The hash of the bytes it was made from, null for none. Left out, whatever is there is replaced. */
-  readonly expected?: string | null | undefined
-}
 
 export type Verdict =
   | {
@@ -41,7 +33,7 @@ export interface JudgeOptions {
   readonly approved: boolean
 }
 
-export function judge(change: Change, by: Provenance, ledger: Ledger, options: JudgeOptions): Verdict {
+export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, options: JudgeOptions): Verdict {
   const { file } = change
   const refuse = (code: DiskFailureCode, why: string): Verdict => ({ kind: 'refuse', file, code, why })
   const badName = nameRefusal(file)

@@ -1,8 +1,6 @@
 // The records of the ledger, and what a line must hold to be believed. Checked by hand, since a ledger has very many.
 import { memoryTypes, sourceKinds, trustLevels, type MemoryHead, type Provenance } from '../memory.ts'
-
-/** Who made a record: the model in a turn, a job beside the talk, or the user with a command. */
-export type Via = 'session' | 'extraction' | 'dream' | 'user' | 'accept' | 'revert'
+import { writers, type Writer } from '../memory-store.ts'
 
 interface Numbered {
   /** Counts the records; versions are named by it. */
@@ -16,7 +14,7 @@ interface WrittenFact {
   readonly before: string | null
   readonly head: MemoryHead
   readonly by: Provenance
-  readonly via: Via
+  readonly via: Writer
 }
 interface RemovedFact {
   readonly do: 'remove'
@@ -24,7 +22,7 @@ interface RemovedFact {
   readonly file: string
   readonly before: string
   readonly by: Provenance
-  readonly via: Via
+  readonly via: Writer
 }
 /** A write that waits for the user; without `sha` it asks for the removal of the file. */
 interface HeldFact {
@@ -77,7 +75,6 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 const areTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 const isOneOf = (values: readonly string[], value: unknown): boolean => values.includes(value as string)
-const vias: readonly string[] = ['session', 'extraction', 'dream', 'user', 'accept', 'revert']
 
 function isRecord(value: Loose): value is Loose & LedgerRecord {
   if (!Number.isSafeInteger(value['n']) || typeof value['at'] !== 'number') return false
@@ -109,7 +106,7 @@ function isRecord(value: Loose): value is Loose & LedgerRecord {
   }
 }
 
-const isVia = (value: Loose): boolean => isOneOf(vias, value['via'])
+const isVia = (value: Loose): boolean => isOneOf(writers, value['via'])
 const isOfFile = (value: Loose): boolean => isText(value['file']) && isProvenance(value['by'])
 
 const isProvenance = (by: unknown): boolean =>

@@ -7,9 +7,10 @@ import { readBytes, shaOf } from '../files.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
 import { alone, type Keeper } from '../keeping/keeper.ts'
 import { clearLeftovers } from '../keeping/leftovers.ts'
-import type { Removed, Via, Written } from '../keeping/records.ts'
+import type { Removed, Written } from '../keeping/records.ts'
 import { keepVersion, readVersion } from '../keeping/versions.ts'
 import type { Provenance } from '../memory.ts'
+import type { Writer } from '../memory-store.ts'
 import { commit, doneSets, finished, pending, type ChangeSet, type SetChange } from './journal.ts'
 
 export interface WantedChange {
@@ -23,7 +24,7 @@ export interface WantedChange {
 
 export interface WantedSet {
   readonly id: string
-  readonly via: Via
+  readonly via: Writer
   readonly told: readonly string[]
   readonly changes: readonly WantedChange[]
   /** Writes wait for the user here. Left out, as the folder is kept; false when the user asks for exactly this. */
@@ -56,7 +57,7 @@ export async function finishSet(keeper: Keeper): Promise<DiskResult<{ set: Chang
 }
 
 /** Takes a set back, the newest that stands when none is named, if nobody has changed its files since. */
-export async function undoSet(keeper: Keeper, via: Via, id: string, named?: string): Promise<Made> {
+export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: string): Promise<Made> {
   return await alone(keeper, async () => {
     const before = await finishPending(keeper)
     if (!before.ok) return before

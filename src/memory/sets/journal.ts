@@ -11,8 +11,8 @@ import { attempt, makeFolders, readAt, syncFolder, systemCode, type DiskResult }
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Keeper } from '../keeping/keeper.ts'
-import type { Via } from '../keeping/records.ts'
 import type { MemoryHead, Provenance } from '../memory.ts'
+import type { Writer } from '../memory-store.ts'
 
 export interface SetChange {
   readonly file: string
@@ -26,7 +26,7 @@ export interface SetChange {
 export interface ChangeSet {
   readonly id: string
   readonly at: number
-  readonly via: Via
+  readonly via: Writer
   /** The set that this one takes back. */
   readonly undoes: string | null
   /** What was done and why, a line each, for people. */

@@ -2,33 +2,26 @@
 // was refused.
 import { relative, sep } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
-import type { FileSystem } from '../../disk/fs.ts'
-import { readMemory } from '../files.ts'
-import type { Keeper } from '../keeping/keeper.ts'
 import { indexName } from '../memory.ts'
+import type { MemoryStore } from '../memory-store.ts'
 import type { Reading } from './lineage.ts'
 
 /** The readings without those of open memories and of the index. */
 export async function othersOf(
-  fs: FileSystem,
-  keepers: readonly Keeper[],
+  stores: readonly MemoryStore[],
   readings: readonly Reading[],
 ): Promise<readonly Reading[]> {
-  const own = await Promise.all(readings.map((reading) => isOwn(fs, keepers, reading)))
+  const own = await Promise.all(readings.map((reading) => isOwn(stores, reading)))
   return readings.filter((_, at) => !own[at])
 }
 
-async function isOwn(
-  fs: FileSystem,
-  keepers: readonly Keeper[],
-  { tool, source }: Reading,
-): Promise<boolean> {
+async function isOwn(stores: readonly MemoryStore[], { tool, source }: Reading): Promise<boolean> {
   if (!tools.has(tool) || source === null) return false
-  const keeper = keepers.find(({ place }) => isInside(place.root, source))
-  if (keeper === undefined || !(await keeper.ledger.refresh()).ok) return false
-  const file = relative(keeper.place.root, source).split(sep).join('/')
+  const store = stores.find(({ root }) => isInside(root, source))
+  if (store === undefined) return false
+  const file = relative(store.root, source).split(sep).join('/')
   if (file === indexName) return true
-  const read = await readMemory(fs, keeper.place, file, keeper.ledger)
+  const read = await store.read(file)
   return read.ok ? read.memory.standing === 'open' : tool !== 'Read'
 }
 

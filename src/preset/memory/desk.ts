@@ -2,14 +2,16 @@
 // the instructions of folders that work comes to. Off where a setting says so; then nothing of it is read or written.
 import { dirname, join } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
-import { machineProcesses, type Processes } from '../../disk/processes.ts'
+import { machineProcesses } from '../../disk/processes.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { noAnswer, type Hooks } from '../../engine/hooks.ts'
 import type { ReminderSource } from '../../engine/ports.ts'
 import type { ContentRefusal } from '../../memory/instructions/includes.ts'
 import { loadNested } from '../../memory/instructions/load.ts'
 import { nestedOf } from '../../memory/instructions/reminder.ts'
-import { openKeeper, type Keeper } from '../../memory/keeping/keeper.ts'
+import { appendDiary } from '../../memory/keeping/diary.ts'
+import { openFolderStore, type FolderStore } from '../../memory/keeping/folder-store.ts'
+import type { MemoryStore } from '../../memory/memory-store.ts'
 import { memoryPlaces, type MemoryPlaces } from '../../memory/place/place.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { guardedTools, pathIn, type FileGuard } from '../../tools/files/guard.ts'
@@ -38,10 +40,7 @@ export interface DeskOptions {
   readonly userHome?: string | undefined
   readonly clock: Clock
   readonly unique: () => string
-  readonly processes?: Processes | undefined
   readonly askUser?: AskUser | undefined
-  /** Left out, where the machine keeps it. */
-  readonly managed?: string | undefined
 }
 
 export interface MemoryDesk {
@@ -49,7 +48,7 @@ export interface MemoryDesk {
   readonly places: MemoryPlaces | null
   readonly why: string | null
   /** The user's, the project's and, in a trusted folder, the team's. */
-  readonly keepers: readonly Keeper[]
+  readonly keepers: readonly FolderStore[]
   readonly guidance: string | null
   readonly reminder: ReminderSource
   readonly reminderOptions: ReminderOptions
@@ -75,21 +74,26 @@ export function memoryDesk(options: DeskOptions): MemoryDesk {
     places === null
       ? []
       : [places.user, places.project, ...(trusted ? [places.team] : [])].map((place) =>
-          openKeeper(place, {
+          openFolderStore(place, {
             fs,
             clock,
             unique,
-            processes: options.processes ?? machineProcesses,
+            processes: machineProcesses,
             review: settings.memoryReview,
           }),
         )
-  const guard = memoryGuard({ fs, keepers, askUser: options.askUser, diary: settings.diary === true })
+  const guard = memoryGuard({
+    stores: keepers,
+    askUser: options.askUser,
+    diary:
+      settings.diary === true ? (store, ...page) => appendDiary(keeperAt(keepers, store), ...page) : null,
+  })
   const reminderOptions: ReminderOptions = {
     fs,
     unique,
     now: () => clock.now(),
     sources: {
-      managed: options.managed ?? managedInstructions,
+      managed: managedInstructions,
       home: options.home,
       userHome,
       root: project.root,
@@ -125,6 +129,10 @@ export function memoryDesk(options: DeskOptions): MemoryDesk {
   }
 }
 
+/** A diary is a thing of folders: whoever writes a page has come to it by one of these. */
+const keeperAt = (keepers: readonly FolderStore[], { root }: MemoryStore): FolderStore =>
+  keepers.find((keeper) => keeper.root === root)!
+
 function placesFor(
   options: DeskOptions,
   userHome: string,
@@ -149,7 +157,7 @@ function placesFor(
 function openTo(
   { name }: Pick<ToolUseBlock, 'name'>,
   guard: FileGuard,
-  keepers: readonly Keeper[],
+  keepers: readonly FolderStore[],
   path: string | null,
 ): string | null {
   if (path === null) return null

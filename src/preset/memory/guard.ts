@@ -5,7 +5,7 @@ import type { FileGuard } from '../../tools/files/guard.ts'
 import type { GuardOptions } from './guarded-write.ts'
 
 export const memoryGuard = (options: GuardOptions): FileGuard =>
-  folderGuard(options, async (target, change, env, signal) => {
+  folderGuard(options.stores, async (target, change, env, signal) => {
     // What judges a memory is large, and most sessions write none.
     const { guardedWrite } = await import('./guarded-write.ts')
     return guardedWrite(options, target, change, env, signal)

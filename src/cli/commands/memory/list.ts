@@ -1,5 +1,4 @@
 // `pal memory`, `pal memory --why` and `pal memory show`: what is remembered, what a session is told and from where.
-import { listMemories, readMemory } from '../../../memory/files.ts'
 import type { Memory, MemoryScope } from '../../../memory/memory.ts'
 import { tell } from '../../../preset/memory/reminder.ts'
 import { estimateText } from '../../../projection/tokens.ts'
@@ -18,12 +17,12 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
   const rows: Row[] = []
   const skipped: string[] = []
   let waits = 0
-  for (const { fs, place, ledger } of room.keepers) {
-    const listed = await listMemories(fs, place, { most: Number.POSITIVE_INFINITY, ledger })
+  for (const store of room.keepers) {
+    const listed = await store.list(Number.POSITIVE_INFINITY)
     if (!listed.ok) return refuse(exits.failed, listed.failure.message)
-    rows.push(...listed.memories.map((one) => ({ ...one, scope: place.scope })))
+    rows.push(...listed.memories.map((one) => ({ ...one, scope: store.scope })))
     skipped.push(...listed.skipped.map(({ file, why }) => `${file}: ${why}`))
-    waits += ledger.held().length
+    waits += store.ledger.held().length
   }
   const held = rows.filter(({ standing }) => standing === 'held').length
   return show(room, { memories: rows, skipped, waiting: waits + held }, () => {
@@ -81,14 +80,14 @@ export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Ex
   withMemories(io, flags, async (room) => {
     const found = await findMemory(room, name)
     if (isRefusal(found)) return found
-    const { fs, place, ledger } = found.keeper
-    const read = await readMemory(fs, place, found.file, ledger)
+    const { scope, root } = found.keeper
+    const read = await found.keeper.read(found.file)
     if (!read.ok) return refuse(exits.failed, read.failure.message)
     const { memory: one, text } = read
     const by = one.provenance
-    return show(room, { ...one, scope: place.scope, text }, () =>
+    return show(room, { ...one, scope, text }, () =>
       [
-        `${safeLine(`${place.root}/${one.file}`)}\n`,
+        `${safeLine(`${root}/${one.file}`)}\n`,
         `${one.standing}; ${by === null ? 'these bytes are not known: something else wrote them' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
         safeText(text, { reveal: true }),
       ].join(''),

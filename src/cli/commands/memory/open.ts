@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { attempt, machineFileSystem } from '../../../disk/fs.ts'
 import { machineProcesses } from '../../../disk/processes.ts'
-import { openKeeper, type Keeper } from '../../../memory/keeping/keeper.ts'
+import { openFolderStore, type FolderStore } from '../../../memory/keeping/folder-store.ts'
 import { agentPlaceAt } from '../../../memory/place/place.ts'
 import { finishSet } from '../../../memory/sets/apply-set.ts'
 import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
@@ -25,7 +25,7 @@ export interface MemoryRoom {
   readonly json: boolean
   readonly desk: MemoryDesk
   /** Those of the scope asked for, the project's first. */
-  readonly keepers: readonly Keeper[]
+  readonly keepers: readonly FolderStore[]
 }
 
 /** Opens the memories of this place and does something with them. */
@@ -75,7 +75,7 @@ export async function withMemories(
 }
 
 /** The folders of all agent types that have one. */
-async function agentKeepers({ home, project }: Workplace): Promise<readonly Keeper[]> {
+async function agentKeepers({ home, project }: Workplace): Promise<readonly FolderStore[]> {
   const root = join((project.shared ?? project).root, '.palimpsest')
   const above = [join(home, 'agent-memory'), join(root, 'agent-memory'), join(root, 'agent-memory-local')]
   const found = await Promise.all(
@@ -85,7 +85,7 @@ async function agentKeepers({ home, project }: Workplace): Promise<readonly Keep
     }),
   )
   return found.flat().map((folder) =>
-    openKeeper(agentPlaceAt(home, folder), {
+    openFolderStore(agentPlaceAt(home, folder), {
       fs: machineFileSystem,
       clock: systemClock,
       unique: uniqueText,
@@ -95,7 +95,7 @@ async function agentKeepers({ home, project }: Workplace): Promise<readonly Keep
 }
 
 export interface Found {
-  readonly keeper: Keeper
+  readonly keeper: FolderStore
   readonly file: string
 }
 

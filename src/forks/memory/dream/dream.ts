@@ -2,7 +2,7 @@
 // ends it, the lock is given back; only one that went well counts as the last.
 import type { JobContext } from '../../../engine/ports.ts'
 import { diaryFolder } from '../../../memory/memory.ts'
-import type { Keeper } from '../../../memory/keeping/keeper.ts'
+import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
 import { applySet, finishSet, type WantedChange } from '../../../memory/sets/apply-set.ts'
 import { manifestLine } from '../../../memory/recall/shown.ts'
 import { defaults } from '../../../settings/defaults.ts'
@@ -45,7 +45,7 @@ export type Dreamt =
 
 export async function dream(
   options: MemoryJobOptions,
-  keeper: Keeper,
+  keeper: FolderStore,
   aside: Forking,
   job: MemoryJob,
   how: DreamHow,
@@ -64,7 +64,7 @@ function toldOf(dreamt: Dreamt): readonly string[] {
 
 async function locked(
   options: MemoryJobOptions,
-  keeper: Keeper,
+  keeper: FolderStore,
   aside: Forking,
   job: MemoryJob,
   how: DreamHow,
@@ -84,7 +84,7 @@ async function locked(
   return dreamt
 }
 
-async function givenBack(keeper: Keeper, lock: DreamLock, dreamt: Dreamt): Promise<Dreamt> {
+async function givenBack(keeper: FolderStore, lock: DreamLock, dreamt: Dreamt): Promise<Dreamt> {
   const isDone = dreamt.kind === 'changed' || dreamt.kind === 'nothing'
   const released = await releaseDreamLock(keeper, lock, isDone ? 'done' : 'failed')
   return released.ok ? dreamt : failed(released.failure.message)
@@ -92,7 +92,7 @@ async function givenBack(keeper: Keeper, lock: DreamLock, dreamt: Dreamt): Promi
 
 async function under(
   options: MemoryJobOptions,
-  keeper: Keeper,
+  keeper: FolderStore,
   aside: Forking,
   job: MemoryJob,
   how: DreamHow,
@@ -125,7 +125,7 @@ async function under(
 
 async function proposals(
   options: MemoryJobOptions,
-  keeper: Keeper,
+  keeper: FolderStore,
   world: World,
   aside: Forking,
   job: MemoryJob,
@@ -133,7 +133,7 @@ async function proposals(
   const staging = stagingFor(keeper, world, (file) => job.wrote(file))
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
-  const ours = isOurs({ ...options, keepers: [keeper] })
+  const ours = isOurs([keeper], options)
   const newest = [...world.memories.values()].sort((a, b) => b.at - a.at || (a.file < b.file ? -1 : 1))
   const outcome = await aside.fork(
     {

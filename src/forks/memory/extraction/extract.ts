@@ -25,14 +25,14 @@ export async function extract(
 ): Promise<Extracted> {
   const folders: Listed[] = []
   for (const keeper of options.keepers) {
-    const shown = await shownMemories(options.fs, keeper, defaults.extraction.manifestFiles)
+    const shown = await shownMemories(keeper, defaults.extraction.manifestFiles)
     if (!shown.ok) return { ok: false, why: shown.failure.message, isAborted: false }
     folders.push({ scope: keeper.place.scope, root: keeper.place.root, manifest: shown.lines })
   }
   const saved = new Set<string>()
   const held = new Set<string>()
   const guard = extractionGuard({
-    ...options,
+    stores: options.keepers,
     span,
     session: aside.session,
     purpose: extractionPurpose,
@@ -44,7 +44,7 @@ export async function extract(
   const today = new Date(aside.now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
-  const ours = isOurs(options)
+  const ours = isOurs(options.keepers, options)
   const outcome = await aside.fork(
     {
       purpose: extractionPurpose,

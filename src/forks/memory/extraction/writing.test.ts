@@ -55,8 +55,7 @@ it(
           const keeper = keeperIn(base, { fs: unsynced })
           const { root } = keeper.place
           const guard = extractionGuard({
-            fs: unsynced,
-            keepers: [keeper],
+            stores: [keeper],
             session: 's',
             purpose: 'extraction',
             wrote: () => undefined,

@@ -1,0 +1,74 @@
+// The port of memories: what the conversation, the jobs on memories and the commands ask of whoever keeps them. A folder of
+// files is one such store (`keeping/folder-store`); another serves as well if it passes the contract in `testing`.
+//
+// What is only data stays `fenced`, what nobody vouches for is `held`, and trust never rises by saving (law M1): these are
+// promises of every store, so nobody above has to ask which one it has.
+import type { DiskFailureCode, DiskResult } from '../disk/fs.ts'
+import type { Memory, MemoryScope, Provenance } from './memory.ts'
+
+/** Who wrote it, as the versions tell. */
+export const writers = ['session', 'extraction', 'dream', 'user', 'accept', 'revert'] as const
+export type Writer = (typeof writers)[number]
+
+export interface Listing {
+  /** Newest first. */
+  readonly memories: readonly Memory[]
+  /** How many there are, listed or not. */
+  readonly total: number
+  readonly skipped: readonly { readonly file: string; readonly why: string }[]
+}
+
+export interface MemoryChange {
+  /** Its path in the store, with slashes. */
+  readonly file: string
+  /** The whole new text; null removes it. */
+  readonly text: string | null
+  /** The hash of the bytes it was made from, null for none. Left out, whatever is there is replaced. */
+  readonly expected?: string | null | undefined
+}
+
+export interface SaveOptions {
+  readonly via: Writer
+  /** A person has seen and wants exactly this. */
+  readonly approved?: boolean | undefined
+}
+
+export interface Applied {
+  readonly file: string
+  readonly kind: 'written' | 'removed' | 'held' | 'unchanged' | 'refused'
+  /** The version, by which it can be shown, compared and taken back; of a held one the number to accept it by. */
+  readonly version: number | null
+  /** What was really written: without secrets and hidden characters. */
+  readonly text: string | null
+  readonly by: Provenance
+  readonly code: DiskFailureCode | null
+  readonly why: string
+  readonly notes: readonly string[]
+}
+
+export interface SearchHit {
+  readonly memory: Memory
+  readonly score: number
+}
+
+export interface MemoryStore {
+  readonly scope: MemoryScope
+  /** The folder under which memories are named by path. */
+  readonly root: string
+  /** The newest `most`, each with what is known of exactly these bytes. A store without memories lists none. */
+  list(most?: number): Promise<DiskResult<Listing>>
+  /** One with its text; `not-found` where there is none. */
+  read(file: string): Promise<DiskResult<{ readonly memory: Memory; readonly text: string }>>
+  /** Judged, then written with its origin. A refusal is an outcome; only a store that does not work fails. */
+  save(
+    change: MemoryChange,
+    by: Provenance,
+    options: SaveOptions,
+  ): Promise<DiskResult<{ readonly applied: Applied; readonly dropped: readonly string[] }>>
+  /** The best fitting first. */
+  search(
+    query: string,
+    most: number,
+    signal: AbortSignal,
+  ): Promise<DiskResult<{ readonly hits: readonly SearchHit[] }>>
+}
