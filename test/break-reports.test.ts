@@ -343,7 +343,7 @@ describe('a fall', () => {
     detector.after(detector.before('main', composed, 0), { usage })
     const found = detector.after(detector.before('main', composed, 1), {
       usage: { input: 3000, cacheRead: 0, cacheWrite: 6000, output: 0 },
-      rates: { read: 1, write: 12, fresh: 10 },
+      rates: { read: 1, write: 12, fresh: 10, output: 0 },
     })
     // 10,000 were lost, but only 9,000 are still in the prompt.
     expect(found?.cost).toBe(6000 * 11 + 3000 * 9)

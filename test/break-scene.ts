@@ -110,5 +110,10 @@ export function createScene(options: { cacheEdits?: boolean } = {}) {
 
 export function rates(id: string): TokenRates {
   const table = ratesOf(lookUp(modelTable(), id)!, 1)!
-  return { read: table.read / million, write: table.write5m / million, fresh: table.input / million }
+  return {
+    read: table.read / million,
+    write: table.write5m / million,
+    fresh: table.input / million,
+    output: table.output / million,
+  }
 }

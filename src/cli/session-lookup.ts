@@ -4,6 +4,7 @@ import { isKnown, isRealInput, type FactOf } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { exits, refuse, type Refusal } from './exit-codes.ts'
+import { textIn } from '../transcript/content.ts'
 
 export type Found = { readonly ok: true; readonly session: SessionId } | Refusal
 
@@ -49,7 +50,7 @@ export async function openingOf(store: Store, session: SessionId): Promise<Openi
     const { fact } = item.entry
     if (fact.type === 'session-start') start = fact
     if (isRealInput(fact)) {
-      const words = fact.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
+      const words = textIn(fact.content, ' ')
       return { start, words: words.slice(0, defaults.cli.firstWordsChars * 2) }
     }
   }

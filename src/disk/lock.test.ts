@@ -44,7 +44,7 @@ describe('lock', () => {
     const first = await taken()
     expect(first.epoch).toBe(1)
     const second = await takeLock(path, options)
-    expect(second).toMatchObject({ ok: false, why: 'held', owner: { pid: process.pid } })
+    expect(second).toMatchObject({ ok: false, why: 'taken', owner: { pid: process.pid } })
     expect(await holds(first, machineFileSystem)).toBe(true)
     expect(await releaseLock(first, options)).toEqual({ ok: true, released: true })
     expect(await holds(first, machineFileSystem)).toBe(false)
@@ -89,14 +89,14 @@ describe('lock', () => {
 
   it('[T2] an owner on another host cannot be judged and holds', async () => {
     await plant({ host: 'elsewhere', pid: 1 })
-    expect(await takeLock(path, options)).toMatchObject({ why: 'held', owner: { host: 'elsewhere' } })
+    expect(await takeLock(path, options)).toMatchObject({ why: 'taken', owner: { host: 'elsewhere' } })
   })
 
   it('[T2] an empty or garbled lock holds for a while and is then stale', async () => {
     for (const body of ['', '\0\0\0', '{"host":', '[]', 'null', '{"host":1}']) {
       await node.mkdir(path)
       await node.writeFile(join(path, '3'), body)
-      expect(await takeLock(path, options)).toMatchObject({ why: 'held', owner: { host: 'unknown' } })
+      expect(await takeLock(path, options)).toMatchObject({ why: 'taken', owner: { host: 'unknown' } })
       const later = { ...options, now: () => Date.now() + 31_000 }
       const lock = await taken(later)
       expect(await holds(lock, machineFileSystem)).toBe(true)

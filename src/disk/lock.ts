@@ -40,7 +40,7 @@ export interface Lock {
 }
 export type LockOutcome =
   | { readonly ok: true; readonly lock: Lock }
-  | { readonly ok: false; readonly why: 'held'; readonly owner: LockOwner }
+  | { readonly ok: false; readonly why: 'taken'; readonly owner: LockOwner }
   | { readonly ok: false; readonly why: 'failed'; readonly failure: DiskFailure }
 
 export interface LockOptions {
@@ -129,7 +129,7 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
   const highest = await highestEpoch(path, fs)
   if (highest > 0) {
     const owner = await livingOwner(await find(path, highest, options), options)
-    if (owner !== null) return { ok: false, why: 'held', owner }
+    if (owner !== null) return { ok: false, why: 'taken', owner }
   }
   const epoch = highest + 1
   const token = options.unique()

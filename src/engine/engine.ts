@@ -2,7 +2,7 @@
 import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { after, seq, sessionId, type SessionId } from '../transcript/ids.ts'
+import { after, seq, sessionId, unbounded, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './background/spawn.ts'
 import { Core, type Slice } from './core.ts'
@@ -206,5 +206,3 @@ async function close(core: Slice<'transcript'>, why: string): Promise<void> {
   const closed = await core.transcript.close(why)
   if (!closed.ok) throw new EngineError(closed.failure)
 }
-
-const unbounded = seq(Number.MAX_SAFE_INTEGER)

@@ -5,7 +5,7 @@
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
 import type { BreakpointPosition } from '../request/compose.ts'
-import { after, seq, sessionId, type Seq } from '../transcript/ids.ts'
+import { after, seq, sessionId, unbounded, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { Core, type CoreParts, type Slice } from './core.ts'
@@ -20,6 +20,7 @@ import { fork as forkRole, forkedAgent, inherited, type Role } from './role.ts'
 import { branched, newState } from './state.ts'
 import { runTurn } from './turn.ts'
 import { notFinished, saidSoFar } from './background/agent-report.ts'
+import { textIn } from '../transcript/content.ts'
 
 const placeholder = '[this call is being handled by the parent session]'
 
@@ -34,7 +35,7 @@ export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): P
   const leased = await plan.parts.options.store.lease(plan.parts.session)
   if (!leased.ok)
     return refused(
-      leased.why === 'held'
+      leased.why === 'taken'
         ? { code: 'session-open', message: 'the session of the fork is taken' }
         : leased.failure,
     )
@@ -173,8 +174,6 @@ function optionsFor({ options }: Slice<'options'>, spec: ForkSpec): Ready {
   }
 }
 
-const unbounded = seq(Number.MAX_SAFE_INTEGER)
-
 /** Where the last breakpoint of the parent's last request stood; of earlier versions only how far that request went is known. */
 function lastBreakpointOf({
   state: { latest, fold },
@@ -233,7 +232,7 @@ async function finish(
 function lastWords(child: Slice<'view'>): string {
   const last = child.view().messages.last()
   if (last?.role !== 'assistant') return ''
-  return last.content.flatMap((block) => ('text' in block ? [block.text] : [])).join('')
+  return textIn(last.content, '')
 }
 
 /** A child may do what it is not refused, and an agent nothing that its parent may not. */

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Model, ModelEvent } from '../model/model.ts'
 import { scriptedMessage } from '../model/scripted.ts'
-import type { Layer, Rates } from '../projection/layer.ts'
+import type { TokenRates } from '../projection/economy.ts'
+import type { Layer } from '../projection/layer.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { countingIds, fixedClock } from '../testing/fixed.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -94,8 +95,8 @@ describe('refused reasoning', () => {
 })
 
 describe('the rates that layers decide by', () => {
-  const ratesWith = async (cacheLifetime: '5m' | '1h' | null): Promise<Rates | null> => {
-    let rates: Rates | null = null
+  const ratesWith = async (cacheLifetime: '5m' | '1h' | null): Promise<TokenRates | null> => {
+    let rates: TokenRates | null = null
     const layer: Layer = {
       name: 'looks',
       decide: (_view, budget) => {

@@ -4,6 +4,7 @@ import type { ModelFailure } from '../model/model.ts'
 import type { Entry, FactOf, Outcome, Usage } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
+import { textIn } from '../transcript/content.ts'
 
 /** Why a turn ended before it was done. */
 export type TurnFailure = Failure
@@ -97,5 +98,5 @@ export class Channel implements AsyncIterable<LiveEvent> {
 /** The text of an answer's blocks, for those who only want that. */
 export function textOf(entry: Entry): string {
   if (entry.fact.type !== 'assistant-message') return ''
-  return entry.fact.content.flatMap((block) => ('text' in block ? [block.text] : [])).join('')
+  return textIn(entry.fact.content, '')
 }

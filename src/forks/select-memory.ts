@@ -5,6 +5,7 @@ import type { JobContext } from '../engine/ports.ts'
 import type { Recall, RecallAsk } from '../engine/ports.ts'
 import type { MemoryRecall, Selection, Selector } from '../memory/recall/recall.ts'
 import { defaults } from '../settings/defaults.ts'
+import { isRecord } from '../transcript/content.ts'
 
 export interface SelectorOptions {
   /** The model that chooses. Left out, the ranker chooses alone: the session's own model is too dear for each message. */
@@ -89,6 +90,3 @@ function listIn(json: string): readonly string[] | null {
     return null
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null

@@ -2,11 +2,12 @@
 // saved at every request still to come, and what stands behind the edit has to be written again once. Pure arithmetic;
 // the unit of money is that of the rates.
 
-/** Money for one token. Where nothing is cached, all three are the price of fresh input. */
+/** Dollars for one token, by how it reaches the model. Where nothing is cached, reading and writing cost what fresh input does. */
 export interface TokenRates {
   readonly read: number
   readonly write: number
   readonly fresh: number
+  readonly output: number
 }
 
 export interface Reduction {

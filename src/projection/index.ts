@@ -9,10 +9,11 @@ export {
   priceOfReduction,
   type Reduction,
   type ReductionPrice,
+  type TokenRates,
 } from './economy.ts'
 export { EditList, editRows, editsOf, type DeclinedRow, type EditRow } from './edit-list.ts'
 export { Fold, project } from './fold.ts'
-export type { Budget, Layer, LayerCapabilities, Proposal, Rates } from './layer.ts'
+export type { Budget, Layer, LayerCapabilities, Proposal } from './layer.ts'
 export { standardLayers, type LayerOptions } from './layers/index.ts'
 export { MessageList } from './folding/message-list.ts'
 export { userWords, viewRefusal, type EditRefusal } from './refusal.ts'

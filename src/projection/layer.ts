@@ -2,21 +2,14 @@
 // written down as a fact, and the fold applies it. Pure: no clock, no disk, no model but what the budget says.
 import type { BlockRef, Declined, Edit, EditPrice, Range } from '../transcript/fact.ts'
 import type { Room } from './budget.ts'
+import type { TokenRates } from './economy.ts'
 import type { View } from './view.ts'
-
-/** Price of a token in dollars, by how it reaches the model. */
-export interface Rates {
-  readonly fresh: number
-  readonly read: number
-  readonly write: number
-  readonly output: number
-}
 
 export interface Budget extends Room {
   readonly now: number
   /** The prefix of the last request is still in the provider's cache. */
   readonly isWarm: boolean
-  readonly rates: Rates | null
+  readonly rates: TokenRates | null
   /** Requests still expected in this session, estimated from the session itself. */
   readonly expectedRequests: number
   /** A top-level session; forks and sub-agents are not. */

@@ -2,6 +2,7 @@
 // Data and plain questions only, shared by the composer, repair and the validity check; none borrows another's logic.
 // Types that are not listed come from a newer API than this file: they are carried along untouched.
 import type { WireBlock } from '../model/wire.ts'
+import { isRecord } from '../transcript/content.ts'
 
 const common = ['type', 'cache_control']
 const keysByType: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -59,8 +60,6 @@ export function isBlank(text: string): boolean {
   return true
 }
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 export const isBlock = (value: unknown): value is WireBlock =>
   isRecord(value) && typeof value['type'] === 'string'
 export const blockText = (block: WireBlock): string | null =>

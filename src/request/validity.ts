@@ -3,6 +3,7 @@
 // Meant for development and tests; it does not judge signatures, sizes or anything outside `messages`.
 import type { WireBlock, WireMessage } from '../model/wire.ts'
 import { defaults } from '../settings/defaults.ts'
+import { isRecord } from '../transcript/content.ts'
 import {
   blockText,
   canCarryBreakpoint,
@@ -13,7 +14,6 @@ import {
   hasBreakpoint,
   isName,
   isReasoningType,
-  isRecord,
   isServerCall,
   isServerResult,
   isToolChange,

@@ -67,7 +67,7 @@ class InMemoryStore implements Store {
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
     const known = this.#sessions.get(session) ?? emptySession()
-    if (known.lease !== null) return { ok: false, why: 'held', owner: ownerOf(known) }
+    if (known.lease !== null) return { ok: false, why: 'taken', owner: ownerOf(known) }
     this.#sessions.set(session, known)
     known.epoch++
     known.since = this.#clock.now()

@@ -5,6 +5,7 @@
 // `makeModel` gives a model that behaves in one of the ways below towards its next request.
 import assert from 'node:assert/strict'
 import type { Model, ModelEvent, ModelRequest } from '../model/model.ts'
+import { textsIn } from '../transcript/content.ts'
 
 /** `answers`: with text; `calls`: with a tool call; `refuses`: with a failure that trying again does not help; `hangs`: never ends by itself. */
 export type ModelManner = 'answers' | 'calls' | 'refuses' | 'hangs'
@@ -59,9 +60,7 @@ export const modelContract: readonly ModelCase[] = [
       assert.equal(last.type, 'end')
       if (last.type !== 'end') return
       const streamed = events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
-      const held = last.message.content.flatMap((block) =>
-        block.type === 'text' && 'text' in block ? [block.text] : [],
-      )
+      const held = textsIn(last.message.content)
       assert.equal(streamed, held.join(''))
       assert.notEqual(streamed, '')
       assert.notEqual(last.message.messageId, '')

@@ -119,7 +119,7 @@ export const storeContract: readonly ContractCase[] = [
       const store = await makeStore()
       const first = await leased(store, main)
       const second = await store.lease(main)
-      assert.ok(!second.ok && second.why === 'held')
+      assert.ok(!second.ok && second.why === 'taken')
       assert.equal(second.owner.pid, process.pid)
       assert.equal((await store.lease(sessionId('another'))).ok, true)
       await released(store, first.lease)

@@ -1,6 +1,7 @@
 // The input of a tool, declared once: the JSON schema that the model sees and the check of what it sends come from the
 // same fields, so that they cannot drift apart. Numbers and booleans sent as text are taken as meant; `null` for a field
 // that may be left out means left out. A refusal names the field.
+import { isRecord } from '../transcript/content.ts'
 
 export type Checked<T> =
   | { readonly ok: true; readonly value: T }
@@ -153,8 +154,6 @@ export function inputShape<F extends Readonly<Record<string, Field<unknown>>>>(
   }
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const kindOf = (value: unknown) =>
   value === null
     ? 'null'

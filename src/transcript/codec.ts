@@ -1,5 +1,6 @@
 // One entry to one line and back. Reading is an edge: every line is checked against the schemas, and what does not
 // fit is reported as damage, never guessed at. What fits is handed on as it was parsed, so unknown fields survive.
+import { isRecord } from './content.ts'
 import type { Entry, StoredEntry } from './fact.ts'
 import { factSchemas, knownEdit } from './schema.ts'
 import type { Seq, Uuid } from './ids.ts'
@@ -84,6 +85,3 @@ function isTooDeep(value: unknown, room: number): boolean {
 
 /** Its place and its fact have been checked above. */
 const isEntry = (value: Record<string, unknown>): value is Record<string, unknown> & Entry => 'fact' in value
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

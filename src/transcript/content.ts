@@ -75,3 +75,16 @@ export const isReasoning = (block: {
   readonly type: string
 }): block is ThinkingBlock | RedactedThinkingBlock =>
   block.type === 'thinking' || block.type === 'redacted_thinking'
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The texts among blocks, in their order. */
+export const textsIn = (blocks: readonly { readonly type: string }[]): readonly string[] =>
+  blocks.flatMap((block) =>
+    block.type === 'text' && 'text' in block && typeof block.text === 'string' ? [block.text] : [],
+  )
+
+/** What blocks say in text, as one. */
+export const textIn = (blocks: readonly { readonly type: string }[], between = '\n'): string =>
+  textsIn(blocks).join(between)

@@ -13,6 +13,8 @@ export const uuid = (text: string): Uuid => text as Uuid
 export const callId = (text: string): CallId => text as CallId
 export const seq = (value: number): Seq => value as Seq
 export const after = (place: Seq): Seq => (place + 1) as Seq
+/** The end of a range that goes on as far as its session does. */
+export const unbounded = seq(Number.MAX_SAFE_INTEGER)
 
 export interface Clock {
   /** Milliseconds since the epoch. */

@@ -2,7 +2,7 @@
 // the entries of the whole line have one row of places, and any range of it can be read.
 import type { Range } from './fact.ts'
 import { isKnown } from './fact.ts'
-import { seq, type Seq, type SessionId } from './ids.ts'
+import { seq, type Seq, type SessionId, unbounded } from './ids.ts'
 import type { Failure, ReadItem, Result, Store, FailureCode } from './store.ts'
 
 /** One session of a line and the places that count of it. */
@@ -12,8 +12,6 @@ export interface Link extends Range {
 
 // Forks of forks are few; a longer chain is a cycle or damage.
 const longest = 64
-const unbounded = seq(Number.MAX_SAFE_INTEGER)
-
 /** Oldest ancestor first, the session itself last. */
 export async function lineageOf(
   store: Store,

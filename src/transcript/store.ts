@@ -133,7 +133,7 @@ export type LeaseOutcome =
       /** What was found wrong when opening, and what was done about it. */
       readonly damage: readonly Damage[]
     }
-  | { readonly ok: false; readonly why: 'held'; readonly owner: Owner }
+  | { readonly ok: false; readonly why: 'taken'; readonly owner: Owner }
   | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
 
 /** Something unreadable: where, what, and what was done. `lost` is known only when the neighbours tell. */

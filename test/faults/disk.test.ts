@@ -263,7 +263,7 @@ describe('a failing disk', () => {
         expect([round, found.places]).toEqual([round, expect.arrayContaining(durable)])
         expect(found.damage).toEqual([])
         const again = await after.lease(session)
-        expect(again.ok || again.why === 'held').toBe(true)
+        expect(again.ok || again.why === 'taken').toBe(true)
       }
       await check()
       for (let place = 0; place < 6; place++) {

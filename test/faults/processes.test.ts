@@ -74,7 +74,7 @@ describe('other processes', () => {
     expect(await tell()).toBe('ok')
     child.kill('SIGSTOP')
     const store = at.store()
-    expect(await store.lease(session)).toMatchObject({ ok: false, why: 'held', owner: { pid: child.pid } })
+    expect(await store.lease(session)).toMatchObject({ ok: false, why: 'taken', owner: { pid: child.pid } })
     const thief = robber()
     const { lease: held, next } = await lease(thief)
     expect([held.epoch, next]).toEqual([2, 1])
@@ -153,7 +153,7 @@ describe('other processes', () => {
     await node.mkdir(join(at.folder, 'lock'), { recursive: true })
     for (const body of ['', '\0'.repeat(100), '{"pid":']) {
       await node.writeFile(join(at.folder, 'lock', '1'), body)
-      expect(await at.store().lease(session)).toMatchObject({ ok: false, why: 'held' })
+      expect(await at.store().lease(session)).toMatchObject({ ok: false, why: 'taken' })
       const clock = { now: () => Date.now() + 31_000 }
       const store = at.store({ machine: { clock } })
       const { lease: held } = await lease(store)

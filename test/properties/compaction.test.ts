@@ -12,6 +12,7 @@ import { arbitraryMoves, played, type Move } from '../../src/testing/arbitrary.t
 import { Pen } from '../../src/testing/builders.ts'
 import type { Entry, FactOf } from '../../src/transcript/fact.ts'
 import { seq } from '../../src/transcript/ids.ts'
+import { textsIn } from '../../src/transcript/content.ts'
 
 /** From so many runs on, what a property is about must have happened. */
 const often = 200
@@ -70,9 +71,7 @@ function pinnedTokens(fold: Fold): number {
 }
 
 function shown(fold: Fold): string {
-  return [...fold.parts()]
-    .flatMap((part) => part.blocks.flatMap((block) => ('text' in block ? [block.text] : [])))
-    .join('\n')
+  return [...fold.parts()].flatMap((part) => textsIn(part.blocks)).join('\n')
 }
 
 describe('compaction', () => {

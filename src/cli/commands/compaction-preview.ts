@@ -8,6 +8,7 @@ import type { Part, View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { dollars, percent, whole } from '../terminal/tables.ts'
+import { textIn } from '../../transcript/content.ts'
 
 export function describePreview(
   made: Compacted,
@@ -54,7 +55,7 @@ function goes(gone: readonly Part[], { partsGone, span }: Compacted, view: View)
 }
 
 const wordsOf = (part: Part): string => {
-  const text = part.blocks.flatMap((block) => ('text' in block ? [block.text] : [])).join(' ')
+  const text = textIn(part.blocks, ' ')
   return safeLine(text.slice(0, defaults.cli.firstWordsChars))
 }
 

@@ -12,6 +12,7 @@ import { lookAt, type LookFlags } from '../look-at.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, percent, table, whole } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
+import { textIn } from '../../transcript/content.ts'
 
 interface TurnCost {
   readonly turn: number
@@ -95,7 +96,7 @@ function spend(turn: TurnCost, usage: Usage, model: string, models: ModelTable):
 
 function wordsOf({ fact }: Entry): string {
   if (fact.type !== 'user-message') return ''
-  const text = fact.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join(' ')
+  const text = textIn(fact.content, ' ')
   return text.replace(/\s+/g, ' ').trim().slice(0, wordsChars).toWellFormed()
 }
 const wordsChars = 40

@@ -9,6 +9,7 @@ import { beforeImageIn, beforeImageName, type BeforeImage } from '../../tools/fi
 import { isKnown } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
+import { textIn } from '../../transcript/content.ts'
 
 export interface Earlier {
   /** The message, and the place a rewind goes back to: the one before it. */
@@ -25,9 +26,7 @@ export function earlierInputs(session: Session): readonly Earlier[] {
   return inputs.toReversed().map(({ from, blocks }) => ({
     at: from,
     to: seq(from - 1),
-    words: blocks
-      .flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : []))
-      .join(' '),
+    words: textIn(blocks, ' '),
   }))
 }
 

@@ -7,6 +7,7 @@ import { headOf, tailOf } from '../../tools/outcome.ts'
 import { type Outcome, isKnown } from '../../transcript/fact.ts'
 import type { Seq, SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
+import { textsIn } from '../../transcript/content.ts'
 
 export const safeFence = (tag: string, text: string): string =>
   `<${tag}>\n${text.replaceAll(new RegExp(`<(/?)${tag}`, 'gi'), `<$1 ${tag}`)}\n</${tag}>`
@@ -55,9 +56,7 @@ export async function saidIn(store: Store, session: SessionId): Promise<string> 
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
     const { fact } = item.entry
     if (fact.type !== 'assistant-message') continue
-    said.push(
-      ...fact.content.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])),
-    )
+    said.push(...textsIn(fact.content))
   }
   return said.join('\n').trim().slice(-defaults.agents.saidChars).toWellFormed()
 }

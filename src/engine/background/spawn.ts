@@ -4,7 +4,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
-import { seq, sessionId, type Seq } from '../../transcript/ids.ts'
+import { seq, sessionId, unbounded, type Seq } from '../../transcript/ids.ts'
 import type { Failure, FailureCode, Result } from '../../transcript/store.ts'
 import { Core, type Slice } from '../core.ts'
 import { fork } from '../fork.ts'
@@ -55,7 +55,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
   const session = sessionId(options.ids.uuid())
   const leased = await options.store.lease(session)
   if (!leased.ok)
-    return leased.why === 'held' ? refused('session-open', 'the session of the agent is taken') : leased
+    return leased.why === 'taken' ? refused('session-open', 'the session of the agent is taken') : leased
   const core = new Core({
     options,
     session,
@@ -64,7 +64,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     fork,
     lease: leased.lease,
     state: newState(),
-    links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
+    links: [{ session, from: seq(0), to: unbounded }],
     payers: [parent, ...parent.payers],
   })
   const begun = await core.append([

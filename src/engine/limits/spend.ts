@@ -1,6 +1,6 @@
 // What a session has cost, folded from its answers. A rewind gives nothing back: what was paid stays paid.
 import { lookUp, price, ratesOf, type ModelTable } from '../../model/models.ts'
-import type { Rates } from '../../projection/layer.ts'
+import type { TokenRates } from '../../projection/economy.ts'
 import type { StoredEntry, Usage } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
 
@@ -84,7 +84,7 @@ export function tokenRates(
   model: string,
   lifetime: '5m' | '1h' | null,
   prompt: number,
-): Rates | null {
+): TokenRates | null {
   const info = lookUp(table, model)
   const rates = info === null ? null : ratesOf(info, prompt)
   if (rates === null) return null

@@ -8,6 +8,7 @@ import type { Failure } from '../../transcript/store.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import type { Choice, RecallAsk, RecallOutcome } from '../ports.ts'
+import { textIn } from '../../transcript/content.ts'
 
 /** Before a request is settled: what was chosen meanwhile, then the quick look for a new message. */
 export async function recallMemories(core: Core, emit: Emit): Promise<Failure | null> {
@@ -103,8 +104,7 @@ function askOf(core: Slice<'aside' | 'readFiles' | 'state'>): RecallAsk {
   }
 }
 
-const textOf = ({ blocks }: Part): string =>
-  blocks.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')
+const textOf = ({ blocks }: Part): string => textIn(blocks)
 
 /** What a promise gives within a time, else null. */
 async function inTime<T>(work: Promise<T>, ms: number): Promise<T | null> {

@@ -8,7 +8,7 @@ import { createReadFiles } from '../../tools/files/read-files.ts'
 import { permitBy } from '../../tools/permission/pipeline.ts'
 import { type Permit, runCalls } from '../../tools/run.ts'
 import type { ReadFile, Tool, ToolEnv } from '../../tools/tool.ts'
-import type { ToolUseBlock, UserBlock } from '../../transcript/content.ts'
+import { type ToolUseBlock, type UserBlock, textsIn } from '../../transcript/content.ts'
 
 const readTool = 'Read'
 
@@ -28,7 +28,7 @@ export function readThrough(core: Slice<'options' | 'readFiles' | 'view'>): File
     read: async (paths, signal) => {
       const found = new Map<string, ReadNow>()
       for (const [path, { content, file }] of await readFilesNow(core, paths, signal)) {
-        const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+        const text = textsIn(content)
         if (text.length > 0) found.set(path, { text: text.join('\n'), file })
       }
       return found

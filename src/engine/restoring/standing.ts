@@ -5,6 +5,7 @@ import type { Call } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Restorer } from './restorer.ts'
+import { textIn } from '../../transcript/content.ts'
 
 /** The kinds of attachment that stand: who writes a newer one of the kind replaces the older. */
 export const planKind = 'plan'
@@ -68,8 +69,7 @@ const callOf = ({ from: at }: Part, { name, input }: Pick<Call, 'name' | 'input'
   outcome: { at, text: '', lines: 0, isError: false },
 })
 
-const textOf = ({ blocks }: Part): string =>
-  blocks.flatMap((block) => ('text' in block ? [block.text] : [])).join('\n')
+const textOf = ({ blocks }: Part): string => textIn(blocks)
 
 export const builtIn: readonly Restorer[] = [
   standingAttachment(planKind),

@@ -3,7 +3,8 @@
 // either. What an agent or a fork is told was written by a model or by us: only what the user typed before it began counts.
 import type { Lineage, Reading } from '../../memory/trust/lineage.ts'
 import type { Fold } from '../../projection/fold.ts'
-import type { Part, ViewBlock } from '../../projection/view.ts'
+import type { Part } from '../../projection/view.ts'
+import { textIn } from '../../transcript/content.ts'
 
 /** Their results are our own words. */
 const silentTools = new Set(['Write', 'Edit', 'TaskList', 'Snip'])
@@ -29,7 +30,7 @@ export function lineageOf(fold: Fold, { session, source, links }: Speaker, callI
   for (const part of fold.parts()) {
     if (part.kind === 'input') {
       if (part.from < typedBefore) {
-        userWords.push(wordsOf(part.blocks))
+        userWords.push(textIn(part.blocks))
         typedAt = part.at
       }
       before = [...before, ...turn]
@@ -75,6 +76,3 @@ function sourceIn(input: Readonly<Record<string, unknown>> | undefined): string 
   }
   return null
 }
-
-const wordsOf = (blocks: readonly ViewBlock[]): string =>
-  blocks.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')

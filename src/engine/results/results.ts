@@ -9,7 +9,7 @@ import { estimateBlock } from '../../projection/tokens.ts'
 import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Tool, ToolOutcome } from '../../tools/tool.ts'
-import type { UserBlock } from '../../transcript/content.ts'
+import { type UserBlock, textIn } from '../../transcript/content.ts'
 import type { BlockRef, FactOf, StubEdit } from '../../transcript/fact.ts'
 import { callId } from '../../transcript/ids.ts'
 import type { BlobInfo, Result } from '../../transcript/store.ts'
@@ -85,7 +85,7 @@ export async function gated(
   outcome: ToolOutcome,
 ): Promise<FactOf<'tool-result'>> {
   const fact = { type: 'tool-result', call: callId(id), isError: outcome.isError } as const
-  const text = outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
+  const text = textIn(outcome.content)
   const others = outcome.content.filter((block) => block.type !== 'text')
   if (text.trim() === '' && others.length === 0) return { ...fact, content: [noOutput] }
   const { toolPolicies } = core.options

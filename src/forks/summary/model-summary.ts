@@ -17,6 +17,7 @@ import { directSystem, summaryPrompt } from './prompt.ts'
 import { saidIn } from './quotes.ts'
 import { withSigns } from './signs.ts'
 import { piecesOf, roundsOf, talkOf, withoutOldest, type Round } from './talk.ts'
+import { textIn } from '../../transcript/content.ts'
 
 export interface ModelSummaryOptions {
   /** Another model than the session's; it is asked by direct calls, since it shares no cache. */
@@ -106,8 +107,7 @@ function promptOf({ variant, instructions, hookInstructions, parts, maxTokens }:
   return summaryPrompt({ variant, instructions, hookInstructions, pivot, words })
 }
 
-const wordsOf = ({ blocks }: Part): string =>
-  blocks.flatMap((block) => ('text' in block && typeof block.text === 'string' ? [block.text] : [])).join(' ')
+const wordsOf = ({ blocks }: Part): string => textIn(blocks, ' ')
 
 // ---- by a direct call ----
 

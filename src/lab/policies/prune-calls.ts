@@ -5,6 +5,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Edit } from '../../transcript/fact.ts'
 import { isCall, partsOf } from './parts.ts'
+import { textIn } from '../../transcript/content.ts'
 
 export interface PruneRule {
   readonly keepMessages: number
@@ -70,5 +71,4 @@ function messagesIn(parts: readonly Part[]): readonly Part[][] {
 const callsOf = ({ blocks }: Part): readonly string[] =>
   blocks.flatMap((block) => (isCall(block) ? [block.id] : 'tool_use_id' in block ? [block.tool_use_id] : []))
 
-const saidIn = ({ blocks }: Part): string =>
-  blocks.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')
+const saidIn = ({ blocks }: Part): string => textIn(blocks)

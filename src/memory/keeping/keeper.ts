@@ -73,7 +73,7 @@ async function locked<T extends object>(
         await giveBack(taken.lock, options)
       }
     }
-    const isBusy = taken.why === 'held' || taken.failure.code === 'busy'
+    const isBusy = taken.why === 'taken' || taken.failure.code === 'busy'
     if (!isBusy && taken.why === 'failed') return { ok: false, failure: taken.failure }
     if (keeper.clock.now() > end) return { ok: false, failure: busy(keeper.place.root) }
     await (keeper.wait ?? byTimer)(pause)

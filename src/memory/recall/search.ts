@@ -4,7 +4,7 @@
 // of what people said. Never throws.
 import type { DiskFailure } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { AssistantBlock, UserBlock } from '../../transcript/content.ts'
+import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fact.ts'
 import { seq, sessionId, type Seq, type SessionId } from '../../transcript/ids.ts'
 import type { Failure, Store } from '../../transcript/store.ts'
@@ -203,12 +203,9 @@ function turnOf(ref: string, session: SessionId, { fact, at }: Entry): TurnHit |
 function saidIn(fact: Fact): { readonly text: string; readonly speaker: 'user' | 'assistant' } | null {
   const speaker = isRealInput(fact) ? 'user' : fact.type === 'assistant-message' ? 'assistant' : null
   if (speaker === null || !('content' in fact)) return null
-  const text = wordsIn(fact.content).slice(0, defaults.search.turnChars).toWellFormed().trim()
+  const text = textIn(fact.content).slice(0, defaults.search.turnChars).toWellFormed().trim()
   return text === '' ? null : { text, speaker }
 }
-
-const wordsIn = (content: readonly (UserBlock | AssistantBlock)[]): string =>
-  content.flatMap((block) => (block.type === 'text' && 'text' in block ? [block.text] : [])).join('\n')
 
 const hitOf = ({ name, path, memory }: Shelved, score: number): MemoryHit => ({
   name,

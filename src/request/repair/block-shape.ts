@@ -1,13 +1,13 @@
 // The shape of a single block: its fields, wherever it stands, and what a call and a result must hold besides. Whether
 // a call and a result belong together is decided in pairing.
 import type { WireBlock } from '../../model/wire.ts'
+import { isRecord } from '../../transcript/content.ts'
 import {
   blockText,
   failedWithMedia,
   isBlank,
   isBlock,
   isName,
-  isRecord,
   knownKeys,
   mayStandInResult,
   noOutput,

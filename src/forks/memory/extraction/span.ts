@@ -3,6 +3,7 @@
 import type { Fold } from '../../../projection/fold.ts'
 import type { Part, ViewBlock } from '../../../projection/view.ts'
 import { seq, type Seq } from '../../../transcript/ids.ts'
+import { textsIn } from '../../../transcript/content.ts'
 
 export interface Span {
   /** Everything the view holds up to here is covered. */
@@ -66,7 +67,7 @@ function wordsIn(blocks: readonly ViewBlock[]): string {
     .flatMap((block) => {
       if (block.type === 'text' && 'text' in block) return [block.text]
       if (block.type !== 'tool_result' || !('is_error' in block)) return []
-      return block.content.flatMap((inner) => (inner.type === 'text' ? [inner.text] : []))
+      return textsIn(block.content)
     })
     .join('\n')
 }
