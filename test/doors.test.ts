@@ -63,6 +63,7 @@ describe('the doors', () => {
       'fileStore',
       'inMemoryStore',
       'lookUp',
+      'machineFileSystem',
       'modelSummary',
       'modelTable',
       'noAnswer',

@@ -3,20 +3,30 @@ import { nothingInBackground, type AgentRow } from '../../engine/background/agen
 import { totalOf } from '../../engine/limits/spend.ts'
 import { resume } from '../../engine/opening/resume.ts'
 import { builtInTypes, type AgentType } from '../../forks/agents/index.ts'
-import { tableOf } from '../../preset.ts'
+import { projectStore, tableOf } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { exits, refuse, type Exit } from '../exit-codes.ts'
 import { complain } from '../headless.ts'
 import { lookAt, type LookFlags } from '../look-at.ts'
+import { newestSession } from '../session-lookup.ts'
 import { typesFor } from '../workplace/agents.ts'
-import type { Workplace } from '../workplace/workplace.ts'
+import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, moment, table, whole } from '../terminal/tables.ts'
 
-export const agents = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
-  lookAt(io, id, flags, showAgents)
+/** Where no session is named and there is none yet, the types alone: a new type file can be checked before it is used. */
+export async function agents(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
+  if (id !== undefined) return lookAt(io, id, flags, showAgents)
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const store = projectStore(place)
+  const newest = await newestSession(store)
+  if (newest.ok) return showAgents(place, store, newest.session, flags.json ?? false)
+  if (newest.exit !== exits.session) return complain(io, newest)
+  return showTypes(place, flags.json ?? false, { session: null, agents: [] }, 'no session yet\n')
+}
 
 /** The agents of a session, and the types that can be started. */
 export async function showAgents(
@@ -27,11 +37,16 @@ export async function showAgents(
 ): Promise<Exit> {
   const rows = await rowsOf(place, store, session)
   if (rows === null) return exits.failed
+  return showTypes(place, json, { session, agents: rows }, `session ${session}\n${agentTable(rows)}`)
+}
+
+/** The types behind what is known of a session, as JSON or as text. */
+async function showTypes(place: Workplace, json: boolean, known: object, text: string): Promise<Exit> {
   const { types, problems } = await typesFor(place)
   for (const problem of problems) complain(place.io, refuse(exits.failed, problem))
   const listed = types.map(({ name, description, from }) => ({ name, description, from }))
-  if (json) place.io.out(`${safeJson({ session, agents: rows, types: listed }, 2)}\n`)
-  else place.io.out(`session ${session}\n${agentTable(rows)}\n${typeTable(types)}`)
+  if (json) place.io.out(`${safeJson({ ...known, types: listed }, 2)}\n`)
+  else place.io.out(`${text}\n${typeTable(types)}`)
   return exits.done
 }
 

@@ -1,7 +1,7 @@
 // `pal config`: the settings in force and who set each; one looked at, set or unset in the user's own file. What takes
 // effect later says so: the words and tools of a session are fixed when it begins.
 import { join } from 'node:path'
-import { machineFileSystem } from '../../disk/fs.ts'
+import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
@@ -109,6 +109,12 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
   const { [key]: _, ...rest } = before
   const after = value === undefined ? rest : { ...before, [key]: value }
   const bytes = new TextEncoder().encode(`${JSON.stringify(after, null, 2)}\n`)
+  // The first thing a user does may be to set something: nothing has made the folder yet.
+  const folder = await attempt(`making ${home}`, async () => {
+    await makeFolders(machineFileSystem, home, ownerFolder)
+    return {}
+  })
+  if (!folder.ok) return folder.failure.message
   const written = await writeUnder(machineFileSystem, home, settingsName, bytes, {
     mode: ownerOnly,
     keepMode: true,

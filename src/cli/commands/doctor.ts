@@ -117,7 +117,7 @@ async function ripgrep(): Promise<Check> {
     ? note(
         'ripgrep',
         'not found; searches use our own, slower one',
-        'install ripgrep, or npm install with optional packages',
+        'npm install --include=optional brings the package @vscode/ripgrep; an rg on the PATH is not used',
       )
     : good('ripgrep', found)
 }
