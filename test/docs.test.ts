@@ -10,7 +10,12 @@ import { desk } from './cli/pal.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'GLOSSARY.md', 'SPEC.md', 'CHANGELOG.md'],
+  'README.md',
+  'CONTRIBUTING.md',
+  'ARCHITECTURE.md',
+  'GLOSSARY.md',
+  'SPEC.md',
+  'CHANGELOG.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`),
