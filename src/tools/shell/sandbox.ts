@@ -93,10 +93,10 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (why !== null && options.mode === 'require')
         return { ok: false, why: `the settings require the sandbox, and it does not work here: ${why}` }
       if (why !== null || program === null) return { ok: true, before: [], end: () => Promise.resolve() }
-      const { words, held, absent } = await wordsFor(options, cwd, shown, placeholders)
+      const { words, held, left } = await wordsFor(options, cwd, shown, placeholders)
       const end = async (): Promise<void> => {
         await held.release()
-        setAsides.push(...(await setAside(absent)))
+        setAsides.push(...(await setAside(left)))
       }
       return { ok: true, before: [program, ...words], end }
     },
@@ -127,7 +127,7 @@ async function wordsFor(
   cwd: string,
   shown: readonly string[],
   placeholders: Placeholders,
-): Promise<{ words: readonly string[]; held: Held; absent: readonly string[] }> {
+): Promise<{ words: readonly string[]; held: Held; left: Parameters<typeof setAside>[0] }> {
   const { fs, root, home } = options
   const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
   const secret = await hiding(fs, home, options.hidden)
@@ -165,7 +165,11 @@ async function wordsFor(
     cwd,
     '--',
   ]
-  return { words: all, held, absent: guards.flatMap((guard) => guard.absent) }
+  const left = {
+    absent: guards.flatMap((guard) => guard.absent),
+    links: guards.flatMap((guard) => guard.links),
+  }
+  return { words: all, held, left }
 }
 
 interface Hidden {
