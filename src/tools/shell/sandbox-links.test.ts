@@ -67,14 +67,14 @@ describe.skipIf(!works)('links in a project (needs bubblewrap)', () => {
     mkdirSync(join(project, '.git', 'worktrees'))
     symlinkSync('../../../other/.git/worktrees/w', join(project, '.git', 'worktrees', 'w'))
     writeFileSync(join(project, '.gitmodules'), '[submodule "s"]\n\tpath = sub\n\turl = x\n')
-    const before = [other, editor].map((folder) => readdirSync(folder, { recursive: true }).toSorted())
+    const namesThere = () =>
+      [other, editor].map((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted())
+    const before = namesThere()
     const said = await run(
       'for f in ../editor/x .vscode/x ../other/x sub/x sub/.git/x ../other/.git/worktrees/w/x; do echo x > $f; done; echo x > mine',
     )
     expect(said.match(/Read-only file system/g)).toHaveLength(6)
-    expect([other, editor].map((folder) => readdirSync(folder, { recursive: true }).toSorted())).toEqual(
-      before,
-    )
+    expect(namesThere()).toEqual(before)
     expect(readFileSync(join(project, 'mine'), 'utf8')).toBe('x\n')
   })
 
