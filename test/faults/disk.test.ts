@@ -264,6 +264,7 @@ describe('a failing disk', () => {
         expect(found.damage).toEqual([])
         const again = await after.lease(session)
         expect(again.ok || again.why === 'taken').toBe(true)
+        if (again.ok) await after.release(again.lease)
       }
       await check()
       for (let place = 0; place < 6; place++) {

@@ -34,15 +34,24 @@ export async function scene(): Promise<Scene> {
       await node.mkdir(folder, { recursive: true })
       await node.writeFile(transcript, bytes)
     },
-    end: () => node.rm(base, { recursive: true, force: true }),
+    end: async () => {
+      // A lease that a test leaves behind holds its file open.
+      for (const [left, store] of leases) await store.release(left)
+      leases.clear()
+      await node.rm(base, { recursive: true, force: true })
+    },
   }
 }
+
+/** The leases of the test that runs, with who gave each. */
+const leases = new Map<Lease, Store>()
 
 export async function lease(
   store: Store,
 ): Promise<{ lease: Lease; next: Seq | null; damage: readonly Damage[] }> {
   const outcome = await store.lease(session)
   if (!outcome.ok) throw new Error(JSON.stringify(outcome))
+  leases.set(outcome.lease, store)
   return outcome
 }
 
