@@ -11,7 +11,7 @@ import { modelTable, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
 import { officeOf } from './preset/agents.ts'
 import { choicesOf, layersOf, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
-import { boardOf, jobsOf } from './preset/jobs.ts'
+import { boardOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
@@ -29,7 +29,7 @@ import { snipTool, standardTools } from './tools/index.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
 import type { JobBoard } from './tools/shell/job-board.ts'
 import type { Tool } from './tools/tool.ts'
-import { systemClock, systemIds, type Clock, type Ids } from './transcript/ids.ts'
+import { systemClock, systemIds, type Clock } from './transcript/ids.ts'
 import type { Store } from './transcript/store.ts'
 
 export interface Access {
@@ -59,9 +59,6 @@ export interface PresetOptions extends PermissionSetup {
   readonly store?: Store | undefined
   readonly fs?: FileSystem | undefined
   readonly clock?: Clock | undefined
-  readonly ids?: Ids | undefined
-  readonly random?: (() => number) | undefined
-  readonly platform?: string | undefined
   /** Tools, words and reminders from outside the house. */
   readonly extensions?: Extensions | undefined
 }
@@ -121,22 +118,26 @@ export function createPreset(options: PresetOptions): Preset {
 
 /** What the engine is made of, each made once and handed on. */
 function partsOf(options: PresetOptions) {
-  const { project, settings, environment, fs = machineFileSystem, clock = systemClock } = options
-  const ids = options.ids ?? systemIds(clock)
+  const { home, project, settings, environment, listen, trusted, interactive } = options
+  const { fs = machineFileSystem, clock = systemClock } = options
+  const setup = permissionSetup(options)
+  const ids = systemIds(clock)
   const unique = (): string => ids.uuid()
   const modelId = modelOf(settings)
   const models = tableOf(settings)
   const store = options.store ?? projectStore(options)
-  const sessions = sessionsFolder(options.home, project)
-  const memory = memoryDesk({ ...options, fs, clock, unique })
-  const permission = permissionOf({ ...options, sessions, open: memory.open }, fs)
-  const recalling = recallingDesk({ ...options, desk: memory, store, models, modelId, fs, clock })
-  const board = boardOf({ ...options, sessions: options.store === undefined ? sessions : null, fs, unique })
+  const sessions = sessionsFolder(home, project)
+  const files = sessionFiles(options)
+  const { instructionRefusal } = options
+  const memory = memoryDesk({ ...setup, home, trusted, instructionRefusal, fs, clock, unique })
+  const permission = permissionOf({ ...setup, sessions, open: memory.open }, fs)
+  const recalling = recallingDesk({ settings, interactive, desk: memory, store, models, modelId, fs, clock })
+  const board = boardOf({ files, fs, unique, listen })
   const standard = standardTools({
     fs,
     board,
     grants: permission.grants,
-    sandbox: sandboxOf(options, fs),
+    sandbox: sandboxOf({ ...setup, home }, fs),
     environment,
     unique,
     roots: [project.root],
@@ -147,8 +148,17 @@ function partsOf(options: PresetOptions) {
   const switches = switchesOf(settings, options.layers)
   const snips = switches.snip !== false && switches.automaticRemoval !== false
   const { withheld } = memory
-  const given = { fs, clock, ids, models, modelId, permission, board, withheld }
-  const office = officeOf({ ...options, ...given, sessions, types: options.agentTypes, tools: () => tools })
+  const shared = { fs, clock, ids, models, modelId, permission, board, withheld }
+  const office = officeOf({
+    ...setup,
+    ...shared,
+    home,
+    trusted,
+    listen,
+    sessions,
+    types: options.agentTypes,
+    tools: () => tools,
+  })
   const extensions = options.extensions ?? noExtensions
   const tools: readonly Tool[] = [
     ...memory.tools(standard.tools),
@@ -158,12 +168,20 @@ function partsOf(options: PresetOptions) {
     ...(snips ? [snipTool()] : []),
     ...extensions.tools,
   ]
-  const memoryJobs = memoryJobsOf({ ...options, fs, store, permission, desk: memory, tools: () => tools })
+  const memoryJobs = memoryJobsOf({
+    ...setup,
+    interactive,
+    fs,
+    store,
+    permission,
+    desk: memory,
+    tools: () => tools,
+  })
   return {
-    ...given,
+    ...shared,
     unique,
     store,
-    sessions,
+    files,
     memory,
     memoryJobs,
     recalling,
@@ -175,6 +193,24 @@ function partsOf(options: PresetOptions) {
     tools,
   }
 }
+
+/** What judges calls, here and for whoever works in another folder. */
+const permissionSetup = ({
+  project,
+  settings,
+  environment,
+  userHome,
+  rules,
+  askUser,
+  keep,
+}: PresetOptions): PermissionSetup => ({ project, settings, environment, userHome, rules, askUser, keep })
+
+/** Beside the transcripts of our own store; sessions of any other have a folder in the user's folder of this program. */
+const sessionFiles = ({ home, project, store }: PresetOptions): SessionFiles =>
+  store === undefined
+    ? { folder: sessionsFolder(home, project), isStores: true }
+    : { folder: join(home, 'projects', project.slug, 'session-files'), isStores: false }
+
 type Parts = ReturnType<typeof partsOf>
 
 function promptOf(options: PresetOptions, { modelId, clock, memory, extensions }: Parts) {
@@ -182,7 +218,7 @@ function promptOf(options: PresetOptions, { modelId, clock, memory, extensions }
   const own = sectionDefinitions({
     cwd: project.cwd,
     isGit: project.isGit,
-    platform: options.platform ?? process.platform,
+    platform: process.platform,
     modelId,
     now: clock.now(),
     guidance: guidanceOf(options),
@@ -216,8 +252,9 @@ function portsOf(options: PresetOptions, parts: Parts) {
     nativeClearing: switches.native,
     hooks: memory.hooks(hooks),
     ...jobsOf({
-      ...options,
-      sessions: options.store === undefined ? parts.sessions : null,
+      settings,
+      home: options.home,
+      files: parts.files,
       hasModel: options.model !== undefined,
       compactsByItself: switches.autocompact !== false && switches.automaticRemoval !== false,
       fs: parts.fs,
@@ -245,6 +282,6 @@ function reached(access: Access, options: PresetOptions): Model {
     authToken,
     baseUrl,
     clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
+    random: Math.random,
   })
 }

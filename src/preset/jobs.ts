@@ -1,4 +1,4 @@
-// The jobs beside the talk that the settings switch on: who writes summaries, and who keeps notes; and who tells of
+// The background jobs that the settings switch on: who writes summaries, and who keeps notes; and who tells of
 // commands in the background.
 import { join } from 'node:path'
 import type { FileSystem } from '../disk/fs.ts'
@@ -11,12 +11,18 @@ import { modelSummary } from '../forks/summary/model-summary.ts'
 import type { Settings } from '../settings/schema.ts'
 import { createJobBoard, type JobBoard } from '../tools/shell/job-board.ts'
 
+/** Where files of a session lie that are no part of its transcript: its notes, the list of its background commands. */
+export interface SessionFiles {
+  readonly folder: string
+  /** Whether the store of sessions makes a folder for each there; whoever writes first makes it where it does not. */
+  readonly isStores: boolean
+}
+
 export interface JobClues {
   readonly settings: Settings
   /** The user's folder of this program. */
   readonly home: string
-  /** Where the sessions lie; null where a store of the caller's own keeps them. */
-  readonly sessions: string | null
+  readonly files: SessionFiles
   readonly hasModel: boolean
   readonly compactsByItself: boolean
   readonly fs: FileSystem
@@ -25,9 +31,9 @@ export interface JobClues {
 
 /** Without a model there is nobody to do them. */
 export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'notes' | 'notesAsSummary'> {
-  const { settings, home, sessions, fs, unique } = clues
+  const { settings, home, files, fs, unique } = clues
   if (!clues.hasModel) return {}
-  const keepsNotes = settings.notes !== false && clues.compactsByItself && sessions !== null
+  const keepsNotes = settings.notes !== false && clues.compactsByItself
   return {
     ...(settings.modelSummary === false
       ? {}
@@ -36,7 +42,7 @@ export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'not
       ? {
           notes: sessionNotes({
             fs,
-            folderOf: (session) => join(sessions, session),
+            folderOf: (session) => join(files.folder, safeName(session)),
             configFolder: join(home, 'session-memory', 'config'),
             unique,
           }),
@@ -51,16 +57,17 @@ export const jobsFile = (sessions: string, session: string): string =>
   join(sessions, safeName(session), 'jobs.json')
 
 export function boardOf({
-  sessions,
+  files,
   fs,
   unique,
   listen,
-}: Pick<JobClues, 'sessions' | 'fs' | 'unique'> & { readonly listen?: Emit | undefined }): JobBoard {
+}: Pick<JobClues, 'files' | 'fs' | 'unique'> & { readonly listen?: Emit | undefined }): JobBoard {
   return createJobBoard({
     fs,
     unique,
     processes: machineProcesses,
-    fileOf: (session) => (sessions === null ? null : jobsFile(sessions, session)),
+    fileOf: (session) => jobsFile(files.folder, session),
+    makesFolders: !files.isStores,
     complain: (failure) => listen?.({ type: 'notice', ...failure }),
   })
 }

@@ -1,7 +1,7 @@
 // The notes of a session on the disk: `<session>/session-memory/summary.md`, and what the user put in the place of our
 // template and prompt. Everything goes through the gate of `disk`; a file that is not there is null, the rest is a failure.
 import { createHash } from 'node:crypto'
-import { readAt, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, readAt, type DiskResult, type FileSystem } from '../../disk/fs.ts'
 import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
@@ -30,6 +30,12 @@ export async function writeNotes(
   text: string,
   unique: () => string,
 ): Promise<DiskResult<object>> {
+  // Not every store of sessions has a folder for each.
+  const made = await attempt(`making ${folder}`, async () => {
+    await makeFolders(fs, folder, modes.folder)
+    return {}
+  })
+  if (!made.ok) return made
   return writeUnder(fs, folder, notesName, Buffer.from(text), {
     mode: modes.file,
     makeFolders: modes.folder,

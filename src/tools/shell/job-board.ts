@@ -5,9 +5,11 @@
 //
 // The file only tells; nothing is done by it. Whether a job still runs is asked of the machine, so one that outlived its
 // program is shown for what it is.
+import { dirname } from 'node:path'
 import * as z from 'zod/mini'
 import {
   attempt,
+  makeFolders,
   readAt,
   systemCode,
   type DiskFailure,
@@ -46,8 +48,10 @@ export interface BoardPorts {
   readonly fs: FileSystem
   readonly processes: Processes
   readonly unique: () => string
-  /** Where the jobs of a session are told; null tells nobody. */
-  readonly fileOf: (session: string) => string | null
+  /** Where the jobs of a session are told. */
+  readonly fileOf: (session: string) => string
+  /** No store makes the folder of a session there, so it is made with the first job. */
+  readonly makesFolders: boolean
   readonly complain: (failure: DiskFailure) => void
 }
 
@@ -67,8 +71,7 @@ export function createJobBoard(ports: BoardPorts): JobBoard {
       const own = noted.get(session) ?? new Map<string, Noted>()
       noted.set(session, own.set(row.id, { row, stop }))
       forgetOldest(own)
-      const path = ports.fileOf(session)
-      if (path !== null) writing = writing.then(() => write(ports, path, rows(session)))
+      writing = writing.then(() => write(ports, ports.fileOf(session), rows(session)))
     },
     rows,
     async stop(session, id) {
@@ -90,6 +93,7 @@ function forgetOldest(own: Map<string, Noted>): void {
 }
 
 const fileMode = 0o600
+const folderMode = 0o700
 
 async function write(ports: BoardPorts, path: string, rows: readonly JobRow[]): Promise<void> {
   const by = await ports.processes.self()
@@ -97,6 +101,13 @@ async function write(ports: BoardPorts, path: string, rows: readonly JobRow[]): 
     rows.map(async (row) => ({ ...row, start: (await ports.processes.look(row.pid))?.start ?? null })),
   )
   const bytes = new TextEncoder().encode(`${JSON.stringify({ v: 1, by, jobs })}\n`)
+  if (ports.makesFolders) {
+    const made = await attempt(`making the folder of ${path}`, async () => {
+      await makeFolders(ports.fs, dirname(path), folderMode)
+      return {}
+    })
+    if (!made.ok) return ports.complain(made.failure)
+  }
   const written = await replaceFile(ports.fs, path, bytes, { mode: fileMode, unique: ports.unique })
   // A session that was deleted meanwhile has no jobs to tell of.
   if (!written.ok && written.failure.code !== 'not-found') ports.complain(written.failure)
