@@ -63,7 +63,7 @@ const budget = (over: Partial<Budget> = {}): Budget => ({
 })
 
 const cached = { cacheEdits: true, contextEditing: false, bindsPrefix: false }
-const clearing = microcompact({ pressure: true })
+const clearing = microcompact({ pressureClearing: true })
 const compacting = autocompact(pointOf())
 const plain = microcompact({ digestChars: 0 })
 const results = toolResultBudget()

@@ -10,7 +10,7 @@ import type { Model } from './model/model.ts'
 import { modelTable, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
 import { officeOf } from './preset/agents.ts'
-import { choicesOf, layersOf, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
+import { choicesOf, isList, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { boardOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
@@ -247,9 +247,9 @@ function portsOf(options: PresetOptions, parts: Parts) {
     tools,
     companion: parts.office.companion,
     formerTools: snips ? [] : [snipTool()],
-    layers: layersOf(options.layers, switches, tools),
+    layers: options.layers !== undefined && isList(options.layers) ? options.layers : switches,
     automaticRemoval: switches.automaticRemoval,
-    nativeClearing: switches.native,
+    nativeClearing: switches.nativeClearing,
     hooks: memory.hooks(hooks),
     ...jobsOf({
       settings,

@@ -41,7 +41,7 @@ export interface PlanOptions {
   /** Where the dial stands: how much stays. */
   readonly thrift?: Thrift | undefined
   /** Large results the model has seen become stubs first; where that is enough, no text is needed. */
-  readonly clears?: boolean | undefined
+  readonly pressureClearing?: boolean | undefined
 }
 
 export type Step = 'clear' | 'keep' | 'keep-less' | 'keep-input' | 'all' | 'trim'
@@ -75,7 +75,7 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
   const context = planContextOf(fold, room, options)
   if (!isWorthTrying(context, options))
     return refused('nothing-new', context, 'nothing was said since the last compaction')
-  const cleared = options.clears === true && options.trigger !== 'manual' ? clearing(context) : null
+  const cleared = options.pressureClearing === true && options.trigger !== 'manual' ? clearing(context) : null
   if (cleared !== null) return { ok: true, plan: cleared }
   const found =
     options.from === undefined && options.upTo === undefined

@@ -5,7 +5,12 @@ import type { WireThinking } from '../model/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
 import type { Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
-import { standardLayers, type PolicyOf, type ResultRule } from '../projection/layers/index.ts'
+import {
+  standardLayers,
+  type LayerOptions,
+  type PolicyOf,
+  type ResultRule,
+} from '../projection/layers/index.ts'
 import { ruleOf } from '../projection/layers/tool-policy.ts'
 import type { Judge } from '../tools/permission/pipeline.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -35,8 +40,8 @@ export interface EngineOptions {
   readonly tools?: readonly Tool[] | undefined
   /** Not offered to new sessions, but run for those whose list names them: what a list holds is decided when it is made. */
   readonly formerTools?: readonly Tool[] | undefined
-  /** In their order; each may speak once before a request. Left out, the standard ones; an empty list means none. */
-  readonly layers?: readonly Layer[] | undefined
+  /** In their order; each may speak once before a request. Or switches of the standard ones; an empty list means none. */
+  readonly layers?: readonly Layer[] | LayerOptions | undefined
   /** False: nothing leaves the view but by the user. No layer speaks, and a request that is too long is shown, not mended. */
   readonly automaticRemoval?: boolean | undefined
   /** Writes what stands for a span. Without one it is extracted from the span's own words. */
@@ -116,17 +121,19 @@ export function ready(options: EngineOptions): Ready {
 function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Layer[] {
   if (options.automaticRemoval === false) return []
   const { layers, nativeClearing, pressureClearing, thrift, summariser } = options
-  return (
-    layers ??
-    standardLayers({
-      policyOf: policiesOf(tools, options.toolPolicies),
-      native: nativeClearing,
-      pressure: pressureClearing,
-      thrift,
-      asksModel: summariser !== undefined,
-    })
-  )
+  if (layers !== undefined && isList(layers)) return layers
+  return standardLayers({
+    policyOf: policiesOf(tools, options.toolPolicies),
+    nativeClearing,
+    pressureClearing,
+    thrift,
+    ...layers,
+    // Whoever can be asked decides it: a price for a call that nobody makes would keep the cheaper text away.
+    asksModel: summariser !== undefined,
+  })
 }
+
+const isList = (layers: readonly Layer[] | LayerOptions): layers is readonly Layer[] => Array.isArray(layers)
 
 /** What may happen to the results of tools, by name; what is left out is as the tool has it. */
 export type ToolPolicies = Readonly<

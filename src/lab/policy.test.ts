@@ -21,14 +21,15 @@ describe('policies', () => {
   it('[J9] come from a file with what it says and defaults for the rest', () => {
     const read = policyFrom(
       'mine.json',
-      '{"name":"mine","spill":true,"standard":{"keep":2},"trim":{"atTokens":90000}}',
+      '{"name":"mine","spill":true,"standard":{"keep":2,"pressureClearing":true},"trim":{"atTokens":90000}}',
     )
     expect(read).toMatchObject({
       ok: true,
       policy: {
         name: 'mine',
         spill: true,
-        standard: { keep: 2 },
+        // `keep` is the name that earlier files use.
+        standard: { keepResults: 2, pressureClearing: true },
         clear: null,
         trim: { atTokens: 90_000, text: 'extract', userWords: 'keep' },
         summaries: 'none',
@@ -40,7 +41,7 @@ describe('policies', () => {
   it.each([
     ['{', 'JSON'],
     ['{"name":"x","kep":1}', 'kep'],
-    ['{"name":"x","standard":{"keep":-1}}', 'standard.keep'],
+    ['{"name":"x","standard":{"keepResults":-1}}', 'standard.keepResults'],
     ['{"name":"x","trim":{"keepShare":2}}', 'trim.keepShare'],
     ['[]', 'no policy'],
   ])('[J9] that cannot be followed are refused with the reason: %s', (text, why) => {

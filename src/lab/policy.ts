@@ -14,6 +14,7 @@ import { clearResults, type ClearRule } from './policies/clear-results.ts'
 import { pruneCalls, type PruneRule } from './policies/prune-calls.ts'
 import { staleReads, type StaleRule } from './policies/stale-reads.ts'
 import { trimRounds, type Trimmed, type TrimRule } from './policies/trim-rounds.ts'
+import { isRecord } from '../transcript/content.ts'
 
 /** Settings of our own layers; what is left out has its default. */
 export interface StandardSettings {
@@ -25,14 +26,14 @@ export interface StandardSettings {
   readonly restoreFiles?: number | undefined
   readonly restoreFileTokens?: number | undefined
   readonly outlinesTokens?: number | undefined
-  readonly timeBased?: boolean | undefined
-  readonly cached?: boolean | undefined
-  readonly keep?: number | undefined
+  readonly timeClearing?: boolean | undefined
+  readonly cachedClearing?: boolean | undefined
+  readonly keepResults?: number | undefined
   readonly idleMs?: number | undefined
   readonly digestChars?: number | undefined
   /** Where the dial stands, or a point of its own. */
   readonly thrift?: Thrift | undefined
-  readonly pressure?: boolean | undefined
+  readonly pressureClearing?: boolean | undefined
   /** Who writes the text of a boundary: nobody, a model, or the notes with a model where they do not do. */
   readonly text?: 'extract' | 'model' | 'notes' | undefined
 }
@@ -121,13 +122,13 @@ const shape = z.strictObject({
       restoreFiles: z.optional(size),
       restoreFileTokens: z.optional(size),
       outlinesTokens: z.optional(size),
-      timeBased: z.optional(z.boolean()),
-      cached: z.optional(z.boolean()),
-      keep: z.optional(size),
+      timeClearing: z.optional(z.boolean()),
+      cachedClearing: z.optional(z.boolean()),
+      keepResults: z.optional(size),
       idleMs: z.optional(size),
       digestChars: z.optional(size),
       thrift: z.optional(z.union([share0, point])),
-      pressure: z.optional(z.boolean()),
+      pressureClearing: z.optional(z.boolean()),
       text: z.optional(z.enum(['extract', 'model', 'notes'])),
     }),
   ),
@@ -164,6 +165,21 @@ const shape = z.strictObject({
   ignoresWindow: z.optional(z.boolean()),
 })
 
+/** Earlier names of the standard layers' settings. */
+const earlierNames: Readonly<Record<string, string>> = {
+  timeBased: 'timeClearing',
+  cached: 'cachedClearing',
+  keep: 'keepResults',
+  pressure: 'pressureClearing',
+}
+
+/** The file with settings of the standard layers under the names they have now. */
+function withPresentNames(value: unknown): unknown {
+  if (!isRecord(value) || !isRecord(value['standard'])) return value
+  const entries = Object.entries(value['standard']).map(([name, set]) => [earlierNames[name] ?? name, set])
+  return { ...value, standard: Object.fromEntries(entries) as unknown }
+}
+
 /** The policy that a file describes, or why it describes none. */
 export function policyFrom(file: string, text: string): Result<{ readonly policy: Policy }> {
   const refuse = (why: string) =>
@@ -174,7 +190,7 @@ export function policyFrom(file: string, text: string): Result<{ readonly policy
   } catch (error) {
     return refuse((error as Error).message)
   }
-  const read = shape.safeParse(value)
+  const read = shape.safeParse(withPresentNames(value))
   if (!read.success) {
     const [first] = read.error.issues
     const at = first?.path.join('.') ?? ''

@@ -200,7 +200,7 @@ async function open(
     ids: countedIds(),
     cacheLifetime: lifetimes[0],
     thrift: policy.standard?.thrift,
-    pressureClearing: policy.standard?.pressure,
+    pressureClearing: policy.standard?.pressureClearing,
     window: policy.ignoresWindow ? unlimited : options.window,
     restoration: restorationOf(policy, scene.files),
     listen: (event) => note(scene, event),

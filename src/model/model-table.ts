@@ -24,7 +24,7 @@ export interface Capabilities {
   readonly midConversationSystem: boolean
   /** The server can clear old tool results and reasoning by itself. */
   readonly contextEditing: boolean
-  /** Cached blocks can be deleted by reference. Not public: no row has it, an endpoint may declare it. */
+  /** Cached blocks can be deleted by reference. No public endpoint has it: a row of the settings declares it for one that does. */
   readonly cacheEdits: boolean
   /** The last message may be the beginning of the answer. */
   readonly prefill: boolean

@@ -1,18 +1,12 @@
 // The settings as the engine takes them: numbers, switches and layers. Pure; nothing is read here.
-import { policiesOf, type ToolPolicies } from '../engine/options.ts'
 import type { WireThinking } from '../model/wire.ts'
 import type { Layer } from '../projection/layer.ts'
-import { standardLayers, type LayerOptions } from '../projection/layers/index.ts'
+import type { LayerOptions } from '../projection/layers/index.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Settings } from '../settings/schema.ts'
-import type { Tool } from '../tools/tool.ts'
 
 /** Switches of the standard layers, or layers of the caller's own. */
 export type GivenLayers = LayerOptions | readonly Layer[] | undefined
-
-export interface Switches extends LayerOptions {
-  readonly toolPolicies?: ToolPolicies | undefined
-}
 
 export const choicesOf = (settings: Settings) => ({
   caps: { dollars: settings.maxCost, tokens: settings.maxTokens },
@@ -33,31 +27,25 @@ export const restorationOf = (settings: Settings) => ({
   fileTokens: settings.restoreFileTokens,
 })
 
-export function layersOf(given: GivenLayers, switches: Switches, tools: readonly Tool[]): readonly Layer[] {
-  if (given !== undefined && isList(given)) return given
-  return standardLayers({ policyOf: policiesOf(tools, switches.toolPolicies), ...switches })
-}
-
 /** The switches as the settings name them; layers of the caller's own bring theirs with them. */
-export const switchesOf = (settings: Settings, given: GivenLayers): Switches => ({
+export const switchesOf = (settings: Settings, given: GivenLayers): LayerOptions => ({
   automaticRemoval: settings.automaticRemoval,
   budget: settings.budget,
   snip: settings.snip,
   microcompact: settings.microcompact,
-  timeBased: settings.timeClearing,
-  cached: settings.cachedClearing,
-  native: settings.nativeClearing,
+  timeClearing: settings.timeClearing,
+  cachedClearing: settings.cachedClearing,
+  nativeClearing: settings.nativeClearing,
   autocompact: settings.autocompact,
-  pressure: settings.pressureClearing,
+  pressureClearing: settings.pressureClearing,
   thrift: thriftOf(settings),
-  asksModel: settings.modelSummary !== false,
-  keep: settings.keepResults,
+  keepResults: settings.keepResults,
   digestChars: settings.digestChars,
-  toolPolicies: settings.toolPolicies,
   ...(given === undefined || isList(given) ? {} : given),
 })
 
-const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] => Array.isArray(given)
+export const isList = (given: LayerOptions | readonly Layer[]): given is readonly Layer[] =>
+  Array.isArray(given)
 
 /** A place of the dial by its name. */
 function thriftOf({ thrift }: Settings): number | undefined {

@@ -32,6 +32,14 @@ const modelRow = z.strictObject({
   /** Dollars per million tokens. */
   prices: z.optional(z.strictObject(rates)),
   threshold: z.optional(threshold),
+  /** What the endpoint offers for this model (docs/capabilities.md). */
+  capabilities: z.optional(
+    z.strictObject({
+      cacheEdits: z.optional(z.boolean()),
+      contextEditing: z.optional(z.boolean()),
+      bindsPrefix: z.optional(z.boolean()),
+    }),
+  ),
 })
 const hook = z.strictObject({
   command: z.string().check(z.minLength(1)),
@@ -194,7 +202,7 @@ export const keys: Readonly<Record<Key, About>> = {
   },
   sandboxWrite: { expected: 'a list of folders, each from the root of the disk', scope: 'user' },
   models: {
-    expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?}',
+    expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?, capabilities?}',
     scope: 'any',
   },
   automaticRemoval: onOff('PALIMPSEST_AUTOMATIC_REMOVAL'),

@@ -249,8 +249,8 @@ describe('what it means', () => {
       sent,
     ]
     const stubbed = (last: string) =>
-      must(plan(foldOf(...facts(last)), room(60_000), { ...auto, clears: true })).edits.flatMap((edit) =>
-        edit.kind === 'stub' ? [Number(edit.at.seq)] : [],
+      must(plan(foldOf(...facts(last)), room(60_000), { ...auto, pressureClearing: true })).edits.flatMap(
+        (edit) => (edit.kind === 'stub' ? [Number(edit.at.seq)] : []),
       )
     expect(stubbed('something else')).toContain(3)
     expect(stubbed('[unchanged: a.ts is as it was read (a)]')).not.toContain(3)

@@ -14,7 +14,7 @@ const makers: Readonly<Record<string, () => Layer>> = {
   autocompact: () => autocompact(),
   'autocompact, early': () => autocompact(pointOf(1)),
   microcompact: () => microcompact(),
-  'microcompact, under pressure': () => microcompact({ pressure: true }),
+  'microcompact, under pressure': () => microcompact({ pressureClearing: true }),
   'tool-result-budget': () => toolResultBudget(),
   'the last of the standard ones': () => standardLayers().at(-1)!,
 }

@@ -86,7 +86,7 @@ describe('time-based clearing beside native clearing', () => {
     }
     const both = ['clear_thinking_20251015', 'clear_tool_uses_20250919']
     const play = await clearing([...rounds(...named('a', 8)), 'one', 'two'], {
-      layers: { native: true },
+      layers: { nativeClearing: true },
       engine,
     })
     expect(await idle(play)).toEqual([both, both.slice(0, 1), both])
@@ -94,7 +94,7 @@ describe('time-based clearing beside native clearing', () => {
     expect(ofType(await play.facts(), 'cache-break')).toEqual([])
     const big = toolOf('Bash', (input) => lines(170, `line of run ${String(input['n'])}`))
     const full = await clearing([...rounds(...named('a', 33)), 'one', 'two'], {
-      layers: { native: true, autocompact: false, pressure: false, keep: 2 },
+      layers: { nativeClearing: true, autocompact: false, pressureClearing: false, keepResults: 2 },
       engine: { ...engine, tools: [big], window: 40_000 },
     })
     expect(await idle(full)).toEqual([both, both, both])
@@ -229,7 +229,7 @@ describe('cached clearing and a compaction that comes by itself', () => {
     const work = named('a', 40).map((n) => [call('Bash', { n }, n), call('Note', {}, `k${n}`)])
     const play = await clearing([...work, 'done'], {
       cacheEdits: true,
-      layers: { keep: 1, thrift: 0 },
+      layers: { keepResults: 1, thrift: 0 },
       simulator: { log: { bodies: 100 } },
       engine: { tools: [small, kept], window: 36_000 },
     })
@@ -279,7 +279,7 @@ describe('native clearing', () => {
     const play = await clearing(
       [...named('a', 33).map((name) => [thinking('hm'), call('Bash', { n: name }, name)]), 'done', 'end'],
       {
-        layers: { native: true },
+        layers: { nativeClearing: true },
         engine: {
           tools: [big, keepsAll, toolOf('Write', () => 'ok')],
           nativeClearing: true,
@@ -314,7 +314,7 @@ describe('native clearing', () => {
 
   it('[Z16] keeps only the last reasoning after an hour, from then on', async () => {
     const play = await clearing(['one', 'two', 'three'], {
-      layers: { native: true },
+      layers: { nativeClearing: true },
       engine: { nativeClearing: true, thinking: { type: 'adaptive' } },
     })
     await play.say('hi')
@@ -337,7 +337,7 @@ describe('settling', () => {
     const big = toolOf('Bash', (input) => lines(400, `line of run ${String(input['n'])}`))
     const play = await clearing([...rounds(...named('a', 30)), 'end'], {
       engine: { tools: [big], window: 40_000 },
-      layers: { pressure: true },
+      layers: { pressureClearing: true },
     })
     const events = await play.say('work')
     expect(events.at(-1)).toMatchObject({ outcome: 'done' })
@@ -361,7 +361,7 @@ describe('settling', () => {
     await wide.say('look')
     expect(wide.session.view().tokens).toBeGreaterThan(131_072)
     await wide.session.close()
-    const layers = standardLayers({ pressure: true })
+    const layers = standardLayers({ pressureClearing: true })
     const engine = { store, layers, modelId, model: wide.scene.model, window: 131_072, clock: wide.clock }
     const narrow = await createEngine(engine).open(wide.session.id)
     const { outcome } = await turn(narrow.send('go on'))

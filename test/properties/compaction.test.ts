@@ -30,7 +30,10 @@ const rooms = fc.record({
   maxOutput: fc.integer({ min: 1, max: 200_000 }),
 })
 /** Any place of the dial, with and without clearing first. */
-const dials = fc.record({ thrift: fc.double({ min: 0, max: 1, noNaN: true }), clears: fc.boolean() })
+const dials = fc.record({
+  thrift: fc.double({ min: 0, max: 1, noNaN: true }),
+  pressureClearing: fc.boolean(),
+})
 
 function foldOf(entries: readonly Entry[]): Fold {
   const fold = new Fold()

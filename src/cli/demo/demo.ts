@@ -60,7 +60,7 @@ async function play(io: Io, folder: string): Promise<Exit> {
     environment: io.environment,
     userHome: io.userHome,
     model: embedded.access,
-    layers: { messageChars, keep },
+    layers: { messageChars, keepResults: keep },
   })
   const abort = new AbortController()
   const stopListening = io.onInterrupt(() =>

@@ -110,7 +110,7 @@ function planOptions(
     instructions,
     thrift: core.options.thrift,
     // Whoever asks for a text of its own gets one.
-    clears: isArchive(ask) ? false : core.options.pressureClearing,
+    pressureClearing: isArchive(ask) ? false : core.options.pressureClearing,
     scale: scaleOf(core, ask, room),
     mayTouchHeld: trigger === 'manual',
     prefixTo: prefixOf(core),

@@ -56,7 +56,7 @@ const ours: readonly Policy[] = [
     ...plain,
     name: 'clear-old',
     about: 'our clearing of old results by time, economy and pressure, alone',
-    standard: { budget: false, autocompact: false, pressure: true },
+    standard: { budget: false, autocompact: false, pressureClearing: true },
     trim: fallback,
   },
   {

@@ -26,10 +26,11 @@ export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   const layers: Layer[] = []
   if (options.budget !== false) layers.push(toolResultBudget(options))
   // Where nothing else makes room at the threshold, clearing must.
-  const pressure = options.pressure ?? options.autocompact === false
+  const pressureClearing = options.pressureClearing ?? options.autocompact === false
   const point = pointOf(options.thrift)
-  const timeBased = options.timeBased ?? (point.clearsIdle >= 1 || options.autocompact === false)
-  if (options.microcompact !== false) layers.push(microcompact({ ...options, pressure, timeBased }))
+  const timeClearing = options.timeClearing ?? (point.clearsIdle >= 1 || options.autocompact === false)
+  if (options.microcompact !== false)
+    layers.push(microcompact({ ...options, pressureClearing, timeClearing }))
   if (options.autocompact !== false) layers.push(autocompact(point, options.asksModel))
   return layers
 }

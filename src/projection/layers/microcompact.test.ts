@@ -8,7 +8,7 @@ import { microcompact } from './microcompact.ts'
 import type { ClearingPrice } from '../../transcript/fact.ts'
 import { plainMarker } from './stub-text.ts'
 
-const layer = microcompact({ pressure: true })
+const layer = microcompact({ pressureClearing: true })
 const cacheEdits = { cacheEdits: true, contextEditing: false, bindsPrefix: false }
 const priceOf = (proposal: Proposal | null): ClearingPrice =>
   (proposal?.kind === 'edit' ? proposal.price : undefined) as ClearingPrice
@@ -38,7 +38,7 @@ describe('time-based clearing', () => {
 
   it('[Z12] keeps at least one result whatever is asked, and leaves calls and their inputs', () => {
     const { scribe, places } = eight()
-    const proposal = scribe.settle(microcompact({ keep: 0 }), idle(scribe))
+    const proposal = scribe.settle(microcompact({ keepResults: 0 }), idle(scribe))
     expect(stubbed(proposal)).toEqual(places.slice(0, 7))
     const calls = [...scribe.fold.parts()].filter((part) => part.blocks[0]?.type === 'tool_use')
     expect(calls).toHaveLength(8)
@@ -68,7 +68,7 @@ describe('time-based clearing', () => {
 
   it('[Z13] can be switched off by itself', () => {
     const { scribe } = eight()
-    expect(microcompact({ timeBased: false }).decide(scribe.view(), idle(scribe))).toBeNull()
+    expect(microcompact({ timeClearing: false }).decide(scribe.view(), idle(scribe))).toBeNull()
   })
 })
 
@@ -238,10 +238,10 @@ describe('cached clearing', () => {
     const now = scribe.now()
     for (const by of [budget({ now }), warm({ now, isMain: false }), warm({ now, isWarm: false })])
       expect(deleted(layer.decide(scribe.view(), by))).toEqual([])
-    expect(deleted(microcompact({ cached: false }).decide(scribe.view(), warm({ now })))).toEqual([])
+    expect(deleted(microcompact({ cachedClearing: false }).decide(scribe.view(), warm({ now })))).toEqual([])
     const native = { ...cacheEdits, contextEditing: true }
     expect(
-      microcompact({ native: true }).decide(scribe.view(), warm({ now, capabilities: native })),
+      microcompact({ nativeClearing: true }).decide(scribe.view(), warm({ now, capabilities: native })),
     ).toBeNull()
   })
 

@@ -13,24 +13,24 @@ import type { PolicyOf } from './tool-policy.ts'
 
 export interface MicrocompactOptions {
   readonly policyOf?: PolicyOf | undefined
-  readonly timeBased?: boolean | undefined
+  readonly timeClearing?: boolean | undefined
   /** At the threshold old results go before a text stands for anything; off unless set. */
-  readonly pressure?: boolean | undefined
-  readonly cached?: boolean | undefined
+  readonly pressureClearing?: boolean | undefined
+  readonly cachedClearing?: boolean | undefined
   /** The server clears by itself; then cached clearing and the economy leave it to that. */
-  readonly native?: boolean | undefined
-  readonly keep?: number | undefined
+  readonly nativeClearing?: boolean | undefined
+  readonly keepResults?: number | undefined
   readonly idleMs?: number | undefined
   readonly digestChars?: number | undefined
 }
 
 interface Settings {
   readonly policyOf: PolicyOf | undefined
-  readonly timeBased: boolean
-  readonly pressure: boolean
-  readonly cached: boolean
-  readonly native: boolean
-  readonly keep: number
+  readonly timeClearing: boolean
+  readonly pressureClearing: boolean
+  readonly cachedClearing: boolean
+  readonly nativeClearing: boolean
+  readonly keepResults: number
   readonly idleMs: number
   readonly digestChars: number
 }
@@ -50,11 +50,11 @@ export function microcompact(options: MicrocompactOptions = {}): Layer {
   const { clearing } = defaults
   const settings: Settings = {
     policyOf: options.policyOf,
-    timeBased: options.timeBased ?? true,
-    pressure: options.pressure ?? false,
-    cached: options.cached ?? true,
-    native: options.native ?? false,
-    keep: Math.max(1, options.keep ?? clearing.keep),
+    timeClearing: options.timeClearing ?? true,
+    pressureClearing: options.pressureClearing ?? false,
+    cachedClearing: options.cachedClearing ?? true,
+    nativeClearing: options.nativeClearing ?? false,
+    keepResults: Math.max(1, options.keepResults ?? clearing.keep),
     idleMs: options.idleMs ?? clearing.idleMs,
     digestChars: options.digestChars ?? clearing.digestChars,
   }
@@ -122,7 +122,7 @@ function declined(view: View, budget: Budget, survey: Survey, settings: Settings
 function choose(view: View, budget: Budget, survey: Survey, settings: Settings): Choice {
   const nominated = nominate(survey, settings)
   if (!budget.isWarm && budget.boundaryDue === true) return nothing
-  if (settings.timeBased && isIdle(survey, budget, settings))
+  if (settings.timeClearing && isIdle(survey, budget, settings))
     return relieved(view, budget, survey, settings, {
       kind: 'time',
       chosen: nominated,
@@ -135,26 +135,26 @@ function choose(view: View, budget: Budget, survey: Survey, settings: Settings):
       return relieved(view, budget, survey, settings, {
         kind: 'cached',
         chosen: nominated,
-        why: `${active} results are active; the server deletes all but the newest ${settings.keep} from its cache`,
+        why: `${active} results are active; the server deletes all but the newest ${settings.keepResults} from its cache`,
       })
     return nothing
   }
-  if (pressed && settings.pressure)
+  if (pressed && settings.pressureClearing)
     return relieved(view, budget, survey, settings, pressure(view, budget, nominated))
-  if (settings.native && budget.capabilities.contextEditing) return nothing
-  return economy(view, budget, survey, nominated, settings.pressure)
+  if (settings.nativeClearing && budget.capabilities.contextEditing) return nothing
+  return economy(view, budget, survey, nominated, settings.pressureClearing)
 }
 
 /** A choice with what pressure adds to it, where it may. */
 const relieved = (view: View, budget: Budget, survey: Survey, settings: Settings, choice: Choice): Choice =>
-  settings.pressure ? underPressure(view, budget, survey, choice) : choice
+  settings.pressureClearing ? underPressure(view, budget, survey, choice) : choice
 
 const nothing: Choice = { kind: 'economy', chosen: [], why: '' }
 const minute = 60_000
 
 /** All but the newest; what stands in the view again goes even among those. */
-function nominate(survey: Survey, { keep }: Settings): readonly Candidate[] {
-  const kept = new Set(survey.candidates.filter((candidate) => !candidate.isRepeated).slice(-keep))
+function nominate(survey: Survey, { keepResults }: Settings): readonly Candidate[] {
+  const kept = new Set(survey.candidates.filter((candidate) => !candidate.isRepeated).slice(-keepResults))
   return survey.candidates.filter((candidate) => !kept.has(candidate))
 }
 
@@ -165,12 +165,12 @@ function isIdle({ lastAnswerAt }: Survey, budget: Budget, { idleMs }: Settings):
 /** Local bytes stay as they are, and the server is told what to leave out of its cache. */
 function canDelete(budget: Budget, settings: Settings): boolean {
   return (
-    settings.cached &&
+    settings.cachedClearing &&
     budget.capabilities.cacheEdits &&
     budget.isMain &&
     budget.isWarm &&
     !budget.cacheLost &&
-    !(settings.native && budget.capabilities.contextEditing)
+    !(settings.nativeClearing && budget.capabilities.contextEditing)
   )
 }
 
@@ -241,7 +241,8 @@ function expired(
   remote: readonly Candidate[],
   settings: Settings,
 ): readonly Candidate[] {
-  const isGone = !budget.isWarm || budget.cacheLost || !budget.capabilities.cacheEdits || !settings.cached
+  const isGone =
+    !budget.isWarm || budget.cacheLost || !budget.capabilities.cacheEdits || !settings.cachedClearing
   if (isGone) return remote
   return view.changedFrom === null ? [] : remote.filter(({ part }) => part.from >= view.changedFrom!)
 }
