@@ -18,8 +18,9 @@ if (!('groupBy' in Map)) {
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A limit against hanging, not a measure of speed: the machine may be very busy.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Real processes, terminals and clocks on a machine that others use too: one more try, and whoever needed it is named.
     retry: process.env['CI'] ? 1 : 0,
     reporters: process.env['CI']
