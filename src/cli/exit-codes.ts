@@ -1,4 +1,6 @@
 // How `pal` ends, for scripts that look (docs/cli.md). A command that cannot go on hands up a refusal with its code.
+import type { Io } from './terminal/io.ts'
+import { safeLine } from './terminal/safe-text.ts'
 
 export const exits = {
   done: 0,
@@ -23,6 +25,12 @@ export interface Refusal {
 }
 
 export const refuse = (exit: Exit, message: string): Refusal => ({ ok: false, exit, message })
+
+/** Says a refusal on the error stream, and ends with its code. */
+export function complain(io: Pick<Io, 'err'>, refusal: Refusal): Exit {
+  io.err(`pal: ${safeLine(refusal.message)}\n`)
+  return refusal.exit
+}
 
 /** The code for a failure of engine or turn, by its stable word. */
 export function exitFor(code: string): Exit {

@@ -1,18 +1,19 @@
 // `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
 import { machineFileSystem } from '../disk/fs.ts'
-import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
+import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
+import type { Office } from '../forks/agents/index.ts'
+import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import type { Settings } from '../settings/schema.ts'
-import { exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
-import type { Io } from './terminal/io.ts'
-import { findSession, newestSession } from './session-lookup.ts'
+import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
+import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
+import { findSession, newestSession } from './session-lookup.ts'
+import type { Io } from './terminal/io.ts'
 import { safeLine } from './terminal/safe-text.ts'
-import { scriptedNotice, startEmbedded } from './scripted.ts'
-import { turnsBeside, typesFor } from './workplace/agents.ts'
+import { scriptedNotice, startEmbedded } from './workplace/access.ts'
 import { keptRules } from './workplace/kept-rules.ts'
-import { loadExtensions, type Loaded } from './extensions/load.ts'
 import {
   instructionRefusal,
   openWorkplace,
@@ -22,8 +23,8 @@ import {
   type Workplace,
 } from './workplace/workplace.ts'
 
-/** What a talk needs, in one turn or in many. */
-export interface TalkOptions {
+/** What a conversation needs, in one turn or in many. */
+export interface ConversationOptions {
   readonly isVerbose: boolean
   readonly continue: boolean
   readonly resume?: string | undefined
@@ -38,7 +39,7 @@ export interface TalkOptions {
   readonly settings: Settings
 }
 
-export interface PromptOptions extends TalkOptions {
+export interface PromptOptions extends ConversationOptions {
   readonly words: readonly string[]
   readonly format: Format
 }
@@ -52,19 +53,19 @@ export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
 export type PresetMore = Pick<PresetOptions, 'listen' | 'askUser' | 'interactive' | 'store'>
 
 /** The engine at a place, with everything that was loaded for it. */
-export interface Opened {
+export interface OpenedPreset {
   readonly place: Workplace
   readonly preset: Preset
-  readonly loaded: Loaded
+  readonly loaded: LoadedExtensions
   close(): Promise<void>
 }
 
 /** Opens the engine for this place, does the work, and stops all of it afterwards. */
 export async function withPreset(
   io: Io,
-  options: TalkOptions,
+  options: ConversationOptions,
   more: PresetMore,
-  work: (place: Workplace, preset: Preset, loaded: Loaded) => Promise<Exit>,
+  work: (place: Workplace, preset: Preset, loaded: LoadedExtensions) => Promise<Exit>,
 ): Promise<Exit> {
   const opened = await openPreset(io, options, more)
   if (typeof opened === 'number') return opened
@@ -76,7 +77,11 @@ export async function withPreset(
 }
 
 /** The engine for this place, with the scripted model where no other can be reached; or how `pal` ends without it. */
-export async function openPreset(io: Io, options: TalkOptions, more: PresetMore): Promise<Opened | Exit> {
+export async function openPreset(
+  io: Io,
+  options: ConversationOptions,
+  more: PresetMore,
+): Promise<OpenedPreset | Exit> {
   const place = await openWorkplace(io, options)
   if (!place.ok) return complain(io, place)
   showProblems(place)
@@ -151,7 +156,7 @@ async function converse(
     })
     const before = session.spent()
     for await (const event of session.send(prompt, abort.signal)) reporter.event(event)
-    for await (const event of turnsBeside(preset.agents, session, abort.signal)) reporter.event(event)
+    for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
     await session.close()
     const { forkTokens, forkDollars } = session.spent()
     const beside = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
@@ -169,12 +174,30 @@ async function converse(
   }
 }
 
+/** After a turn: waits for agents that end by themselves, and lets the model take what they bring, until none is left. */
+async function* agentTurns(office: Office, session: Session, signal: AbortSignal): AsyncGenerator<LiveEvent> {
+  for (;;) {
+    await office.settled(session.id, signal)
+    if (signal.aborted || !session.unfinished()) return
+    let outcome = 'failed'
+    for await (const event of session.goOn(signal)) {
+      if (event.type === 'turn-end') ({ outcome } = event)
+      yield event
+    }
+    if (outcome !== 'done') return
+  }
+}
+
 export function exitOf({ outcome, failure }: Pick<PromptResult, 'outcome' | 'failure'>): Exit {
   if (outcome === 'done') return exits.done
   return outcome === 'aborted' ? exits.interrupted : exitFor(failure?.code ?? '')
 }
 
-export async function openSession(preset: Preset, options: TalkOptions, io: Io): Promise<Session | Refusal> {
+export async function openSession(
+  preset: Preset,
+  options: ConversationOptions,
+  io: Io,
+): Promise<Session | Refusal> {
   const { engine, store } = preset
   if (options.resume === undefined && !options.continue) return engine.open()
   const found =
@@ -214,9 +237,4 @@ function unknownRules(place: Workplace, preset: Preset): Refusal | null {
   if (own.length > 0) return refuse(exits.usage, message(own.map(({ text }) => text)))
   if (unknown.length > 0) place.io.err(`pal: ${safeLine(message(unknown.map(({ text }) => text)))}\n`)
   return null
-}
-
-export function complain(io: Io, refusal: Refusal): Exit {
-  io.err(`pal: ${safeLine(refusal.message)}\n`)
-  return refusal.exit
 }

@@ -8,13 +8,13 @@ declare const PAL_VERSION: string
 const cache: { readonly enableCompileCache?: () => unknown } = module
 cache.enableCompileCache?.()
 
-const words = process.argv.slice(2)
-if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+const args = process.argv.slice(2)
+if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   process.stdout.write(`${PAL_VERSION}\n`)
 } else {
   const [{ processIo }, { runProgram }] = await Promise.all([
     import('./terminal/io.ts'),
     import('./program.ts'),
   ])
-  process.exitCode = await runProgram(processIo(), words, PAL_VERSION)
+  process.exitCode = await runProgram(processIo(), args, PAL_VERSION)
 }

@@ -7,9 +7,9 @@
 // Everything that is said on the way goes to the error stream, so that a pipe holds the answer and nothing else.
 import type { Failure } from '../transcript/store.ts'
 import type { LiveEvent } from '../engine/live.ts'
-import { failureWords } from './terminal/failure-words.ts'
+import { failureText } from './terminal/event-text.ts'
 import type { Io } from './terminal/io.ts'
-import { progressLine } from './terminal/progress.ts'
+import { progressLine } from './terminal/event-text.ts'
 import { safeJson, safeLine, safeText } from './terminal/safe-text.ts'
 
 export const formats = ['text', 'json', 'stream-json'] as const
@@ -122,5 +122,5 @@ export function writeResult(io: Io, format: Format, result: PromptResult): void 
     const text = safeText(result.text, { colours: io.outColours })
     io.out(text.endsWith('\n') ? text : `${text}\n`)
   }
-  if (result.failure !== null) io.err(`pal: ${failureWords(result.failure)}\n`)
+  if (result.failure !== null) io.err(`pal: ${failureText(result.failure)}\n`)
 }

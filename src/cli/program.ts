@@ -1,35 +1,27 @@
-// The words of the command line, in one parser: what is not a command is a prompt, and after `--` everything
+// The command line, in one parser: what is not a command is a prompt, and after `--` everything
 // is text. Each command is loaded when it is asked for.
 import { Command, CommanderError } from 'commander'
+import type { RunCommand } from './arguments/flags.ts'
+import { addLabCommands } from './arguments/lab-commands.ts'
+import { addMemoryCommands } from './arguments/memory-commands.ts'
+import { addPrompt, promptCommand } from './arguments/prompt.ts'
+import { addSessionCommands } from './arguments/session-commands.ts'
 import { exits, type Exit } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
-import type { Ends } from './arguments/flags.ts'
-import { addChanging, addGoingBack, addImport, addKeeping } from './arguments/session-commands.ts'
-import { addLooking } from './arguments/read-commands.ts'
-import { addPlaying } from './arguments/lab-commands.ts'
-import { addPrompt, promptCommand } from './arguments/prompt.ts'
-import { addDreaming, addRemembering } from './arguments/memory-commands.ts'
-import { addReplay } from './arguments/replaying.ts'
 
-export async function runProgram(io: Io, words: readonly string[], version: string): Promise<Exit> {
+export async function runProgram(io: Io, args: readonly string[], version: string): Promise<Exit> {
   let exit: Exit = exits.done
-  const ends: Ends = (run) => run().then((code) => void (exit = code))
+  const run: RunCommand = (command) => command().then((code) => void (exit = code))
   const program = baseProgram(io, version)
-  addPrompt(program, io, ends)
-  addLooking(program, io, ends)
-  addChanging(program, io, ends)
-  addGoingBack(program, io, ends)
-  addImport(program, io, ends)
-  addKeeping(program, io, ends)
-  addRemembering(program, io, ends)
-  addDreaming(program, io, ends)
-  addPlaying(program, io, ends)
-  addReplay(program, io, ends)
-  const first = words[0] ?? ''
+  addPrompt(program, io, run)
+  addSessionCommands(program, io, run)
+  addMemoryCommands(program, io, run)
+  addLabCommands(program, io, run)
+  const first = args[0] ?? ''
   const isCommand = program.commands.some((command) => command.name() === first)
   const isHelp = ['help', '--help', '-h', '--version', '-V'].includes(first)
   try {
-    await program.parseAsync(isCommand || isHelp ? words : [promptCommand, ...words], { from: 'user' })
+    await program.parseAsync(isCommand || isHelp ? args : [promptCommand, ...args], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     return error.exitCode === 0 ? exits.done : exits.usage

@@ -1,14 +1,32 @@
-// Finding a session: by its id, by the beginning of it, or the newest. Forks lie in the same store and are passed over.
+// Finding a session of the project: by its id, by the beginning of it, or the newest. Forks lie in the same store and are
+// passed over.
+import { projectStore } from '../preset.ts'
 import { defaults } from '../settings/defaults.ts'
+import { textIn } from '../transcript/content.ts'
 import { isKnown, isRealInput, type FactOf } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
-import { exits, refuse, type Refusal } from './exit-codes.ts'
-import { textIn } from '../transcript/content.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
+import type { Io } from './terminal/io.ts'
+import { openWorkplace, type ProjectFlags, type Workplace } from './workplace/workplace.ts'
 
-export type Found = { readonly ok: true; readonly session: SessionId } | Refusal
+/** The session named, or the newest, given to `show`; what stands in the way is said. */
+export async function showSession(
+  io: Io,
+  id: string | undefined,
+  flags: ProjectFlags,
+  show: (place: Workplace, store: Store, session: SessionId, json: boolean) => Promise<Exit>,
+): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const store = projectStore(place)
+  const found = id === undefined ? await newestSession(store) : await findSession(store, id)
+  return found.ok ? show(place, store, found.session, flags.json ?? false) : complain(io, found)
+}
 
-export async function newestSession(store: Store): Promise<Found> {
+type SessionLookup = { readonly ok: true; readonly session: SessionId } | Refusal
+
+export async function newestSession(store: Store): Promise<SessionLookup> {
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
     const opening = await openingOf(store, item.session)
@@ -17,7 +35,7 @@ export async function newestSession(store: Store): Promise<Found> {
   return refuse(exits.session, 'there is no session in this project to go on with. Start one with pal -p "…"')
 }
 
-export async function findSession(store: Store, wanted: string): Promise<Found> {
+export async function findSession(store: Store, wanted: string): Promise<SessionLookup> {
   const matches: SessionId[] = []
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)

@@ -1,25 +1,19 @@
-// What the words of the command line are made of: a command of its own, and the arguments read and checked.
-import { type Command, InvalidArgumentError } from 'commander'
+// What the arguments of every command are made of: a subcommand, and the values of options, read and checked.
+import { InvalidArgumentError, type Command } from 'commander'
 import { splitRules } from '../../settings/rule-list.ts'
 import { check, keys, type Settings } from '../../settings/schema.ts'
 import type { Exit } from '../exit-codes.ts'
 
 /** Runs a command and keeps its exit code. */
-export type Ends = (run: () => Promise<Exit>) => Promise<void>
+export type RunCommand = (command: () => Promise<Exit>) => Promise<void>
 
-/** What every command that looks at a project takes. */
-export interface LookFlags {
-  readonly json?: boolean
-  readonly all?: boolean
-  readonly cwd?: string
-}
-
-export function child(program: Command, name: string, about: string): Command {
+export function subcommand(program: Command, name: string, about: string): Command {
   return program.command(name).description(about).allowExcessArguments(false)
 }
 
-export const looking = (program: Command, name: string, about: string): Command =>
-  child(program, name, about).option('--json', 'as JSON').option('--cwd <folder>', 'the project')
+/** A command about a project. */
+export const projectCommand = (program: Command, name: string, about: string): Command =>
+  subcommand(program, name, about).option('--json', 'as JSON').option('--cwd <folder>', 'the project')
 
 export function wholeNumber(text: string): number {
   const value = Number(text)

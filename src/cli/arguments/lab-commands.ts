@@ -1,23 +1,18 @@
-// Commands that play: the demo, the simulator.
+// Commands that need no model: the demo, the simulator, and replays of recorded sessions.
 import { Option, type Command } from 'commander'
+import type { SimulateFlags } from '../commands/simulate.ts'
+import type { ReplayArguments } from '../replay/replay.ts'
 import type { Io } from '../terminal/io.ts'
-import { child, port, type Ends } from './flags.ts'
+import { port, subcommand, wholeNumber, type RunCommand } from './flags.ts'
 
-interface SimulateFlags {
-  readonly port?: number
-  readonly script?: string
-  readonly recorded?: string
-  readonly mode?: 'good' | 'lazy' | 'wrong' | 'hostile'
-}
-
-export function addPlaying(program: Command, io: Io, ends: Ends): void {
-  child(program, 'demo', 'a whole coding task, offline, with a scripted model and real tools').action(() =>
-    ends(async () => (await import('../demo/demo.ts')).demo(io)),
+export function addLabCommands(program: Command, io: Io, run: RunCommand): void {
+  subcommand(program, 'demo', 'a whole coding task, offline, with a scripted model and real tools').action(
+    () => run(async () => (await import('../demo/demo.ts')).demo(io)),
   )
-  child(program, 'start', 'the agent where a model can be reached, the demo where none can').action(() =>
-    ends(async () => (await import('../demo/start.ts')).start(io)),
+  subcommand(program, 'start', 'the agent where a model can be reached, the demo where none can').action(() =>
+    run(async () => (await import('../demo/demo.ts')).start(io)),
   )
-  child(program, 'simulate', 'a local Messages API that answers from rules, a script or a recording')
+  subcommand(program, 'simulate', 'a local Messages API that answers from rules, a script or a recording')
     .option('--port <n>', 'where it listens; any free port when left out', port)
     .option('--script <file>', 'a task script that the model follows')
     .option('--recorded <file>', 'a list of messages (JSON) that is played back')
@@ -30,6 +25,39 @@ export function addPlaying(program: Command, io: Io, ends: Ends): void {
       ]),
     )
     .action((flags: SimulateFlags) =>
-      ends(async () => (await import('../commands/simulate.ts')).simulate(io, flags)),
+      run(async () => (await import('../commands/simulate.ts')).simulate(io, flags)),
+    )
+  addReplay(program, io, run)
+}
+
+function addReplay(program: Command, io: Io, run: RunCommand): void {
+  subcommand(
+    program,
+    'replay',
+    'recorded sessions under other policies: what they cost, and what stays in sight',
+  )
+    .argument('[path]', 'a recording, or a folder of them; without one your own sessions on this machine')
+    .option('--own', 'your own sessions of Claude Code, Codex and pi; nothing is written there')
+    .option('--since <day>', 'with your own: those of this day and later, as 2026-11-01 or 7d')
+    .option('--limit <n>', 'with your own: at most so many of the newest', wholeNumber)
+    .option('--sample', 'sessions that are made up, for where there are no others')
+    .option(
+      '--policy <names>',
+      'names or files of policies, with commas between; or all, dial, layers, texts',
+    )
+    .option('--against <name>', 'compare with this one of them, session by session')
+    .option('--window <tokens>', 'the context window', wholeNumber)
+    .option('--model <name>', 'the model whose prices and rules hold; recorded: of each its own')
+    .option('--report <file>', 'write a page that shows it all')
+    .option('--json', 'as JSON')
+    .option('--jobs <n>', 'processes that share the work', wholeNumber)
+    .addOption(new Option('--worker', 'play what standard input says').hideHelp())
+    .action((path: string | undefined, flags: Omit<ReplayArguments, 'path'>) =>
+      run(async () => {
+        const { replayCommand } = await import('../replay/replay.ts')
+        const script = process.argv[1]
+        const self = script === undefined ? null : [process.execPath, script]
+        return replayCommand({ path, ...flags }, { ...io, self })
+      }),
     )
 }

@@ -1,38 +1,36 @@
-// The words of `pal memory` and `pal dream`.
+// `pal memory` and `pal dream`.
 import { Option, type Command } from 'commander'
-import type { Io } from '../terminal/io.ts'
-import { looking, wholeNumber, type Ends } from './flags.ts'
-import type { MemoryFlags } from '../commands/memory/open.ts'
 import type { DreamFlags } from '../commands/dream.ts'
-import type { ForgetFlags } from '../commands/memory/forget.ts'
+import type { MemoryFlags } from '../commands/memory/open.ts'
+import type { ForgetFlags } from '../commands/memory/versions.ts'
+import type { Io } from '../terminal/io.ts'
+import { projectCommand, wholeNumber, type RunCommand } from './flags.ts'
 
-export function addRemembering(program: Command, io: Io, ends: Ends): void {
+export function addMemoryCommands(program: Command, io: Io, run: RunCommand): void {
   const memory = scoped(
-    looking(program, 'memory', 'what is remembered, where it came from, and what waits for you'),
+    projectCommand(program, 'memory', 'what is remembered, where it came from, and what waits for you'),
   )
     .option('--why', 'what a session is told before the first message, and from where')
     .action((flags: MemoryFlags & { why?: boolean }) =>
-      ends(async () => (await import('../commands/memory/list.ts')).memory(io, flags)),
+      run(async () => (await import('../commands/memory/list.ts')).memory(io, flags)),
     )
-  const child = (name: string, about: string): Command => scoped(looking(memory, name, about))
+  const child = (name: string, about: string): Command => scoped(projectCommand(memory, name, about))
   const flagsOf = (command: Command): MemoryFlags => command.optsWithGlobals()
   child('show', 'one memory, with where it came from')
     .argument('<name>')
     .action((name: string, _: object, command: Command) =>
-      ends(async () => (await import('../commands/memory/list.ts')).showMemory(io, name, flagsOf(command))),
+      run(async () => (await import('../commands/memory/list.ts')).showMemory(io, name, flagsOf(command))),
     )
   child('log', 'every version, of one memory or of all')
     .argument('[name]')
     .action((name: string | undefined, _: object, command: Command) =>
-      ends(async () =>
-        (await import('../commands/memory/versions.ts')).logMemory(io, name, flagsOf(command)),
-      ),
+      run(async () => (await import('../commands/memory/versions.ts')).logMemory(io, name, flagsOf(command))),
     )
   child('diff', 'what a version changed; the newest when left out')
     .argument('<name>')
     .argument('[version]', 'as pal memory log lists it', wholeNumber)
     .action((name: string, version: number | undefined, _: object, command: Command) =>
-      ends(async () =>
+      run(async () =>
         (await import('../commands/memory/versions.ts')).diffMemory(io, name, version, flagsOf(command)),
       ),
     )
@@ -40,7 +38,7 @@ export function addRemembering(program: Command, io: Io, ends: Ends): void {
     .argument('<name>')
     .argument('[version]', 'as pal memory log lists it', wholeNumber)
     .action((name: string, version: number | undefined, _: object, command: Command) =>
-      ends(async () =>
+      run(async () =>
         (await import('../commands/memory/versions.ts')).revertMemory(io, name, version, flagsOf(command)),
       ),
     )
@@ -52,8 +50,8 @@ export function addRemembering(program: Command, io: Io, ends: Ends): void {
     .option('--session <id>', 'everything learnt in this session')
     .option('--source <name>', 'everything that came from this address, host, path or tool')
     .action((name: string | undefined, _: object, command: Command) =>
-      ends(async () =>
-        (await import('../commands/memory/forget.ts')).forgetMemory(
+      run(async () =>
+        (await import('../commands/memory/versions.ts')).forgetMemory(
           io,
           name,
           command.optsWithGlobals<ForgetFlags>(),
@@ -65,30 +63,31 @@ export function addRemembering(program: Command, io: Io, ends: Ends): void {
     .option('--transcripts', 'also what was said in earlier sessions')
     .option('--expand <place>', 'the turns around one that was found')
     .action((words: readonly string[], _: object, command: Command) =>
-      ends(async () =>
-        (await import('../commands/memory/search.ts')).searchMemory(io, words, command.optsWithGlobals()),
+      run(async () =>
+        (await import('../commands/memory/list.ts')).searchMemory(io, words, command.optsWithGlobals()),
       ),
     )
   child('review', 'what waits for you: held writes, and files that something else changed').action(
     (_: object, command: Command) =>
-      ends(async () => (await import('../commands/memory/review.ts')).review(io, flagsOf(command))),
+      run(async () => (await import('../commands/memory/review.ts')).review(io, flagsOf(command))),
   )
   for (const how of ['accept', 'reject'] as const) {
     child(how, how === 'accept' ? 'let what waits count, by its number or file' : 'put what waits aside')
       .argument('[names...]')
       .option('--all', 'everything that waits')
       .action((names: readonly string[], _: object, command: Command) =>
-        ends(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
+        run(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
       )
   }
+  addDream(program, io, run)
 }
 
-export function addDreaming(program: Command, io: Io, ends: Ends): void {
-  scoped(looking(program, 'dream', 'put the memories in order across sessions: join, date, retire'))
+function addDream(program: Command, io: Io, run: RunCommand): void {
+  scoped(projectCommand(program, 'dream', 'put the memories in order across sessions: join, date, retire'))
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--undo', 'take the last one back, whole')
     .action((flags: DreamFlags) =>
-      ends(async () => (await import('../commands/dream.ts')).runDream(io, flags)),
+      run(async () => (await import('../commands/dream.ts')).runDream(io, flags)),
     )
 }
 

@@ -1,11 +1,11 @@
-// The words of a prompt and of a talk: everything that is no command.
+// The arguments of a prompt and of a conversation: everything that is no command.
 import { Option, type Command } from 'commander'
 import type { Settings } from '../../settings/schema.ts'
 import { permissionModes } from '../../tools/permission/verdict.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { formats, type Format } from '../output.ts'
 import type { Io } from '../terminal/io.ts'
-import { child, setting, thresholdIn, ruleTexts, type Ends } from './flags.ts'
+import { subcommand, setting, thresholdIn, ruleTexts, type RunCommand } from './flags.ts'
 
 export const promptCommand = 'prompt'
 
@@ -32,8 +32,8 @@ interface PromptFlags {
   readonly requireTrust?: boolean
 }
 
-export function addPrompt(program: Command, io: Io, ends: Ends): void {
-  child(program, promptCommand, 'one prompt; the word itself is left out: pal -p "…"')
+export function addPrompt(program: Command, io: Io, run: RunCommand): void {
+  subcommand(program, promptCommand, 'one prompt; the word itself is left out: pal -p "…"')
     .usage('[options] [--] [words...]')
     .argument('[words...]', 'what to say')
     .option('-p, --print', 'answer and end; without it pal is a talk')
@@ -80,7 +80,7 @@ export function addPrompt(program: Command, io: Io, ends: Ends): void {
     .option('--require-trust', 'fail where something of this folder would be left out')
     .option('--lines', 'talk in plain lines also where the terminal can draw')
     .option('--verbose', 'show progress on the error stream also where it is no terminal')
-    .action((words: readonly string[], flags: PromptFlags) => ends(() => prompt(io, words, flags)))
+    .action((words: readonly string[], flags: PromptFlags) => run(() => prompt(io, words, flags)))
 }
 
 function noChoice(io: Io): Exit {
@@ -128,12 +128,12 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
     return (await import('../headless.ts')).runPrompt(io, { ...options, words, format: flags.outputFormat })
   if (words.length > 0) {
     io.err(
-      'pal: words need -p: pal -p "…" answers and ends; pal alone is a talk; pal --help lists the commands\n',
+      'pal: words need -p: pal -p "…" answers and run; pal alone is a talk; pal --help lists the commands\n',
     )
     return exits.usage
   }
   const chooses = flags.resume === true
   if (isForScreen(io, flags))
-    return (await import('../screen/conversation.ts')).talkOnScreen(io, options, chooses)
-  return chooses ? noChoice(io) : (await import('../line-mode/conversation.ts')).talk(io, options)
+    return (await import('../screen/conversation.ts')).converseOnScreen(io, options, chooses)
+  return chooses ? noChoice(io) : (await import('../line-mode/conversation.ts')).converseInLines(io, options)
 }

@@ -1,24 +1,27 @@
-// `pal agents`: the agents of a session as its transcript tells, looked at from outside.
+// `pal agents` and `pal tasks`: the agents of a session, and everything under way for it, read from outside: from its
+// transcript and from the file of its background commands.
+import { machineFileSystem } from '../../disk/fs.ts'
+import { machineProcesses } from '../../disk/processes.ts'
 import { nothingInBackground, type AgentRow } from '../../engine/background/agent-rows.ts'
 import { totalOf } from '../../engine/limits/spend.ts'
 import { resume } from '../../engine/opening/resume.ts'
 import { builtInTypes, type AgentType } from '../../forks/agents/index.ts'
-import { projectStore, tableOf } from '../../preset.ts'
+import { projectStore, sessionsFolder, tableOf } from '../../preset.ts'
+import { jobsFile } from '../../preset/jobs.ts'
+import { readJobs, type JobRow } from '../../tools/shell/job-board.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import { lookAt, type LookFlags } from '../look-at.ts'
-import { newestSession } from '../session-lookup.ts'
-import { typesFor } from '../workplace/agents.ts'
-import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { typesFor } from '../extensions/load.ts'
+import { newestSession, showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, moment, table, whole } from '../terminal/tables.ts'
+import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 
 /** Where no session is named and there is none yet, the types alone: a new type file can be checked before it is used. */
-export async function agents(io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> {
-  if (id !== undefined) return lookAt(io, id, flags, showAgents)
+export async function agents(io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> {
+  if (id !== undefined) return showSession(io, id, flags, showAgents)
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const store = projectStore(place)
@@ -117,3 +120,98 @@ export const typeTable = (types: readonly AgentType[] = builtInTypes): string =>
     [{ title: 'type' }, { title: 'for' }, { title: 'from' }],
     types.map(({ name, description, from }) => [name, description, from]),
   )
+
+// ---- tasks: agents that have not ended or were not handed on, background commands that run or whose end is unread ----
+
+/** One thing under way; of an agent also what its row says. */
+type Task = {
+  readonly kind: 'agent' | 'job'
+  readonly id: string
+  readonly what: string
+  readonly state: string
+  readonly since: number
+  /** Of a job that an agent started: the agent's session. */
+  readonly agent?: string | undefined
+  readonly spent?: { readonly tokens: number; readonly dollars: number } | undefined
+}
+
+export const tasks = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
+  showSession(io, id, flags, showTasks)
+
+async function showTasks(place: Workplace, store: Store, session: SessionId, json: boolean): Promise<Exit> {
+  const rows = await rowsOf(place, store, session)
+  if (rows === null) return exits.failed
+  const jobs = new Map<string, readonly JobRow[]>()
+  const ports = { fs: machineFileSystem, processes: machineProcesses }
+  for (const each of [session, ...rows.map(({ child }) => child)]) {
+    const read = await readJobs(ports, jobsFile(sessionsFolder(place.home, place.project), each))
+    if (read.ok) jobs.set(each, read.rows)
+    else complain(place.io, refuse(exits.failed, read.failure.message))
+  }
+  const found = tasksOf(session, rows, (each) => jobs.get(each) ?? [])
+  if (json) place.io.out(`${safeJson({ session, tasks: found }, 2)}\n`)
+  else place.io.out(`session ${session}\n${taskTable(found)}`)
+  return exits.done
+}
+
+/** What is under way for a session. `phrases` says what running agents are at, where somebody knows. */
+export function tasksOf(
+  session: string,
+  agents: readonly AgentRow[],
+  jobsOf: (session: string) => readonly JobRow[],
+  phrases: ReadonlyMap<string, string> = new Map(),
+): readonly Task[] {
+  const labels = new Map(agents.map(({ child, label }) => [child as string, label]))
+  const open = agents
+    .filter(({ collected }) => !collected)
+    .map((row) => ({
+      kind: 'agent' as const,
+      id: row.child,
+      what: row.name === undefined ? row.label : `${row.label} (${row.name})`,
+      state: stateOf(row, phrases.get(row.child)),
+      since: row.since,
+      ...(row.spent === undefined ? {} : { spent: row.spent }),
+    }))
+  const jobs = [session, ...labels.keys()].flatMap((each) =>
+    jobsOf(each)
+      .filter(({ end, looked }) => end === null || !looked)
+      .map(({ id, command, since, end, pid, orphaned }) => ({
+        kind: 'job' as const,
+        id,
+        what: each === session ? command : `${command} (of ${labels.get(each)})`,
+        state: jobState(end, pid, orphaned),
+        since,
+        ...(each === session ? {} : { agent: each }),
+      })),
+  )
+  return [...open, ...jobs]
+}
+
+function jobState(end: string | null, pid: number, orphaned = false): string {
+  if (end !== null) return `${end}, not looked at yet`
+  return orphaned ? `running as process ${pid}, though its program is gone` : 'running'
+}
+
+export function taskTable(tasks: readonly Task[]): string {
+  if (tasks.length === 0) return 'nothing is under way\n'
+  return table(
+    [
+      { title: 'task' },
+      { title: 'kind' },
+      { title: 'what' },
+      { title: 'since' },
+      { title: 'state' },
+      { title: 'tokens', right: true },
+      { title: 'cost', right: true },
+    ],
+    tasks.map(({ id, kind, what, since, state, spent }) => [
+      id,
+      kind,
+      what,
+      moment(since),
+      state,
+      spent === undefined ? '' : whole(spent.tokens),
+      spent === undefined ? '' : dollars(spent.dollars),
+    ]),
+  )
+}

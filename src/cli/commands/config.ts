@@ -1,20 +1,27 @@
-// `pal config`: the settings in force and who set each; one looked at, set or unset in the user's own file. What takes
-// effect later says so: the words and tools of a session are fixed when it begins.
+// What is kept of the user. `pal config`: the settings in force and who set each; one of them shown, set or unset in the
+// user's own file. What takes effect later says so: the prompt and tools of a session are fixed when it begins.
+// `pal login` and `pal logout`: an API key, kept and forgotten.
 import { join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { settingsName } from '../../settings/load.ts'
 import { check, isKey, keys, type Key } from '../../settings/schema.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import { readText } from '../workplace/files.ts'
-import { openWorkplace, showProblems, uniqueText, type Workplace } from '../workplace/workplace.ts'
-import type { LookFlags } from '../look-at.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
+import { credentialsFile, forgetKey, keepKey } from '../workplace/access.ts'
+import { readText } from '../workplace/files.ts'
+import {
+  homeOf,
+  openWorkplace,
+  showProblems,
+  uniqueText,
+  type ProjectFlags,
+  type Workplace,
+} from '../workplace/workplace.ts'
 
-export interface ConfigFlags extends LookFlags {
+export interface ConfigFlags extends ProjectFlags {
   readonly unset?: boolean | undefined
 }
 
@@ -133,4 +140,26 @@ function objectIn(text: string): Record<string, unknown> | null {
   } catch {
     return null
   }
+}
+
+export async function login(io: Io): Promise<Exit> {
+  const typed = io.inIsTerminal ? { ok: true as const, text: await io.secret('API key: ') } : await io.piped()
+  if (!typed.ok) return complain(io, refuse(exits.usage, typed.why))
+  const key = (typed.text ?? '').trim()
+  if (key === '' || /\s/.test(key))
+    return complain(io, refuse(exits.usage, 'that is no key: it must be one word. Nothing was kept'))
+  const home = homeOf(io)
+  const kept = await keepKey(machineFileSystem, home, key, uniqueText)
+  if (!kept.ok)
+    return complain(io, refuse(exits.failed, `the key could not be kept: ${kept.failure.message}`))
+  io.out(`The key is kept in ${credentialsFile(home)}, for you only. pal logout forgets it.\n`)
+  return exits.done
+}
+
+export async function logout(io: Io): Promise<Exit> {
+  const forgotten = await forgetKey(machineFileSystem, homeOf(io))
+  if (!forgotten.ok)
+    return complain(io, refuse(exits.failed, `the key could not be removed: ${forgotten.failure.message}`))
+  io.out(forgotten.had ? 'The key is forgotten.\n' : 'No key was kept.\n')
+  return exits.done
 }

@@ -1,23 +1,29 @@
-// `pal context`: what a session's context holds, from the last request really sent.
-import { tableOf } from '../../preset.ts'
+// `pal context`: what a session's context holds, from the last request really sent. It is composed again from the
+// transcript and broken down by where each block came from.
+import { lookUp, windowOf, wireModelId, type ModelTable } from '../../model/models.ts'
+import type { WireBlock, WireRequest, WireThinking } from '../../model/wire.ts'
+import { modelOf, tableOf } from '../../preset.ts'
 import { thinkingOf } from '../../preset/choices.ts'
-import { modelOf } from '../../preset.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
+import { Fold } from '../../projection/fold.ts'
+import { taggingOf } from '../../projection/layers/snip.ts'
+import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
+import type { View, ViewBlock } from '../../projection/view.ts'
+import { createComposer } from '../../request/compose.ts'
+import { isKnown, type FactOf, type Usage } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import { lineageOf, readLine } from '../../transcript/lineage.ts'
+import type { Store } from '../../transcript/store.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { lookAt, type LookFlags } from '../look-at.ts'
-import { lastRequest, type SentRequest } from './sent-request.ts'
-import { breakdown, type Row } from './breakdown.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { bar, percent, table, whole } from '../terminal/tables.ts'
-import type { Workplace } from '../workplace/workplace.ts'
-import type { SessionId } from '../../transcript/ids.ts'
-import type { Store } from '../../transcript/store.ts'
+import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 
 const barWidth = 24
 
-export const context = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
-  lookAt(io, id, flags, showContext)
+export const context = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
+  showSession(io, id, flags, showContext)
 
 export async function showContext(
   { io, settings }: Workplace,
@@ -73,3 +79,203 @@ ${isExact ? 'Composed again from the transcript, the request has the same hash a
 `
 }
 const windowBlocks = 60
+
+// ---- the request ----
+
+interface RequestSettings {
+  readonly models: ModelTable
+  /** For a session that has sent nothing yet. */
+  readonly model: string
+  readonly window?: number | undefined
+  readonly thinking?: WireThinking | undefined
+  readonly effort?: string | undefined
+}
+
+interface SentRequest {
+  readonly ok: true
+  readonly body: string
+  readonly view: View
+  readonly model: string
+  readonly window: number
+  /** Size of the prompt. */
+  readonly tokens: number
+  readonly counted: 'provider' | 'estimate'
+  readonly isExact: boolean
+}
+
+/**
+ * The last request, composed again. It must have the hash that was written down when it was sent; where settings have
+ * changed since, it may not, and that is said.
+ */
+async function lastRequest(
+  store: Store,
+  session: SessionId,
+  settings: RequestSettings,
+): Promise<SentRequest | { readonly ok: false; readonly why: string }> {
+  const line = await lineageOf(store, session)
+  if (!line.ok) return { ok: false, why: line.failure.message }
+  const last = await lastSent(store, session)
+  const fold = new Fold()
+  const range = last === null ? {} : { to: last.sent.upTo }
+  for await (const item of readLine(store, line.links, range)) {
+    if (item.kind === 'failed') return { ok: false, why: item.failure.message }
+    if (item.kind === 'entry') fold.push(item.entry)
+  }
+  const view = fold.view()
+  const model = last?.sent.model ?? wireModelId(settings.model)
+  const outcome = createComposer({ tag: taggingOf(view) }).compose(view, {
+    model,
+    maxTokens: 1,
+    bindsPrefix: lookUp(settings.models, model)?.capabilities.bindsPrefix ?? false,
+    lifetime: last === null ? '5m' : (last.sent.lifetime ?? null),
+    thinking: settings.thinking,
+    effort: settings.effort,
+  })
+  if (!outcome.ok) return { ok: false, why: `the session holds no request: ${outcome.why}` }
+  const { usage } = last ?? {}
+  return {
+    ok: true,
+    body: outcome.composed.body,
+    view,
+    model,
+    window: windowOf({
+      model: wireModelId(settings.model) === model ? settings.model : model,
+      table: settings.models,
+      override: settings.window,
+    }).tokens,
+    tokens: usage === undefined ? view.tokens : usage.input + usage.cacheRead + usage.cacheWrite,
+    counted: usage === undefined ? 'estimate' : 'provider',
+    isExact: outcome.composed.hash === last?.sent.hash,
+  }
+}
+
+/** The newest request and what its answer reported, read from the end. */
+async function lastSent(
+  store: Store,
+  session: SessionId,
+): Promise<{ readonly sent: FactOf<'request-sent'>; readonly usage: Usage | undefined } | null> {
+  let usage: Usage | undefined
+  for await (const item of store.readBack(session)) {
+    if (item.kind === 'failed') return null
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type === 'assistant-message') usage = fact.usage
+    if (fact.type === 'request-sent') return { sent: fact, usage }
+  }
+  return null
+}
+
+// ---- what it holds ----
+
+interface Row {
+  readonly source: string
+  readonly blocks: number
+  readonly tokens: number
+}
+
+interface Weight {
+  blocks: number
+  weight: number
+}
+
+/**
+ * By source. Law: the rows are made of the request's own bytes, every block of it stands in exactly one row, and the
+ * tokens sum to the size that was given.
+ */
+function breakdown(body: string, view: View, total: number): readonly Row[] {
+  const request = JSON.parse(body) as WireRequest
+  const weights = new Map<string, Weight>()
+  const add = (source: string, weight: number): void => {
+    const row = weights.get(source) ?? { blocks: 0, weight: 0 }
+    weights.set(source, { blocks: row.blocks + 1, weight: row.weight + weight })
+  }
+  addSystem(request, view, add)
+  for (const tool of request.tools ?? []) add(`tool ${tool.name}`, estimateText(JSON.stringify(tool)))
+  const known = originsOf(view)
+  for (const { role, content } of request.messages) {
+    const blocks: readonly WireBlock[] =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : content
+    for (const block of blocks) add(sourceOf(role, block, known), estimateBlocks([block as ViewBlock]))
+  }
+  return scaled(weights, total)
+}
+
+type Add = (source: string, weight: number) => void
+
+function addSystem(request: WireRequest, view: View, add: Add): void {
+  const { system } = request
+  if (system === undefined) return
+  if (typeof system === 'string') return add('system prompt', estimateText(system))
+  const sides = (['static', 'dynamic'] as const).filter((side) =>
+    view.sections.some((section) => section.side === side),
+  )
+  for (const [at, block] of system.entries())
+    add(`system, ${sides[at] ?? 'more'} part`, estimateText(JSON.stringify(block)))
+}
+
+interface Origins {
+  /** Texts in user messages that are not the user's own words. */
+  readonly texts: ReadonlyMap<string, string>
+  /** Results by call: of which tool, and which layer replaced them. */
+  readonly results: ReadonlyMap<string, string>
+  readonly tools: ReadonlyMap<string, string>
+}
+
+function originsOf(view: View): Origins {
+  const texts = new Map<string, string>()
+  const results = new Map<string, string>()
+  const tools = new Map<string, string>()
+  if (view.reminder !== null) texts.set(view.reminder, 'instruction files')
+  for (const message of view.messages) {
+    for (const part of message.parts) {
+      const source =
+        part.by !== null ? `edits by ${part.by}` : part.kind === 'injected' ? 'attachments' : null
+      for (const block of part.blocks) {
+        if (block.type === 'tool_use' && 'name' in block) tools.set(block.id, block.name)
+        if (block.type === 'tool_result' && 'tool_use_id' in block)
+          results.set(block.tool_use_id, source ?? `results of ${part.tool ?? 'a tool'}`)
+        if (block.type === 'text' && 'text' in block && source !== null) texts.set(block.text, source)
+      }
+    }
+  }
+  return { texts, results, tools }
+}
+
+/** What Snip names a message by; a block of its own. */
+const tag = /^\[id:\w+\]$/
+
+function sourceOf(role: string, block: WireBlock, known: Origins): string {
+  const text = block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : null
+  if (text !== null && tag.test(text)) return 'ids of messages'
+  if (text !== null && known.texts.has(text)) return known.texts.get(text)!
+  if (block.type === 'tool_result')
+    return known.results.get(String(block['tool_use_id'])) ?? 'results of a tool'
+  if (block.type === 'thinking' || block.type === 'redacted_thinking') return 'reasoning'
+  if (block.type === 'tool_use') return 'calls of tools'
+  if (role === 'assistant') return 'answers'
+  return 'your words'
+}
+
+/** Whole tokens that sum to the total: what rounding leaves goes to those who lost most by it. */
+function scaled(weights: ReadonlyMap<string, Weight>, total: number): readonly Row[] {
+  const sum = [...weights.values()].reduce((all, { weight }) => all + weight, 0)
+  const exact = [...weights].map(([source, { blocks, weight }]) => ({
+    source,
+    blocks,
+    share: sum === 0 ? 0 : (weight / sum) * total,
+  }))
+  const left = total - exact.reduce((all, { share }) => all + Math.floor(share), 0)
+  const raised = new Set(
+    exact
+      .toSorted((a, b) => (b.share % 1) - (a.share % 1))
+      .slice(0, left)
+      .map(({ source }) => source),
+  )
+  return exact
+    .map(({ source, blocks, share }) => ({
+      source,
+      blocks,
+      tokens: Math.floor(share) + (raised.has(source) ? 1 : 0),
+    }))
+    .toSorted((a, b) => b.tokens - a.tokens)
+}

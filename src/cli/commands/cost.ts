@@ -1,18 +1,17 @@
 // `pal cost`: what each turn of a session cost and why, from what the provider reported. Forks are added where they ended.
-import { lookUp, price } from '../../model/models.ts'
+import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { tableOf } from '../../preset.ts'
 import { describeCause, type BreakCause } from '../../request/break-report.ts'
+import { textIn } from '../../transcript/content.ts'
 import { isEditing, isKnown, isRealInput, type Entry, type Fact, type Usage } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import type { ModelTable } from '../../model/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
+import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { lookAt, type LookFlags } from '../look-at.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, percent, table, whole } from '../terminal/tables.ts'
-import type { Workplace } from '../workplace/workplace.ts'
-import { textIn } from '../../transcript/content.ts'
+import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 
 interface TurnCost {
   readonly turn: number
@@ -29,8 +28,8 @@ interface TurnCost {
   readonly why: string[]
 }
 
-export const cost = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
-  lookAt(io, id, flags, showCost)
+export const cost = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
+  showSession(io, id, flags, showCost)
 
 export async function showCost(
   { io, settings }: Workplace,

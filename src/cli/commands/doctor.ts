@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { attempt, machineFileSystem, makeFolders } from '../../disk/fs.ts'
-import { findProgram } from '../../disk/programs.ts'
 import { lockOwner } from '../../disk/lock.ts'
+import { findProgram } from '../../disk/programs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { lookUp } from '../../model/models.ts'
 import { modelOf, projectStore, sessionsFolder, tableOf } from '../../preset.ts'
@@ -12,12 +12,10 @@ import { defaults } from '../../settings/defaults.ts'
 import { layoutOf } from '../../stores/files/layout.ts'
 import { lockOptionsOf, thisMachine } from '../../stores/files/machine.ts'
 import { findRipgrep } from '../../tools/search/ripgrep.ts'
-import { exits, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
+import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { openWorkplace, uniqueText, type Workplace } from '../workplace/workplace.ts'
-import type { LookFlags } from '../look-at.ts'
+import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 
 interface Check {
   readonly what: string
@@ -27,7 +25,7 @@ interface Check {
   readonly mend: string | null
 }
 
-export async function doctor(io: Io, flags: LookFlags): Promise<Exit> {
+export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const checks = [

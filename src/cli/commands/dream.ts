@@ -5,8 +5,8 @@ import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { undoSet } from '../../memory/sets/apply-set.ts'
 import { inMemoryStore } from '../../stores/index.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain, withPreset } from '../headless.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { withPreset } from '../headless.ts'
 import { uniqueText } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
@@ -24,9 +24,9 @@ export function runDream(io: Io, flags: DreamFlags): Promise<Exit> {
 
 function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
   const { cwd } = flags
-  const talk = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd }
+  const options = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd }
   // Nobody goes on from it, so nothing of it lies among the sessions.
-  return withPreset(io, talk, { store: inMemoryStore() }, async (_, { engine, memoryJobs }) => {
+  return withPreset(io, options, { store: inMemoryStore() }, async (_, { engine, memoryJobs }) => {
     const keeper = memoryJobs.options.keepers.find(({ place }) => place.scope === scope)
     if (keeper === undefined)
       return complain(io, refuse(exits.usage, `there are no memories of scope ${scope} here`))

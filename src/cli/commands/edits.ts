@@ -4,15 +4,15 @@ import { EditList, type DeclinedRow, type EditRow } from '../../projection/edit-
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Result, Store } from '../../transcript/store.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import { lookAt, type LookFlags } from '../look-at.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { dollars, moment, table, whole } from '../terminal/tables.ts'
+import type { ProjectFlags } from '../workplace/workplace.ts'
 
-export const edits = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
-  lookAt(io, id, flags, (place, store, session, json) => showEdits(place.io, store, session, json))
+export const edits = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
+  showSession(io, id, flags, (place, store, session, json) => showEdits(place.io, store, session, json))
 
 export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
   const read = await rowsOf(store, session)

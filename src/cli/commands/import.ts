@@ -2,22 +2,20 @@
 // what it cost elsewhere is not counted here, our own instructions hold, and secrets in results are taken out.
 import { machineFileSystem } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
+import { EngineError } from '../../engine/session.ts'
 import { importFile, toEntries } from '../../lab/index.ts'
+import { createPreset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { UserBlock } from '../../transcript/content.ts'
 import { isKnown, type Fact } from '../../transcript/fact.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
-import { createPreset } from '../../preset.ts'
-import { EngineError } from '../../engine/session.ts'
-import { exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import { openWorkplace, showProblems } from '../workplace/workplace.ts'
-import type { LookFlags } from '../look-at.ts'
+import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
+import { loadExtensions } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { loadExtensions } from '../extensions/load.ts'
+import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
-export async function importSession(io: Io, path: string, flags: LookFlags): Promise<Exit> {
+export async function importSession(io: Io, path: string, flags: ProjectFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   showProblems(place)

@@ -1,25 +1,28 @@
-// `pal messages`, `pal pin` and `pal rewind`: the messages of a session by their places, one of them kept for good, and
-// back to one of them.
-import { machineFileSystem } from '../../disk/fs.ts'
+// `pal messages`, `pal pin` and `pal rewind`: the messages of a session by their numbers, one of them kept for good, and
+// back to one of them. A rewind is a fact and removes nothing; files are restored only where asked, only those a tool of
+// ours wrote, and only where nobody changed them since.
+import { createHash } from 'node:crypto'
+import { attempt, machineFileSystem, readAt, type FileSystem } from '../../disk/fs.ts'
+import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import type { Session } from '../../engine/session.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Seq } from '../../transcript/ids.ts'
+import { beforeImageIn, beforeImageName, type BeforeImage } from '../../tools/files/before-image.ts'
+import { textIn } from '../../transcript/content.ts'
+import { isKnown } from '../../transcript/fact.ts'
+import { seq, type Seq } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import type { LookFlags } from '../look-at.ts'
-import { uniqueText } from '../workplace/workplace.ts'
-import { earlierInputs, giveFilesBack, type Earlier, type GivenBack } from './rewinding.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
+import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
 import { changing, placeIn } from './undo.ts'
 
-export interface RewindFlags extends LookFlags {
+export interface RewindFlags extends ProjectFlags {
   readonly files?: boolean | undefined
 }
 
-export const messages = (io: Io, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+export const messages = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   changing(io, id, flags, (session) => {
     const inputs = earlierInputs(session)
     if (flags.json === true) io.out(`${safeJson(inputs, 2)}\n`)
@@ -28,12 +31,12 @@ export const messages = (io: Io, id: string | undefined, flags: LookFlags): Prom
     return Promise.resolve()
   })
 
-const rowOf = ({ at, words }: Earlier): readonly string[] => [String(at), oneLine(words)]
+const rowOf = ({ at, words }: EarlierInput): readonly string[] => [String(at), oneLine(words)]
 
 export const oneLine = (words: string): string =>
   words.replaceAll(/\s+/g, ' ').trim().slice(0, defaults.cli.firstWordsChars).toWellFormed()
 
-export const pin = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+export const pin = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atMessage(io, place, id, flags, async (session, { at }) => {
     const pinned = await pinMessage(session, at)
     if (flags.json === true) io.out(`${safeJson({ session: session.id, pinned: at, release: pinned })}\n`)
@@ -43,46 +46,43 @@ export const pin = (io: Io, place: string, id: string | undefined, flags: LookFl
 export const pinnedText = (at: Seq, pinned: Seq): string =>
   `the message at ${at} stays word for word, whatever is put away; pal release ${pinned} lets it go\n`
 
-/** The words of a message; gives back the place to release it by. */
+/** Pins the text of a message; returns the number to release it by. */
 export async function pinMessage(session: Session, at: Seq): Promise<Seq> {
   return (await session.pin({ seq: at, block: 0 })).seq
 }
 
 export const rewind = (io: Io, place: string, id: string | undefined, flags: RewindFlags): Promise<Exit> =>
   atMessage(io, place, id, flags, async (session, earlier, store) => {
-    const given = await goBack(session, earlier, flags.files === true ? store : null)
-    if (flags.json === true) io.out(`${safeJson({ session: session.id, to: earlier.to, ...given }, 2)}\n`)
-    else io.out(rewoundText(earlier, given))
+    const files = await goBack(session, earlier, flags.files === true ? store : null)
+    if (flags.json === true) io.out(`${safeJson({ session: session.id, to: earlier.to, ...files }, 2)}\n`)
+    else io.out(rewoundText(earlier, files))
   })
 
 /** Back to before a message was said; files too where a store is given. */
 export async function goBack(
   session: Session,
-  { to }: Earlier,
+  { to }: EarlierInput,
   store: Store | null,
-): Promise<GivenBack | null> {
-  const given = store === null ? null : await giveFilesBack(machineFileSystem, store, session, to, uniqueText)
+): Promise<RestoredFiles | null> {
+  const files = store === null ? null : await restoreFiles(machineFileSystem, store, session, to, uniqueText)
   await session.rewind(to)
-  return given
+  return files
 }
 
-export function rewoundText({ words }: Earlier, given: GivenBack | null): string {
-  const files =
-    given === null
-      ? ''
-      : [
-          ...given.restored.map((path) => `  given back: ${path}`),
-          ...given.left.map((line) => `  left as it is: ${line}`),
-        ].join('\n')
-  return `the session is back before "${oneLine(words)}"; nothing was deleted\n${files === '' ? '' : `${files}\n`}`
+export function rewoundText({ words }: EarlierInput, files: RestoredFiles | null): string {
+  const lines = [
+    ...(files?.restored ?? []).map((path) => `  given back: ${path}\n`),
+    ...(files?.left ?? []).map((line) => `  left as it is: ${line}\n`),
+  ]
+  return `the session is back before "${oneLine(words)}"; nothing was deleted\n${lines.join('')}`
 }
 
 function atMessage(
   io: Io,
   place: string,
   id: string | undefined,
-  flags: LookFlags,
-  work: (session: Session, earlier: Earlier, store: Store) => Promise<void>,
+  flags: ProjectFlags,
+  work: (session: Session, earlier: EarlierInput, store: Store) => Promise<void>,
 ): Promise<Exit> {
   const at = placeIn(place)
   return changing(io, id, flags, async (session, { store }) => {
@@ -93,4 +93,107 @@ function atMessage(
       refuse(exits.usage, `${place} is no place of a message you can see; pal messages lists them`),
     )
   })
+}
+
+// ---- earlier messages, and what the files were then ----
+
+export interface EarlierInput {
+  /** The message, and the entry a rewind goes back to: the one before it. */
+  readonly at: Seq
+  readonly to: Seq
+  readonly words: string
+}
+
+/** What the user said, newest first, as far as it stands in the view. */
+export function earlierInputs(session: Session): readonly EarlierInput[] {
+  const inputs = [...session.view().messages].flatMap((message) =>
+    message.parts.filter((part) => part.kind === 'input'),
+  )
+  return inputs.toReversed().map(({ from, blocks }) => ({
+    at: from,
+    to: seq(from - 1),
+    words: textIn(blocks, ' '),
+  }))
+}
+
+interface RestoredFiles {
+  readonly restored: readonly string[]
+  /** With the reason. */
+  readonly left: readonly string[]
+}
+
+/** Restores files as they were at `to`. The newest change first, so that several to one file undo in turn. */
+async function restoreFiles(
+  fs: FileSystem,
+  store: Store,
+  session: Session,
+  to: Seq,
+  unique: () => string,
+): Promise<RestoredFiles> {
+  const restored = new Set<string>()
+  const left: string[] = []
+  const stopped = new Set<string>()
+  for await (const { callId, file } of changesSince(store, session, to)) {
+    const blob = await store.getBlob(session.id, beforeImageName(callId))
+    const image = blob.ok ? beforeImageIn(blob.bytes) : null
+    const path = image?.path ?? file
+    if (stopped.has(path)) continue
+    const why = image === null ? 'what it was before is not kept' : await restoreFile(fs, image, unique)
+    if (why === null) restored.add(path)
+    else {
+      // An older state must not be put over one that could not be undone.
+      stopped.add(path)
+      left.push(`${path}: ${why}`)
+    }
+  }
+  return { restored: [...restored], left }
+}
+
+async function* changesSince(
+  store: Store,
+  session: Session,
+  to: Seq,
+): AsyncGenerator<{ readonly callId: string; readonly file: string }> {
+  const failed = new Set<string>()
+  for await (const item of store.readBack(session.id)) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    if (item.entry.seq <= to) return
+    const { fact } = item.entry
+    if (fact.type === 'tool-result' && fact.isError) failed.add(fact.call)
+    if (fact.type !== 'assistant-message') continue
+    for (const block of fact.content.toReversed()) {
+      if (block.type !== 'tool_use' || !('input' in block) || failed.has(block.id)) continue
+      const file = block.input['file_path']
+      if ((block.name === 'Edit' || block.name === 'Write') && typeof file === 'string')
+        yield { callId: block.id, file }
+    }
+  }
+}
+
+/** Null when it was put back, else why not. */
+async function restoreFile(fs: FileSystem, image: BeforeImage, unique: () => string): Promise<string | null> {
+  const { path, before, after } = image
+  const now = await attempt(`reading ${path}`, async () => {
+    const file = await fs.open(path, 'read')
+    try {
+      const { bytes, mode } = await file.stat()
+      if (bytes > defaults.tools.editFileBytes) return { hash: '', mode }
+      return {
+        hash: createHash('sha256')
+          .update(await readAt(file, 0, bytes))
+          .digest('hex'),
+        mode,
+      }
+    } finally {
+      await file.close()
+    }
+  })
+  if (!now.ok) return now.failure.message
+  if (now.hash !== after) return 'it was changed by somebody else since'
+  if (before !== null) {
+    const put = await replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })
+    return put.ok ? null : put.failure.message
+  }
+  const removed = await attempt(`removing ${path}`, async () => ({ was: await removeIfThere(fs, path) }))
+  return removed.ok ? null : removed.failure.message
 }

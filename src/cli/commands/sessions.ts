@@ -1,18 +1,16 @@
 // `pal sessions`: what there is in this project, newest first. Reads the beginning of each session only.
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import type { Io } from '../terminal/io.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { openingOf } from '../session-lookup.ts'
+import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole } from '../terminal/tables.ts'
-import { openWorkplace } from '../workplace/workplace.ts'
+import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
 
-export interface SessionsFlags {
-  readonly json?: boolean | undefined
+export interface SessionsFlags extends ProjectFlags {
+  /** Forks too, and without end. */
   readonly all?: boolean | undefined
-  readonly cwd?: string | undefined
 }
 
 interface Listed {

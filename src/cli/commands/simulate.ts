@@ -2,9 +2,8 @@
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { createSimulator, recorded, ruleModel, type Mode } from '../../simulator/index.ts'
-import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { readText } from '../workplace/files.ts'
-import { complain } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
 
 export interface SimulateFlags {

@@ -1,8 +1,7 @@
 // `pal trust`: shows what of this folder would act, and lets exactly that act. On a terminal it asks; a script that runs
 // it has decided.
 import { machineFileSystem } from '../../disk/fs.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { revealed } from '../terminal/approval-text.ts'

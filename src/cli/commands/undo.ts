@@ -1,24 +1,22 @@
 // `pal undo` and `pal release`: changes to what a session shows, made by hand. Each becomes the writer of the session for
 // as long as it takes; nobody is asked anything over the network.
-import { createPreset, type Preset } from '../../preset.ts'
 import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
+import { createPreset, type Preset } from '../../preset.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
-import { exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
-import { findSession, newestSession } from '../session-lookup.ts'
+import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
-import { openWorkplace, showProblems } from '../workplace/workplace.ts'
+import { findSession, newestSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { percent, whole } from '../terminal/tables.ts'
-import type { LookFlags } from '../look-at.ts'
+import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
-export const undo = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+export const undo = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, (session, target) => takeBack(io, session, target, flags.json ?? false))
 
-export const release = (io: Io, place: string, id: string | undefined, flags: LookFlags): Promise<Exit> =>
+export const release = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, async (session, target) => {
     await session.release(target)
     if (flags.json === true) io.out(`${safeJson({ session: session.id, released: target })}\n`)
@@ -71,7 +69,7 @@ function atPlace(
   io: Io,
   place: string,
   id: string | undefined,
-  flags: LookFlags,
+  flags: ProjectFlags,
   work: (session: Session, target: Seq) => Promise<void>,
 ): Promise<Exit> {
   const target = placeIn(place)
@@ -86,7 +84,7 @@ function atPlace(
 export async function changing(
   io: Io,
   id: string | undefined,
-  flags: LookFlags,
+  flags: ProjectFlags,
   work: (session: Session, preset: Preset) => Promise<Exit | void>,
 ): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })

@@ -1,41 +1,41 @@
-// `/agents` and `/tasks` in a talk: show, follow, message, stop and merge. The functions take words and give lines, so
-// that a screen can use them as they are.
+// `/agents` and `/tasks`: show, follow, message, stop and merge. The functions take text and write lines, so that a screen
+// can use them as they are.
 import { forOthers } from '../../disk/redact.ts'
 import type { Session } from '../../engine/session.ts'
 import { gitIn, mergeBranch, type Worker } from '../../forks/agents/index.ts'
+import type { JobLook } from '../../forks/memory/index.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
-import { agentTable, typeTable, withSpent } from '../commands/agents.ts'
-import { tasksOf, taskTable } from '../commands/tasks.ts'
-import { memoryJobTable, stopMemoryJob } from './memory-jobs.ts'
+import { agentTable, tasksOf, taskTable, typeTable, withSpent } from '../commands/agents.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
-import { looking, type Scene } from './context.ts'
+import { moment } from '../terminal/tables.ts'
+import { withSession, type CommandContext } from './context.ts'
 
 export const agentsUsage = '/agents [follow|stop|merge|approve ID | tell|reject ID TEXT]'
 
-export async function agentsCommand(scene: Scene, rest: string): Promise<Exit> {
+export async function agentsCommand(context: CommandContext, rest: string): Promise<Exit> {
   const [, action = '', word = '', text = ''] = /^(\S*)\s*(\S*)\s*([\s\S]*)$/.exec(rest) ?? []
-  return looking(scene, async (session) => {
-    if (action === '') return show(scene, session)
-    if (action === 'merge') return merge(scene, session, word)
-    const worker = scene.preset.agents.find(session.id, word)
+  return withSession(context, async (session) => {
+    if (action === '') return show(context, session)
+    if (action === 'merge') return merge(context, session, word)
+    const worker = context.preset.agents.find(session.id, word)
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined
     if (act === undefined)
-      return wrong(scene, `there is no /agents ${safeLine(action)}; write ${agentsUsage}`)
-    if (worker === null) return wrong(scene, `no agent ${safeLine(word)} is running; /agents lists them`)
-    return act(scene, worker, text)
+      return wrong(context, `there is no /agents ${safeLine(action)}; write ${agentsUsage}`)
+    if (worker === null) return wrong(context, `no agent ${safeLine(word)} is running; /agents lists them`)
+    return act(context, worker, text)
   })
 }
 
 /** What is under way: agents, commands in the background, jobs on memories, and what waits in the mailbox. */
-export async function tasksCommand(scene: Scene, rest: string): Promise<Exit> {
+export async function tasksCommand(context: CommandContext, rest: string): Promise<Exit> {
   const [, id] = /^stop\s+(\S+)$/u.exec(rest) ?? []
-  const { preset, place } = scene
-  if (id !== undefined) return (await stopJob(scene, id)) ? exits.done : stopMemoryJob(scene, id)
-  return looking(scene, async (session) => {
+  const { preset, place } = context
+  if (id !== undefined) return (await stopJob(context, id)) ? exits.done : stopMemoryJob(context, id)
+  return withSession(context, async (session) => {
     const rows = (each: string) => preset.board.rows(each)
     const agents = await withSpent(place, preset.store, session.agents())
-    place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(scene, session))))
+    place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(context, session))))
     place.io.out(memoryJobTable(preset.memoryJobs.board.looks()))
     if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
     return exits.done
@@ -43,64 +43,64 @@ export async function tasksCommand(scene: Scene, rest: string): Promise<Exit> {
 }
 
 /** A command in the background, of the session or of one of its agents. */
-async function stopJob(scene: Scene, id: string): Promise<boolean> {
-  const session = scene.begun()
+async function stopJob(context: CommandContext, id: string): Promise<boolean> {
+  const session = context.begun()
   if (session === null) return false
   for (const each of [session.id, ...session.agents().map(({ child }) => child)]) {
-    if (!(await scene.preset.board.stop(each, id))) continue
-    scene.place.io.out(`${safeLine(id)} is stopped\n`)
+    if (!(await context.preset.board.stop(each, id))) continue
+    context.place.io.out(`${safeLine(id)} is stopped\n`)
     return true
   }
   return false
 }
 
-type Act = (scene: Scene, worker: Worker, text: string) => Promise<Exit>
+type Act = (context: CommandContext, worker: Worker, text: string) => Promise<Exit>
 
 const actions: Readonly<Record<string, Act>> = {
   follow,
-  stop: async (scene, worker) => {
-    await scene.preset.agents.stop(worker, 'the user stopped it')
-    scene.place.io.out(`${worker.child} is stopped; what it had is handed on with the next turn\n`)
+  stop: async (context, worker) => {
+    await context.preset.agents.stop(worker, 'the user stopped it')
+    context.place.io.out(`${worker.child} is stopped; what it had is handed on with the next turn\n`)
     return exits.done
   },
-  tell: (scene, worker, text) => tell(scene, worker, text, { kind: 'message' }),
-  approve: async (scene, worker) => {
+  tell: (context, worker, text) => tell(context, worker, text, { kind: 'message' }),
+  approve: async (context, worker) => {
     const about = { kind: 'plan-approval-response', approve: true } as const
-    const exit = await tell(scene, worker, 'The user approved your plan.', about)
+    const exit = await tell(context, worker, 'The user approved your plan.', about)
     if (exit === exits.done) worker.awaitsPlan = false
     return exit
   },
-  reject: (scene, worker, text) =>
-    tell(scene, worker, text, { kind: 'plan-approval-response', approve: false }),
+  reject: (context, worker, text) =>
+    tell(context, worker, text, { kind: 'plan-approval-response', approve: false }),
 }
 const summaryChars = 80
 
 async function tell(
-  scene: Scene,
+  context: CommandContext,
   worker: Worker,
   text: string,
   kind: { readonly kind: 'message' | 'plan-approval-response'; readonly approve?: boolean },
 ): Promise<Exit> {
-  if (text.trim() === '') return wrong(scene, `write ${agentsUsage}`)
+  if (text.trim() === '') return wrong(context, `write ${agentsUsage}`)
   const about = { summary: text.replace(/\s+/g, ' ').slice(0, summaryChars), text, ...kind }
-  const sent = await scene.preset.agents.send(worker.parent.id, `session:${worker.child}`, about)
-  if (!sent.ok) return wrong(scene, sent.why)
-  scene.place.io.out(
+  const sent = await context.preset.agents.send(worker.parent.id, `session:${worker.child}`, about)
+  if (!sent.ok) return wrong(context, sent.why)
+  context.place.io.out(
     `sent to ${safeLine(worker.about.name ?? worker.about.label)}; it comes at its next round\n`,
   )
   return exits.done
 }
 
-async function show(scene: Scene, session: Session): Promise<Exit> {
-  const { agents, store } = scene.preset
-  const rows = await withSpent(scene.place, store, session.agents())
-  scene.place.io.out(`${agentTable(rows, phrasesOf(scene, session))}\n${typeTable(agents.options.types)}`)
+async function show(context: CommandContext, session: Session): Promise<Exit> {
+  const { agents, store } = context.preset
+  const rows = await withSpent(context.place, store, session.agents())
+  context.place.io.out(`${agentTable(rows, phrasesOf(context, session))}\n${typeTable(agents.options.types)}`)
   return exits.done
 }
 
 /** What it did last and does now, until it ends or the next line is typed. */
-async function follow(scene: Scene, worker: Worker): Promise<Exit> {
-  const { io } = scene.place
+async function follow(context: CommandContext, worker: Worker): Promise<Exit> {
+  const { io } = context.place
   const stop = new AbortController()
   const stopListening = io.onInterrupt(() => stop.abort())
   try {
@@ -116,28 +116,28 @@ async function follow(scene: Scene, worker: Worker): Promise<Exit> {
   return exits.done
 }
 
-async function merge(scene: Scene, session: Session, word: string): Promise<Exit> {
+async function merge(context: CommandContext, session: Session, word: string): Promise<Exit> {
   const row = session.agents().find(({ child, label, name }) => [child, label, name].includes(word))
   if (row?.worktree === undefined)
-    return wrong(scene, `${safeLine(word)} is no agent with a worktree; /agents lists them`)
-  if (row.state === 'running') return wrong(scene, `${safeLine(word)} is still running`)
-  const git = gitIn(commandEnvironment(scene.place.io.environment), [
-    scene.place.project.root,
-    scene.place.project.cwd,
+    return wrong(context, `${safeLine(word)} is no agent with a worktree; /agents lists them`)
+  if (row.state === 'running') return wrong(context, `${safeLine(word)} is still running`)
+  const git = gitIn(commandEnvironment(context.place.io.environment), [
+    context.place.project.root,
+    context.place.project.cwd,
   ])
-  const merged = await mergeBranch(git, scene.place.project.root, row.worktree.branch)
+  const merged = await mergeBranch(git, context.place.project.root, row.worktree.branch)
   if (!merged.ok) {
     const where = merged.conflicts.length === 0 ? '' : ` Both changed ${merged.conflicts.join(', ')}.`
     return wrong(
-      scene,
+      context,
       `${safeLine(row.worktree.branch)} was not merged, and nothing was changed:${where} ${safeLine(merged.why)}`,
     )
   }
-  scene.place.io.out(`merged ${merged.files.length} files: ${safeLine(merged.files.join(', '))}\n`)
+  context.place.io.out(`merged ${merged.files.length} files: ${safeLine(merged.files.join(', '))}\n`)
   return exits.done
 }
 
-const phrasesOf = ({ preset }: Scene, { id }: Session): ReadonlyMap<string, string> =>
+const phrasesOf = ({ preset }: CommandContext, { id }: Session): ReadonlyMap<string, string> =>
   new Map(
     preset.agents.looks(id).flatMap(({ child, phrase, isIdle, awaitsPlan }) => {
       if (isIdle) return [[child, awaitsPlan ? 'waits for its plan to be approved' : 'waits for messages']]
@@ -145,7 +145,51 @@ const phrasesOf = ({ preset }: Scene, { id }: Session): ReadonlyMap<string, stri
     }) as readonly (readonly [string, string])[],
   )
 
-function wrong(scene: Scene, message: string): Exit {
-  scene.place.io.err(`pal: ${message}\n`)
+function wrong(context: CommandContext, message: string): Exit {
+  context.place.io.err(`pal: ${message}\n`)
   return exits.usage
+}
+
+// ---- memory jobs ----
+
+const jobNames = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
+
+/** One block a job: what it is and does, what it called, what it changed, and what it said last. */
+function memoryJobTable(jobs: readonly JobLook[]): string {
+  return jobs.map(blockOf).join('')
+}
+
+function blockOf({
+  id,
+  kind,
+  since,
+  state,
+  phase,
+  tools,
+  refused,
+  files,
+  told,
+  turns,
+  tokens,
+}: JobLook): string {
+  const calls = Object.entries(tools).map(([name, count]) => `${name} ${count}`)
+  const now = state === 'running' ? `running, ${phase}` : state
+  return [
+    `${id}: ${jobNames[kind]}, ${now}, since ${moment(since)}, ${tokens} tokens`,
+    ...(calls.length === 0
+      ? []
+      : [`  calls: ${calls.join(', ')}${refused.length === 0 ? '' : `; ${refused.length} refused`}`]),
+    ...(files.length === 0 ? [] : [`  files: ${files.join(', ')}`]),
+    ...told.map((line) => `  ${line}`),
+    ...turns.slice(-1).flatMap((said) => (said === '' ? [] : [`  said: ${said}`])),
+  ]
+    .map((line) => `${safeLine(line)}\n`)
+    .join('')
+}
+
+function stopMemoryJob({ place, preset }: CommandContext, id: string): Promise<Exit> {
+  const isStopped = preset.memoryJobs.board.stop(id)
+  if (isStopped) place.io.out(`${safeLine(id)} is being stopped; nothing it had not written yet is written\n`)
+  else place.io.err(`pal: no job ${safeLine(id)} is running; /tasks lists them\n`)
+  return Promise.resolve(isStopped ? exits.done : exits.usage)
 }

@@ -1,26 +1,26 @@
-// The commands of a talk: a word after a slash. They look at the session or change what it shows; nothing of them
-// reaches the model. What they write goes to the `Io` of the scene's place, wherever that shows it.
+// The commands of a conversation: a word after a slash. They read the session or change what it shows; nothing of them
+// reaches the model. What they write goes to the `Io` of the context's place, wherever that shows it.
 import { lookUp } from '../../model/models.ts'
-import { describeCompaction, placeIn, takeBack } from '../commands/undo.ts'
 import { showConfig } from '../commands/config.ts'
 import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
+import { describeCompaction, placeIn, takeBack } from '../commands/undo.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import { commandWords, type Loaded } from '../extensions/load.ts'
+import { commandWords, type LoadedExtensions } from '../extensions/load.ts'
 import { aboutOf } from '../extensions/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { agentsCommand, agentsUsage, tasksCommand } from './agent-commands.ts'
+import { withSession, type CommandContext } from './context.ts'
 import { pinCommand, resumeCommand, rewindCommand } from './history-commands.ts'
 import { permissionsCommand } from './permission-commands.ts'
-import { looking, type Scene } from './context.ts'
 import { trustCommand } from './trust-commands.ts'
 
 interface Command {
   /** How it is written, for the list. */
   readonly usage: string
   readonly about: string
-  run(scene: Scene, rest: string): Promise<Exit>
+  run(context: CommandContext, rest: string): Promise<Exit>
 }
 
 const done = (work: () => void): Promise<Exit> => {
@@ -37,26 +37,29 @@ const commands: Readonly<Record<string, Command>> = {
   context: {
     usage: '/context',
     about: 'what the last request held',
-    run: (scene) => looking(scene, ({ id }) => showContext(scene.place, scene.preset.store, id, false)),
+    run: (context) =>
+      withSession(context, ({ id }) => showContext(context.place, context.preset.store, id, false)),
   },
   cost: {
     usage: '/cost',
     about: 'what each turn cost, and why',
-    run: (scene) => looking(scene, ({ id }) => showCost(scene.place, scene.preset.store, id, false)),
+    run: (context) =>
+      withSession(context, ({ id }) => showCost(context.place, context.preset.store, id, false)),
   },
   edits: {
     usage: '/edits',
     about: 'everything that left the context, with its number',
-    run: (scene) => looking(scene, ({ id }) => showEdits(scene.place.io, scene.preset.store, id, false)),
+    run: (context) =>
+      withSession(context, ({ id }) => showEdits(context.place.io, context.preset.store, id, false)),
   },
   undo: { usage: '/undo N', about: 'take the removal with this number back', run: undo },
   compact: {
     usage: '/compact [TEXT]',
     about: 'put the older part away; TEXT says what you want to find again',
-    run: (scene, rest) =>
-      looking(scene, async (session) => {
+    run: (context, rest) =>
+      withSession(context, async (session) => {
         const made = await session.compact(rest === '' ? {} : { instructions: rest })
-        scene.place.io.out(describeCompaction(made))
+        context.place.io.out(describeCompaction(made))
         return exits.done
       }),
   },
@@ -74,9 +77,9 @@ const commands: Readonly<Record<string, Command>> = {
   clear: {
     usage: '/clear',
     about: 'begin a new session; the old one stays',
-    run: async (scene) => {
-      await scene.change(null)
-      scene.place.io.out('a new session; /resume goes back to another\n')
+    run: async (context) => {
+      await context.change(null)
+      context.place.io.out('a new session; /resume goes back to another\n')
       return exits.done
     },
   },
@@ -107,61 +110,65 @@ const commands: Readonly<Record<string, Command>> = {
       const flags = { cwd: place.project.cwd }
       return rest === ''
         ? (await import('../commands/memory/list.ts')).memory(place.io, flags)
-        : (await import('../commands/memory/search.ts')).searchMemory(place.io, rest.split(/\s+/), flags)
+        : (await import('../commands/memory/list.ts')).searchMemory(place.io, rest.split(/\s+/), flags)
     },
   },
   config: {
     usage: '/config [KEY [VALUE]]',
     about: 'the settings in force; or look at one, or set it',
-    run: (scene, rest) => {
+    run: (context, rest) => {
       const [, key, value] = /^(\S+)?\s*([\s\S]*)$/.exec(rest) ?? []
-      return showConfig(scene.place, key, value === '' ? undefined : value, {})
+      return showConfig(context.place, key, value === '' ? undefined : value, {})
     },
   },
   model: { usage: '/model NAME', about: 'who answers from now on', run: setModel },
-  quit: { usage: '/quit', about: 'leave; pal --continue goes on', run: (scene) => done(() => scene.leave()) },
+  quit: {
+    usage: '/quit',
+    about: 'leave; pal --continue goes on',
+    run: (context) => done(() => context.leave()),
+  },
 }
 
-async function undo(scene: Scene, rest: string): Promise<Exit> {
-  const { io } = scene.place
+async function undo(context: CommandContext, rest: string): Promise<Exit> {
+  const { io } = context.place
   const target = placeIn(rest)
   if (target === null) {
     io.err('pal: /undo wants the number of an edit; /edits lists them\n')
     return exits.usage
   }
-  return looking(scene, async (session) => {
+  return withSession(context, async (session) => {
     await takeBack(io, session, target, false)
     return exits.done
   })
 }
 
-async function setModel(scene: Scene, name: string): Promise<Exit> {
-  const { io } = scene.place
+async function setModel(context: CommandContext, name: string): Promise<Exit> {
+  const { io } = context.place
   if (name === '' || /\s/.test(name)) {
     io.err('pal: /model wants the name of one model\n')
     return exits.usage
   }
-  await (await scene.session()).setModel(name)
-  const known = lookUp(scene.preset.models, name) !== null
+  await (await context.session()).setModel(name)
+  const known = lookUp(context.preset.models, name) !== null
   io.out(`${safeLine(name)} answers from now on\n`)
   if (!known) io.err('pal: its window and prices are not known here; see models in the settings\n')
   return exits.done
 }
 
-export async function runCommand(scene: Scene, line: string): Promise<Exit> {
+export async function runCommand(context: CommandContext, line: string): Promise<Exit> {
   const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-  if (command !== undefined) return command.run(scene, rest.trim())
-  const own = scene.loaded.commands.find((page) => page.name === name)
-  if (own !== undefined) return scene.turn(commandWords(own, rest))
-  scene.place.io.err(
+  if (command !== undefined) return command.run(context, rest.trim())
+  const own = context.loaded.commands.find((page) => page.name === name)
+  if (own !== undefined) return context.turn(commandWords(own, rest))
+  context.place.io.err(
     `pal: there is no command /${safeLine(name)}; /help lists them. To say it to the model begin with //\n`,
   )
   return exits.usage
 }
 
 /** Each with how it is written, for lists and completion. */
-export const commandList = (loaded: Loaded): readonly Pick<Command, 'usage' | 'about'>[] => [
+export const commandList = (loaded: LoadedExtensions): readonly Pick<Command, 'usage' | 'about'>[] => [
   ...Object.values(commands),
   // A name of ours cannot be taken.
   ...loaded.commands
@@ -169,7 +176,7 @@ export const commandList = (loaded: Loaded): readonly Pick<Command, 'usage' | 'a
     .map((page) => ({ usage: `/${page.name}`, about: aboutOf(page) })),
 ]
 
-const helpText = (loaded: Loaded): string => {
+const helpText = (loaded: LoadedExtensions): string => {
   const width = Math.max(...commandList(loaded).map(({ usage }) => usage.length))
   const lines = commandList(loaded).map(({ usage, about }) => `  ${usage.padEnd(width)}  ${about}`)
   return `${lines.join('\n')}

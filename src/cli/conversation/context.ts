@@ -1,15 +1,16 @@
-// Where a command of a talk stands: the place, the preset, the session, and what a person can be asked for.
+// The context of a command in a conversation: the workplace, the preset, the session, and what a person can be asked.
 import type { Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
-import { exits, type Exit } from '../exit-codes.ts'
-import type { Loaded } from '../extensions/load.ts'
 import type { SessionId } from '../../transcript/ids.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import type { LoadedExtensions } from '../extensions/load.ts'
+import type { Change } from '../terminal/change.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 
-export interface Scene {
+export interface CommandContext {
   readonly place: Workplace
   readonly preset: Preset
-  readonly loaded: Loaded
+  readonly loaded: LoadedExtensions
   /** The session, begun if there is none yet. */
   session(): Promise<Session>
   /** The same, or null as long as nothing was said. */
@@ -22,7 +23,7 @@ export interface Scene {
   /** Lets a person choose; left out where nobody can. */
   readonly choose?: (<T>(title: string, choices: readonly Choice<T>[]) => Promise<T | null>) | undefined
   /** Asks for a decision about something that is shown whole; left out where nobody can be asked. */
-  readonly decide?: (<T>(question: Decision<T>) => Promise<T | null>) | undefined
+  readonly decide?: (<T>(question: KeyedQuestion<T>) => Promise<T | null>) | undefined
   /** Opens everything anew with what is trusted now; the session goes on. */
   reload(): Promise<void>
   /** Puts words where the person types; left out where that cannot be. */
@@ -33,18 +34,40 @@ export interface Choice<T> {
   readonly value: T
   readonly label: string
   readonly about?: string | undefined
+  /** A key that selects it. */
+  readonly key?: string | undefined
+  /** Confirming it opens a text field; the answer is made from what is written there. */
+  readonly withText?: ((text: string) => T) | undefined
 }
 
-export interface Decision<T> {
+/** A question with answers to choose from. */
+export interface Question<T> {
+  readonly title: string
+  /** What is to be judged, shown whole; empty where nothing is. */
+  readonly subject: string
+  /** What is to be judged as a change of a file, shown in place of the subject. */
+  readonly change?: Change | undefined
+  readonly choices: readonly Choice<T>[]
+  /** Said below the choices. */
+  readonly note?: string | undefined
+}
+
+/** Asked where answers are given by a letter. */
+export interface KeyedQuestion<T> {
   readonly title: string
   readonly subject: string
-  readonly choices: readonly (Choice<T> & { readonly key: string })[]
+  readonly choices: readonly KeyedChoice<T>[]
 }
 
+export type KeyedChoice<T> = Choice<T> & { readonly key: string }
+
 /** For what needs a session in which something was said. */
-export async function looking(scene: Scene, look: (session: Session) => Promise<Exit>): Promise<Exit> {
-  const session = scene.begun()
+export async function withSession(
+  context: CommandContext,
+  look: (session: Session) => Promise<Exit>,
+): Promise<Exit> {
+  const session = context.begun()
   if (session !== null) return look(session)
-  scene.place.io.err('pal: nothing has been said yet\n')
+  context.place.io.err('pal: nothing has been said yet\n')
   return exits.usage
 }

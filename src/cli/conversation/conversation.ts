@@ -1,16 +1,16 @@
-// A talk without its looks: one session, at most one turn, and input that waits for it. The line mode and the screen
+// A conversation without its looks: one session, at most one turn, and input that waits for it. The line mode and the screen
 // show the same conversation; neither knows the other. Law: what was typed while a turn ran is durable before it is
 // acknowledged, and reaches the model once.
-import { EngineError, type Input, type Session } from '../../engine/session.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
+import { EngineError, type Input, type Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { exitFor, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
-import { exitOf, openSession, type TalkOptions } from '../headless.ts'
+import { exitOf, openSession, type ConversationOptions, type OpenedPreset } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
 
 /** What is expected to fail, with the code a script gets. */
-export class Refused extends Error {
+export class RefusedError extends Error {
   readonly exit: Exit
   constructor(refusal: Refusal) {
     super(refusal.message)
@@ -18,11 +18,11 @@ export class Refused extends Error {
   }
 }
 
-export type Acted = { readonly ok: true; readonly exit: Exit } | Refusal
+export type WorkOutcome = { readonly ok: true; readonly exit: Exit } | Refusal
 
 export class Conversation {
   readonly #preset: Preset
-  readonly #options: TalkOptions
+  readonly #options: ConversationOptions
   readonly #io: Io
   #session: Promise<Session> | null = null
   #opened: Session | null = null
@@ -34,7 +34,7 @@ export class Conversation {
   /** Sessions that were left, while what was said in them is still looked through. */
   readonly #left = new Map<Session, Promise<void>>()
 
-  constructor(preset: Preset, options: TalkOptions, io: Io) {
+  constructor(preset: Preset, options: ConversationOptions, io: Io) {
     this.#preset = preset
     this.#options = options
     this.#io = io
@@ -60,7 +60,7 @@ export class Conversation {
 
   async #open(): Promise<Session> {
     const opened = await openSession(this.#preset, this.#options, this.#io)
-    if ('exit' in opened) throw new Refused(opened)
+    if ('exit' in opened) throw new RefusedError(opened)
     this.#opened = opened
     return opened
   }
@@ -111,11 +111,11 @@ export class Conversation {
     this.#queued = 0
     try {
       const { signal } = this.#abort
-      const exit = await heard(start(signal), hear)
+      const exit = await runTurn(start(signal), hear)
       await this.#queueing
       if (exit !== exits.done || this.#queued === 0 || !session.unfinished()) return exit
       // Queued after the model had ended: it has a turn of its own.
-      return await heard(session.goOn(signal), hear)
+      return await runTurn(session.goOn(signal), hear)
     } finally {
       this.#abort = null
     }
@@ -148,7 +148,7 @@ export class Conversation {
   }
 }
 
-async function heard(events: AsyncIterable<LiveEvent>, hear: Emit): Promise<Exit> {
+async function runTurn(events: AsyncIterable<LiveEvent>, hear: Emit): Promise<Exit> {
   let exit: Exit = exits.failed
   for await (const event of events) {
     if (event.type === 'turn-end') exit = exitOf(event)
@@ -158,12 +158,39 @@ async function heard(events: AsyncIterable<LiveEvent>, hear: Emit): Promise<Exit
 }
 
 /** What is expected to fail becomes a value. */
-export async function acted(work: () => Promise<Exit | void>): Promise<Acted> {
+export async function outcomeOf(work: () => Promise<Exit | void>): Promise<WorkOutcome> {
   try {
     return { ok: true, exit: (await work()) ?? exits.done }
   } catch (error) {
-    if (error instanceof Refused) return refuse(error.exit, error.message)
+    if (error instanceof RefusedError) return refuse(error.exit, error.message)
     if (error instanceof EngineError) return refuse(exitFor(error.code), error.message)
     throw error
   }
+}
+
+/**
+ * Opens everything anew while a conversation goes on: settings, tools, servers and instructions as they count now. The
+ * session is closed and continues in the new engine, and takes its prompt and tools from there.
+ */
+export async function reopen(
+  before: OpenedPreset,
+  conversation: Conversation,
+  open: (options: ConversationOptions) => Promise<OpenedPreset | Exit>,
+  options: ConversationOptions,
+): Promise<{ readonly opened: OpenedPreset; readonly options: ConversationOptions }> {
+  const session = conversation.begun()
+  const how: ConversationOptions =
+    session === null
+      ? { ...options, renew: true }
+      : { ...options, renew: true, continue: false, forkSession: false, resume: session.id }
+  const opened = await open(how)
+  if (typeof opened === 'number')
+    throw new RefusedError(
+      refuse(exits.failed, 'that counts from the next start on: see above for what went wrong'),
+    )
+  const mode = before.preset.permission.mode()
+  // A mode that the person chose in this run stays.
+  if (mode !== (before.place.settings.permissionMode ?? 'default')) opened.preset.permission.setMode(mode)
+  await conversation.close()
+  return { opened, options: how }
 }

@@ -14,11 +14,11 @@ import {
 } from '../trust/deciding.ts'
 import { describe } from '../trust/describe.ts'
 import { forgetTrust } from '../trust/pins.ts'
-import { Refused } from './conversation.ts'
-import type { Decision, Scene } from './context.ts'
+import type { CommandContext, KeyedQuestion } from './context.ts'
+import { RefusedError } from './conversation.ts'
 
 type Chosen = TrustAnswer | 'show'
-const choices: Decision<Chosen>['choices'] = [
+const choices: KeyedQuestion<Chosen>['choices'] = [
   { value: 'yes', key: 'y', label: 'Yes, these contents may act' },
   { value: 'show', key: 's', label: 'Show the contents first' },
   { value: 'later', key: 'l', label: 'Not now; ask again at the next start' },
@@ -26,46 +26,48 @@ const choices: Decision<Chosen>['choices'] = [
 ]
 
 /** What waits for a decision when a conversation begins; null where nothing does or nobody can be asked. */
-export async function waitingAtStart(scene: Scene): Promise<FolderContent | null> {
-  if (scene.decide === undefined) return null
-  if (scene.place.trust.standing === 'refused')
-    scene.place.io.err('pal: nothing of this folder acts: you said no to trusting it; /trust changes that\n')
-  return openAtStart(scene.place)
+export async function waitingAtStart(context: CommandContext): Promise<FolderContent | null> {
+  if (context.decide === undefined) return null
+  if (context.place.trust.standing === 'refused')
+    context.place.io.err(
+      'pal: nothing of this folder acts: you said no to trusting it; /trust changes that\n',
+    )
+  return openAtStart(context.place)
 }
 
 /** Asks until it is answered. Turning away decides nothing. */
-export async function askTrust(scene: Scene, content: FolderContent): Promise<Exit> {
-  const { io } = scene.place
-  const question = await questionText(scene.place, content)
+export async function askTrust(context: CommandContext, content: FolderContent): Promise<Exit> {
+  const { io } = context.place
+  const question = await questionText(context.place, content)
   for (;;) {
-    const answer = (await scene.decide?.({ ...question, choices })) ?? 'later'
-    if (answer !== 'show') return settle(scene, content, answer)
-    io.out(`${revealed(await openText(scene.place, content))}\n`)
+    const answer = (await context.decide?.({ ...question, choices })) ?? 'later'
+    if (answer !== 'show') return settle(context, content, answer)
+    io.out(`${revealed(await openText(context.place, content))}\n`)
   }
 }
 
-async function settle(scene: Scene, content: FolderContent, answer: TrustAnswer): Promise<Exit> {
-  const kept = await decide(scene.place, content, answer)
+async function settle(context: CommandContext, content: FolderContent, answer: TrustAnswer): Promise<Exit> {
+  const kept = await decide(context.place, content, answer)
   if (!kept.ok)
-    throw new Refused(refuse(exits.failed, `the answer could not be kept: ${kept.failure.message}`))
+    throw new RefusedError(refuse(exits.failed, `the answer could not be kept: ${kept.failure.message}`))
   const open = content.files.filter(({ state }) => state !== 'approved').length
   if (answer === 'yes') {
-    await scene.reload()
-    scene.place.io.out(`trusted: ${files(content.files.length)} of this folder may act from now on\n`)
-  } else scene.place.io.out(`${files(open)} of this folder left out; /trust decides about that again\n`)
+    await context.reload()
+    context.place.io.out(`trusted: ${files(content.files.length)} of this folder may act from now on\n`)
+  } else context.place.io.out(`${files(open)} of this folder left out; /trust decides about that again\n`)
   return exits.done
 }
 
 const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`)
 
-export async function trustCommand(scene: Scene, word: string): Promise<Exit> {
-  const { place } = scene
+export async function trustCommand(context: CommandContext, word: string): Promise<Exit> {
+  const { place } = context
   const { io, project } = place
   if (word === 'remove') {
     const removed = await forgetTrust(place.trustPlace)
-    if (!removed.ok) throw new Refused(refuse(exits.failed, removed.failure.message))
-    await scene.reload()
-    scene.place.io.out(`${safeLine(project.root)} is no longer trusted\n`)
+    if (!removed.ok) throw new RefusedError(refuse(exits.failed, removed.failure.message))
+    await context.reload()
+    context.place.io.out(`${safeLine(project.root)} is no longer trusted\n`)
     return exits.done
   }
   if (word !== '' && word !== 'list' && word !== 'diff') {
@@ -78,7 +80,7 @@ export async function trustCommand(scene: Scene, word: string): Promise<Exit> {
     io.out(isOpen ? `${revealed(await openText(place, content))}\n` : 'everything is approved\n')
     return exits.done
   }
-  if (word === '' && isOpen && scene.decide !== undefined) return askTrust(scene, content)
+  if (word === '' && isOpen && context.decide !== undefined) return askTrust(context, content)
   const standing = place.trusted ? 'is trusted' : 'is not trusted'
   const lines = describe(content.files, project.root).map((line) => `  ${revealed(line)}\n`)
   io.out(

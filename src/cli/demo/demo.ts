@@ -4,22 +4,20 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Session } from '../../engine/session.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
+import type { Session } from '../../engine/session.ts'
 import { createPreset } from '../../preset.ts'
 import { projectOf } from '../../preset/project.ts'
 import { createTags } from '../../projection/layers/snip.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { exits, refuse, type Exit } from '../exit-codes.ts'
-import { complain } from '../headless.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { progressLine } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
-import { progressLine } from '../terminal/progress.ts'
 import { safeStream } from '../terminal/safe-text.ts'
-import { startEmbedded } from '../scripted.ts'
+import { startEmbedded } from '../workplace/access.ts'
 import { openWorkplace } from '../workplace/workplace.ts'
-import { figuresOf } from './figures.ts'
+import { figuresOf, reportOf } from './figures.ts'
 import { makeProject, prompts, spoken } from './project.ts'
-import { reportOf } from './report.ts'
 
 export async function demo(io: Io): Promise<Exit> {
   const place = await openWorkplace(io, {})
@@ -122,4 +120,12 @@ async function turn(io: Io, session: Session, prompt: string, signal: AbortSigna
     }
   }
   return exits.done
+}
+
+/** `npm start`: with a key or a server the agent itself, with neither the demo. */
+export async function start(io: Io): Promise<Exit> {
+  const place = await openWorkplace(io, {})
+  if (!place.ok || place.access === null) return demo(io)
+  const { converseInLines } = await import('../line-mode/conversation.ts')
+  return converseInLines(io, { isVerbose: false, continue: false, forkSession: false, settings: {} })
 }

@@ -1,20 +1,21 @@
 // Everything users added, loaded once when the program starts. A project's own counts only where its content is approved.
 // What is wrong with a file is said, and the rest works.
 import { machineFileSystem } from '../../disk/fs.ts'
+import { isInside } from '../../disk/under-root.ts'
+import { loadTypes, type LoadedTypes } from '../../forks/agents/type-files.ts'
+import { windowOf } from '../../model/models.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import type { Extensions } from '../../preset/extensions.ts'
-import { windowOf } from '../../model/models.ts'
 import type { SectionDefinition } from '../../request/sections.ts'
-import type { Workplace } from '../workplace/workplace.ts'
-import { isInside } from '../../disk/under-root.ts'
-import { readWhole } from '../workplace/files.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { readWhole } from '../workplace/files.ts'
+import type { Workplace } from '../workplace/workplace.ts'
 import { findServers } from './mcp/servers.ts'
 import { toolSource, type ServerState } from './mcp/source.ts'
 import { pageOf, pagesIn, type Page } from './pages.ts'
 import { skillList, skillRestorer, toolForSkills } from './skills.ts'
 
-export interface Loaded {
+export interface LoadedExtensions {
   readonly extensions: Extensions
   readonly skills: readonly Page[]
   readonly styles: readonly Page[]
@@ -30,7 +31,7 @@ export interface LoadOptions {
   readonly servers?: boolean | undefined
 }
 
-export async function loadExtensions(place: Workplace, options: LoadOptions = {}): Promise<Loaded> {
+export async function loadExtensions(place: Workplace, options: LoadOptions = {}): Promise<LoadedExtensions> {
   const fs = machineFileSystem
   const { settings, io, home, project } = place
   const { gate } = place
@@ -107,3 +108,15 @@ export function commandWords(command: Page, rest: string): string {
   )
   return takes || rest.trim() === '' ? filled : `${filled}\n\n${rest.trim()}`
 }
+
+/** The agent types there are. A project's own count where their content is approved. */
+export const typesFor = ({
+  home,
+  project,
+  gate,
+}: Pick<Workplace, 'home' | 'project' | 'gate'>): Promise<LoadedTypes> =>
+  loadTypes(machineFileSystem, {
+    home,
+    project: project.root,
+    mayAct: (path, bytes) => gate.refusal('agent type', path, bytes) === null,
+  })

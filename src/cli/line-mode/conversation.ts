@@ -1,79 +1,78 @@
 // `pal` alone: the agent in plain lines. At a terminal what is typed while a turn runs is queued, durably, and reaches
 // the model in that turn; from a pipe each line is a turn of its own. Ctrl-C stops the turn, and leaves where none runs.
 // At a terminal what is not allowed is asked about, and the next line is the answer; from a pipe it is refused as with -p.
-import type { Session } from '../../engine/session.ts'
 import type { Emit, LiveEvent } from '../../engine/live.ts'
+import type { Session } from '../../engine/session.ts'
 import type { Preset } from '../../preset.ts'
+import { missingSandbox } from '../../preset/permission.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/undo.ts'
-import { missingSandbox } from '../../preset/permission.ts'
-import { exits, type Exit } from '../exit-codes.ts'
-import { complain, openPreset, type Opened, type TalkOptions } from '../headless.ts'
-import { createReporter } from '../output.ts'
-import type { Loaded } from '../extensions/load.ts'
-import type { Workplace } from '../workplace/workplace.ts'
 import { runCommand } from '../conversation/commands.ts'
-import { acted, Conversation } from '../conversation/conversation.ts'
-import { reopened } from '../conversation/reopening.ts'
+import type { CommandContext } from '../conversation/context.ts'
+import { Conversation, outcomeOf, reopen } from '../conversation/conversation.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
-import type { FolderContent } from '../trust/deciding.ts'
+import { complain, exits, type Exit } from '../exit-codes.ts'
+import type { LoadedExtensions } from '../extensions/load.ts'
+import { openPreset, type ConversationOptions, type OpenedPreset } from '../headless.ts'
+import { createReporter } from '../output.ts'
 import { revealed } from '../terminal/approval-text.ts'
-import type { Scene } from '../conversation/context.ts'
-import { failureWords } from '../terminal/failure-words.ts'
-import type { Io, Lines } from '../terminal/io.ts'
 import { diffOf } from '../terminal/change.ts'
+import { failureText } from '../terminal/event-text.ts'
+import type { Io, Lines } from '../terminal/io.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
-import { createAsking, type Asking } from './question.ts'
+import type { FolderContent } from '../trust/deciding.ts'
+import type { Workplace } from '../workplace/workplace.ts'
+import { createLineQuestions, type LineQuestions } from './question.ts'
 
-export async function talk(io: Io, options: TalkOptions): Promise<Exit> {
+export async function converseInLines(io: Io, options: ConversationOptions): Promise<Exit> {
   const listen = (event: LiveEvent): void => showNotice(io, event)
-  const asking = createAsking(io)
-  const more = io.inIsTerminal ? { listen, askUser: asking.ask, interactive: true } : { listen }
+  const questions = createLineQuestions(io)
+  const more = io.inIsTerminal ? { listen, askUser: questions.ask, interactive: true } : { listen }
   const open: Open = (how) => openPreset(io, how, more)
   const opened = await open(options)
   if (typeof opened === 'number') return opened
-  const lines = new Talk(opened, options, asking, open)
+  const lines = new LineConversation(opened, options, questions, open)
   try {
     return await lines.run()
   } finally {
     await lines.close()
   }
 }
-type Open = (options: TalkOptions) => Promise<Opened | Exit>
+type Open = (options: ConversationOptions) => Promise<OpenedPreset | Exit>
 
-class Talk implements Scene {
+class LineConversation implements CommandContext {
   place: Workplace
   preset: Preset
-  loaded: Loaded
-  readonly decide: Scene['decide']
-  #opened: Opened
+  loaded: LoadedExtensions
+  readonly decide: CommandContext['decide']
+  #opened: OpenedPreset
   readonly #open: Open
   /** Lines that came while a command or a question was at work: they wait for its end. */
   readonly #later: string[] = []
   readonly #io: Io
-  readonly #options: TalkOptions
-  readonly #asking: Asking
+  readonly #options: ConversationOptions
+  readonly #questions: LineQuestions
   #lines: Lines | null = null
-  #talk: Conversation
+  #conversation: Conversation
   #running: Promise<void> | null = null
   #worst: Exit = exits.done
   #isLeft = false
 
-  constructor(opened: Opened, options: TalkOptions, asking: Asking, open: Open) {
+  constructor(opened: OpenedPreset, options: ConversationOptions, questions: LineQuestions, open: Open) {
     const { place, preset, loaded } = opened
     this.#opened = opened
     this.#open = open
     this.decide = place.io.inIsTerminal
       ? ({ title, subject, choices }) =>
-          asking.choose(`${revealed(title)}\n\n${revealed(subject)}\n\n`, choices)
+          questions.choose(`${revealed(title)}\n\n${revealed(subject)}\n\n`, choices)
       : undefined
     this.loaded = loaded
-    this.#asking = asking
+    this.#questions = questions
     this.place = place
     this.preset = preset
     this.#io = place.io
     this.#options = options
-    this.#talk = new Conversation(preset, options, place.io)
+    this.#conversation = new Conversation(preset, options, place.io)
   }
 
   async run(): Promise<Exit> {
@@ -88,9 +87,9 @@ class Talk implements Scene {
         if (opened !== exits.done) return opened
       }
       await this.#listen()
-      this.#asking.turnAway()
+      this.#questions.turnAway()
       await this.#running
-      await this.#talk.close()
+      await this.#conversation.close()
       const session = this.begun()
       if (session !== null) this.#io.err(`pal: session ${session.id}; pal --continue goes on\n`)
       // A person has seen what went wrong; a script has only the code.
@@ -114,13 +113,13 @@ class Talk implements Scene {
   /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
   async reload(): Promise<void> {
     const before = this.#opened
-    const next = await reopened(before, this.#talk, this.#open, this.#options)
+    const next = await reopen(before, this.#conversation, this.#open, this.#options)
     this.#opened = next.opened
     const { place, preset, loaded } = next.opened
     this.place = place
     this.preset = preset
     this.loaded = loaded
-    this.#talk = new Conversation(preset, next.options, place.io)
+    this.#conversation = new Conversation(preset, next.options, place.io)
     await before.close()
     if (next.options.resume !== undefined) await this.session()
   }
@@ -130,15 +129,15 @@ class Talk implements Scene {
   }
 
   begun(): Session | null {
-    return this.#talk.begun()
+    return this.#conversation.begun()
   }
 
   session(): Promise<Session> {
-    return this.#talk.session()
+    return this.#conversation.session()
   }
 
   change(to: SessionId | null): Promise<void> {
-    return this.#talk.change(to)
+    return this.#conversation.change(to)
   }
 
   leave(): void {
@@ -150,13 +149,13 @@ class Talk implements Scene {
     this.#prompt()
     for await (const words of this.#inputs()) {
       if (this.#isLeft) break
-      if (this.#asking.take(words)) continue
+      if (this.#questions.take(words)) continue
       if (words.trim() === '') this.#prompt()
       else if (this.#running === null) {
         const running = this.#run(() => this.#take(words))
         // A pipe holds everything at once: each line waits for its turn.
         if (!this.#io.inIsTerminal) await running
-      } else if (this.#talk.isBusy || words.trim() === '/quit') await this.#whileBusy(words)
+      } else if (this.#conversation.isBusy || words.trim() === '/quit') await this.#whileBusy(words)
       else this.#later.push(words)
       if (this.#isLeft) break
     }
@@ -201,18 +200,18 @@ class Talk implements Scene {
 
   async #whileBusy(words: string): Promise<void> {
     if (words.trim() === '/quit') {
-      this.#talk.interrupt()
+      this.#conversation.interrupt()
       return this.leave()
     }
     if (words.startsWith('/') && !words.startsWith('//'))
       return this.#io.err('pal: a turn runs; commands wait for its end. /quit leaves, Ctrl-C stops it\n')
-    if ((await this.#act(() => this.#talk.queue(unescaped(words)))) === exits.done)
+    if ((await this.#act(() => this.#conversation.queue(unescaped(words)))) === exits.done)
       this.#io.err('pal: queued\n')
   }
 
   turn(words: string): Promise<Exit> {
     const shown = this.#shown()
-    return this.#talk.turn(words, shown)
+    return this.#conversation.turn(words, shown)
   }
 
   #shown(): Emit {
@@ -238,18 +237,18 @@ class Talk implements Scene {
       reporter.event(event)
       if (event.type === 'tool-end' && event.change !== undefined)
         io.err(`    ${safeLine(diffOf(event.change).title)}\n`)
-      if (event.type === 'turn-end' && event.failure !== null) io.err(`pal: ${failureWords(event.failure)}\n`)
+      if (event.type === 'turn-end' && event.failure !== null) io.err(`pal: ${failureText(event.failure)}\n`)
     }
   }
 
   /** What is expected to fail is said and becomes a code. */
   async #act(work: () => Promise<Exit | void>): Promise<Exit> {
-    const done = await acted(work)
+    const done = await outcomeOf(work)
     return done.ok ? done.exit : complain(this.#io, done)
   }
 
   #interrupt(): void {
-    if (this.#talk.interrupt()) {
+    if (this.#conversation.interrupt()) {
       this.#io.err('pal: stopping; Ctrl-C again leaves at once\n')
       // Whoever stops a script does not want its next line.
       if (!this.#io.inIsTerminal) this.leave()

@@ -3,10 +3,11 @@
 // question: it goes where lines go while a turn runs, and from then on only /answer leads back.
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser, Question } from '../../tools/permission/question.ts'
+import type { KeyedChoice } from '../conversation/context.ts'
 import { approvalText, longerAnswers, revealed } from '../terminal/approval-text.ts'
 import type { Io } from '../terminal/io.ts'
 
-export interface Asking {
+export interface LineQuestions {
   readonly ask: AskUser
   /** Takes a line for the open question; false when none is open or the line is not meant for it. */
   take(line: string): boolean
@@ -16,21 +17,15 @@ export interface Asking {
   turnAway(): void
 }
 
-export interface KeyedChoice<T> {
-  readonly key: string
-  readonly label: string
-  readonly value: T
-}
-
-interface Choice {
+interface OpenChoice {
   readonly key: string
   readonly label: string
   readonly about?: string | undefined
   readonly take: () => void
 }
 
-interface Open {
-  readonly choices: readonly Choice[]
+interface OpenQuestion {
+  readonly choices: readonly OpenChoice[]
   readonly note: string | undefined
   readonly turnAway: () => void
   /** What `n` with words behind it means; left out where it means nothing. */
@@ -38,18 +33,18 @@ interface Open {
   /** Lines before this time were begun before the question was seen. */
   armedAt: number
   isTypedPast: boolean
-  selected: Choice | null
+  selected: OpenChoice | null
   /** The selection was shown before the line at hand was read. */
   isShown: boolean
 }
 
 const escape = '\u001B'
 
-export function createAsking(io: Io): Asking {
+export function createLineQuestions(io: Io): LineQuestions {
   const queue: (() => void)[] = []
-  let open: Open | null = null
+  let open: OpenQuestion | null = null
   let lineAt = -Infinity
-  const begin = (text: string, asked: Pick<Open, 'choices' | 'note' | 'turnAway' | 'no'>): void => {
+  const begin = (text: string, asked: Pick<OpenQuestion, 'choices' | 'note' | 'turnAway' | 'no'>): void => {
     const { settleMs, quietMs } = defaults.screen
     const armedAt = Math.max(performance.now() + settleMs, lineAt + quietMs)
     open = { ...asked, armedAt, isTypedPast: false, selected: null, isShown: false }
@@ -104,8 +99,8 @@ export function createAsking(io: Io): Asking {
   }
 }
 
-const show = (io: Io, { choices, note }: Open): void => io.err(choicesText(choices, note))
-function select(io: Io, question: Open, choice: Choice): void {
+const show = (io: Io, { choices, note }: OpenQuestion): void => io.err(choicesText(choices, note))
+function select(io: Io, question: OpenQuestion, choice: OpenChoice): void {
   question.selected = choice
   question.isShown = false
   setImmediate(() => {
@@ -113,14 +108,14 @@ function select(io: Io, question: Open, choice: Choice): void {
   })
   io.err(`pal: ${choice.label}: an empty line confirms, any other line does not\n? `)
 }
-function typedPast(io: Io, question: Open): false {
+function typedPast(io: Io, question: OpenQuestion): false {
   if (!question.isTypedPast) io.err('pal: that is no answer to the question; /answer goes back to it\n')
   question.isTypedPast = true
   question.selected = null
   return false
 }
 /** Whether the line was meant for the question. */
-function taken(io: Io, question: Open, line: string): boolean {
+function taken(io: Io, question: OpenQuestion, line: string): boolean {
   const text = line.trim()
   if (text === escape) question.turnAway()
   else if (text === '/answer') {
@@ -141,9 +136,12 @@ function taken(io: Io, question: Open, line: string): boolean {
   return true
 }
 
-function choicesFor(question: Question, answered: (answer: Answer) => void): Pick<Open, 'choices' | 'note'> {
+function choicesFor(
+  question: Question,
+  answered: (answer: Answer) => void,
+): Pick<OpenQuestion, 'choices' | 'note'> {
   const { answers, note } = longerAnswers(question)
-  const all: readonly (Omit<Choice, 'take'> & { readonly answer: Answer })[] = [
+  const all: readonly (Omit<OpenChoice, 'take'> & { readonly answer: Answer })[] = [
     { key: 'y', label: 'Yes', answer: { kind: 'once' } },
     ...answers,
     { key: 'n', label: 'No; n and words tell the model what to do instead', answer: { kind: 'no' } },
@@ -151,7 +149,7 @@ function choicesFor(question: Question, answered: (answer: Answer) => void): Pic
   return { choices: all.map((choice) => ({ ...choice, take: () => answered(choice.answer) })), note }
 }
 
-function choicesText(choices: readonly Choice[], note: string | undefined): string {
+function choicesText(choices: readonly OpenChoice[], note: string | undefined): string {
   const lines = choices.map(
     ({ key, label, about }) => `  ${key}  ${label}${about === undefined ? '' : `: ${revealed(about)}`}`,
   )

@@ -11,7 +11,7 @@ import {
   type Source,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { dollars, table, whole } from '../terminal/tables.ts'
@@ -42,12 +42,12 @@ export async function ownSessions(
   const began = now()
   const since = sinceOf(flags.since, began)
   if (since === null)
-    return complain(io, '--since must be a day as 2026-11-01, or days back as 7d', exits.usage)
+    return complain(io, refuse(exits.usage, '--since must be a day as 2026-11-01, or days back as 7d'))
   const found = await findOwn(io, { since, limit: flags.limit ?? defaults.lab.ownLimit })
-  if (found.sessions.length === 0) return complain(io, nothingFound(found), exits.failed)
+  if (found.sessions.length === 0) return complain(io, refuse(exits.failed, nothingFound(found)))
   const sources = found.sessions.map(({ path }): Source => ({ kind: 'file', path }))
   const played = await play(sources, () => now() - began > defaults.lab.ownMs)
-  if ('exit' in played) return complain(io, played.message, played.exit)
+  if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)
   const bill = billOf(report, names)
   const skipped = skippedOf(found, played.outcomes)
@@ -57,12 +57,7 @@ export async function ownSessions(
       : `${textOf(bill)}${skipped.length === 0 ? '' : `\nleft out\n${skipped.map((line) => `  ${safeLine(line)}\n`).join('')}`}`,
   )
   const refused = await writePage(flags.report, report, options)
-  return refused === null ? exits.done : complain(io, refused.message, refused.exit)
-}
-
-function complain(io: Io, message: string, exit: Exit): Exit {
-  io.err(`pal: ${safeLine(refuse(exit, message).message)}\n`)
-  return exit
+  return refused === null ? exits.done : complain(io, refused)
 }
 
 const day = 86_400_000

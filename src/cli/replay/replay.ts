@@ -1,23 +1,30 @@
 // `pal replay`: recorded sessions under other policies: what would have been sent, cached, paid and lost.
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import {
   comparedText,
   comparedWith,
+  dial,
   kindOf,
+  layers,
   playAll,
+  policies,
+  policyFrom,
+  policyNamed,
+  recordedModel,
   reportText,
   sampleSources,
+  texts,
   type BatchOptions,
   type Outcome,
   type Policy,
   type Source,
-  recordedModel,
 } from '../../lab/index.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { findModel, simulatedModels } from '../../simulator/index.ts'
-import { exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { policiesIn, sourcesAt } from './choice.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
 import { reportFor, writePage } from './reporting.ts'
 import { share, work } from './workers.ts'
@@ -74,11 +81,6 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   return played.outcomes.some(({ kind }) => kind === 'played') ? exits.done : exits.failed
 }
 
-function complain(io: Io, { exit, message }: Refusal): Exit {
-  io.err(`pal: ${message}\n`)
-  return exit
-}
-
 async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusal> {
   const model = flags.model ?? defaults.preset.model
   if (model !== recordedModel && findModel(simulatedModels, model) === null)
@@ -129,4 +131,57 @@ const barChars = 30
 function bar(done: number, total: number): string {
   const full = Math.round((done / Math.max(1, total)) * barChars)
   return `${'█'.repeat(full)}${'░'.repeat(barChars - full)} ${done} of ${total} replays`
+}
+
+// ---- what the arguments choose ----
+
+/** In a fixed order, so that the same sessions are held out wherever they lie. */
+async function sourcesAt(path: string): Promise<readonly Source[] | Refusal> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [{ kind: 'file', path }]
+    const found = await readdir(path, { recursive: true })
+    const names = found.filter((name) => /\.jsonl(?:\.gz)?$/.test(name)).sort()
+    if (names.length === 0) return refuse(exits.usage, `${path} holds no recording (*.jsonl or *.jsonl.gz)`)
+    return names.map((name) => ({ kind: 'file', path: join(path, name) }))
+  } catch (error) {
+    return refuse(exits.usage, `${path} cannot be read (${(error as Error).message})`)
+  }
+}
+
+const groups: ReadonlyMap<string, readonly Policy[]> = new Map([
+  ['all', policies],
+  ['dial', dial],
+  ['layers', layers],
+  ['texts', texts],
+])
+
+/** Names or files, with commas between; `all` are all that have a name. */
+async function policiesIn(words: string): Promise<readonly Policy[] | Refusal> {
+  const chosen: Policy[] = []
+  for (const word of words.split(',')) {
+    const found = await policiesFor(word.trim())
+    if ('exit' in found) return found
+    chosen.push(...found)
+  }
+  return chosen
+}
+
+async function policiesFor(word: string): Promise<readonly Policy[] | Refusal> {
+  const group = groups.get(word)
+  if (group !== undefined) return group
+  const named = policyNamed(word)
+  if (named !== undefined) return [named]
+  const names = policies.map(({ name }) => name).join(', ')
+  try {
+    const { size } = await stat(word)
+    if (size > defaults.lab.maxPolicyBytes) return refuse(exits.usage, `${word} is too long for a policy`)
+    const read = policyFrom(word, await readFile(word, 'utf8'))
+    return read.ok ? [read.policy] : refuse(exits.usage, read.failure.message)
+  } catch {
+    const sets = [...groups.keys()].join(', ')
+    return refuse(
+      exits.usage,
+      `${word} is neither a policy nor a file; there are ${names}, and the sets ${sets}`,
+    )
+  }
 }

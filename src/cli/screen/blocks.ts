@@ -2,11 +2,11 @@
 // tool or a file passes safe-text on its way in (TRUST A18), so that nothing it holds can act on the terminal.
 import { Container, Markdown, Text, wrapTextWithAnsi, type Component } from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
-import { describeCall } from '../terminal/progress.ts'
-import { safeText } from '../terminal/safe-text.ts'
-import { changeInCall, diffOf, signs, type Change } from '../terminal/change.ts'
 import type { FileChange } from '../../tools/files/file-change.ts'
 import { revealed } from '../terminal/approval-text.ts'
+import { changeInCall, diffOf, signs, type Change } from '../terminal/change.ts'
+import { describeCall } from '../terminal/event-text.ts'
+import { safeText } from '../terminal/safe-text.ts'
 import type { Theme } from './theme.ts'
 
 /** Opens and closes with all others. */

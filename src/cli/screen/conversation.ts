@@ -1,68 +1,75 @@
 // `pal` at a terminal: the conversation on the screen. Enter says it, or queues it while a turn runs; Escape stops the
 // turn; Ctrl-C twice or Ctrl-D leaves. Commands after a slash are those of the line mode, written to the log.
-import type { SlashCommand } from '@earendil-works/pi-tui'
 import { join } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import type { Session } from '../../engine/session.ts'
-import { windowOf } from '../../model/models.ts'
 import type { Preset } from '../../preset.ts'
-import type { SessionId } from '../../transcript/ids.ts'
+import { missingSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
-import { missingSandbox } from '../../preset/permission.ts'
-import { exits, type Exit } from '../exit-codes.ts'
-import { openPreset, type Opened, type TalkOptions } from '../headless.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import { commandList, runCommand } from '../conversation/commands.ts'
-import type { Loaded } from '../extensions/load.ts'
-import { uniqueText, type Workplace } from '../workplace/workplace.ts'
-import { acted, Conversation } from '../conversation/conversation.ts'
-import { reopened } from '../conversation/reopening.ts'
-import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
-import { clipboardPicture } from './clipboard.ts'
+import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
+import { Conversation, outcomeOf, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
-import { existing, namedIn } from './mentions.ts'
-import { modeAfter, tellMode } from '../conversation/mode.ts'
-import type { Choice, Decision, Scene } from '../conversation/context.ts'
-import { coldReturn } from './cold-return.ts'
+import { modeAfter, tellMode } from '../conversation/permission-commands.ts'
+import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
+import { exits, type Exit } from '../exit-codes.ts'
+import type { LoadedExtensions } from '../extensions/load.ts'
+import { openPreset, type ConversationOptions, type OpenedPreset } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
-import { approvalOf } from './approval.ts'
+import { uniqueText, type Workplace } from '../workplace/workplace.ts'
 import { outputBlock } from './blocks.ts'
-import { completionOf } from './completion.ts'
+import {
+  clipboardPicture,
+  completionOf,
+  existing,
+  keepInput,
+  namedIn,
+  pastInputs,
+  type PastInputsPlace,
+} from './input.ts'
 import { Log } from './log.ts'
-import { keepInput, pastInputs, type PastInputsPlace } from './past-inputs.ts'
+import { approvalOf } from './question.ts'
 import { Screen } from './screen.ts'
-import type { Status } from './status.ts'
+import { coldReturn, firstStatus } from './status.ts'
 import { themeOf } from './theme.ts'
 
-export async function talkOnScreen(io: Io, options: TalkOptions, chooses: boolean): Promise<Exit> {
+export async function converseOnScreen(
+  io: Io,
+  options: ConversationOptions,
+  chooses: boolean,
+): Promise<Exit> {
   // Notices outside of a turn come before or while the screen stands: it hears them from the moment it is there.
-  const screen: { talk: ScreenTalk | null } = { talk: null }
-  const listen = (event: LiveEvent): void => screen.talk?.hear(event)
+  const screen: { conversation: ScreenConversation | null } = { conversation: null }
+  const listen = (event: LiveEvent): void => screen.conversation?.hear(event)
   const askUser: AskUser = (question, signal) =>
-    screen.talk === null ? Promise.resolve({ kind: 'no' }) : screen.talk.asked(question, signal)
+    screen.conversation === null
+      ? Promise.resolve({ kind: 'no' })
+      : screen.conversation.asked(question, signal)
   const open: Open = (shown, how) => openPreset(shown, how, { listen, askUser, interactive: true })
   const opened = await open(io, options)
   if (typeof opened === 'number') return opened
-  screen.talk = new ScreenTalk(opened, options, open)
+  screen.conversation = new ScreenConversation(opened, options, open)
   try {
-    return await screen.talk.run(chooses)
+    return await screen.conversation.run(chooses)
   } finally {
-    await screen.talk.close()
+    await screen.conversation.close()
   }
 }
-type Open = (io: Io, options: TalkOptions) => Promise<Opened | Exit>
+type Open = (io: Io, options: ConversationOptions) => Promise<OpenedPreset | Exit>
 
-class ScreenTalk implements Scene {
+class ScreenConversation implements CommandContext {
   place: Workplace
   preset: Preset
-  loaded: Loaded
-  #opened: Opened
+  loaded: LoadedExtensions
+  #opened: OpenedPreset
   readonly #open: Open
-  readonly #options: TalkOptions
+  readonly #options: ConversationOptions
   readonly #screen: Screen
   readonly #log: Log
-  #talk: Conversation
+  #conversation: Conversation
   readonly #past: PastInputsPlace
   readonly #left: Promise<void>
   #leave: () => void = () => undefined
@@ -70,7 +77,7 @@ class ScreenTalk implements Scene {
   #warnedAt = -Infinity
   #isLeft = false
 
-  constructor(opened: Opened, options: TalkOptions, open: Open) {
+  constructor(opened: OpenedPreset, options: ConversationOptions, open: Open) {
     const { place, preset, loaded } = opened
     this.#opened = opened
     this.#open = open
@@ -81,9 +88,9 @@ class ScreenTalk implements Scene {
       this.#leave = resolve
     })
     const theme = themeOf(place.io.outColours)
-    this.#screen = new Screen(theme, statusOf(place, preset), {
+    this.#screen = new Screen(theme, firstStatus(place, preset), {
       submitted: (text) => void this.#submit(text),
-      escaped: () => void this.#talk.interrupt(),
+      escaped: () => void this.#conversation.interrupt(),
       interrupted: () => this.#interrupt(),
       ended: () => this.leave(),
       modeWanted: () => void this.#nextMode(),
@@ -91,7 +98,7 @@ class ScreenTalk implements Scene {
     })
     this.#log = new Log(this.#screen)
     this.place = { ...place, io: this.#loggingIo(place.io) }
-    this.#talk = new Conversation(preset, options, this.place.io)
+    this.#conversation = new Conversation(preset, options, this.place.io)
     this.#past = {
       fs: machineFileSystem,
       folder: join(place.home, 'projects', place.project.slug),
@@ -105,7 +112,7 @@ class ScreenTalk implements Scene {
     this.#screen.start()
     try {
       this.#screen.remember(await pastInputs(this.#past))
-      this.#screen.offer(completionOf(slashCommands(this.loaded), this.place.project.cwd, machineFileSystem))
+      this.#screen.offer(completionOf(commandList(this.loaded), this.place.project.cwd, machineFileSystem))
       const waiting = await waitingAtStart(this)
       if (waiting !== null) {
         // What is typed meanwhile waits for the answer.
@@ -117,14 +124,14 @@ class ScreenTalk implements Scene {
       const opened = chooses ? await this.#choose() : await this.#begin()
       if (opened !== exits.done) return opened
       await this.#left
-      this.#talk.interrupt()
+      this.#conversation.interrupt()
       await this.#running
-      await this.#talk.close()
+      await this.#conversation.close()
       return exits.done
     } finally {
       stopListening()
       await this.#screen.stop()
-      const session = this.#talk.begun()
+      const session = this.#conversation.begun()
       if (session !== null) process.stdout.write(`session ${session.id}; pal --continue goes on\n`)
     }
   }
@@ -140,16 +147,16 @@ class ScreenTalk implements Scene {
   /** Turning away stops the turn, also where the question is that of an agent in it. */
   async asked(question: Parameters<AskUser>[0], signal: AbortSignal): Promise<Answer> {
     const answer = await this.#screen.ask(approvalOf(question), signal)
-    if (answer === null) this.#talk.interrupt()
+    if (answer === null) this.#conversation.interrupt()
     return answer ?? { kind: 'interrupt' }
   }
 
   begun(): Session | null {
-    return this.#talk.begun()
+    return this.#conversation.begun()
   }
 
   session(): Promise<Session> {
-    return this.#talk.session()
+    return this.#conversation.session()
   }
 
   leave(): void {
@@ -160,7 +167,7 @@ class ScreenTalk implements Scene {
   }
 
   async change(to: SessionId | null): Promise<void> {
-    await this.#talk.change(to)
+    await this.#conversation.change(to)
     this.#screen.clear()
     this.#log.show((await this.session()).view())
     this.#refresh()
@@ -169,15 +176,20 @@ class ScreenTalk implements Scene {
   /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
   async reload(): Promise<void> {
     const before = this.#opened
-    const next = await reopened(before, this.#talk, (how) => this.#open(this.place.io, how), this.#options)
+    const next = await reopen(
+      before,
+      this.#conversation,
+      (how) => this.#open(this.place.io, how),
+      this.#options,
+    )
     this.#opened = next.opened
     const { place, preset, loaded } = next.opened
     this.place = { ...place, io: this.place.io }
     this.preset = preset
     this.loaded = loaded
-    this.#talk = new Conversation(preset, next.options, this.place.io)
-    this.#screen.setStatus(statusOf(place, preset))
-    this.#screen.offer(completionOf(slashCommands(loaded), place.project.cwd, machineFileSystem))
+    this.#conversation = new Conversation(preset, next.options, this.place.io)
+    this.#screen.setStatus(firstStatus(place, preset))
+    this.#screen.offer(completionOf(commandList(loaded), place.project.cwd, machineFileSystem))
     await before.close()
     if (next.options.resume !== undefined) await this.session()
     this.#refresh()
@@ -187,7 +199,7 @@ class ScreenTalk implements Scene {
     return this.#opened.close()
   }
 
-  decide<T>(question: Decision<T>): Promise<T | null> {
+  decide<T>(question: KeyedQuestion<T>): Promise<T | null> {
     return this.#screen.ask(question)
   }
 
@@ -204,7 +216,7 @@ class ScreenTalk implements Scene {
     this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
     await missingSandbox(this.place, this.place.io.environment, (line) => this.#log.notice(line))
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
-    const opened = await acted(async () => {
+    const opened = await outcomeOf(async () => {
       this.#log.show((await this.session()).view())
       this.#refresh()
     })
@@ -217,7 +229,7 @@ class ScreenTalk implements Scene {
   async #choose(): Promise<Exit> {
     const id = await chooseSession(this)
     if (id === null) return exits.done
-    const opened = await acted(() => resumeCommand(this, id))
+    const opened = await outcomeOf(() => resumeCommand(this, id))
     if (!opened.ok) this.#log.complain(opened.message)
     return exits.done
   }
@@ -246,8 +258,8 @@ class ScreenTalk implements Scene {
     if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
     const isCommand = words.startsWith('/') && !words.startsWith('//')
     // Nothing begins behind a question that stands before everything else.
-    if (this.#screen.isAsking && !this.#talk.isBusy) return this.#screen.setInput(words)
-    if (this.#running !== null && this.#talk.isBusy) return this.#whileBusy(words, isCommand)
+    if (this.#screen.isAsking && !this.#conversation.isBusy) return this.#screen.setInput(words)
+    if (this.#running !== null && this.#conversation.isBusy) return this.#whileBusy(words, isCommand)
     // A command that is still at work is waited for.
     while (this.#running !== null) await this.#running
     this.#running = this.#take(words, isCommand).finally(() => {
@@ -262,7 +274,7 @@ class ScreenTalk implements Scene {
   }
 
   async #act(work: () => Promise<Exit>): Promise<void> {
-    const done = await acted(work)
+    const done = await outcomeOf(work)
     if (!done.ok) this.#log.complain(done.message)
   }
 
@@ -276,7 +288,7 @@ class ScreenTalk implements Scene {
         this.#log.notice(`shown to the model: ${path}`)
       for (const path of unread) this.#log.notice(`${path} cannot be shown; the model gets its name only`)
     }
-    return this.#talk.turn(words, (event) => this.hear(event))
+    return this.#conversation.turn(words, (event) => this.hear(event))
   }
 
   async #nextMode(): Promise<void> {
@@ -285,7 +297,7 @@ class ScreenTalk implements Scene {
     // In force at once: the next key goes on from here, and only the words wait for the session.
     permission.setMode(mode)
     this.#screen.setStatus({ mode })
-    const told = await acted(async () => {
+    const told = await outcomeOf(async () => {
       await tellMode(await this.session(), mode)
     })
     if (!told.ok) this.#log.complain(told.message)
@@ -301,7 +313,7 @@ class ScreenTalk implements Scene {
   async #whileBusy(words: string, isCommand: boolean): Promise<void> {
     if (words === '/quit') return this.leave()
     if (isCommand) return this.#log.notice('a turn runs; commands wait for its end. Esc stops it')
-    const queued = await acted(() => this.#talk.queue(unescaped(words)))
+    const queued = await outcomeOf(() => this.#conversation.queue(unescaped(words)))
     if (!queued.ok) return this.#log.complain(queued.message)
     this.#log.said(words)
     this.#log.notice('kept; the model gets it at its next step')
@@ -309,7 +321,7 @@ class ScreenTalk implements Scene {
   }
 
   #interrupt(): void {
-    if (this.#talk.interrupt()) return
+    if (this.#conversation.interrupt()) return
     if (this.#isLeft) return this.leave()
     const now = Date.now()
     if (now - this.#warnedAt < defaults.screen.leaveMs) return this.leave()
@@ -325,25 +337,3 @@ class ScreenTalk implements Scene {
 }
 
 const unescaped = (words: string): string => (words.startsWith('//') ? words.slice(1) : words)
-
-const slashCommands = (loaded: Loaded): readonly SlashCommand[] =>
-  commandList(loaded).map(({ usage, about }) => {
-    const [name = '', ...rest] = usage.slice(1).split(' ')
-    return { name, description: about, ...(rest.length === 0 ? {} : { argumentHint: rest.join(' ') }) }
-  })
-
-function statusOf(place: Workplace, preset: Preset): Status {
-  const window = windowOf({ model: preset.modelId, table: preset.models, override: place.settings.window })
-  return {
-    model: preset.modelId,
-    mode: preset.permission.mode(),
-    tokens: 0,
-    window: window.tokens,
-    sent: 0,
-    read: 0,
-    dollars: 0,
-    scripted: place.access === null,
-    queued: 0,
-    background: 0,
-  }
-}

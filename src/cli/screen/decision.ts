@@ -12,9 +12,9 @@ import {
   type Focusable,
   type TUI,
 } from '@earendil-works/pi-tui'
+import type { Choice, Question } from '../conversation/context.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { changeLines, wrapped } from './blocks.ts'
-import type { Choice, Question } from './question.ts'
 import type { Theme } from './theme.ts'
 
 export interface DecisionEars<T> {

@@ -3,8 +3,7 @@
 import type { LiveEvent } from '../../engine/live.ts'
 import type { Message, View, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { failureWords } from '../terminal/failure-words.ts'
-import { describeCall } from '../terminal/progress.ts'
+import { describeCall, failureText } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { AnswerBlock, CallBlock, NoticeBlock, userBlock } from './blocks.ts'
 import type { Screen } from './screen.ts'
@@ -67,7 +66,7 @@ export class Log {
     }
     this.#screen.setStatus(afterEvent(this.#screen.status, event))
     if (event.type === 'turn-end' && event.failure !== null)
-      this.#screen.add(new NoticeBlock(failureWords(event.failure), theme.bad))
+      this.#screen.add(new NoticeBlock(failureText(event.failure), theme.bad))
   }
 
   said(words: string): void {

@@ -2,30 +2,12 @@
 // editor and its first line is selected. One with a subject lets something happen, and is asked as a decision (decision.ts).
 import { Container, SelectList, Text, type Component, type SelectItem } from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
+import type { Answer, Question as Asked } from '../../tools/permission/question.ts'
+import type { Question } from '../conversation/context.ts'
+import { longerAnswers } from '../terminal/approval-text.ts'
+import { diffOf } from '../terminal/change.ts'
 import { safeText } from '../terminal/safe-text.ts'
-import type { Change } from '../terminal/change.ts'
 import type { Theme } from './theme.ts'
-
-export interface Choice<T> {
-  readonly value: T
-  readonly label: string
-  readonly about?: string | undefined
-  /** A key that selects it. */
-  readonly key?: string | undefined
-  /** Confirming it opens a text field; the answer is made from what is written there. */
-  readonly withText?: ((text: string) => T) | undefined
-}
-
-export interface Question<T> {
-  readonly title: string
-  /** What is to be judged, shown whole; empty where nothing is. */
-  readonly subject: string
-  /** What is to be judged as a change of a file, shown in place of the subject. */
-  readonly change?: Change | undefined
-  readonly choices: readonly Choice<T>[]
-  /** Said below the choices. */
-  readonly note?: string | undefined
-}
 
 /** Answers once: with a choice, or with null when the person turns away. */
 export class PickerBlock<T> extends Container {
@@ -60,5 +42,29 @@ export class PickerBlock<T> extends Container {
 
   handleInput(data: string): void {
     if (this.#isArmed) this.#list.handleInput(data)
+  }
+}
+
+/**
+ * A question of permission: what would happen stands whole above the answers, and each answer for longer names the rule it
+ * sets and where that is kept.
+ */
+export function approvalOf(asked: Asked): Question<Answer> {
+  const { note, answers } = longerAnswers(asked)
+  return {
+    title: `${asked.tool}: ${asked.why}${asked.problem === undefined ? '' : `\n${asked.problem}`}`,
+    subject: asked.subject,
+    change: asked.change === undefined ? undefined : diffOf(asked.change),
+    choices: [
+      { value: { kind: 'once' }, label: 'Yes', key: 'y' },
+      ...answers.map(({ answer, label, about, key }) => ({ value: answer, label, about, key })),
+      {
+        value: { kind: 'no' },
+        label: 'No, and tell the model what to do instead',
+        key: 'n',
+        withText: (words) => ({ kind: 'no', words }),
+      },
+    ],
+    note,
   }
 }

@@ -15,9 +15,10 @@ import {
   type Terminal,
 } from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
+import type { Question } from '../conversation/context.ts'
 import { isDense, isFoldable } from './blocks.ts'
 import { DecisionBlock } from './decision.ts'
-import { PickerBlock, type Question } from './question.ts'
+import { PickerBlock } from './question.ts'
 import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
 

@@ -1,9 +1,16 @@
-// The line under the editor: who answers, how full the window is, how much came from the cache, what it cost. Pure: a
-// record that events change, and a function that writes it in the room there is.
+// The line under the editor: the model, how full the window is, how much came from the cache, what it cost. Pure: a record
+// that events change, and a function that writes it in the room there is. And the price of coming back, said before it is
+// paid.
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import type { LiveEvent } from '../../engine/live.ts'
-import type { Usage } from '../../transcript/fact.ts'
+import type { Session } from '../../engine/session.ts'
+import { lookUp, ratesOf, windowOf } from '../../model/models.ts'
+import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Settings } from '../../settings/schema.ts'
+import type { Usage } from '../../transcript/fact.ts'
+import { dollars, whole } from '../terminal/tables.ts'
+import type { Workplace } from '../workplace/workplace.ts'
 import type { Theme } from './theme.ts'
 
 export interface Status {
@@ -20,6 +27,23 @@ export interface Status {
   readonly scripted: boolean
   readonly queued: number
   readonly background: number
+}
+
+/** Before anything was sent. */
+export function firstStatus(place: Workplace, preset: Preset): Status {
+  const window = windowOf({ model: preset.modelId, table: preset.models, override: place.settings.window })
+  return {
+    model: preset.modelId,
+    mode: preset.permission.mode(),
+    tokens: 0,
+    window: window.tokens,
+    sent: 0,
+    read: 0,
+    dollars: 0,
+    scripted: place.access === null,
+    queued: 0,
+    background: 0,
+  }
 }
 
 export const promptOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite
@@ -63,4 +87,32 @@ export function short(tokens: number): string {
   return tokens < 1_000_000
     ? `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}K`
     : `${(tokens / 1_000_000).toFixed(2)}M`
+}
+
+/** Rates are for so many tokens. */
+const million = 1_000_000
+
+/** When the cache has expired since the last answer, the next request writes the whole context again. */
+export function coldReturn(
+  session: Session,
+  preset: Pick<Preset, 'models' | 'modelId'>,
+  lifetime: Settings['cacheLifetime'],
+  now: number = Date.now(),
+): string | null {
+  if (lifetime === 'off') return null
+  const view = session.view()
+  const answers = [...view.messages].flatMap((message) =>
+    message.parts.filter(({ kind }) => kind === 'answer'),
+  )
+  const last = answers.at(-1)
+  const lives = defaults.request.cacheLifetimeMs[lifetime ?? '5m']
+  if (last === undefined || now - last.at <= lives) return null
+  const info = lookUp(preset.models, last.model ?? preset.modelId)
+  const rates = info === null ? null : ratesOf(info, view.tokens)
+  if (rates === null) return `the cache has run out: the next request sends ${whole(view.tokens)} tokens anew`
+  const write = lifetime === '1h' ? rates.write1h : rates.write5m
+  return (
+    `the cache has run out: the next request writes ${whole(view.tokens)} tokens anew, about ${dollars((view.tokens * write) / million)} ` +
+    `instead of ${dollars((view.tokens * rates.read) / million)}; /compact first makes it smaller`
+  )
 }

@@ -1,5 +1,6 @@
-// Who answers: a key or token from the environment, a key kept by `pal login`, or a server of the user's own. The kept
-// key lies in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…"}.
+// Access to a model: a key or token from the environment, a key kept by `pal login`, or a server of the user's own. The kept
+// key lies in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…"}. Where
+// there is neither, a scripted model answers on this machine.
 import { join } from 'node:path'
 import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
@@ -86,3 +87,25 @@ export async function forgetKey(fs: FileSystem, home: string): Promise<DiskResul
   })
   return !removed.ok && removed.failure.code === 'not-found' ? { ok: true, had: false } : removed
 }
+
+// ---- the scripted model ----
+
+interface Embedded {
+  readonly access: Access
+  close(): Promise<void>
+}
+
+/**
+ * The simulator answers over HTTP with its rule-based model. It follows scripts and understands nothing, and that is said
+ * wherever it answers.
+ */
+export async function startEmbedded(): Promise<Embedded> {
+  const { createSimulator, ruleModel } = await import('../../simulator/index.ts')
+  const simulator = createSimulator({ answerer: ruleModel() })
+  const { url } = await simulator.start()
+  return { access: { baseUrl: url, apiKey: 'scripted' }, close: () => simulator.stop() }
+}
+
+export const scriptedNotice =
+  'no key and no base URL: a scripted model answers, offline. It follows task scripts and understands nothing. ' +
+  'For a real model set ANTHROPIC_API_KEY or run pal login; pal demo shows a whole task'

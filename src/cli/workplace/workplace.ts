@@ -1,23 +1,29 @@
-// Where a command stands: the user's folder, the project, the settings in force and who answers. Every command that
-// needs more than its words begins here.
+// Where a command works: the user's folder, the project, the settings in force and the model. Every command that needs
+// more than its arguments begins here.
 import { randomUUID } from 'node:crypto'
-import { join, resolve } from 'node:path'
-import { machineFileSystem } from '../../disk/fs.ts'
+import { dirname, join, resolve } from 'node:path'
+import { attempt, machineFileSystem, type FileSystem } from '../../disk/fs.ts'
 import { ownershipOf } from '../../disk/owner.ts'
 import type { ContentRefusal } from '../../memory/instructions/includes.ts'
+import { memoryPlaces, rootRefusal } from '../../memory/place/place.ts'
 import type { Access } from '../../preset.ts'
 import { projectOf, type Project } from '../../preset/project.ts'
 import { loadSettings, type LoadedSettings } from '../../settings/load.ts'
 import type { Settings } from '../../settings/schema.ts'
-import { findAccess } from './access.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
-import { settingsFiles } from './files.ts'
-import { judgedMemory } from './memory-folder.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { gateOf, type Gate } from '../trust/gate.ts'
 import type { FolderTrust } from '../trust/content.ts'
+import { gateOf, type Gate } from '../trust/gate.ts'
 import { readTrust, type TrustPlace } from '../trust/pins.ts'
+import { findAccess } from './access.ts'
+import { settingsFiles } from './files.ts'
+
+/** What every command about a project takes. */
+export interface ProjectFlags {
+  readonly json?: boolean | undefined
+  readonly cwd?: string | undefined
+}
 
 export interface WorkplaceFlags {
   readonly cwd?: string | undefined
@@ -133,3 +139,54 @@ export function showProblems(place: Workplace): void {
 }
 
 export const uniqueText = (): string => randomUUID()
+
+// ---- the folder of memories ----
+
+interface MemoryFolderPlace {
+  readonly fs: FileSystem
+  readonly home: string
+  readonly userHome: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Whether the folder that memories were moved to can hold them. The place itself is judged by its path as it is written,
+ * and here by where its parents really lead: a link must not bring memories to a root, a drive or the home folder itself.
+ * Where it cannot, memory is off for this run, and that is said.
+ */
+async function judgedMemory(
+  { fs, home, userHome, environment }: MemoryFolderPlace,
+  settings: Settings,
+): Promise<{ readonly settings: Settings; readonly problems: readonly string[] }> {
+  if (settings.memory === false) return { settings, problems: [] }
+  const off = (why: string) => ({
+    settings: { ...settings, memory: false },
+    problems: [`memory is off: ${why}`],
+  })
+  const placed = memoryPlaces({
+    home,
+    userHome,
+    slug: 'any',
+    projectRoot: home,
+    environment,
+    directory: settings.memoryDirectory,
+  })
+  if (!placed.ok) return off(placed.why)
+  const { root } = placed.places.project
+  const real = await realPlace(fs, root)
+  const refused = real === root ? null : rootRefusal(real, await realPlace(fs, userHome))
+  return refused === null
+    ? { settings, problems: [] }
+    : off(`${JSON.stringify(root)} leads to ${JSON.stringify(real)}, which cannot hold memories: ${refused}`)
+}
+
+/** Where a path leads, also where its last parts are not there yet. */
+async function realPlace(fs: FileSystem, path: string): Promise<string> {
+  const missing: string[] = []
+  for (let at = path; ; at = dirname(at)) {
+    const real = await attempt('looking', async () => ({ path: await fs.realPath(at) }))
+    if (real.ok) return join(real.path, ...missing)
+    if (dirname(at) === at) return path
+    missing.unshift(at.slice(dirname(at).length).replace(/^[/\\]/, ''))
+  }
+}

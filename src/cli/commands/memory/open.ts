@@ -7,11 +7,10 @@ import { agentPlaceAt } from '../../../memory/place/place.ts'
 import { finishSet } from '../../../memory/sets/apply-set.ts'
 import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
 import { systemClock } from '../../../transcript/ids.ts'
-import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
-import { complain } from '../../headless.ts'
-import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
+import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
 
 export interface MemoryFlags {
   readonly json?: boolean | undefined
@@ -94,14 +93,14 @@ async function agentKeepers({ home, project }: Workplace): Promise<readonly Fold
   )
 }
 
-export interface Found {
+export interface FoundMemory {
   readonly keeper: FolderStore
   readonly file: string
 }
 
 /** The memory of this name, with or without `.md`. */
-export async function findMemory({ keepers }: MemoryRoom, name: string): Promise<Found | Refusal> {
-  const found: Found[] = []
+export async function findMemory({ keepers }: MemoryRoom, name: string): Promise<FoundMemory | Refusal> {
+  const found: FoundMemory[] = []
   for (const keeper of keepers) {
     for (const file of name.endsWith('.md') ? [name] : [`${name}.md`, name]) {
       const onDisk = await attempt('looking', () => keeper.fs.stat(`${keeper.place.root}/${file}`))

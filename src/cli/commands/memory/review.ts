@@ -1,7 +1,9 @@
 // `pal memory review`, `accept` and `reject`: what waits for the user. Accepting is the only way trust is raised, so
 // everything is shown whole, with what cannot be seen written out.
 import { isAbsolute, resolve } from 'node:path'
-import { shaOf, readBytes } from '../../../memory/files.ts'
+import { createTwoFilesPatch } from 'diff'
+import { readBytes, shaOf } from '../../../memory/files.ts'
+import { readOwn } from '../../../memory/instructions/read.ts'
 import {
   acceptHeld,
   acceptOutside,
@@ -11,13 +13,11 @@ import {
   type OutsideChange,
 } from '../../../memory/keeping/held.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
-import { readOwn } from '../../../memory/instructions/read.ts'
 import { readVersion } from '../../../memory/keeping/versions.ts'
 import { readPins, writePins } from '../../../preset/memory/reminder.ts'
 import { exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeLine, safeText } from '../../terminal/safe-text.ts'
-import { createTwoFilesPatch } from 'diff'
 import { findMemory, isRefusal, show, withMemories, type MemoryFlags, type MemoryRoom } from './open.ts'
 import { patchOf } from './versions.ts'
 

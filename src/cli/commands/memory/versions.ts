@@ -1,5 +1,7 @@
-// `pal memory log`, `diff` and `revert`: every write is a version, and every version can come back.
+// `pal memory log`, `diff` and `revert`: every write is a version, and every version can come back. `forget` is complete:
+// the versions go too, and it is not learnt again.
 import { createTwoFilesPatch } from 'diff'
+import { forget, type ForgetWhat, type Forgot } from '../../../memory/keeping/forget.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import type { Held, LedgerRecord } from '../../../memory/keeping/records.ts'
 import { revert, textBefore, textOf, versionNumbered, type Version } from '../../../memory/keeping/revert.ts'
@@ -98,5 +100,44 @@ export const revertMemory = (
           ? `${found.file} did not exist before and is gone; pal memory revert ${found.file} brings it back`
           : `${found.file} is again what it was in version ${done.to} (now version ${done.version})`,
       ).concat('\n'),
+    )
+  })
+
+export interface ForgetFlags extends MemoryFlags {
+  readonly session?: string | undefined
+  readonly source?: string | undefined
+}
+
+export const forgetMemory = (io: Io, name: string | undefined, flags: ForgetFlags): Promise<Exit> =>
+  withMemories(io, flags, async (room) => {
+    const given = [name, flags.session, flags.source].filter((one) => one !== undefined)
+    if (given.length !== 1) return refuse(exits.usage, 'name one memory, or --session ID, or --source NAME')
+    const found = name === undefined ? null : await findMemory(room, name)
+    if (found !== null && isRefusal(found)) return found
+    const what: ForgetWhat =
+      found !== null
+        ? { file: found.file }
+        : flags.session !== undefined
+          ? { session: flags.session }
+          : { source: flags.source! }
+    const all: (Forgot & { readonly scope: string })[] = []
+    for (const keeper of found === null ? room.keepers : [found.keeper]) {
+      const done = await forget(keeper, what)
+      if (!done.ok) return refuse(exits.failed, done.failure.message)
+      const { removed, wentBack, versions } = done
+      all.push({ scope: keeper.place.scope, removed, wentBack, versions })
+    }
+    return show(room, { forgot: all }, () =>
+      all
+        .flatMap(({ scope, removed, wentBack, versions }) => [
+          ...removed.map((file) => `${scope} ${file}: removed with all its versions`),
+          ...wentBack.map(
+            ({ file, to, lost }) =>
+              `${scope} ${file}: back to version ${to}${lost === 0 ? '' : `; ${lost} later versions were built on what is forgotten and went with it`}`,
+          ),
+          `${scope}: ${versions} kept texts removed; it will not be learnt again`,
+        ])
+        .map((line) => `${safeLine(line)}\n`)
+        .join(''),
     )
   })

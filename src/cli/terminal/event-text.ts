@@ -1,6 +1,7 @@
-// Progress of a turn in short lines, for the error stream: what is called, what a layer did, what is waited for.
-import type { LiveEvent } from '../../engine/live.ts'
-import { safeLine } from './safe-text.ts'
+// Events of a turn as text: its progress in short lines for the error stream (what is called, what a layer did, what is
+// waited for), and its failure.
+import type { LiveEvent, TurnFailure } from '../../engine/live.ts'
+import { safeLine, safeText } from './safe-text.ts'
 
 const shownChars = 100
 const second = 1000
@@ -38,3 +39,19 @@ export function progressLine(event: LiveEvent): string | null {
 
 const cut = (text: string): string =>
   text.length <= shownChars ? text : `${text.slice(0, shownChars - 1).toWellFormed()}…`
+
+const frames: Readonly<Record<string, readonly [before: string, after: string]>> = {
+  network: ['the provider cannot be reached', 'Look at the network and the address; pal doctor names it'],
+  unauthorized: ['the provider does not accept the key', 'pal doctor names it; pal login keeps another'],
+  invalid: ['the provider refuses the request', 'pal doctor names the model and the address in use'],
+}
+
+/**
+ * A failed turn for a person: who refused, what it said, and where to look. The bare message of a server ("model: nope")
+ * says none of that; JSON output keeps it as it came.
+ */
+export function failureText({ code, message }: TurnFailure): string {
+  const frame = Object.hasOwn(frames, code) ? frames[code] : undefined
+  const said = safeText(message)
+  return frame === undefined ? said : `${frame[0]}: ${said.replace(/\.?\s*$/u, '.')} ${frame[1]}`
+}
