@@ -158,7 +158,12 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
     rules: () => rules,
     at: ({ quiet = false, ...place }) =>
       permissionAt(
-        { ...options, ...place, ...(quiet ? { askUser: undefined } : {}) },
+        {
+          ...options,
+          origin: options.origin ?? options.root,
+          ...place,
+          ...(quiet ? { askUser: undefined } : {}),
+        },
         state,
         quiet ? () => 'dontAsk' : mode,
       ),
@@ -317,9 +322,12 @@ function readRules(
       continue
     }
     const tool = /^\s*([A-Za-z]\w*)/.exec(one.text)?.[1]
-    const isClosed = one.list !== 'allow' && tool !== undefined
-    if (isClosed) rules.push({ ...one, tool, what: null, matchesPath: null })
-    problems.push(`${parsed.why}; ${isClosed ? `it counts for all of ${tool}` : 'it does not count'}`)
+    const whole = tool === undefined ? null : parseRule({ ...one, text: tool })
+    const isClosed = one.list !== 'allow' && whole?.ok === true
+    if (isClosed) rules.push({ ...whole.rule, text: one.text })
+    problems.push(
+      `${parsed.why}; ${isClosed ? `it counts for all of ${whole.rule.tool}` : 'it does not count'}`,
+    )
   }
   return { rules, problems }
 }

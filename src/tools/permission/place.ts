@@ -9,6 +9,8 @@ export interface Place {
   readonly fs: FileSystem
   /** The project, by its real path. */
   readonly root: string
+  /** The project that this one is a copy of, as a worktree is: what is denied there stays denied. */
+  readonly origin?: string | undefined
   /** Where commands start and relative paths begin. */
   readonly cwd: string
   readonly home: string | undefined

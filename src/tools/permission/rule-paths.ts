@@ -1,7 +1,8 @@
 // Rules that name paths, in the place they hold for. A rule and a file are compared by where they really lead, through
-// links, from the home that is in force. One that denies or asks is also compared as it is written, and without case
-// where the disk knows none; one that allows counts by the real path alone, and what it says of the project never leads
-// out of it through a link.
+// links, from the home that is in force. One that denies or asks is also compared as it is written, composed, and without
+// case where the disk knows none; it keeps a folder with all that is in it, and in a copy of the project (a worktree) it
+// speaks of the copy and of the project. One that allows counts by the real path alone, and what it says of the project
+// never leads out of it through a link.
 import { dirname, join, resolve } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { foldName } from '../../disk/safe-name.ts'
@@ -48,6 +49,10 @@ export async function placeRules(
   for (const rule of rules) {
     const base = baseOf(rule, place)
     if (rule.what === null || base === undefined || pathKind(rule.tool) === null) continue
+    if (base === place.root && place.origin !== undefined && place.origin !== base && rule.list !== 'allow') {
+      const there = { ...place, root: place.origin, origin: undefined }
+      placed.push(...(await placeRules([rule], there, ignoresCase)))
+    }
     const { head, rest } = splitPattern(rule.what)
     const written = resolve(base, head.replace(/^\/+/, ''))
     const real = await realPlace(place, '/', written)
@@ -61,8 +66,9 @@ export async function placeRules(
       continue
     }
     const folds = await ignoresCase(real)
-    const fold = (path: string): string => (folds ? path.split('/').map(foldName).join('/') : path)
-    const folded = rest === '' ? matches : globBelow(fold(rest), head === '')
+    const fold = (path: string): string =>
+      folds ? path.split('/').map(foldName).join('/') : path.normalize('NFC')
+    const folded = withAllBelow(rest, rest === '' ? matches : globBelow(fold(rest), head === ''))
     const heads = [...new Set([written, real].map(fold))]
     const isAbout = (file: NamedFile): boolean =>
       [file.written, file.real]
@@ -77,6 +83,15 @@ export async function placeRules(
 function globBelow(rest: string, isAnywhere: boolean): (path: string) => boolean {
   const glob = compileGlob(isAnywhere ? rest : `/${rest}`)
   return glob.ok ? (path) => path !== '' && glob.matches(path) : () => true
+}
+
+/** What is meant as a folder is meant with all that is in it; only a star at the end says one step. */
+function withAllBelow(rest: string, matches: (path: string) => boolean): (path: string) => boolean {
+  if (/(?:^|\/)\*$/.test(rest)) return matches
+  return (path) => {
+    const steps = path.split('/')
+    return steps.some((_, at) => matches(steps.slice(0, at + 1).join('/'))) || matches('')
+  }
 }
 
 const isBelow = (folder: string, path: string): boolean =>

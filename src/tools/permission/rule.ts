@@ -2,10 +2,12 @@
 //
 //   Bash                    every command          Bash(npm test)      this one     Bash(git log *)   with any words behind
 //   Read(~/notes/**)        reading, Grep, Glob    Edit(src/**)        Edit and Write
-//   WebFetch(domain:x.org)  and what lies below    mcp__server__tool   mcp__server  (all of its tools)
+//   WebFetch(domain:x.org)  and what lies below    mcp__server__tool   mcp__server  (all of its tools)   mcp__server__get_*
 //
-// Paths: `/…` from the root of the disk, `~/…` from the user's home, everything else from the project.
+// Paths: `/…` from the root of the disk, `~/…` from the user's home, everything else from the project. What is not
+// understood is said and never taken for a name: a rule that denies would silently deny nothing.
 import type { GivenRule } from '../../settings/rule-list.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { compileGlob } from '../search/glob-pattern.ts'
 
 export interface Rule extends GivenRule {
@@ -30,14 +32,27 @@ const pathKinds: Readonly<Record<string, 'Read' | 'Edit'>> = {
 export const pathKind = (tool: string): 'Read' | 'Edit' | null =>
   Object.hasOwn(pathKinds, tool) ? pathKinds[tool]! : null
 
+/** Tools that are also meant in another case where a rule denies or asks. */
+const spelled = ['Bash', 'WebFetch', 'WebSearch', 'Agent', 'Skill', ...Object.keys(pathKinds)]
+
+const wireLetters = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+/** The name of a server's tool as it is on the wire: what that does not take becomes _, and what is too long is cut. */
+export const wireName = (name: string): string => wireLetters(name).slice(0, defaults.request.toolNameChars)
+
 export function parseRule(given: GivenRule): ParsedRule {
   const text = given.text.trim()
-  const [, tool = '', inner] = /^([A-Za-z][\w.-]*\*?)(?:\(([\s\S]*)\))?$/.exec(text) ?? []
+  const isOpen = given.list === 'allow'
+  const [, named, inner] = /^(mcp__[^()]+|[A-Za-z][\w.-]*\*?|\*)(?:\(([\s\S]*)\))?$/.exec(text) ?? []
   const bad = (why: string): ParsedRule => ({ ok: false, why: `the rule ${JSON.stringify(text)} ${why}` })
-  if (tool === '') return bad('is no tool name, or a name with something in brackets, as Bash(npm test)')
-  if (tool.includes('*') && !tool.startsWith('mcp__')) return bad('may have a star only behind mcp__')
-  const named = inner === undefined || /^\s*\*?\s*$/.test(inner) ? null : inner.trim()
-  const what = named === '~' && pathKind(tool) !== null ? '~/**' : named
+  if (named === undefined)
+    return bad('is no tool name, or a name with something in brackets, as Bash(npm test)')
+  const other = isOpen ? undefined : spelled.find((name) => name.toLowerCase() === named.toLowerCase())
+  const tool = other ?? named
+  if (tool === '*' && isOpen) return bad('would allow everything; the mode bypass does that')
+  if (tool.includes('*') && tool !== '*' && !tool.startsWith('mcp__'))
+    return bad('may have a star only behind mcp__')
+  const meant = inner === undefined || /^\s*\*?\s*$/.test(inner) ? null : inner.trim()
+  const what = meant === '~' && pathKind(tool) !== null ? '~/**' : meant
   const base = { ...given, text, tool, what, matchesPath: null }
   // What of Bash is meant is read with the command it is compared with.
   if (what === null || tool === 'Bash') return { ok: true, rule: base }
@@ -46,23 +61,55 @@ export function parseRule(given: GivenRule): ParsedRule {
       ? { ok: true, rule: { ...base, what: what.toLowerCase() } }
       : bad('must name a host, as WebFetch(domain:example.org)')
   if (pathKind(tool) === null) return bad(`says more than ${tool} understands; only its name can be given`)
+  const odd = oddPath(what)
+  if (odd !== null) return bad(odd)
   const glob = compileGlob(what.replace(/^~\//, '/'))
   if (!glob.ok) return bad(`cannot be followed: ${glob.why}`)
   return { ok: true, rule: { ...base, matchesPath: glob.matches } }
 }
 
+/** What other programs would read as more than a path, and we do not. */
+function oddPath(what: string): string | null {
+  if (what.startsWith('!')) return 'begins with !, which takes nothing back here; name what is meant'
+  if (/^~[^/]/.test(what)) return "names another user's home; write the whole path"
+  return /^\$(?:\w+|\{\w+\})(?:\/|$)/.test(what)
+    ? 'begins with a variable, which is not looked up; write ~/… or the whole path'
+    : null
+}
+
 /** Whether a rule speaks of a tool at all. */
 export function isAbout(rule: Rule, tool: string): boolean {
-  if (rule.tool === tool) return true
-  if (rule.tool.startsWith('mcp__')) {
-    const name = rule.tool.replace(/(?:__)?\*$/, '')
-    const isServer = rule.tool !== name || !/^mcp__.+?__/.test(rule.tool)
-    return isServer && (tool === name || tool.startsWith(`${name}__`))
-  }
+  if (rule.tool === tool || rule.tool === '*') return true
+  if (rule.tool.startsWith('mcp__')) return isAboutServer(rule, tool)
   const kind = pathKind(tool)
   return (
     kind !== null && (rule.tool === kind || (kind === 'Edit' && rule.tool === 'Write' && rule.what !== null))
   )
+}
+
+/** A star stands for any letters; the name of a server for all of its tools. */
+function isAboutServer({ list, tool: named }: Rule, tool: string): boolean {
+  const isOpen = list === 'allow'
+  const most = defaults.request.toolNameChars
+  const [first = '', ...rest] = named.split('*').map(wireLetters)
+  if (rest.length === 0) {
+    const server = isOpen ? first : first.replace(/_+$/, '')
+    const isServer = !/^mcp__.+?__/.test(server)
+    // Several long names may be cut to one, and only one of them was allowed.
+    const isTool = tool === (isOpen ? first : first.slice(0, most))
+    return isTool || (isServer && tool.startsWith(`${server}__`))
+  }
+  if (!tool.startsWith(first)) return false
+  let at = first.length
+  for (const part of rest.slice(0, -1)) {
+    const found = tool.indexOf(part, at)
+    if (found === -1) return false
+    at = found + part.length
+  }
+  const last = rest.at(-1)!
+  // Of a name that was cut nobody knows the end.
+  const isCut = !isOpen && tool.length >= most
+  return isCut || (tool.endsWith(last) && tool.length - last.length >= at)
 }
 
 /** Whether a rule with a path speaks of this real path. */

@@ -4,6 +4,7 @@
 import { defaults } from '../../../settings/defaults.ts'
 import { estimateText } from '../../../projection/tokens.ts'
 import { inputShape, optional, text } from '../../../tools/input.ts'
+import { wireName } from '../../../tools/permission/rule.ts'
 import { failed, headOf, said } from '../../../tools/outcome.ts'
 import type { Tool, ToolPolicy } from '../../../tools/tool.ts'
 import { safeText } from '../../terminal/safe-text.ts'
@@ -23,9 +24,8 @@ export interface Offered {
   readonly name: string
 }
 
-/** The name on the wire: what it does not take becomes _, and what is too long is cut. */
-export const offeredName = (server: string, tool: string): string =>
-  `mcp__${server}__${tool}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, defaults.request.toolNameChars)
+/** The name on the wire, which the rules of permission know too. */
+export const offeredName = (server: string, tool: string): string => wireName(`mcp__${server}__${tool}`)
 
 export const tokensOf = ({ name, tool }: Offered): number =>
   estimateText(name) + estimateText(tool.description) + estimateText(JSON.stringify(tool.schema))
