@@ -157,19 +157,21 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
     },
     rules: () => rules,
     at: ({ quiet = false, ...place }) =>
-      permissionAt(
-        {
-          ...options,
-          origin: options.origin ?? options.root,
-          ...place,
-          ...(quiet ? { askUser: undefined } : {}),
-        },
-        state,
-        quiet ? () => 'dontAsk' : mode,
-      ),
+      permissionAt(elsewhere(options, quiet, place), state, quiet ? () => 'dontAsk' : mode),
     problems: state.problems,
   }
 }
+
+const elsewhere = (
+  options: PermissionOptions,
+  quiet: boolean,
+  place: Omit<PermissionElsewhere, 'quiet'>,
+): PermissionOptions => ({
+  ...options,
+  origin: options.origin ?? options.root,
+  ...place,
+  ...(quiet ? { askUser: undefined } : {}),
+})
 
 /** The rules as they stand on the disk, for one call after the other. */
 function sceneOf(options: PermissionOptions, rules: readonly Rule[]) {
