@@ -1,6 +1,6 @@
-// `npm run house [-- --against REV] [--json] [--names]`: the size and shape of the source, counted from its syntax trees.
+// `npm run house [-- --against REV] [--json] [--names] [--picture [--write]]`: the size and shape of the source, counted from its syntax trees.
 // With a revision the same counts of that one stand beside it (default: the commit this was first counted on).
-// `--names` also lists what is behind the counts that should be zero.
+// `--names` also lists what is behind the counts that should be zero; `--picture` draws the house of ARCHITECTURE.md.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -231,7 +231,12 @@ function measureRevision(revision) {
   }
 }
 
-if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+const isRun = process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)
+if (isRun && given.includes('--picture')) {
+  const { picture, writePicture } = await import('./picture.mjs')
+  if (given.includes('--write')) writePicture()
+  else process.stdout.write(picture())
+} else if (isRun) {
   const [before, now] = [measureRevision(against), measure(root)]
   if (before === null) process.stderr.write(`${against} is not in this clone; its column is left out\n`)
   if (given.includes('--json')) process.stdout.write(`${JSON.stringify({ before, now }, null, 2)}\n`)

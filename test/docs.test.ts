@@ -189,16 +189,6 @@ describe('names and links', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[H35] files of the repository that a page names exist', () => {
-    const wrong = pages.flatMap(({ name, text }) =>
-      [...text.matchAll(/`((?:src|test|bench|scripts|docs|proofs)\/[\w./-]*)(?:#\w+)?`/g)]
-        .map((match) => match[1]!)
-        .filter((path) => !existsSync(join(root, path)))
-        .map((path) => `${name}: ${path}`),
-    )
-    expect(wrong).toEqual([])
-  })
-
   it('[H35] names that a page says can be imported are exported there', async () => {
     const wrong: string[] = []
     let count = 0

@@ -1,33 +1,14 @@
 // The house rules, re-derived from the source at every run so that no lint setting can weaken them:
 // imports go down in rank, never up, never sideways; no cycles; small files and functions; a README a folder.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
 const root = resolve(import.meta.dirname, '..')
 const src = join(root, 'src')
 
-const ranks: Record<string, number> = {
-  settings: 0,
-  disk: 0,
-  transcript: 1,
-  projection: 2,
-  stores: 2,
-  memory: 2,
-  compaction: 3,
-  model: 3,
-  request: 4,
-  tools: 4,
-  engine: 5,
-  forks: 6,
-  testing: 6,
-  preset: 7,
-  simulator: 8,
-  lab: 9,
-  inspector: 9,
-  cli: 10,
-  index: 11,
-}
+const ranks = JSON.parse(readFileSync(join(root, 'scripts', 'ranks.json'), 'utf8')) as Record<string, number>
 const limits = { fileLines: 350, functionLines: 80 }
 const browserSafe = ['transcript', 'projection']
 
@@ -123,6 +104,48 @@ describe('the house', () => {
       (file) => !allowed.has(name(file)) && forbidden.test(readFileSync(file, 'utf8')),
     )
     expect(wrong.map(name)).toEqual([])
+  })
+
+  it('[H38] the picture in ARCHITECTURE.md shows the ranks and imports as they are', async () => {
+    const { picture, shownPicture } = (await import(
+      pathToFileURL(join(root, 'scripts', 'picture.mjs')).href
+    )) as { picture: () => string; shownPicture: () => string }
+    expect(shownPicture(), 'npm run house -- --picture --write').toBe(picture())
+  })
+
+  it('[H39] a newcomer finds each of twelve answers by one search', () => {
+    const page = readFileSync(join(root, 'docs', 'find-your-way.md'), 'utf8')
+    const rows = [...page.matchAll(/^\| .+\? \| `([^`]+)` \| `([^`]+)` \|$/gm)]
+    expect(rows.length).toBe(12)
+    const texts = sources
+      .map((file) => [name(file), readFileSync(file, 'utf8').toLowerCase()] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    for (const [, search, answer] of rows) {
+      const hits = texts.filter(([, text]) => text.includes(search!.toLowerCase())).map(([file]) => file)
+      expect(hits.slice(0, 3), search).toContain(answer)
+    }
+  })
+
+  it('[H35] files of the repository that a page names exist', () => {
+    const pages = [
+      ...['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'GLOSSARY.md', 'SPEC.md', 'CHANGELOG.md'].map(
+        (page) => join(root, page),
+      ),
+      ...readdirSync(join(root, 'docs'))
+        .filter((page) => page.endsWith('.md'))
+        .map((page) => join(root, 'docs', page)),
+    ]
+    const wrong = pages.flatMap((page) =>
+      [
+        ...readFileSync(page, 'utf8').matchAll(
+          /`((?:src|test|bench|scripts|docs|proofs)\/[\w./-]*)(?:#\w+)?`/g,
+        ),
+      ]
+        .map((match) => match[1]!)
+        .filter((path) => !existsSync(join(root, path)))
+        .map((path) => `${name(page)}: ${path}`),
+    )
+    expect(wrong).toEqual([])
   })
 
   it('[H27] every folder says in one sentence what it is for', () => {

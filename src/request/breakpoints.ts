@@ -60,6 +60,7 @@ function isPosition(
     : position.seq <= wanted.seq
 }
 
+/** The cache breakpoint is written onto a block as this field. */
 export function breakpointField(lifetime: Lifetime): string {
   const control: CacheControl = lifetime === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
   return `"cache_control":${JSON.stringify(control)}`

@@ -1,4 +1,4 @@
-// The settings in force: the managed file beats flags, which beat the environment, which beats the local, the project's
+// How settings are merged: the managed file beats flags, which beat the environment, which beats the local, the project's
 // and the user's file; lists of rules are gathered from all of them. Of a project only content that a person approved
 // counts, and no project file decides where data goes or what runs. What is wrong with a file is said with file and
 // key; the rest of it counts.

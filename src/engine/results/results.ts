@@ -78,6 +78,7 @@ function fromLineStart(text: string): string {
   return start > 0 && start < text.length / 2 ? text.slice(start) : text
 }
 
+/** Where the size limit of a result is applied: what is larger is kept whole and shown in part. */
 export async function gated(
   core: Slice<'options' | 'state' | 'transcript'>,
   id: string,

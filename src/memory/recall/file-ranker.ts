@@ -31,6 +31,7 @@ interface Held {
   readonly triggers: readonly (readonly string[])[]
 }
 
+/** Ranks memories by the words of a message. */
 export class FileRanker {
   readonly #lexicon: Lexicon
   readonly #postings = new Postings()
