@@ -130,35 +130,31 @@ describe('commands that the pages name', () => {
     expect(helps.size).toBeGreaterThan(20)
   })
 
-  it(
-    '[H34] on a machine where nothing was kept yet, what looks and sets works as written',
-    { timeout: 120_000 },
-    async () => {
-      const { pal } = await desk()
-      const shown = JSON.parse((await pal(['agents', '--json'])).out) as { types: { name: string }[] }
-      expect(shown.types.map(({ name }) => name)).toContain('general')
-      expect((await pal(['config', 'thrift', '0.3'])).err).toBe('')
-      expect((await pal(['config', 'thrift'])).out).toContain('0.3')
-      for (const words of [
-        ['doctor'],
-        ['sessions'],
-        ['memory'],
-        ['permissions'],
-        ['permissions', 'why', 'Bash(git push)'],
-        ['trust', '--list'],
-        ['memory', '--why'],
-      ]) {
-        const { code, err } = await pal(words)
-        expect([words.join(' '), code === 0 || code === 1, err.includes('    at ')]).toEqual([
-          words.join(' '),
-          true,
-          false,
-        ])
-      }
-    },
-  )
+  it('[H34] on a machine where nothing was kept yet, what looks and sets works as written', async () => {
+    const { pal } = await desk()
+    const shown = JSON.parse((await pal(['agents', '--json'])).out) as { types: { name: string }[] }
+    expect(shown.types.map(({ name }) => name)).toContain('general')
+    expect((await pal(['config', 'thrift', '0.3'])).err).toBe('')
+    expect((await pal(['config', 'thrift'])).out).toContain('0.3')
+    for (const words of [
+      ['doctor'],
+      ['sessions'],
+      ['memory'],
+      ['permissions'],
+      ['permissions', 'why', 'Bash(git push)'],
+      ['trust', '--list'],
+      ['memory', '--why'],
+    ]) {
+      const { code, err } = await pal(words)
+      expect([words.join(' '), code === 0 || code === 1, err.includes('    at ')]).toEqual([
+        words.join(' '),
+        true,
+        false,
+      ])
+    }
+  })
 
-  it('[H34] a benchmark of the figures runs as written, smaller', { timeout: 240_000 }, async () => {
+  it('[H34] a benchmark of the figures runs as written, smaller', async () => {
     const shown = commands(/^npm run bench -- resume/)[0]!
     expect(flagsIn(shown.words)).toEqual(['--size'])
     const { code, out } = await run('npm', ['run', '--silent', 'bench', '--', 'resume', '--size', '8'])

@@ -485,5 +485,5 @@ describe('whatever a summariser does', () => {
       }),
       { numRuns: 12, endOnFailure: true },
     )
-  }, 60_000)
+  })
 })

@@ -10,7 +10,7 @@ import { desk } from '../cli/pal.ts'
 import { from, keeperOptions, memoryText } from '../memory/scene.ts'
 import { filesIn } from './desk.ts'
 
-it('[DR21] pal dream shows, does and takes back, as text and as JSON', { timeout: 60_000 }, async () => {
+it('[DR21] pal dream shows, does and takes back, as text and as JSON', async () => {
   const at = await desk()
   const found = await projectOf(machineFileSystem, at.project)
   if (!found.ok) throw new Error(found.failure.message)

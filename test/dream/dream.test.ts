@@ -274,32 +274,28 @@ describe('a consolidation', () => {
     expect(JSON.stringify(left)).not.toContain('merger')
   })
 
-  it(
-    '[DR17] the index stays within its caps, and what has no room is named',
-    { timeout: 60_000 },
-    async () => {
-      const at = await desk()
-      for (let i = 0; i < 205; i++)
-        await at.save(
-          `m${i}.md`,
-          memoryText(`matter ${i}`, {
-            description: `about matter ${i} ${'x'.repeat(300)}`,
-            body: `Matter ${i} is so.`,
-          }),
-        )
-      await at.save('date.md', memoryText('date', { body: 'The release is tomorrow.' }))
-      const made = await dreamt(at)
-      expect(made).toMatchObject({ kind: 'changed' })
-      const index = (await at.files())['MEMORY.md']!
-      expect(index.split('\n').length).toBeLessThanOrEqual(200)
-      expect(Buffer.byteLength(index)).toBeLessThanOrEqual(25_000)
-      expect(Math.max(...index.split('\n').map((line) => line.length))).toBeLessThanOrEqual(150)
-      expect(index).toContain('(date.md)')
-      expect(made.kind === 'changed' && made.dropped.length).toBeGreaterThan(5)
-    },
-  )
+  it('[DR17] the index stays within its caps, and what has no room is named', async () => {
+    const at = await desk()
+    for (let i = 0; i < 205; i++)
+      await at.save(
+        `m${i}.md`,
+        memoryText(`matter ${i}`, {
+          description: `about matter ${i} ${'x'.repeat(300)}`,
+          body: `Matter ${i} is so.`,
+        }),
+      )
+    await at.save('date.md', memoryText('date', { body: 'The release is tomorrow.' }))
+    const made = await dreamt(at)
+    expect(made).toMatchObject({ kind: 'changed' })
+    const index = (await at.files())['MEMORY.md']!
+    expect(index.split('\n').length).toBeLessThanOrEqual(200)
+    expect(Buffer.byteLength(index)).toBeLessThanOrEqual(25_000)
+    expect(Math.max(...index.split('\n').map((line) => line.length))).toBeLessThanOrEqual(150)
+    expect(index).toContain('(date.md)')
+    expect(made.kind === 'changed' && made.dropped.length).toBeGreaterThan(5)
+  })
 
-  it('[DR4] killed at each of its writes it leaves before or after', { timeout: 240_000 }, async () => {
+  it('[DR4] killed at each of its writes it leaves before or after', async () => {
     const child = await program('../dream/killed-child.ts')
     onTestFinished(() => child.remove())
     const seen = { before: 0, after: 0 }

@@ -62,7 +62,7 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
     folder = await mkdtemp(join(tmpdir(), 'pal-page-'))
     html = await madePage()
     await writeFile(join(folder, 'page.html'), html)
-  }, 120_000)
+  })
   afterAll(async () => {
     await browser.close()
     await rm(folder, { recursive: true, force: true })
@@ -91,7 +91,7 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
     const paid = page.locator('#session tr', { hasText: 'as recorded' })
     expect((await paid.textContent()) ?? '').toMatch(/as recorded\d+\.\d\d\d+\.\d\d\$/)
     expect(said).toEqual([])
-  }, 60_000)
+  })
 
   it('[LB7] answers to pointing, clicking and choosing', async () => {
     const { page, said } = await opened()
@@ -113,7 +113,7 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
     await page.locator('select[aria-label="cache lifetime"]').selectOption('5m')
     expect(await page.locator('#picture circle').count()).toBe(names.length)
     expect(said).toEqual([])
-  }, 60_000)
+  })
 
   it('[LB8] shows hostile words as words and runs none of them', async () => {
     const { page, said } = await opened('dark')
@@ -131,7 +131,7 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
     `)
     expect(await page.evaluate("'ran' in window")).toBe(false)
     expect(said.filter((line) => !line.includes('Content Security Policy'))).toEqual([])
-  }, 60_000)
+  })
 
   it('[LB7] is one file that names no other', () => {
     expect(html).not.toMatch(/\b(?:src|href)\s*=\s*["']?(?!x )/)

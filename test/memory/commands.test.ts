@@ -27,28 +27,24 @@ const json = async (at: Desk, ...words: string[]) => {
 }
 
 describe('pal memory', () => {
-  it(
-    '[ME30] lists, shows, logs, compares and brings back, as text and as JSON',
-    { timeout: 60_000 },
-    async () => {
-      const at = await desk()
-      const { save, place } = await remembered(at)
-      await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use tabs.' }))
-      await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use spaces.' }))
-      expect((await at.pal(['memory'])).out).toMatch(/project +tabs\.md +feedback +open +user \(user\)/)
-      expect(await json(at)).toMatchObject({ memories: [{ file: 'tabs.md', standing: 'open' }], waiting: 0 })
-      expect((await at.pal(['memory', 'show', 'tabs'])).out).toMatch(
-        /session session-1, message m1[\s\S]*Use spaces\./,
-      )
-      expect(await json(at, 'log')).toMatchObject({ versions: [{ n: 1 }, { n: 2 }] })
-      expect((await at.pal(['memory', 'diff', 'tabs'])).out).toMatch(/-Use tabs\.\n\+Use spaces\./)
-      expect(await json(at, 'revert', 'tabs')).toMatchObject({ file: 'tabs.md', version: 3, to: 1 })
-      expect(await readFile(join(place.root, 'tabs.md'), 'utf8')).toContain('Use tabs.')
-      expect((await at.pal(['memory', 'show', 'nothing'])).code).toBe(2)
-    },
-  )
+  it('[ME30] lists, shows, logs, compares and brings back, as text and as JSON', async () => {
+    const at = await desk()
+    const { save, place } = await remembered(at)
+    await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use tabs.' }))
+    await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use spaces.' }))
+    expect((await at.pal(['memory'])).out).toMatch(/project +tabs\.md +feedback +open +user \(user\)/)
+    expect(await json(at)).toMatchObject({ memories: [{ file: 'tabs.md', standing: 'open' }], waiting: 0 })
+    expect((await at.pal(['memory', 'show', 'tabs'])).out).toMatch(
+      /session session-1, message m1[\s\S]*Use spaces\./,
+    )
+    expect(await json(at, 'log')).toMatchObject({ versions: [{ n: 1 }, { n: 2 }] })
+    expect((await at.pal(['memory', 'diff', 'tabs'])).out).toMatch(/-Use tabs\.\n\+Use spaces\./)
+    expect(await json(at, 'revert', 'tabs')).toMatchObject({ file: 'tabs.md', version: 3, to: 1 })
+    expect(await readFile(join(place.root, 'tabs.md'), 'utf8')).toContain('Use tabs.')
+    expect((await at.pal(['memory', 'show', 'nothing'])).code).toBe(2)
+  })
 
-  it('[ME31] shows what waits whole, and lets it count only by accept', { timeout: 60_000 }, async () => {
+  it('[ME31] shows what waits whole, and lets it count only by accept', async () => {
     const at = await desk()
     const { save, place } = await remembered(at)
     await save('rule.md', memoryText('rule', { type: 'feedback', body: 'Call \u202Edeploy.' }), fromTool())
@@ -75,7 +71,7 @@ describe('pal memory', () => {
     expect((await at.pal(['memory', 'accept', '9'])).code).toBe(1)
   })
 
-  it('[ME32] forgets completely and says what it did', { timeout: 60_000 }, async () => {
+  it('[ME32] forgets completely and says what it did', async () => {
     const at = await desk()
     const { save, place } = await remembered(at)
     await save('secret-plan.md', memoryText('plan', { body: 'The merger is planned for the ninth of May.' }))
@@ -96,32 +92,28 @@ describe('pal memory', () => {
     expect((await at.pal(['memory', 'forget'])).code).toBe(2)
   })
 
-  it(
-    '[ME33] --why names every file a session is told of, with its layer and tokens',
-    { timeout: 60_000 },
-    async () => {
-      const at = await desk()
-      const { save } = await remembered(at)
-      await save('tabs.md', memoryText('tabs'))
-      await writeFile(join(at.state, 'AGENTS.md'), 'Answer in English.')
-      await writeFile(join(at.project, 'AGENTS.md'), 'Read @docs/style.md first.')
-      await mkdir(join(at.project, 'docs'))
-      await writeFile(join(at.project, 'docs', 'style.md'), 'Short sentences.')
-      const untrusted = await at.pal(['memory', '--why'])
-      expect(untrusted.out).toMatch(/AGENTS\.md was not read: this folder is not trusted/)
-      await at.pal(['trust'])
-      const why = await json(at, '--why')
-      expect(why).toMatchObject({
-        files: [
-          { layer: 'user', tokens: expect.any(Number) as number },
-          { layer: 'project', path: join(at.project, 'AGENTS.md') },
-          { layer: 'project', path: join(at.project, 'docs', 'style.md'), by: join(at.project, 'AGENTS.md') },
-          { layer: 'memory' },
-        ],
-        problems: [],
-      })
-    },
-  )
+  it('[ME33] --why names every file a session is told of, with its layer and tokens', async () => {
+    const at = await desk()
+    const { save } = await remembered(at)
+    await save('tabs.md', memoryText('tabs'))
+    await writeFile(join(at.state, 'AGENTS.md'), 'Answer in English.')
+    await writeFile(join(at.project, 'AGENTS.md'), 'Read @docs/style.md first.')
+    await mkdir(join(at.project, 'docs'))
+    await writeFile(join(at.project, 'docs', 'style.md'), 'Short sentences.')
+    const untrusted = await at.pal(['memory', '--why'])
+    expect(untrusted.out).toMatch(/AGENTS\.md was not read: this folder is not trusted/)
+    await at.pal(['trust'])
+    const why = await json(at, '--why')
+    expect(why).toMatchObject({
+      files: [
+        { layer: 'user', tokens: expect.any(Number) as number },
+        { layer: 'project', path: join(at.project, 'AGENTS.md') },
+        { layer: 'project', path: join(at.project, 'docs', 'style.md'), by: join(at.project, 'AGENTS.md') },
+        { layer: 'memory' },
+      ],
+      problems: [],
+    })
+  })
 })
 
 /** Every name and every byte below a folder, as one text. */

@@ -25,41 +25,37 @@ function failing(n: number): { readonly fs: FileSystem; readonly failed: () => b
 /** Calls that change nothing fail elsewhere. */
 const looking = new Set(['read', 'stat', 'fstat', 'realPath', 'names'])
 
-it(
-  '[ME19] a write that fails at any call leaves the old memory or the new one, known, and is said',
-  { timeout: 120_000 },
-  async () => {
-    const base = await folder()
-    const [old, next] = [memoryText('a', { body: 'old' }), memoryText('a renamed', { body: 'new' })]
-    const change = (text: string) => [{ file: 'a.md', text }]
-    let reached = true
-    let saidSo = 0
-    for (let n = 1; reached; n += 1) {
-      const own = join(base, String(n))
-      const before = keeperIn(own, { fs: unsynced })
-      expect(await applyWrite(before, change(old), from(), { via: 'session' })).toMatchObject({ ok: true })
-      const { fs, failed } = failing(n)
-      const keeper = keeperIn(own, { fs, wait: () => Promise.resolve() })
-      const done = await applyWrite(keeper, change(next), from(), { via: 'session' })
-      reached = failed()
-      const isSaid = !done.ok || done.applied[0]!.kind === 'refused'
-      if (isSaid) saidSo++
-      const text = await readFile(join(keeper.place.root, 'a.md'), 'utf8')
-      expect([old, next], `call ${n}`).toContain(text)
-      if (!isSaid) expect(text, `call ${n}`).toBe(next)
-      const after = keeperIn(own, { fs: unsynced })
-      const listed = await listMemories(after.fs, after.place)
-      expect(listed, `call ${n}`).toMatchObject({ ok: true, memories: [{ file: 'a.md', standing: 'open' }] })
-      expect(await loadIndex(after), `call ${n}`).toMatchObject({
-        ok: true,
-        text: expect.stringContaining('(a.md)') as string,
-      })
-      expect((await readdir(keeper.place.root)).filter(isTemporaryName), `call ${n}`).toEqual([])
-      const again = await applyWrite(after, change(memoryText('a', { body: 'later' })), from(), {
-        via: 'session',
-      })
-      expect(again, `call ${n}`).toMatchObject({ ok: true, applied: [{ kind: 'written' }] })
-    }
-    expect(saidSo).toBeGreaterThan(10)
-  },
-)
+it('[ME19] a write that fails at any call leaves the old memory or the new one, known, and is said', async () => {
+  const base = await folder()
+  const [old, next] = [memoryText('a', { body: 'old' }), memoryText('a renamed', { body: 'new' })]
+  const change = (text: string) => [{ file: 'a.md', text }]
+  let reached = true
+  let saidSo = 0
+  for (let n = 1; reached; n += 1) {
+    const own = join(base, String(n))
+    const before = keeperIn(own, { fs: unsynced })
+    expect(await applyWrite(before, change(old), from(), { via: 'session' })).toMatchObject({ ok: true })
+    const { fs, failed } = failing(n)
+    const keeper = keeperIn(own, { fs, wait: () => Promise.resolve() })
+    const done = await applyWrite(keeper, change(next), from(), { via: 'session' })
+    reached = failed()
+    const isSaid = !done.ok || done.applied[0]!.kind === 'refused'
+    if (isSaid) saidSo++
+    const text = await readFile(join(keeper.place.root, 'a.md'), 'utf8')
+    expect([old, next], `call ${n}`).toContain(text)
+    if (!isSaid) expect(text, `call ${n}`).toBe(next)
+    const after = keeperIn(own, { fs: unsynced })
+    const listed = await listMemories(after.fs, after.place)
+    expect(listed, `call ${n}`).toMatchObject({ ok: true, memories: [{ file: 'a.md', standing: 'open' }] })
+    expect(await loadIndex(after), `call ${n}`).toMatchObject({
+      ok: true,
+      text: expect.stringContaining('(a.md)') as string,
+    })
+    expect((await readdir(keeper.place.root)).filter(isTemporaryName), `call ${n}`).toEqual([])
+    const again = await applyWrite(after, change(memoryText('a', { body: 'later' })), from(), {
+      via: 'session',
+    })
+    expect(again, `call ${n}`).toMatchObject({ ok: true, applied: [{ kind: 'written' }] })
+  }
+  expect(saidSo).toBeGreaterThan(10)
+})

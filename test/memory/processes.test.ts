@@ -12,7 +12,7 @@ import { placeIn } from './scene.ts'
 const writers = 8
 const updates = 200
 
-it('[ME1] 8 processes with 200 updates each lose none', { timeout: 240_000 }, async () => {
+it('[ME1] 8 processes with 200 updates each lose none', async () => {
   const base = await folder()
   const writer = await program('../memory/writer.ts')
   onTestFinished(() => writer.remove())

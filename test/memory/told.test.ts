@@ -67,7 +67,7 @@ describe('the reminder', () => {
     const next = await desk(() => ['ok'], { base })
     await next.say('hi')
     expect(lastRequest(next)).toMatch(/the second rule[\s\S]*a planted rule/)
-  }, 30_000)
+  })
 
   it('[ME27] of a nested folder comes with the first file touched there', async () => {
     const one = await desk(({ root }) => [
@@ -126,7 +126,7 @@ describe('the reminder', () => {
     expect(lastRequest(main)).toContain('(tabs.md)')
   })
 
-  it('[ME34] reads the index and no memory, however many there are', { timeout: 120_000 }, async () => {
+  it('[ME34] reads the index and no memory, however many there are', async () => {
     const one = await desk(() => ['ok'])
     const { place } = one.preset.memory.keepers.find((keeper) => keeper.place.scope === 'project')!
     const keeper = openKeeper(place, keeperOptions({ fs: unsynced }))

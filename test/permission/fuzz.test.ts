@@ -16,12 +16,12 @@ describe.skipIf(!hasWall)('what is let run of mutated commands (needs bubblewrap
     console.log(`${inputs} swept lines, ${allowed} of them let run and run`)
     expect(allowed).toBeGreaterThan(100)
     expect(findings.map(shown)).toEqual([])
-  }, 300_000)
+  })
 
   it('[PM42] commands at random: same words in bash, no change, nothing shown', async () => {
     const { inputs, allowed, findings } = await fuzz({ seed, inputs: 4000, lines: [], maxFindings: 5 })
     console.log(`seed ${seed}: ${inputs} inputs, ${allowed} of them let run and run`)
     expect(allowed).toBeGreaterThan(200)
     expect(findings.map(shown)).toEqual([])
-  }, 300_000)
+  })
 })

@@ -262,7 +262,7 @@ describe('the next request', () => {
     expect(seen.real / seen.all, JSON.stringify(seen)).toBeGreaterThanOrEqual(0.95)
     for (const kind of ['refused', 'window', 'boundary', 'fork'] as const)
       expect(seen[kind] / seen.all, `${kind}: ${JSON.stringify(seen)}`).toBeGreaterThan(0.1)
-  }, 120_000)
+  })
 })
 
 /** What a session must still know when it is opened again. */

@@ -20,7 +20,7 @@ const zephyr: Planted = {
 }
 
 describe('pal', () => {
-  it('[RC38] finds memories and what was said, as text and as JSON', { timeout: 90_000 }, async () => {
+  it('[RC38] finds memories and what was said, as text and as JSON', async () => {
     const at = await desk()
     await remembering(at, [zephyr, { file: 'held.md', text: memoryText('zephyr held', 'x'), trust: null }])
     const { access, simulator } = await server(['The build is fine.', 'Pass the flag.'])
@@ -41,7 +41,7 @@ describe('pal', () => {
     expect((await at.pal(['memory', 'search'])).code).toBe(2)
   })
 
-  it('[RC28] puts a memory before the model, unless it is switched off', { timeout: 90_000 }, async () => {
+  it('[RC28] puts a memory before the model, unless it is switched off', async () => {
     const at = await desk()
     await remembering(at, [zephyr])
     const steps = [[call('Glob', { pattern: '*' })], 'Pass the flag.']

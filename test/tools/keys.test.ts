@@ -132,5 +132,5 @@ describe('a search without ripgrep', () => {
       await standard.close()
     }
     expect(ticks).toBeGreaterThan(10)
-  }, 30_000)
+  })
 })

@@ -34,7 +34,7 @@ it(`[B6] [B15] no format is left in what Read, Bash, Grep and a job show, nor in
     made.filter(({ parts }) => parts.some((part) => text.includes(part.slice(0, 10)))).map(({ name }) => name)
   expect(kept.join()).toContain('[secret:')
   expect([left(sent), left(kept.join('\n'))]).toEqual([[], []])
-}, 60_000)
+})
 
 it('[B7] what the model writes into a call stays in its transcript and in no list for others', async () => {
   const random = randomFrom(seed)

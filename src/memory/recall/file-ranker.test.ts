@@ -96,7 +96,7 @@ describe('ranking of memory files', () => {
     )
   })
 
-  it('[RC39] what is left out on the way could not have been among the best', { timeout: 60_000 }, () => {
+  it('[RC39] what is left out on the way could not have been among the best', () => {
     // Some words in every second document, most in a few: the common ones are where something is left out.
     const words = Array.from({ length: 120 }, (_, n) => `word${String.fromCharCode(97 + (n % 26))}${n}x`)
     fc.assert(

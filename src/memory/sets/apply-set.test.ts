@@ -134,42 +134,38 @@ describe('change sets', () => {
     expect(await standing(base)).toEqual({ ...after, 'a.md': text })
   })
 
-  it(
-    '[DR4] that fail or die at any call leave before or after, never a mixture, once they are opened again',
-    { timeout: 120_000 },
-    async () => {
-      const looking = new Set(['open-read', 'openFolder', 'read', 'stat', 'fstat', 'realPath', 'names'])
-      const seen = { before: 0, after: 0 }
-      for (const isDeath of [false, true]) {
-        let reached = true
-        for (let n = 1; reached; n += isDeath ? 1 : 4) {
-          const base = await folder()
-          let count = 0
-          const fs = hookedFileSystem(unsynced, {
-            before: (call) => {
-              if (looking.has(call.name)) return
-              // Who is dead does nothing any more.
-              if (++count === n || (isDeath && count > n)) throw systemError('EIO')
-            },
-          })
-          const keeper = await filled(base, fs)
-          const made = await applySet(keeper, await wanted(keeper))
-          reached = count >= n
-          const opened = keeperIn(base, { fs: unsynced, processes: dead })
-          const finished = await finishSet(opened)
-          expect(finished, `call ${n}: ${JSON.stringify(finished)}`).toMatchObject({ ok: true })
-          const now = await standing(base)
-          const which = Object.keys(now).length === 3 ? 'before' : 'after'
-          expect(now, `call ${n}`).toEqual(which === 'before' ? before : after)
-          if (made.ok) expect(which, `call ${n}`).toBe('after')
-          seen[which]++
-          expect(await readdir(opened.place.state)).not.toContain('set-under-way.json')
-        }
+  it('[DR4] that fail or die at any call leave before or after, never a mixture, once they are opened again', async () => {
+    const looking = new Set(['open-read', 'openFolder', 'read', 'stat', 'fstat', 'realPath', 'names'])
+    const seen = { before: 0, after: 0 }
+    for (const isDeath of [false, true]) {
+      let reached = true
+      for (let n = 1; reached; n += isDeath ? 1 : 4) {
+        const base = await folder()
+        let count = 0
+        const fs = hookedFileSystem(unsynced, {
+          before: (call) => {
+            if (looking.has(call.name)) return
+            // Who is dead does nothing any more.
+            if (++count === n || (isDeath && count > n)) throw systemError('EIO')
+          },
+        })
+        const keeper = await filled(base, fs)
+        const made = await applySet(keeper, await wanted(keeper))
+        reached = count >= n
+        const opened = keeperIn(base, { fs: unsynced, processes: dead })
+        const finished = await finishSet(opened)
+        expect(finished, `call ${n}: ${JSON.stringify(finished)}`).toMatchObject({ ok: true })
+        const now = await standing(base)
+        const which = Object.keys(now).length === 3 ? 'before' : 'after'
+        expect(now, `call ${n}`).toEqual(which === 'before' ? before : after)
+        if (made.ok) expect(which, `call ${n}`).toBe('after')
+        seen[which]++
+        expect(await readdir(opened.place.state)).not.toContain('set-under-way.json')
       }
-      expect(seen.before).toBeGreaterThan(5)
-      expect(seen.after).toBeGreaterThan(10)
-    },
-  )
+    }
+    expect(seen.before).toBeGreaterThan(5)
+    expect(seen.after).toBeGreaterThan(10)
+  })
 })
 
 /** The process that held the lock of the folder is gone. */

@@ -160,5 +160,5 @@ describe.skipIf(!hasWall)('what is let run (needs bubblewrap)', () => {
     expect(shows(through)).toEqual([])
     // The shell would have shown them.
     expect(shows(['cat link', 'cat ls', 'grep -r K'])).toEqual(['cat link', 'grep -r K'])
-  }, 60_000)
+  })
 })

@@ -251,63 +251,59 @@ const proposal = fc.oneof(
 )
 
 describe('proposals at random', () => {
-  it(
-    '[M1] [DR9] raise no trust, lose nothing that was trusted without something newer, invent nothing, and settle at once',
-    { timeout: 120_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(memory, { minLength: 1, maxLength: 5 }),
-          fc.array(proposal, { maxLength: 5 }),
-          async (memories, proposals) => {
-            const wishes = memories.map(({ body: lines, isData, isRule }, i) => ({
-              file: `m${i}.md`,
-              text: memoryText(`m${i}`, {
-                type: isRule && !isData ? 'feedback' : 'project',
-                description: `matter ${i}`,
-                body: lines,
-              }),
-              by: isData ? fromTool() : from(),
-            }))
-            const { keeper, world } = await worldOf(wishes)
-            const wanted = Object.fromEntries(
-              proposals.map(({ file, text }) => {
-                const front = /^---\n[\s\S]*?---\n/u.exec(wishes[file]?.text ?? wishes[0]!.text)![0]
-                return [`m${file}.md`, `${front}\n${text}\n`]
-              }),
+  it('[M1] [DR9] raise no trust, lose nothing that was trusted without something newer, invent nothing, and settle at once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(memory, { minLength: 1, maxLength: 5 }),
+        fc.array(proposal, { maxLength: 5 }),
+        async (memories, proposals) => {
+          const wishes = memories.map(({ body: lines, isData, isRule }, i) => ({
+            file: `m${i}.md`,
+            text: memoryText(`m${i}`, {
+              type: isRule && !isData ? 'feedback' : 'project',
+              description: `matter ${i}`,
+              body: lines,
+            }),
+            by: isData ? fromTool() : from(),
+          }))
+          const { keeper, world } = await worldOf(wishes)
+          const wanted = Object.fromEntries(
+            proposals.map(({ file, text }) => {
+              const front = /^---\n[\s\S]*?---\n/u.exec(wishes[file]?.text ?? wishes[0]!.text)![0]
+              return [`m${file}.md`, `${front}\n${text}\n`]
+            }),
+          )
+          const outcome = propose(world, wanted)
+          if (!outcome.ok) return
+          const made = await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
+          expect(made, JSON.stringify(made)).toMatchObject({ ok: true })
+          const after = await again(keeper)
+          const said = (one: World, isTrusted: boolean) =>
+            new Set(
+              [...one.memories.values()]
+                .filter(({ by }) => !isTrusted || by.trust !== 'data')
+                .flatMap(({ text }) => linesOf(text).facts.map(plain)),
             )
-            const outcome = propose(world, wanted)
-            if (!outcome.ok) return
-            const made = await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
-            expect(made, JSON.stringify(made)).toMatchObject({ ok: true })
-            const after = await again(keeper)
-            const said = (one: World, isTrusted: boolean) =>
-              new Set(
-                [...one.memories.values()]
-                  .filter(({ by }) => !isTrusted || by.trust !== 'data')
-                  .flatMap(({ text }) => linesOf(text).facts.map(plain)),
-              )
-            const dated = [...world.dated].map(([key, at]) =>
-              plain(absoluteDates(key.split('\n')[1]!, at).text),
-            )
-            const all = new Set([...said(world, false), ...dated])
-            for (const line of said(after, false)) expect(all).toContain(line)
-            // What stands trusted was said by somebody trusted.
-            const trusted = new Set([...said(world, true), ...dated])
-            for (const line of said(after, true)) expect(trusted).toContain(line)
-            for (const [file, { by }] of after.memories) {
-              const old = world.memories.get(file)
-              if (old !== undefined)
-                expect(trustLevels.indexOf(by.trust)).toBeLessThanOrEqual(trustLevels.indexOf(old.by.trust))
-            }
-            expect(filesOf(propose(after, {}))).toEqual([])
-            for (const { text } of after.memories.values())
-              for (const [, target] of text.matchAll(/\]\(([^)]+\.md)\)/gu))
-                expect(after.memories.has(target!)).toBe(true)
-          },
-        ),
-        { numRuns: 60 },
-      )
-    },
-  )
+          const dated = [...world.dated].map(([key, at]) =>
+            plain(absoluteDates(key.split('\n')[1]!, at).text),
+          )
+          const all = new Set([...said(world, false), ...dated])
+          for (const line of said(after, false)) expect(all).toContain(line)
+          // What stands trusted was said by somebody trusted.
+          const trusted = new Set([...said(world, true), ...dated])
+          for (const line of said(after, true)) expect(trusted).toContain(line)
+          for (const [file, { by }] of after.memories) {
+            const old = world.memories.get(file)
+            if (old !== undefined)
+              expect(trustLevels.indexOf(by.trust)).toBeLessThanOrEqual(trustLevels.indexOf(old.by.trust))
+          }
+          expect(filesOf(propose(after, {}))).toEqual([])
+          for (const { text } of after.memories.values())
+            for (const [, target] of text.matchAll(/\]\(([^)]+\.md)\)/gu))
+              expect(after.memories.has(target!)).toBe(true)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
 })

@@ -37,81 +37,77 @@ const name = fc.oneof(
   fc.string({ maxLength: 12 }),
 )
 
-it(
-  '[M1] [M2] [DR12] for any words, readings, texts and names an extraction writes memories only, each as far trusted as its span allows',
-  { timeout: 60_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        words,
-        words,
-        fc.boolean(),
-        fc.array(fc.tuple(name, words, fc.constantFrom('user', 'feedback', 'project', 'reference')), {
-          minLength: 1,
-          maxLength: 4,
-        }),
-        async (typed, shown, hasRead, wishes) => {
-          const base = await folder()
-          const keeper = keeperIn(base, { fs: unsynced })
-          const { root } = keeper.place
-          const guard = extractionGuard({
-            stores: [keeper],
-            session: 's',
-            purpose: 'extraction',
-            wrote: () => undefined,
-            span: {
-              coversTo: seq(1),
-              messages: 2,
-              userWords: [typed],
-              said: hasRead ? `${typed}\n${shown}` : typed,
-              message: 'm',
-              at: Date.UTC(2026, 10, 15),
-              hasWritten: false,
-            },
-          })
-          const before = hasRead
-            ? [{ tool: 'WebFetch', source: 'https://page.invalid/', trust: 'data' as const }]
-            : []
-          const env: ToolEnv = {
-            cwd: base,
-            callId: 'c',
-            readFiles: createReadFiles(),
-            spill: null,
-            expand: () => Promise.resolve({ ok: false, why: '' }),
-            isShown: () => false,
-            report: () => undefined,
-            now: () => Date.UTC(2026, 10, 15),
-            lineage: () => ({
-              session: 'x',
-              isMain: false,
-              message: null,
-              userWords: pieces,
-              turn: [],
-              before,
-            }),
-          }
-          for (const [file, body, type] of wishes) {
-            const path = join(root, file)
-            if (!guard.covers(path)) continue
-            const found = await guard.read(path)
-            const expected = found.ok ? (found.file?.sha256 ?? null) : null
-            const text = memoryText('x', { type, description: body, body })
-            await guard.write({ path, text, expected }, env, new AbortController().signal)
-          }
-          const listed = await listMemories(unsynced, keeper.place)
-          if (!listed.ok) throw new Error(listed.failure.message)
-          for (const { file, type, standing, description, provenance } of listed.memories) {
-            const isTheirs = isSupported(description, [typed])
-            if (type === 'user' || type === 'feedback') expect([file, isTheirs]).toEqual([file, true])
-            if (standing === 'open' && hasRead) expect([file, isTheirs]).toEqual([file, true])
-            if (!isTheirs) expect(provenance?.trust).not.toBe('user')
-            // The lineage of the fork says what it was told; only the span says what the user typed in it.
-            expect(provenance?.session).toBe('s')
-          }
-          expect((await readdir(base)).filter((one) => !['memory', 'memory-state'].includes(one))).toEqual([])
-        },
-      ),
-      { numRuns: 80 },
-    )
-  },
-)
+it('[M1] [M2] [DR12] for any words, readings, texts and names an extraction writes memories only, each as far trusted as its span allows', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      words,
+      words,
+      fc.boolean(),
+      fc.array(fc.tuple(name, words, fc.constantFrom('user', 'feedback', 'project', 'reference')), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      async (typed, shown, hasRead, wishes) => {
+        const base = await folder()
+        const keeper = keeperIn(base, { fs: unsynced })
+        const { root } = keeper.place
+        const guard = extractionGuard({
+          stores: [keeper],
+          session: 's',
+          purpose: 'extraction',
+          wrote: () => undefined,
+          span: {
+            coversTo: seq(1),
+            messages: 2,
+            userWords: [typed],
+            said: hasRead ? `${typed}\n${shown}` : typed,
+            message: 'm',
+            at: Date.UTC(2026, 10, 15),
+            hasWritten: false,
+          },
+        })
+        const before = hasRead
+          ? [{ tool: 'WebFetch', source: 'https://page.invalid/', trust: 'data' as const }]
+          : []
+        const env: ToolEnv = {
+          cwd: base,
+          callId: 'c',
+          readFiles: createReadFiles(),
+          spill: null,
+          expand: () => Promise.resolve({ ok: false, why: '' }),
+          isShown: () => false,
+          report: () => undefined,
+          now: () => Date.UTC(2026, 10, 15),
+          lineage: () => ({
+            session: 'x',
+            isMain: false,
+            message: null,
+            userWords: pieces,
+            turn: [],
+            before,
+          }),
+        }
+        for (const [file, body, type] of wishes) {
+          const path = join(root, file)
+          if (!guard.covers(path)) continue
+          const found = await guard.read(path)
+          const expected = found.ok ? (found.file?.sha256 ?? null) : null
+          const text = memoryText('x', { type, description: body, body })
+          await guard.write({ path, text, expected }, env, new AbortController().signal)
+        }
+        const listed = await listMemories(unsynced, keeper.place)
+        if (!listed.ok) throw new Error(listed.failure.message)
+        for (const { file, type, standing, description, provenance } of listed.memories) {
+          const isTheirs = isSupported(description, [typed])
+          if (type === 'user' || type === 'feedback') expect([file, isTheirs]).toEqual([file, true])
+          if (standing === 'open' && hasRead) expect([file, isTheirs]).toEqual([file, true])
+          if (!isTheirs) expect(provenance?.trust).not.toBe('user')
+          // The lineage of the fork says what it was told; only the span says what the user typed in it.
+          expect(provenance?.session).toBe('s')
+        }
+        expect((await readdir(base)).filter((one) => !['memory', 'memory-state'].includes(one))).toEqual([])
+      },
+    ),
+    { numRuns: 80 },
+  )
+})
