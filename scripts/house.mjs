@@ -189,24 +189,20 @@ export function measure(tree) {
 
 /**
  * How many functions a compaction or a memory passes through, by the walk written down in scripts/walks.json: each step
- * must really stand in the file it names and be named by the step before, or the walk is not counted.
+ * must really stand in the file it names and be named by the step before (`~` marks one that is reached through a port),
+ * or the walk is not counted.
  */
 function hops(tree, walk) {
   const file = join(root, 'scripts', 'walks.json')
   if (!existsSync(file)) return null
   for (const steps of JSON.parse(readFileSync(file, 'utf8'))[walk] ?? []) {
     const texts = steps.map((step) => {
-      const path = join(tree, 'src', step.split('#')[0])
-      return existsSync(path) ? readFileSync(path, 'utf8') : null
+      const path = join(tree, 'src', step.replace(/^~/, '').split('#')[0])
+      return existsSync(path) ? readFileSync(path, 'utf8') : ''
     })
     const isWhole = steps.every((step, at) => {
-      const name = step.split('#')[1]
-      const text = texts[at]
-      return (
-        text !== null &&
-        new RegExp(String.raw`\b${name}\b`).test(text) &&
-        (at === 0 || new RegExp(String.raw`\b${name}\b`).test(texts[at - 1]))
-      )
+      const name = new RegExp(String.raw`\b${step.split('#')[1]}\b`)
+      return name.test(texts[at]) && (at === 0 || step.startsWith('~') || name.test(texts[at - 1]))
     })
     if (isWhole) return steps.length
   }
