@@ -366,6 +366,13 @@ describe('a repository that wants its programs run', () => {
     const secret = repository()
     writeFileSync(join(secret.root, 'a.txt'), 'SECRET\n')
     git(secret.root, 'commit', '-qam', 'SECRET')
+    const borrow = (at: string, alternates: string) => {
+      cpSync(secret.git, join(at, '.git'), { recursive: true })
+      rmSync(join(at, '.git', 'objects'), { recursive: true })
+      mkdirSync(join(at, '.git', 'objects', 'info'), { recursive: true })
+      writeFileSync(join(at, '.git', 'objects', 'info', 'alternates'), alternates)
+      expect(git(at, 'log', '--oneline')).toContain('SECRET')
+    }
     const lures: readonly ((at: string) => void)[] = [
       (at) => writeFileSync(join(at, '.git'), `gitdir: ${secret.git}\n`),
       (at) => symlinkSync(secret.git, join(at, '.git')),
@@ -374,11 +381,12 @@ describe('a repository that wants its programs run', () => {
         cpSync(join(secret.git, 'HEAD'), join(at, '.git', 'HEAD'))
         for (const name of ['objects', 'refs']) symlinkSync(join(secret.git, name), join(at, '.git', name))
       },
+      (at) => borrow(at, `${secret.git}/objects\n`),
+      (at) => borrow(at, `"${secret.git}/objects"\n`),
       (at) => {
-        cpSync(secret.git, join(at, '.git'), { recursive: true })
-        rmSync(join(at, '.git', 'objects'), { recursive: true })
-        mkdirSync(join(at, '.git', 'objects', 'info'), { recursive: true })
-        writeFileSync(join(at, '.git', 'objects', 'info', 'alternates'), `${secret.git}/objects\n`)
+        mkdirSync(join(at, 'mid', 'info'), { recursive: true })
+        writeFileSync(join(at, 'mid', 'info', 'alternates'), `${secret.git}/objects\n`)
+        borrow(at, '../../mid\n')
       },
       (at) => {
         git(at, 'init', '-q')

@@ -83,8 +83,18 @@ async function linkDoubt(fs: FileSystem, git: string): Promise<string | null> {
 }
 
 /** The content of another repository must not be shown as that of this one. */
-async function objectsDoubt(fs: FileSystem, root: string, git: string): Promise<string | null> {
-  const objects = join(git, 'objects')
+const objectsDoubt = (fs: FileSystem, root: string, git: string): Promise<string | null> =>
+  storeDoubt(fs, root, join(git, 'objects'), new Set())
+
+/** A store of objects, and those it borrows from, which borrow in their turn. */
+async function storeDoubt(
+  fs: FileSystem,
+  root: string,
+  objects: string,
+  seen: Set<string>,
+): Promise<string | null> {
+  if (seen.has(objects)) return null
+  seen.add(objects)
   const listed = await attempt('looking', async () => ({ names: await fs.names(objects) }))
   for (const name of listed.ok ? listed.names : []) {
     const stat = await attempt('looking', () => fs.stat(join(objects, name)))
@@ -93,13 +103,20 @@ async function objectsDoubt(fs: FileSystem, root: string, git: string): Promise<
   }
   for (const name of ['alternates', 'http-alternates']) {
     const file = join(objects, 'info', name)
-    const text = await textOf(fs, file)
-    for (const line of (text ?? '').split('\n').filter((one) => one !== ''))
-      if (!isInside(root, await realOf(fs, resolve(objects, line))))
+    const lines = ((await textOf(fs, file)) ?? '').split('\n').filter((line) => line !== '')
+    if (lines.length + seen.size > mostStores) return `${file} brings in more repositories than are looked at`
+    for (const line of lines) {
+      const store = await realOf(fs, resolve(objects, line))
+      // Git reads more than names there: a quoted one means another path than it says.
+      if (/^["#]|[\r\0]/.test(line) || !isInside(root, store))
         return `${file} brings in another repository, ${line}`
+      const why = await storeDoubt(fs, root, store, seen)
+      if (why !== null) return why
+    }
   }
   return null
 }
+const mostStores = 16
 
 const isThere = async (fs: FileSystem, path: string): Promise<boolean> =>
   (await attempt('looking', () => fs.stat(path))).ok
