@@ -7,8 +7,8 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem } from '../src/disk/fs.ts'
-import { dream } from '../src/forks/memory/index.ts'
-import { linesOf, plain } from '../src/forks/memory/words.ts'
+import { consolidate } from '../src/forks/memory/index.ts'
+import { linesOf, plain } from '../src/forks/memory/memory-lines.ts'
 import { listMemories, readMemory } from '../src/memory/files.ts'
 import { hasRelativeDate } from '../src/memory/format/dates.ts'
 import { applyWrite } from '../src/memory/keeping/apply.ts'
@@ -97,7 +97,7 @@ async function follow(mode: { readonly extract: Mode; readonly consolidate: Mode
       ahead += dayMs
       const session = await preset.engine.open()
       const { board, options } = preset.memoryJobs
-      await dream(options, keeper, session, board.start('dream', session.id, 0), {
+      await consolidate(options, keeper, session, board.start('dream', session.id, 0), {
         isDry: false,
         isAsked: true,
       })

@@ -48,11 +48,10 @@ export {
   type Repairer,
   type RepairOptions,
 } from './request/repair.ts'
-export { agentTools, attending, builtInTypes, Office } from './forks/agents/index.ts'
-export type { AgentAsk, AgentType, OfficeOptions } from './forks/agents/index.ts'
+export { agentTools, attending, builtInTypes, AgentRegistry } from './forks/agents/index.ts'
+export type { AgentAsk, AgentType, RegistryOptions } from './forks/agents/index.ts'
 export { createDirectory, type Directory } from './forks/mailbox/directory.ts'
 export type { Message as AgentMessage, MessageKind } from './forks/mailbox/message.ts'
-export type { Carrier } from './forks/mailbox/post-office.ts'
 export type { Settings } from './settings/schema.ts'
 export { fileStore, inMemoryStore, type FileStoreOptions } from './stores/index.ts'
 export type {

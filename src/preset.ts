@@ -8,17 +8,17 @@ import type { Emit } from './engine/live.ts'
 import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
 import { modelTable, type ModelTable } from './model/models.ts'
-import { agentTools, attending, type AgentType, type Office } from './forks/agents/index.ts'
-import { officeOf } from './preset/agents.ts'
+import { agentTools, attending, type AgentRegistry, type AgentType } from './forks/agents/index.ts'
+import { agentRegistry } from './preset/agents.ts'
 import { choicesOf, isList, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { boardOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import type { ContentRefusal } from './memory/instructions/includes.ts'
-import { memoryDesk, type MemoryDesk } from './preset/memory/desk.ts'
+import { memoryWiring, type MemoryWiring } from './preset/memory/wiring.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
-import { recallingDesk } from './preset/memory/recalling.ts'
+import { recallWiring } from './preset/memory/recalling.ts'
 import type { Project } from './preset/project.ts'
 import { createSections } from './request/sections.ts'
 import { defaults } from './settings/defaults.ts'
@@ -70,11 +70,11 @@ export interface Preset {
   readonly modelId: string
   readonly models: ModelTable
   readonly permission: Permission
-  readonly agents: Office
+  readonly agents: AgentRegistry
   /** Commands in the background, of sessions and of their agents. */
   readonly board: JobBoard
-  readonly memory: MemoryDesk
-  /** What is done for memories beside the talk. */
+  readonly memory: MemoryWiring
+  /** What is done for memories in the background. */
   readonly memoryJobs: MemoryJobs
   /** Stops what the tools left running. */
   close(): Promise<void>
@@ -100,20 +100,20 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 
 export function createPreset(options: PresetOptions): Preset {
   const parts = partsOf(options)
-  const { office, standard, board, store, tools, modelId, models, permission, memory, memoryJobs } = parts
+  const { registry, standard, board, store, tools, modelId, models, permission, memory, memoryJobs } = parts
   const bare = createEngine({
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
     system: promptOf(options, parts),
   })
-  const engine = options.settings.agents === false ? bare : attending(bare, office)
+  const engine = options.settings.agents === false ? bare : attending(bare, registry)
   const close = async (): Promise<void> => {
-    await office.close()
+    await registry.close()
     await standard.close()
     await board.settled()
   }
   const kept = { store, tools, modelId, models, permission, board, memory, memoryJobs }
-  return { engine, agents: office, ...kept, close }
+  return { engine, agents: registry, ...kept, close }
 }
 
 /** What the engine is made of, each made once and handed on. */
@@ -129,9 +129,9 @@ function partsOf(options: PresetOptions) {
   const sessions = sessionsFolder(home, project)
   const files = sessionFiles(options)
   const { instructionRefusal } = options
-  const memory = memoryDesk({ ...setup, home, trusted, instructionRefusal, fs, clock, unique })
+  const memory = memoryWiring({ ...setup, home, trusted, instructionRefusal, fs, clock, unique })
   const permission = permissionOf({ ...setup, sessions, open: memory.open }, fs)
-  const recalling = recallingDesk({ settings, interactive, desk: memory, store, models, modelId, fs, clock })
+  const recalling = recallWiring({ settings, interactive, memory, store, models, modelId, fs, clock })
   const board = boardOf({ files, fs, unique, listen })
   const standard = standardTools({
     fs,
@@ -149,7 +149,7 @@ function partsOf(options: PresetOptions) {
   const snips = switches.snip !== false && switches.automaticRemoval !== false
   const { withheld } = memory
   const shared = { fs, clock, ids, models, modelId, permission, board, withheld }
-  const office = officeOf({
+  const registry = agentRegistry({
     ...setup,
     ...shared,
     home,
@@ -164,7 +164,7 @@ function partsOf(options: PresetOptions) {
     ...memory.tools(standard.tools),
     planning(options.askUser, () => permission),
     ...recalling.tools,
-    ...(settings.agents === false ? [] : agentTools(office)),
+    ...(settings.agents === false ? [] : agentTools(registry)),
     ...(snips ? [snipTool()] : []),
     ...extensions.tools,
   ]
@@ -174,7 +174,7 @@ function partsOf(options: PresetOptions) {
     fs,
     store,
     permission,
-    desk: memory,
+    memory,
     tools: () => tools,
   })
   return {
@@ -188,7 +188,7 @@ function partsOf(options: PresetOptions) {
     standard,
     switches,
     snips,
-    office,
+    registry,
     extensions,
     tools,
   }
@@ -245,7 +245,7 @@ function portsOf(options: PresetOptions, parts: Parts) {
     cwd: project.cwd,
     listen: options.listen,
     tools,
-    companion: parts.office.companion,
+    companion: parts.registry.companion,
     formerTools: snips ? [] : [snipTool()],
     layers: options.layers !== undefined && isList(options.layers) ? options.layers : switches,
     automaticRemoval: switches.automaticRemoval,

@@ -49,8 +49,8 @@ describe('the doors', () => {
   it('[H29] the front door offers these names', async () => {
     const door = await import('../src/index.ts')
     expect(Object.keys(door).sort()).toEqual([
+      'AgentRegistry',
       'EngineError',
-      'Office',
       'Session',
       'agentTools',
       'anthropicModel',

@@ -3,7 +3,7 @@
 import { machineFileSystem } from '../disk/fs.ts'
 import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
-import type { Office } from '../forks/agents/index.ts'
+import type { AgentRegistry } from '../forks/agents/index.ts'
 import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import type { Settings } from '../settings/schema.ts'
 import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
@@ -175,7 +175,11 @@ async function converse(
 }
 
 /** After a turn: waits for agents that end by themselves, and lets the model take what they bring, until none is left. */
-async function* agentTurns(office: Office, session: Session, signal: AbortSignal): AsyncGenerator<LiveEvent> {
+async function* agentTurns(
+  office: AgentRegistry,
+  session: Session,
+  signal: AbortSignal,
+): AsyncGenerator<LiveEvent> {
   for (;;) {
     await office.settled(session.id, signal)
     if (signal.aborted || !session.unfinished()) return

@@ -6,8 +6,8 @@ import { machineProcesses } from '../disk/processes.ts'
 import { findProgram } from '../disk/programs.ts'
 import { locateUnder } from '../disk/under-root.ts'
 import type { Emit } from '../engine/live.ts'
-import { builtInTypes, cheapestModel, gitIn, Office, type AgentType } from '../forks/agents/index.ts'
-import type { AgentTools } from '../forks/agents/desk.ts'
+import { builtInTypes, cheapestModel, gitIn, AgentRegistry, type AgentType } from '../forks/agents/index.ts'
+import type { AgentTools } from '../forks/agents/workspace.ts'
 import { createDirectory } from '../forks/mailbox/directory.ts'
 import { loadIndex } from '../memory/keeping/index-keeping.ts'
 import { openFolderStore, type FolderStore } from '../memory/keeping/folder-store.ts'
@@ -27,7 +27,7 @@ import { memoryGuard } from './memory/guard.ts'
 import { withheldIn } from './memory/withheld.ts'
 import { homeOf, sandboxOf, type PermissionSetup } from './permission.ts'
 
-export interface OfficeSetup extends PermissionSetup {
+export interface RegistrySetup extends PermissionSetup {
   readonly home: string
   readonly fs: FileSystem
   readonly clock: Clock
@@ -42,18 +42,18 @@ export interface OfficeSetup extends PermissionSetup {
   readonly types?: readonly AgentType[] | undefined
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
-  /** Memories of the talk that wait for the user. */
+  /** Memories of the conversation that wait for the user. */
   readonly withheld: (real: string) => Promise<ReadonlySet<string>>
 }
 
 /** Where the messages for the sessions of a project wait. */
 export const mailFolder = (home: string, slug: string): string => join(home, 'projects', slug, 'mail')
 
-export function officeOf(setup: OfficeSetup): Office {
+export function agentRegistry(setup: RegistrySetup): AgentRegistry {
   const { home, project, fs, ids, clock, listen } = setup
   const unique = (): ReturnType<Ids['uuid']> => ids.uuid()
   const now = (): number => clock.now()
-  return new Office({
+  return new AgentRegistry({
     types: setup.types ?? builtInTypes,
     fs,
     git: gitIn(commandEnvironment(setup.environment), [project.root, project.cwd]),
@@ -83,7 +83,7 @@ export function officeOf(setup: OfficeSetup): Office {
 }
 
 /** A worktree is checked out, and that runs the filters a repository's own configuration names. */
-async function worktreeRefusal({ fs, project, trusted, environment }: OfficeSetup): Promise<string | null> {
+async function worktreeRefusal({ fs, project, trusted, environment }: RegistrySetup): Promise<string | null> {
   const own = readOnlyEnvironment(environment, [project.root, project.cwd])
   const program = trusted === true ? null : findProgram('git', own['PATH'], [project.root])
   const acts =
@@ -95,7 +95,7 @@ async function worktreeRefusal({ fs, project, trusted, environment }: OfficeSetu
 }
 
 /** The same rules and the same mode, judged from another folder; the agent's memory is its own to keep. */
-function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[]): AgentTools {
+function toolsIn(setup: RegistrySetup, root: string, openFolders: readonly string[]): AgentTools {
   const { fs, project, permission, environment, ids } = setup
   const here = root === project.cwd ? project : { ...project, cwd: root, root }
   const own = permission.at({
@@ -126,7 +126,7 @@ function toolsIn(setup: OfficeSetup, root: string, openFolders: readonly string[
 }
 
 /** What an agent keeps passes the same gate as every memory. */
-const keeperAt = ({ home, fs, clock, ids }: OfficeSetup, folder: string): FolderStore =>
+const keeperAt = ({ home, fs, clock, ids }: RegistrySetup, folder: string): FolderStore =>
   openFolderStore(agentPlaceAt(home, folder), {
     fs,
     clock,

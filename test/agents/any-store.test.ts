@@ -22,13 +22,7 @@ async function begun({ preset }: Pick<Stage, 'preset'>): Promise<Session> {
   return session
 }
 
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 1000; tries++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('it never came to be so')
-}
+const soon = { timeout: 20_000, interval: 20 }
 
 describe('with a store in memory', () => {
   it('[SN35] notes of the session are kept', async () => {
@@ -40,7 +34,8 @@ describe('with a store in memory', () => {
     const { preset, heard } = await opened({ ...at, url }, { store })
     const session = await begun({ preset })
     await turn(session.send(`the first wish: ${'one more word about it. '.repeat(2500)}`))
-    await until(async () => ofType(await factsOf(store, session.id), 'notes-update').length === 1)
+    const updates = async () => ofType(await factsOf(store, session.id), 'notes-update').length
+    await expect.poll(updates, soon).toBe(1)
     const path = join(filesOf(at), session.id, 'session-memory', 'summary.md')
     expect(await readFile(path, 'utf8')).toContain('the first wish')
     expect(heard.filter((event) => event.type === 'notice')).toEqual([])
@@ -56,8 +51,7 @@ describe('with a store in memory', () => {
       const read = await readJobs(ports, jobsFile(filesOf(at), session.id))
       return read.ok ? read.rows : []
     }
-    await until(async () => (await told()).length === 1)
-    expect(await told()).toMatchObject([{ command: 'echo begun; sleep 60', end: null }])
+    await expect.poll(told, soon).toMatchObject([{ command: 'echo begun; sleep 60', end: null }])
   })
 
   it('[SN36] messages reach a session from another program and from beside it', async () => {
@@ -75,7 +69,7 @@ describe('with a store in memory', () => {
     ).toMatchObject({
       ok: true,
     })
-    await until(() => at.preset.agents.hasMail(reader.id))
+    await expect.poll(() => at.preset.agents.hasMail(reader.id), soon).toBe(true)
     await turn(reader.send('anything new?'))
     const asked = JSON.stringify(at.simulator.log.requests.map(({ body }) => body))
     expect(asked).toContain('from beside')

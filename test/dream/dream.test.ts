@@ -4,14 +4,14 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { dream, type Dreamt } from '../../src/forks/memory/index.ts'
-import { gateOf } from '../../src/forks/memory/dream/gates.ts'
+import { consolidate, type Consolidated } from '../../src/forks/memory/index.ts'
+import { gateOf } from '../../src/forks/memory/consolidation/gates.ts'
 import {
   lastConsolidation,
   lockName,
-  releaseDreamLock,
-  takeDreamLock,
-} from '../../src/forks/memory/dream/lock.ts'
+  releaseConsolidationLock,
+  takeConsolidationLock,
+} from '../../src/forks/memory/consolidation/lock.ts'
 import { machineProcesses } from '../../src/disk/processes.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { appendDiary } from '../../src/memory/keeping/diary.ts'
@@ -29,10 +29,10 @@ const rule = (name: string, body: string): string =>
   memoryText(name, { type: 'feedback', description: body, body })
 const now = { isDry: false, isAsked: true }
 
-async function dreamt(at: Desk, how = now): Promise<Dreamt> {
+async function dreamt(at: Desk, how = now): Promise<Consolidated> {
   const session = await at.open()
   const { board, options } = at.preset.memoryJobs
-  return await dream(options, at.keeper, session, board.start('dream', session.id, at.clock.now()), how)
+  return await consolidate(options, at.keeper, session, board.start('dream', session.id, at.clock.now()), how)
 }
 
 /** Two that say the same, one on its own, and one of a tool. */
@@ -49,23 +49,26 @@ describe('the lock', () => {
     const keeper = keeperIn(await folder(), { fs: unsynced, clock: { now: () => time } })
     const at = async () => (await lastConsolidation(keeper)) as { ok: true; at: number }
     expect(await at()).toEqual({ ok: true, at: 0 })
-    const first = await takeDreamLock(keeper)
+    const first = await takeConsolidationLock(keeper)
     if (!first.ok || first.lock === null) throw new Error('not taken')
     // What has only begun does not count, and nobody else gets in.
     expect(await at()).toEqual({ ok: true, at: 0 })
-    expect(await takeDreamLock(keeper)).toEqual({ ok: true, lock: null })
-    await releaseDreamLock(keeper, first.lock, 'done')
+    expect(await takeConsolidationLock(keeper)).toEqual({ ok: true, lock: null })
+    await releaseConsolidationLock(keeper, first.lock, 'done')
     const path = join(keeper.place.root, lockName)
     expect([(await stat(path)).mtimeMs, await readFile(path, 'utf8')]).toEqual([time, ''])
     time += 25 * hour
-    const second = await takeDreamLock(keeper)
+    const second = await takeConsolidationLock(keeper)
     if (!second.ok || second.lock === null) throw new Error('not taken')
-    await releaseDreamLock(keeper, second.lock, 'failed')
+    await releaseConsolidationLock(keeper, second.lock, 'failed')
     expect(await at()).toEqual({ ok: true, at: Date.UTC(2026, 10, 15) })
     // Only its owner gives it back.
-    const third = await takeDreamLock(keeper)
-    await releaseDreamLock(keeper, second.lock, 'done')
-    expect(third.ok && third.lock !== null && (await takeDreamLock(keeper))).toEqual({ ok: true, lock: null })
+    const third = await takeConsolidationLock(keeper)
+    await releaseConsolidationLock(keeper, second.lock, 'done')
+    expect(third.ok && third.lock !== null && (await takeConsolidationLock(keeper))).toEqual({
+      ok: true,
+      lock: null,
+    })
   })
 
   it('[DR15] a dead owner is noticed at once, one that cannot be read after an hour', async () => {
@@ -73,25 +76,27 @@ describe('the lock', () => {
     const base = await folder()
     const clock = { now: () => time }
     const living = keeperIn(base, { fs: unsynced, clock })
-    expect(await takeDreamLock(living)).toMatchObject({ lock: { earlier: 0 } })
+    expect(await takeConsolidationLock(living)).toMatchObject({ lock: { earlier: 0 } })
     const after = keeperIn(base, {
       fs: unsynced,
       clock,
       processes: { ...machineProcesses, look: () => Promise.resolve(null) },
     })
-    expect(await takeDreamLock(after)).toMatchObject({ lock: { earlier: 0 } })
+    expect(await takeConsolidationLock(after)).toMatchObject({ lock: { earlier: 0 } })
     const path = join(living.place.root, lockName)
     await writeFile(path, 'half of a bo')
     await utimes(path, new Date(time), new Date(time))
-    expect(await takeDreamLock(living)).toEqual({ ok: true, lock: null })
+    expect(await takeConsolidationLock(living)).toEqual({ ok: true, lock: null })
     time += 61 * 60 * 1000
-    expect(await takeDreamLock(living)).toMatchObject({ lock: { token: expect.any(String) as string } })
+    expect(await takeConsolidationLock(living)).toMatchObject({
+      lock: { token: expect.any(String) as string },
+    })
   })
 
   it('[DR15] of many that want it at once one gets it, and the others end quietly', async () => {
     const base = await folder()
     const keepers = Array.from({ length: 6 }, () => keeperIn(base, { fs: unsynced }))
-    const taken = await Promise.all(keepers.map((keeper) => takeDreamLock(keeper)))
+    const taken = await Promise.all(keepers.map((keeper) => takeConsolidationLock(keeper)))
     expect(taken.filter((one) => one.ok && one.lock !== null)).toHaveLength(1)
     expect(taken.every(({ ok }) => ok)).toBe(true)
   })
@@ -167,11 +172,11 @@ describe('a consolidation', () => {
     const session = await at.open()
     const { board, options } = at.preset.memoryJobs
     const quietly = { isDry: false, isAsked: false }
-    expect(await dream(options, review, session, board.start('dream', '', 0), quietly)).toMatchObject({
+    expect(await consolidate(options, review, session, board.start('dream', '', 0), quietly)).toMatchObject({
       kind: 'failed',
     })
     expect(await at.files()).toEqual(before)
-    expect(await dream(options, review, session, board.start('dream', '', 0), now)).toMatchObject({
+    expect(await consolidate(options, review, session, board.start('dream', '', 0), now)).toMatchObject({
       kind: 'changed',
     })
   })
@@ -338,7 +343,7 @@ describe('a consolidation', () => {
         seen[which]++
         // Whoever was killed is dead, so the next one gets the lock at once.
         if (isKilled)
-          expect(await takeDreamLock(opened)).toMatchObject({
+          expect(await takeConsolidationLock(opened)).toMatchObject({
             ok: true,
             lock: { token: expect.any(String) as string },
           })
@@ -380,7 +385,7 @@ describe('a consolidation', () => {
     expect(at.events).toContainEqual(
       expect.objectContaining({
         code: 'dream-done',
-        message: expect.stringMatching(/pal dream --undo --scope user takes it back/u) as string,
+        message: expect.stringMatching(/pal consolidate --undo --scope user takes it back/u) as string,
       }),
     )
     at.clock.ahead += hour

@@ -1,8 +1,8 @@
 // A consolidation in a process of its own that is killed before its nth call that changes something on the disk:
 // `killed-child.ts <folder> <n>`. It does everything of one but ask a model.
-import { settled } from '../../src/forks/memory/dream/settle.ts'
-import { releaseDreamLock, takeDreamLock } from '../../src/forks/memory/dream/lock.ts'
-import { readWorld } from '../../src/forks/memory/dream/world.ts'
+import { changeSetOf } from '../../src/forks/memory/consolidation/change-set.ts'
+import { releaseConsolidationLock, takeConsolidationLock } from '../../src/forks/memory/consolidation/lock.ts'
+import { readSnapshot } from '../../src/forks/memory/consolidation/snapshot.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { applySet, finishSet } from '../../src/memory/sets/apply-set.ts'
 import { hookedFileSystem } from '../faults/hooked-fs.ts'
@@ -36,14 +36,14 @@ const fs = hookedFileSystem(unsynced, {
 })
 const keeper = keeperIn(base!, { fs, clock })
 const ready = await finishSet(keeper)
-const taken = await takeDreamLock(keeper)
-const read = await readWorld(keeper)
+const taken = await takeConsolidationLock(keeper)
+const read = await readSnapshot(keeper)
 if (!ready.ok || !taken.ok || taken.lock === null || !read.ok) throw new Error('it could not begin')
 const gone = texts['old.md']!.replace(/(---\n[\s\S]*?---\n)[\s\S]*/u, '$1\nSuperseded by new.md.\n')
-const outcome = settled(read.world, new Map([['old.md', gone]]), clock.now())
+const outcome = changeSetOf(read.world, new Map([['old.md', gone]]), clock.now())
 if (!outcome.ok) throw new Error(outcome.why)
 const { changes, told } = outcome
 const made = await applySet(keeper, { id: 'dream-1', via: 'dream', told, changes })
 if (!made.ok) throw new Error(made.failure.message)
-const released = await releaseDreamLock(keeper, taken.lock, 'done')
+const released = await releaseConsolidationLock(keeper, taken.lock, 'done')
 if (!released.ok) throw new Error(released.failure.message)

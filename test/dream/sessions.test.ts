@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { WireRequest } from '../../src/model/wire.ts'
-import { dream } from '../../src/forks/memory/index.ts'
+import { consolidate } from '../../src/forks/memory/index.ts'
 import { call, jobOf, ruleModel, type Answerer } from '../../src/simulator/index.ts'
 import { factsOf, ofType, refusals, turn } from '../e2e/desk.ts'
 import { memoryText } from '../memory/scene.ts'
@@ -46,7 +46,7 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
   const { board, options } = at.preset.memoryJobs
   const now = { isDry: false, isAsked: true }
   const started = at.clock.now()
-  expect(await dream(options, at.keeper, empty, board.start('dream', '', 0), now)).toMatchObject({
+  expect(await consolidate(options, at.keeper, empty, board.start('dream', '', 0), now)).toMatchObject({
     kind: 'nothing',
   })
 

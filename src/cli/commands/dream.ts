@@ -1,6 +1,6 @@
 // `pal dream`: memories put in order across sessions, now; shown first, or taken back whole.
 import { createTwoFilesPatch } from 'diff'
-import { dream, type Dreamt } from '../../forks/memory/index.ts'
+import { consolidate, type Consolidated } from '../../forks/memory/index.ts'
 import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { undoSet } from '../../memory/sets/apply-set.ts'
@@ -35,7 +35,7 @@ function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
     const stopListening = io.onInterrupt(() => job.stop())
     try {
       const isDry = flags.dryRun === true
-      const dreamt = await dream(memoryJobs.options, keeper, session, job, { isDry, isAsked: true })
+      const dreamt = await consolidate(memoryJobs.options, keeper, session, job, { isDry, isAsked: true })
       return await report(io, keeper, dreamt, flags.json === true)
     } finally {
       stopListening()
@@ -44,7 +44,7 @@ function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
   })
 }
 
-async function report(io: Io, keeper: Keeper, dreamt: Dreamt, json: boolean): Promise<Exit> {
+async function report(io: Io, keeper: Keeper, dreamt: Consolidated, json: boolean): Promise<Exit> {
   if (dreamt.kind === 'taken')
     return complain(io, refuse(exits.failed, 'another process puts these memories in order right now'))
   if ('why' in dreamt)

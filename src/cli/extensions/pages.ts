@@ -4,7 +4,7 @@
 import { join } from 'node:path'
 import type * as yaml from 'yaml'
 import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
-import { textIn } from '../../forks/agents/text-in.ts'
+import { textIn } from '../../forks/agents/type-files.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Gate } from '../trust/gate.ts'
 

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { textIn } from './text-in.ts'
+import { textIn } from './type-files.ts'
 import type { MemoryScope } from './types.ts'
 
 export interface MemoryPlaces {

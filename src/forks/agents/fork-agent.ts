@@ -2,10 +2,10 @@
 // cache, puts away only what it has done itself, and works in the parent's folder.
 import type { Session } from '../../engine/session.ts'
 import { restriction } from '../../tools/permission/pipeline.ts'
-import { aboutOf, neverAborted, type AgentAsk } from './ask.ts'
+import { aboutOf, neverAborted, type AgentAsk } from './types.ts'
 import type { AgentType } from './types.ts'
-import type { Watch } from './limits.ts'
-import { forkDirective } from './words.ts'
+import type { Watch } from './worker.ts'
+import { forkDirective } from './texts.ts'
 import { Worker, type Finished } from './worker.ts'
 
 export type ForkedAgent =

@@ -1,5 +1,5 @@
 // What a running agent is at, in three to five words: asked of the cheapest model from what the agent called
-// last, without tools and outside of its talk. A phrase that is vague, in the past, or names nothing it touched is dropped.
+// last, without tools and outside of its conversation. A phrase that is vague, in the past, or names nothing it touched is dropped.
 import { forOthers } from '../../disk/redact.ts'
 import { price, type ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'

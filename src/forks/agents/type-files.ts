@@ -16,11 +16,11 @@
 // asked of the parent's permission. A file that cannot be followed is said and left out, whole.
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
+import { attempt, systemCode, type FileSystem, readAt } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { minute } from '../../settings/units.ts'
-import { textIn } from './text-in.ts'
 import { builtInTypes, usual, type AgentType } from './types.ts'
+import { openUnder } from '../../disk/under-root.ts'
 
 const positive = z.number().check(z.positive())
 const shape = z.strictObject({
@@ -126,6 +126,28 @@ async function namesIn(fs: FileSystem, folder: string): Promise<readonly string[
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return []
     throw error
   }
+}
+
+type ReadText =
+  | { readonly ok: true; readonly text: string; readonly bytes: Uint8Array }
+  | { readonly ok: false; readonly why: string }
+
+/** A small text file that lies under a root, also through every link. */
+export async function textIn(
+  fs: FileSystem,
+  root: string,
+  name: string,
+  most: number = defaults.agents.typeBytes,
+): Promise<ReadText> {
+  const opened = await openUnder(fs, root, name)
+  if (!opened.ok) return no(opened.failure.message)
+  const { file, stat } = opened
+  const read = await attempt(`reading ${name}`, async () => ({ bytes: await readAt(file, 0, most + 1) }))
+  const closed = await attempt(`closing ${name}`, async () => (await file.close(), {}))
+  if (!read.ok || !closed.ok)
+    return no(read.ok ? (closed as { failure: { message: string } }).failure.message : read.failure.message)
+  if (read.bytes.byteLength > most) return no(`it has ${stat.bytes} bytes, and at most ${most} are read`)
+  return { ok: true, text: read.bytes.toString('utf8'), bytes: read.bytes }
 }
 
 const no = (why: string) => ({ ok: false, why }) as const

@@ -1,5 +1,7 @@
 // What a type of agents is, and the two that are built in. `type-files` reads those of the user and the project.
 import { defaults } from '../../settings/defaults.ts'
+import type { AgentAbout } from '../../engine/background/agent-rows.ts'
+import type { AgentMode } from '../../transcript/fact.ts'
 
 export type MemoryScope = 'user' | 'project' | 'local'
 
@@ -45,3 +47,35 @@ export const builtInTypes: readonly AgentType[] = [
     tools: ['Read', 'Grep', 'Glob', 'Expand', 'WebFetch'],
   },
 ]
+
+/** What is asked for when an agent is started. */
+export interface AgentAsk {
+  readonly label: string
+  readonly task: string
+  readonly type: string
+  readonly mode: AgentMode
+  /** It begins with the conversation of its parent. */
+  readonly forked: boolean
+  readonly worktree: boolean
+  /** Of a teammate: it changes nothing until its plan is approved. */
+  readonly plans?: boolean | undefined
+  readonly name?: string | undefined
+}
+
+/** What of it the session writes down. */
+export function aboutOf(
+  { label, type, mode, forked, name }: AgentAsk,
+  worktree?: AgentAbout['worktree'],
+): AgentAbout {
+  return {
+    label,
+    agent: type,
+    mode,
+    ...(forked ? { forked } : {}),
+    ...(name === undefined ? {} : { name }),
+    ...(worktree === undefined ? {} : { worktree }),
+  }
+}
+
+/** Of an agent that nobody waits for: it ends by its limits, by its parent's end, or when it is told to. */
+export const neverAborted = (): AbortSignal => new AbortController().signal

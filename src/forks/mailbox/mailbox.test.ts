@@ -12,7 +12,7 @@ import { systemIds } from '../../transcript/ids.ts'
 import { createBox, makeBox, type Box, type BoxPorts } from './box.ts'
 import { createDirectory } from './directory.ts'
 import { decodeMessage, encodeMessage, shownMessage, type Message } from './message.ts'
-import { createPostOffice, type Nearby } from './post-office.ts'
+import { createMessageSender, type Nearby } from './message-sender.ts'
 
 const ids = systemIds()
 const ports = (now: () => number = () => Date.now()): BoxPorts => ({
@@ -231,27 +231,27 @@ describe('the post office', () => {
     await directory.open({ name: 'cid', session: 'far-cid' })
     const nearby = near({ bob: 'near-bob', ann: 'session-ann' })
     const carried: string[] = []
-    const office = createPostOffice({
+    const registry = createMessageSender({
       nearby,
       directory,
       carriers: [{ scheme: 'store', send: async (address) => (carried.push(address), { ok: true }) }],
     })
-    expect(await office.send(message('1'))).toMatchObject({ ok: true, to: ['bob'] })
+    expect(await registry.send(message('1'))).toMatchObject({ ok: true, to: ['bob'] })
     expect(nearby.got).toEqual(['near-bob: 1'])
-    expect(await office.send(message('2', { to: 'cid' }))).toMatchObject({ ok: true, to: ['cid'] })
-    expect(await office.send(message('3', { to: 'session:far-bob' }))).toMatchObject({ ok: true })
-    expect(await office.send(message('4', { to: 'store:b1' }))).toMatchObject({ ok: true })
+    expect(await registry.send(message('2', { to: 'cid' }))).toMatchObject({ ok: true, to: ['cid'] })
+    expect(await registry.send(message('3', { to: 'session:far-bob' }))).toMatchObject({ ok: true })
+    expect(await registry.send(message('4', { to: 'store:b1' }))).toMatchObject({ ok: true })
     expect(carried).toEqual(['b1'])
-    expect(await office.send(message('5', { to: '*' }))).toMatchObject({
+    expect(await registry.send(message('5', { to: '*' }))).toMatchObject({
       ok: true,
       to: ['bob', 'bob', 'cid'],
     })
     const inBox = far.ok ? texts(await far.box.take()) : []
     expect(inBox).toEqual(['3', '5'])
-    const unknown = await office.send(message('6', { to: 'dan' }))
+    const unknown = await registry.send(message('6', { to: 'dan' }))
     expect(unknown).toMatchObject({ ok: false, why: expect.stringContaining('bob, bob, cid') as string })
-    expect(await office.send(message('7', { to: 'pigeon:x' }))).toMatchObject({ ok: false })
-    expect(await office.send(message('8', { to: 'session:nobody' }))).toMatchObject({ ok: false })
+    expect(await registry.send(message('7', { to: 'pigeon:x' }))).toMatchObject({ ok: false })
+    expect(await registry.send(message('8', { to: 'session:nobody' }))).toMatchObject({ ok: false })
   })
 
   it('[AG7] the name of a process that has died is no name, but its session keeps its box', async () => {
@@ -261,8 +261,8 @@ describe('the post office', () => {
     const card = { name: 'gone', session: 'gone-1', ...(await machineProcesses.self()), start: '1' }
     await writeFile(join(root, 'gone-1', 'who.json'), JSON.stringify(card))
     expect((await directory.living()).cards).toEqual([])
-    const office = createPostOffice({ nearby: near({}), directory })
-    expect(await office.send(message('x', { to: 'gone' }))).toMatchObject({ ok: false })
-    expect(await office.send(message('x', { to: 'session:gone-1' }))).toMatchObject({ ok: true })
+    const registry = createMessageSender({ nearby: near({}), directory })
+    expect(await registry.send(message('x', { to: 'gone' }))).toMatchObject({ ok: false })
+    expect(await registry.send(message('x', { to: 'session:gone-1' }))).toMatchObject({ ok: true })
   })
 })

@@ -1,5 +1,5 @@
 // The door of jobs on memories.
-export { JobBoard, type JobLook } from './board.ts'
-export { dream, type Dreamt } from './dream/dream.ts'
+export { MemoryJobList, type JobLook } from './memory-jobs.ts'
+export { consolidate, type Consolidated } from './consolidation/consolidate.ts'
 export { memoryWatcher, type WatcherOptions } from './watcher.ts'
-export type { MemoryJobOptions } from './options.ts'
+export type { MemoryJobOptions } from './memory-jobs.ts'

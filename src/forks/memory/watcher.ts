@@ -1,21 +1,21 @@
 // What happens with memories when a turn has ended: what was said is extracted, then it is asked
-// whether it is time to consolidate. All of it runs beside the talk; nothing waits for it but the end of the session,
+// whether it is time to consolidate. All of it runs in the background; nothing waits for it but the end of the session,
 // and that not for long. What goes wrong is said and ends nothing.
 import { basename } from 'node:path'
 import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { FolderStore } from '../../memory/keeping/folder-store.ts'
 import type { Store } from '../../transcript/store.ts'
-import type { JobBoard, MemoryJob } from './board.ts'
-import type { Dreamt } from './dream/dream.ts'
+import type { MemoryJobList, MemoryJob } from './memory-jobs.ts'
+import type { Consolidated } from './consolidation/consolidate.ts'
 import { spanSince } from './extraction/span.ts'
-import { isOurs, type MemoryJobOptions } from './options.ts'
+import { isOurs, type MemoryJobOptions } from './memory-jobs.ts'
 
 export interface WatcherOptions extends MemoryJobOptions {
-  readonly board: JobBoard
+  readonly board: MemoryJobList
   readonly store: Store
   readonly extracts: boolean
-  readonly dreams: boolean
+  readonly consolidates: boolean
   /** Turns between two extractions. */
   readonly every?: number | undefined
 }
@@ -28,7 +28,7 @@ interface State {
   working: Promise<void> | null
   extracting: MemoryJob | null
   isWanted: boolean
-  dreaming: { readonly work: Promise<void>; readonly job: MemoryJob } | null
+  consolidating: { readonly work: Promise<void>; readonly job: MemoryJob } | null
 }
 
 export function memoryWatcher(options: WatcherOptions): TurnWatcher {
@@ -41,7 +41,7 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
       working: null,
       extracting: null,
       isWanted: false,
-      dreaming: null,
+      consolidating: null,
     }
     states.set(session, state)
     return state
@@ -56,7 +56,7 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
         return
       }
       state.working = afterTurn(options, aside, state, scans)
-        // A port that throws is at fault, but the talk must not end by it, and it must be heard of (law E1).
+        // A port that throws is at fault, but the conversation must not end by it, and it must be heard of (law E1).
         .catch((error: unknown) => tell(aside, 'fault', `memories: ${String(error)}`))
         .finally(() => {
           state.working = null
@@ -75,8 +75,8 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
           await working
         }
       }
-      state.dreaming?.job.stop()
-      await state.dreaming?.work
+      state.consolidating?.job.stop()
+      await state.consolidating?.work
     },
   }
 }
@@ -95,7 +95,7 @@ async function afterTurn(
     // Only the newest request was kept, and it is served whatever the count says.
     isDue = state.isWanted
   }
-  await dreamIfDue(options, aside, state, scans)
+  await consolidateIfDue(options, aside, state, scans)
 }
 
 async function extractOnce(options: WatcherOptions, aside: JobContext, state: State): Promise<void> {
@@ -137,65 +137,65 @@ async function extractOnce(options: WatcherOptions, aside: JobContext, state: St
 }
 
 /** One folder at a time; the others have their turn after a later one. */
-async function dreamIfDue(
+async function consolidateIfDue(
   options: WatcherOptions,
   aside: JobContext,
   state: State,
   scans: Scans,
 ): Promise<void> {
-  const { gateOf } = await import('./dream/gates.ts')
+  const { gateOf } = await import('./consolidation/gates.ts')
   for (const keeper of options.keepers) {
-    if (state.dreaming !== null || aside.ending.aborted) return
+    if (state.consolidating !== null || aside.ending.aborted) return
     const { root } = keeper.place
     const scan = scans.get(root) ?? { last: null }
     scans.set(root, scan)
     const { gate, failure } = await gateOf({
-      isOn: options.dreams,
+      isOn: options.consolidates,
       keeper,
       store: options.store,
       scans: scan,
     })
     if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
-    if (gate === 'open' && !aside.ending.aborted) await startDream(options, keeper, aside, state)
+    if (gate === 'open' && !aside.ending.aborted) await startConsolidation(options, keeper, aside, state)
   }
 }
 /** When the sessions were last looked through, by folder. */
 type Scans = Map<string, { last: number | null }>
 
-async function startDream(
+async function startConsolidation(
   options: WatcherOptions,
   keeper: FolderStore,
   aside: JobContext,
   state: State,
 ): Promise<void> {
-  const { dream } = await import('./dream/dream.ts')
+  const { consolidate } = await import('./consolidation/consolidate.ts')
   const job = options.board.start('dream', aside.session, aside.now())
   sign(aside, job)
-  const work = dream(options, keeper, aside, job, { isDry: false, isAsked: false })
-    .then((dreamt) => {
+  const work = consolidate(options, keeper, aside, job, { isDry: false, isAsked: false })
+    .then((consolidated) => {
       sign(aside, job)
-      report(aside, keeper, job, dreamt)
+      report(aside, keeper, job, consolidated)
     })
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
       tell(aside, 'fault', `memory consolidation: ${String(error)}`)
     })
     .finally(() => {
-      state.dreaming = null
+      state.consolidating = null
     })
-  state.dreaming = { work, job }
+  state.consolidating = { work, job }
 }
 
 /** What another process does, or a person has stopped, is no news. */
-function report(aside: JobContext, { place }: FolderStore, job: MemoryJob, dreamt: Dreamt): void {
-  if (dreamt.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${dreamt.why}`)
-  if (dreamt.kind !== 'changed') return
-  const gone = dreamt.changes.filter(({ text }) => text === null).length
+function report(aside: JobContext, { place }: FolderStore, job: MemoryJob, consolidated: Consolidated): void {
+  if (consolidated.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${consolidated.why}`)
+  if (consolidated.kind !== 'changed') return
+  const gone = consolidated.changes.filter(({ text }) => text === null).length
   const { tokens } = job.look()
   tell(
     aside,
     'dream-done',
-    `memory consolidation: ${dreamt.read} read, ${dreamt.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} takes it back`,
+    `memory consolidation: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} takes it back`,
   )
 }
 

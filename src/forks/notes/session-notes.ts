@@ -11,12 +11,13 @@ import { createPathGate, editTool } from '../../tools/index.ts'
 import { restriction } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { FactOf } from '../../transcript/fact.ts'
-import { seq, type SessionId } from '../../transcript/ids.ts'
-import { unfenced } from '../fences.ts'
-import { isDue } from './due.ts'
+import { seq, type SessionId, type Seq } from '../../transcript/ids.ts'
+import { unfenced } from '../summary/prompt.ts'
 import { readConfig, readNotes, writeNotes, type NotesFile } from './notes-file.ts'
-import { defaultPrompt, updatePrompt } from './prompt.ts'
+import { defaultPrompt, updatePrompt } from './template.ts'
 import { cutToLimits, defaultTemplate, hasFrameOf, isEmpty, overlong } from './template.ts'
+import type { Fold } from '../../projection/fold.ts'
+import type { Part } from '../../projection/view.ts'
 
 export interface SessionNotesOptions {
   readonly fs: FileSystem
@@ -241,3 +242,23 @@ async function ended(work: Promise<void>, ms: number, signal: AbortSignal): Prom
   await Promise.race([work, enough])
   stop()
 }
+
+// ---- when they are due ----
+
+// Enough tokens of conversation for the first, later enough added since the last update
+// together with enough calls or a natural pause. Counted over the entries since, so that a resume goes on where it was.
+// An update reads the whole conversation, so in a long one more must have come: the price of notes stays a share of what is new.
+
+export function isDue(fold: Fold, covered: Seq | undefined): boolean {
+  const { firstTokens, furtherTokens, furtherShare, calls } = defaults.notes
+  const { factor, tokens: inView } = fold.view()
+  const since = [...fold.parts()].filter((part) => covered === undefined || part.from > covered)
+  const tokens = factor * since.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
+  if (covered === undefined) return tokens >= firstTokens
+  if (tokens < Math.max(furtherTokens, furtherShare * inView)) return false
+  const last = since.findLast((part) => part.kind === 'answer')
+  return last === undefined || callsIn([last]) === 0 || callsIn(since) >= calls
+}
+
+const callsIn = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => sum + part.blocks.filter((block) => block.type === 'tool_use').length, 0)

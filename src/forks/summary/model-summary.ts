@@ -11,12 +11,11 @@ import { factorOf } from '../../projection/calibration.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { unfenced } from '../fences.ts'
+import { unfenced } from './prompt.ts'
 import { judged } from './check.ts'
 import { directSystem, summaryPrompt } from './prompt.ts'
 import { saidIn } from './quotes.ts'
-import { withSigns } from './signs.ts'
-import { piecesOf, roundsOf, talkOf, withoutOldest, type Round } from './talk.ts'
+import { piecesOf, roundsOf, conversationText, withoutOldest, type Round } from './conversation-text.ts'
 import { textIn } from '../../transcript/content.ts'
 
 export interface ModelSummaryOptions {
@@ -165,7 +164,7 @@ async function pieceOf(
 ): Promise<Tried> {
   let rounds = piece
   for (let retry = 0; ; retry++) {
-    const talk = talkOf(rounds, earlier, retry > 0)
+    const talk = conversationText(rounds, earlier, retry > 0)
     const spec: ForkSpec = {
       purpose: directPurpose,
       directive,
@@ -226,3 +225,24 @@ const refusal = (why: string): Extract<Tried, { ok: false }> => ({
   isAborted: false,
   isFinal: false,
 })
+
+/** Signs of life: while something takes long, one is given at its beginning and at least every so often. */
+async function withSigns<T>({ emit, source, everyMs, now }: SignOptions, work: () => Promise<T>): Promise<T> {
+  const begun = now()
+  const give = (): void => emit({ type: 'working', source, forMs: now() - begun })
+  give()
+  const timer = setInterval(give, everyMs)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+interface SignOptions {
+  readonly emit: Emit
+  /** What is under way. */
+  readonly source: string
+  readonly everyMs: number
+  readonly now: () => number
+}

@@ -7,11 +7,9 @@ export interface GuidanceFacts {
   readonly team: boolean
   readonly diary: boolean
   readonly review: boolean
-  /** Rules of an embedder. */
-  readonly more?: string | undefined
 }
 
-export function memoryGuidance({ places, team, diary, review, more }: GuidanceFacts): string {
+export function memoryGuidance({ places, team, diary, review }: GuidanceFacts): string {
   return [
     [
       'You have a memory that outlives this session: markdown files, one for each thing worth knowing.',
@@ -44,6 +42,5 @@ export function memoryGuidance({ places, team, diary, review, more }: GuidanceFa
           `Write short notes of the day at the end of ${places.project.root}/logs/YYYY/MM/YYYY-MM-DD.md instead of topic files; they are put in order later.`,
         ]
       : []),
-    ...(more === undefined ? [] : [more]),
   ].join('\n\n')
 }

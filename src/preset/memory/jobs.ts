@@ -2,20 +2,20 @@
 // them without asking anybody, and write in the user's and the project's folder alone: a team's is everybody's.
 import type { FileSystem } from '../../disk/fs.ts'
 import type { TurnWatcher } from '../../engine/ports.ts'
-import { JobBoard } from '../../forks/memory/board.ts'
-import type { MemoryJobOptions } from '../../forks/memory/options.ts'
+import { MemoryJobList } from '../../forks/memory/memory-jobs.ts'
+import type { MemoryJobOptions } from '../../forks/memory/memory-jobs.ts'
 import { memoryWatcher } from '../../forks/memory/watcher.ts'
 import { remoteVariable } from '../../memory/place/place.ts'
 import type { Permission } from '../../tools/permission/index.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Store } from '../../transcript/store.ts'
 import { homeOf, type PermissionSetup } from '../permission.ts'
-import type { MemoryDesk } from './desk.ts'
+import type { MemoryWiring } from './wiring.ts'
 
 export interface MemoryJobClues extends PermissionSetup {
   readonly permission: Permission
   readonly fs: FileSystem
-  readonly desk: MemoryDesk
+  readonly memory: MemoryWiring
   readonly store: Store
   readonly tools: () => readonly Tool[]
   /** A person sits before it: then both are on where no setting says otherwise. */
@@ -23,17 +23,17 @@ export interface MemoryJobClues extends PermissionSetup {
 }
 
 export interface MemoryJobs {
-  readonly board: JobBoard
+  readonly board: MemoryJobList
   readonly options: MemoryJobOptions
   /** Left out where nothing is to be watched for. */
   readonly watcher: TurnWatcher | undefined
 }
 
 export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
-  const { fs, desk, settings, environment, project, store, tools } = clues
-  const board = new JobBoard()
+  const { fs, memory, settings, environment, project, store, tools } = clues
+  const board = new MemoryJobList()
   const order = ['project', 'user']
-  const keepers = desk.keepers
+  const keepers = memory.keepers
     .filter(({ place }) => order.includes(place.scope))
     .toSorted((a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope))
   const options: MemoryJobOptions = {
@@ -46,13 +46,13 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
   }
   const isRemote = (environment[remoteVariable] ?? '') !== ''
   const extracts = (settings.extraction ?? clues.interactive === true) && !isRemote
-  const dreams = (settings.dream ?? clues.interactive === true) && !isRemote
-  const isWatched = keepers.length > 0 && (extracts || dreams)
+  const consolidates = (settings.dream ?? clues.interactive === true) && !isRemote
+  const isWatched = keepers.length > 0 && (extracts || consolidates)
   return {
     board,
     options,
     watcher: isWatched
-      ? memoryWatcher({ ...options, board, store, extracts, dreams, every: settings.extractionEvery })
+      ? memoryWatcher({ ...options, board, store, extracts, consolidates, every: settings.extractionEvery })
       : undefined,
   }
 }

@@ -14,10 +14,10 @@ import { searchMemoryTool } from '../../tools/search-memory.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { Clock } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
-import type { MemoryDesk } from './desk.ts'
+import type { MemoryWiring } from './wiring.ts'
 
 export interface RecallingOptions {
-  readonly desk: MemoryDesk
+  readonly memory: MemoryWiring
   readonly store: Store
   readonly settings: Settings
   readonly models: ModelTable
@@ -28,14 +28,14 @@ export interface RecallingOptions {
   readonly interactive?: boolean | undefined
 }
 
-export interface RecallingDesk {
+export interface RecallWiring {
   readonly recall: Recall | undefined
   readonly tools: readonly Tool[]
 }
 
-export function recallingDesk(options: RecallingOptions): RecallingDesk {
-  const { desk, settings, fs } = options
-  const places = desk.keepers.map(({ place }) => place)
+export function recallWiring(options: RecallingOptions): RecallWiring {
+  const { memory, settings, fs } = options
+  const places = memory.keepers.map(({ place }) => place)
   if (places.length === 0) return { recall: undefined, tools: [] }
   let opened: Promise<Opened> | null = null
   const open = (): Promise<Opened> => (opened ??= openRecall(options, places))

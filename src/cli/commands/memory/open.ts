@@ -5,7 +5,7 @@ import { machineProcesses } from '../../../disk/processes.ts'
 import { openFolderStore, type FolderStore } from '../../../memory/keeping/folder-store.ts'
 import { agentPlaceAt } from '../../../memory/place/place.ts'
 import { finishSet } from '../../../memory/sets/apply-set.ts'
-import { memoryDesk, type MemoryDesk } from '../../../preset/memory/desk.ts'
+import { memoryWiring, type MemoryWiring } from '../../../preset/memory/wiring.ts'
 import { systemClock } from '../../../transcript/ids.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
@@ -22,7 +22,7 @@ export interface MemoryFlags {
 export interface MemoryRoom {
   readonly io: Io
   readonly json: boolean
-  readonly desk: MemoryDesk
+  readonly desk: MemoryWiring
   /** Those of the scope asked for, the project's first. */
   readonly keepers: readonly FolderStore[]
 }
@@ -35,7 +35,7 @@ export async function withMemories(
 ): Promise<Exit> {
   const place = await openWorkplace(io, flags)
   if (!place.ok) return complain(io, place)
-  const desk = memoryDesk({
+  const desk = memoryWiring({
     ...place,
     instructionRefusal: instructionRefusal(place),
     environment: { HOME: io.userHome, ...io.environment },

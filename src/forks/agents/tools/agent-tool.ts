@@ -4,7 +4,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, type InputOf } from '../../../tools/input.ts'
 import { failed, said } from '../../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../../tools/tool.ts'
-import type { Office } from '../office.ts'
+import type { AgentRegistry } from '../registry.ts'
 import type { AgentType } from '../types.ts'
 import type { Worker } from '../worker.ts'
 
@@ -27,8 +27,8 @@ const fieldsOf = (types: readonly AgentType[]) => ({
   name: optional(text('For a teammate: the name others write to', nameChars)),
 })
 
-export function agentTool(office: Office): Tool<InputOf<ReturnType<typeof fieldsOf>>> {
-  const { types } = office.options
+export function agentTool(registry: AgentRegistry): Tool<InputOf<ReturnType<typeof fieldsOf>>> {
+  const { types } = registry.options
   const shape = inputShape(fieldsOf(types))
   return {
     spec: {
@@ -43,7 +43,7 @@ export function agentTool(office: Office): Tool<InputOf<ReturnType<typeof fields
       const { label, prompt, type = 'general', mode = 'foreground' } = input
       const { fork = false, worktree = false, plan: plans = false } = input
       const name = input.name?.trim()
-      const parent = env.session === undefined ? null : office.attended(env.session)
+      const parent = env.session === undefined ? null : registry.attended(env.session)
       if (parent === null) return failed('Agents are started by the session that talks with the user only.')
       if (label.trim() === '' || prompt.trim() === '') return failed('label and prompt must say something.')
       if ((mode === 'teammate') !== (name !== undefined))
@@ -61,7 +61,7 @@ export function agentTool(office: Office): Tool<InputOf<ReturnType<typeof fields
         plans,
         name,
       }
-      const started = await office.start(parent, ask, signal)
+      const started = await registry.start(parent, ask, signal)
       if (!started.ok) return failed(`The agent was not started: ${started.why}`)
       return mode === 'foreground' ? waitedFor(started.worker) : said(startedText(started.worker))
     },

@@ -4,7 +4,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import { choice, inputShape, optional, text, whole, type InputOf } from '../../../tools/input.ts'
 import { failed, said } from '../../../tools/outcome.ts'
 import type { Tool } from '../../../tools/tool.ts'
-import type { Office } from '../office.ts'
+import type { AgentRegistry } from '../registry.ts'
 import type { Look } from '../worker.ts'
 
 const fields = {
@@ -15,7 +15,7 @@ const fields = {
 const shape = inputShape(fields)
 const usualSeconds = 60
 
-export function agentsTool(office: Office): Tool<InputOf<typeof fields>> {
+export function agentsTool(registry: AgentRegistry): Tool<InputOf<typeof fields>> {
   return {
     spec: {
       name: 'Agents',
@@ -25,16 +25,16 @@ export function agentsTool(office: Office): Tool<InputOf<typeof fields>> {
     policy: { readOnly: true, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
     parse: (input) => shape.parse(input),
     async run({ action, agent = '', seconds = usualSeconds }, env, signal) {
-      const parent = env.session === undefined ? null : office.attended(env.session)
+      const parent = env.session === undefined ? null : registry.attended(env.session)
       if (parent === null) return failed('Only the session that talks with the user has agents.')
-      if (action === 'list') return said(listText(parent.agents(), office.looks(parent.id)))
-      const worker = office.find(parent.id, agent)
+      if (action === 'list') return said(listText(parent.agents(), registry.looks(parent.id)))
+      const worker = registry.find(parent.id, agent)
       if (worker === null)
         return failed(
-          `No agent ${JSON.stringify(agent)} is running.\n${listText(parent.agents(), office.looks(parent.id))}`,
+          `No agent ${JSON.stringify(agent)} is running.\n${listText(parent.agents(), registry.looks(parent.id))}`,
         )
       if (action === 'stop') {
-        await office.stop(worker, 'it was stopped by the one who started it')
+        await registry.stop(worker, 'it was stopped by the one who started it')
         return said(`${worker.child} is stopped. What it had comes to you as its report.`)
       }
       const isOver = await endedWithin(worker.done, seconds, signal)

@@ -6,7 +6,7 @@ import { choice, flag, inputShape, optional, text, type InputOf } from '../../..
 import { failed, said } from '../../../tools/outcome.ts'
 import type { Tool } from '../../../tools/tool.ts'
 import { messageKinds, type MessageKind } from '../../mailbox/message.ts'
-import type { Office } from '../office.ts'
+import type { AgentRegistry } from '../registry.ts'
 
 const addressChars = 200
 const fields = {
@@ -18,7 +18,7 @@ const fields = {
 }
 const shape = inputShape(fields)
 
-export function sendMessageTool(office: Office): Tool<InputOf<typeof fields>> {
+export function sendMessageTool(registry: AgentRegistry): Tool<InputOf<typeof fields>> {
   return {
     spec: {
       name: 'SendMessage',
@@ -33,14 +33,14 @@ export function sendMessageTool(office: Office): Tool<InputOf<typeof fields>> {
       if (from === undefined) return failed('Only a session can send messages.')
       if (message.trim() === '' || summary.trim() === '')
         return failed('message and summary must say something.')
-      const wrong = kindRefusal(office, from, to, kind, approve)
+      const wrong = kindRefusal(registry, from, to, kind, approve)
       if (wrong !== null) return failed(wrong)
       const line = summary.replace(/\s+/g, ' ').trim()
-      const worker = office.worker(from)
+      const worker = registry.worker(from)
       const address = to === 'leader' && worker !== null ? `session:${worker.parent.id}` : to
-      const sent = await office.send(from, address, { summary: line, text: message, kind, approve })
+      const sent = await registry.send(from, address, { summary: line, text: message, kind, approve })
       if (!sent.ok) return failed(`Not sent: ${sent.why}`)
-      const answered = kind === 'plan-approval-response' ? office.find(from, to) : null
+      const answered = kind === 'plan-approval-response' ? registry.find(from, to) : null
       if (answered !== null && approve === true) answered.awaitsPlan = false
       if (kind === 'shutdown-response' && approve === true && worker !== null) worker.isLeaving = true
       const failures = sent.failures.length === 0 ? '' : `\nNot everywhere: ${sent.failures.join('; ')}`
@@ -50,7 +50,7 @@ export function sendMessageTool(office: Office): Tool<InputOf<typeof fields>> {
 }
 
 function kindRefusal(
-  office: Office,
+  registry: AgentRegistry,
   from: string,
   to: string,
   kind: MessageKind,
@@ -60,9 +60,9 @@ function kindRefusal(
   const isAnswer = kind === 'shutdown-response' || kind === 'plan-approval-response'
   if (isAnswer !== (approve !== undefined))
     return `approve belongs to an answer, and ${kind} is ${isAnswer ? 'one' : 'none'}.`
-  const isLeader = office.attended(from) !== null
+  const isLeader = registry.attended(from) !== null
   if (kind === 'shutdown-request' || kind === 'plan-approval-response')
-    return isLeader && office.find(from, to) !== null
+    return isLeader && registry.find(from, to) !== null
       ? null
       : `Only the one who started an agent may send ${kind} to it.`
   return isLeader ? `Only an agent sends ${kind}.` : null

@@ -12,7 +12,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
 import type { ToolEnv } from '../../../tools/tool.ts'
 import { folderGuard, type Target, type WantedWrite } from '../folder-guard.ts'
-import { linesOf, plain } from '../words.ts'
+import { linesOf, plain } from '../memory-lines.ts'
 import type { Span } from './span.ts'
 
 export interface WritingOptions {

@@ -9,7 +9,7 @@ import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { readVersion } from '../../../memory/keeping/versions.ts'
 import { diaryFolder, type Memory, type Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { linesOf, plain } from '../words.ts'
+import { linesOf, plain } from '../memory-lines.ts'
 
 export interface Known {
   readonly file: string
@@ -21,7 +21,7 @@ export interface Known {
   readonly at: number
 }
 
-export interface World {
+export interface Snapshot {
   readonly memories: ReadonlyMap<string, Known>
   /** Which files say a sentence, by its words; pages of the diary too. */
   readonly said: ReadonlyMap<string, ReadonlySet<string>>
@@ -33,7 +33,7 @@ export interface World {
   readonly dated: ReadonlyMap<string, number>
 }
 
-export async function readWorld(keeper: Keeper): Promise<DiskResult<{ world: World }>> {
+export async function readSnapshot(keeper: Keeper): Promise<DiskResult<{ world: Snapshot }>> {
   const { fs, place, ledger } = keeper
   const listed = await listMemories(fs, place, { most: defaults.dream.files, ledger })
   if (!listed.ok) return listed
@@ -121,7 +121,7 @@ function setMoment(dated: Map<string, number>, file: string, line: string, at: n
 }
 
 /** A line of a file with its day, or null where it has none to be put in. */
-export function datedLine({ dated }: World, file: string, line: string): string | null {
+export function datedLine({ dated }: Snapshot, file: string, line: string): string | null {
   const words = plain(line)
   const at = dated.get(momentKey(file, words)) ?? dated.get(momentKey(anyFile, words))
   return at === undefined ? null : absoluteDates(line, at).text

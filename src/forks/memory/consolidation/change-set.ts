@@ -1,27 +1,27 @@
 // From proposals to a change set. Pure. What code can do better than a model it does itself: days become dates, pointers
-// that lead nowhere are mended. Then the set is looked at as a whole: every retired memory has somebody that stands in
-// its place, and no more is lost at once than the limit. Law: settled again on its own result, nothing is left to do.
+// that lead nowhere are fixed. Then the set is looked at as a whole: every retired memory has somebody that stands in
+// its place, and no more is lost at once than the limit. Law: made again on its own result, nothing is left to do.
 import type { WantedChange } from '../../../memory/sets/apply-set.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
 import { isRule } from '../../../memory/format/dating.ts'
 import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
 import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { linesOf, plain } from '../words.ts'
-import { heirIn, heirRefusal, proposalRefusal, provenanceOf, type Staged } from './check.ts'
-import { datedLine, sentencesOf, type World } from './world.ts'
+import { linesOf, plain } from '../memory-lines.ts'
+import { successorIn, successorRefusal, proposalRefusal, provenanceOf, type Staged } from './check.ts'
+import { datedLine, sentencesOf, type Snapshot } from './snapshot.ts'
 
-export type Settled =
+export type ChangeSetOutcome =
   | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly told: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
-export function settled(world: World, proposals: Staged, now: number): Settled {
+export function changeSetOf(world: Snapshot, proposals: Staged, now: number): ChangeSetOutcome {
   const refused: string[] = []
   const staged = accepted(world, proposals, refused)
-  const heirs = new Map<string, string>()
+  const successors = new Map<string, string>()
   for (const [file, text] of staged) {
-    const heir = heirIn(text)
-    if (heir !== null) heirs.set(file, heir)
+    const successor = successorIn(text)
+    if (successor !== null) successors.set(file, successor)
   }
   const changes: WantedChange[] = []
   const told: string[] = []
@@ -29,14 +29,14 @@ export function settled(world: World, proposals: Staged, now: number): Settled {
   const there = new Set([...world.there, ...files])
   for (const file of files) {
     const known = world.memories.get(file)
-    const heir = heirs.get(file)
-    if (heir !== undefined && known !== undefined) {
-      changes.push({ file, text: null, expected: known.sha, by: goneBy(known.by, heir, now) })
-      told.push(`retired ${file}: ${heir} stands in its place`)
+    const successor = successors.get(file)
+    if (successor !== undefined && known !== undefined) {
+      changes.push({ file, text: null, expected: known.sha, by: goneBy(known.by, successor, now) })
+      told.push(`retired ${file}: ${successor} stands in its place`)
       continue
     }
     const proposed = staged.get(file) ?? known?.text ?? ''
-    const text = mended(world, file, proposed, heirs, there, told)
+    const text = fixed(world, file, proposed, successors, there, told)
     if (text === known?.text) continue
     if (proposed !== known?.text) told.push(known === undefined ? `made ${file}` : `changed ${file}`)
     const isMoved = proposed !== known?.text
@@ -49,15 +49,17 @@ export function settled(world: World, proposals: Staged, now: number): Settled {
 }
 
 /** The proposals that hold together; what one that fell out carried falls out too, until nothing changes any more. */
-function accepted(world: World, proposals: Staged, refused: string[]): Staged {
+function accepted(world: Snapshot, proposals: Staged, refused: string[]): Staged {
   let staged = new Map(proposals)
   for (let before = -1; before !== staged.size;) {
     before = staged.size
     const next = new Map(staged)
     for (const [file, text] of staged) {
-      const heir = heirIn(text)
+      const successor = successorIn(text)
       const why =
-        heir === null ? proposalRefusal(world, staged, file, text) : heirRefusal(world, staged, file, heir)
+        successor === null
+          ? proposalRefusal(world, staged, file, text)
+          : successorRefusal(world, staged, file, successor)
       if (why === null) continue
       next.delete(file)
       refused.push(`${file}: ${why}`)
@@ -67,21 +69,21 @@ function accepted(world: World, proposals: Staged, refused: string[]): Staged {
   return staged
 }
 
-const goneBy = ({ trust }: Provenance, heir: string, now: number): Provenance => ({
+const goneBy = ({ trust }: Provenance, successor: string, now: number): Provenance => ({
   kind: 'model',
   trust,
   session: null,
   message: null,
-  from: [heir],
+  from: [successor],
   at: now,
 })
 
 /** Days for dates, and pointers to what stands. */
-function mended(
-  world: World,
+function fixed(
+  world: Snapshot,
   file: string,
   text: string,
-  heirs: ReadonlyMap<string, string>,
+  successors: ReadonlyMap<string, string>,
   files: ReadonlySet<string>,
   told: string[],
 ): string {
@@ -90,41 +92,41 @@ function mended(
   const hasDays = !isRule(head)
   const code = codeLines(body)
   const lines = body.split('\n').map((line, i) => {
-    const pointed = pointing(line, file, heirs, files)
+    const pointed = pointing(line, file, successors, files)
     if (pointed !== line) told.push(`mended a pointer in ${file}`)
     const dated = hasDays && !code.has(i) ? datedLine(world, file, line) : null
     if (dated === null) return pointed
     told.push(`dated a line of ${file}: ${dated.trim()}`)
-    return pointing(dated, file, heirs, files)
+    return pointing(dated, file, successors, files)
   })
   const description = hasDays ? datedLine(world, file, head.description) : null
   return (description === null ? start : withFields(start, { description })) + lines.join('\n')
 }
 
-/** A pointer to a retired memory leads to its heir; one that leads nowhere keeps its words. */
+/** A pointer to a retired memory leads to its successor; one that leads nowhere keeps its words. */
 function pointing(
   line: string,
   file: string,
-  heirs: ReadonlyMap<string, string>,
+  successors: ReadonlyMap<string, string>,
   files: ReadonlySet<string>,
 ): string {
   return line.replace(
     /\[([^\]\n]*)\]\(([^)\s:#]+\.md)\)/gu,
     (whole: string, words: string, target: string) => {
-      const heir = lastHeir(target, heirs)
-      if (heir === target) return files.has(target) || target.includes('/') ? whole : words
-      return heir === file ? words : `[${words}](${heir})`
+      const successor = lastSuccessor(target, successors)
+      if (successor === target) return files.has(target) || target.includes('/') ? whole : words
+      return successor === file ? words : `[${words}](${successor})`
     },
   )
 }
 
-function lastHeir(file: string, heirs: ReadonlyMap<string, string>): string {
+function lastSuccessor(file: string, successors: ReadonlyMap<string, string>): string {
   let now = file
-  for (let steps = heirs.size; steps > 0; steps--) now = heirs.get(now) ?? now
+  for (let steps = successors.size; steps > 0; steps--) now = successors.get(now) ?? now
   return now
 }
 
-function lossRefusal(world: World, changes: readonly WantedChange[]): string | null {
+function lossRefusal(world: Snapshot, changes: readonly WantedChange[]): string | null {
   const after = new Set<string>()
   const changed = new Map(changes.map((change) => [change.file, change.text]))
   let total = 0

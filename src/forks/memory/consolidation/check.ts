@@ -12,8 +12,8 @@ import {
 } from '../../../memory/memory.ts'
 import { exactIn } from '../../../memory/trust/support.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { linesOf, plain, sharedWords, telling } from '../words.ts'
-import { sentencesIn, sentencesOf, type World } from './world.ts'
+import { linesOf, plain, sharedWords, telling } from '../memory-lines.ts'
+import { sentencesIn, sentencesOf, type Snapshot } from './snapshot.ts'
 
 /** The proposals so far: file and whole text. */
 export type Staged = ReadonlyMap<string, string>
@@ -21,7 +21,7 @@ export type Staged = ReadonlyMap<string, string>
 const retired = /^superseded by \[?([^\s\])]+\.md)\]?(?:\([^)\s]*\))?\.?$/iu
 
 /** The file that takes the place of this one, where the text says nothing but that. */
-export function heirIn(text: string): string | null {
+export function successorIn(text: string): string | null {
   const lines = readMemoryText(text)
     .body.trim()
     .split('\n')
@@ -30,9 +30,9 @@ export function heirIn(text: string): string | null {
 }
 
 /** Why a text may not be proposed for a file, or null. */
-export function proposalRefusal(world: World, staged: Staged, file: string, text: string): string | null {
-  const heir = heirIn(text)
-  if (heir !== null) return heirRefusal(world, staged, file, heir)
+export function proposalRefusal(world: Snapshot, staged: Staged, file: string, text: string): string | null {
+  const successor = successorIn(text)
+  if (successor !== null) return successorRefusal(world, staged, file, successor)
   const { head, front } = readMemoryText(text)
   if (front === null || head.name === '' || head.description === '')
     return 'A memory begins with frontmatter between two lines of ---: name, description, type.'
@@ -46,32 +46,37 @@ export function proposalRefusal(world: World, staged: Staged, file: string, text
 
 // ---- retiring ----
 
-export function heirRefusal(world: World, staged: Staged, file: string, heir: string): string | null {
+export function successorRefusal(
+  world: Snapshot,
+  staged: Staged,
+  file: string,
+  successor: string,
+): string | null {
   const old = world.memories.get(file)
   if (old === undefined) return `There is no memory ${file} to retire.`
-  const next = world.memories.get(heir)
-  const text = staged.get(heir) ?? next?.text
-  if (heir === file || text === undefined || heirIn(text) !== null)
-    return `${heir} does not stand, so nothing may be retired for it.`
-  const trust = trustOf(world, heir, text)
+  const next = world.memories.get(successor)
+  const text = staged.get(successor) ?? next?.text
+  if (successor === file || text === undefined || successorIn(text) !== null)
+    return `${successor} does not stand, so nothing may be retired for it.`
+  const trust = trustOf(world, successor, text)
   if (trustLevels.indexOf(trust) < trustLevels.indexOf(old.by.trust))
-    return `${heir} is trusted less than ${file} and may not take its place.`
+    return `${successor} is trusted less than ${file} and may not take its place.`
   const there = new Set(sentencesOf(text))
   if (sentencesOf(old.text).every((sentence) => there.has(sentence))) return null
   if (next === undefined || next.at < old.at)
-    return `${file} is newer than ${heir} or says more; the newer one stays.`
+    return `${file} is newer than ${successor} or says more; the newer one stays.`
   const words = (one: string): string => {
     const { head, body } = readMemoryText(one)
     return `${head.description}\n${body}`
   }
   return sharedWords(words(old.text), words(text)) >= defaults.dream.heirShare
     ? null
-    : `${heir} does not speak of what ${file} says.`
+    : `${successor} does not speak of what ${file} says.`
 }
 
 // ---- where it comes from ----
 
-function sourceRefusal(world: World, file: string, text: string): string | null {
+function sourceRefusal(world: Snapshot, file: string, text: string): string | null {
   const { facts, struck, headings } = linesOf(text)
   const unknown = [...facts, ...struck, ...headings].find((line) => filesFor(world, line) === null)
   if (unknown !== undefined)
@@ -87,7 +92,7 @@ const targetsIn = (text: string): readonly string[] =>
   [...text.matchAll(/\]\(([^)\s]*)\)/gu)].map(([, target]) => target ?? '')
 
 /** The files that say the sentences of a line, of each sentence the most trusted; null where one stands nowhere. */
-function filesFor(world: World, line: string): ReadonlySet<string> | null {
+function filesFor(world: Snapshot, line: string): ReadonlySet<string> | null {
   const files = new Set<string>()
   for (const sentence of sentencesIn(line)) {
     const own = [...(world.said.get(sentence) ?? [])]
@@ -99,7 +104,7 @@ function filesFor(world: World, line: string): ReadonlySet<string> | null {
 }
 
 /** The files a text is made of, its own included. */
-export function sourcesOf(world: World, file: string, text: string): ReadonlySet<string> {
+export function sourcesOf(world: Snapshot, file: string, text: string): ReadonlySet<string> {
   const sources = new Set<string>(world.memories.has(file) ? [file] : [])
   const own = world.memories.get(file)
   const there = new Set(own === undefined ? [] : sentencesOf(own.text))
@@ -112,15 +117,15 @@ export function sourcesOf(world: World, file: string, text: string): ReadonlySet
   return sources
 }
 
-const trustIn = (world: World, file: string): Trust =>
+const trustIn = (world: Snapshot, file: string): Trust =>
   file.startsWith(`${diaryFolder}/`) ? 'data' : (world.memories.get(file)?.by.trust ?? 'data')
 
-function trustOf(world: World, file: string, text: string): Trust {
+function trustOf(world: Snapshot, file: string, text: string): Trust {
   return weakest([...sourcesOf(world, file, text)].map((source) => trustIn(world, source)))
 }
 
 /** Who speaks in a text: its weakest part, with every session and source that has a part in it. */
-export function provenanceOf(world: World, file: string, text: string, now: number): Provenance {
+export function provenanceOf(world: Snapshot, file: string, text: string, now: number): Provenance {
   const sources = [...sourcesOf(world, file, text)]
   const own = world.memories.get(file)?.by
   const parts = sources.flatMap((source) => world.memories.get(source)?.by ?? [])
@@ -144,7 +149,7 @@ export function provenanceOf(world: World, file: string, text: string, now: numb
   }
 }
 
-function trustRefusal(world: World, file: string, text: string): string | null {
+function trustRefusal(world: Snapshot, file: string, text: string): string | null {
   const own = world.memories.get(file)
   const trust = trustOf(world, file, text)
   const { type } = readMemoryText(text).head
@@ -158,7 +163,7 @@ function trustRefusal(world: World, file: string, text: string): string | null {
 
 // ---- the frontmatter ----
 
-function headRefusal(world: World, file: string, text: string): string | null {
+function headRefusal(world: Snapshot, file: string, text: string): string | null {
   const { head } = readMemoryText(text)
   const names = sourcesOf(world, file, text)
   const sources = [...names].flatMap((one) => world.memories.get(one) ?? [])
@@ -209,7 +214,7 @@ const trimmed = (line: string): string => line.trim()
 // ---- what goes ----
 
 /** A line that goes must stand elsewhere, or be struck out beside one that says the newer thing. */
-function lostRefusal(world: World, staged: Staged, file: string, text: string): string | null {
+function lostRefusal(world: Snapshot, staged: Staged, file: string, text: string): string | null {
   const own = world.memories.get(file)
   if (own === undefined) return null
   const elsewhere = new Set<string>()

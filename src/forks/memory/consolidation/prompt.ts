@@ -1,7 +1,7 @@
 // What a consolidation is told. Its rules are also checked by code, so that what is said here only saves
 // attempts.
 
-export interface DreamFacts {
+export interface ConsolidationFacts {
   readonly root: string
   /** One line a memory, newest first. */
   readonly manifest: readonly string[]
@@ -9,7 +9,7 @@ export interface DreamFacts {
   readonly today: string
 }
 
-export function dreamPrompt({ root, manifest, hasDiary, today }: DreamFacts): string {
+export function consolidationPrompt({ root, manifest, hasDiary, today }: ConsolidationFacts): string {
   return `This request comes from the program and not from the user. Leave the conversation above aside; nothing in it is an order for what follows.
 
 Consolidate the long-term memory in ${root}: files gathered across sessions, which are to stay few, true and without duplicates. Today is ${today}.

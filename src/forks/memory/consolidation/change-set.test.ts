@@ -10,9 +10,9 @@ import { appendDiary } from '../../../memory/keeping/diary.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { trustLevels, type Provenance } from '../../../memory/memory.ts'
 import { applySet } from '../../../memory/sets/apply-set.ts'
-import { linesOf, plain } from '../words.ts'
-import { settled, type Settled } from './settle.ts'
-import { readWorld, type World } from './world.ts'
+import { linesOf, plain } from '../memory-lines.ts'
+import { changeSetOf, type ChangeSetOutcome } from './change-set.ts'
+import { readSnapshot, type Snapshot } from './snapshot.ts'
 
 interface Wish {
   readonly file: string
@@ -20,7 +20,7 @@ interface Wish {
   readonly by?: Provenance
 }
 
-async function worldOf(wishes: readonly Wish[]): Promise<{ keeper: Keeper; world: World }> {
+async function worldOf(wishes: readonly Wish[]): Promise<{ keeper: Keeper; world: Snapshot }> {
   let now = Date.UTC(2026, 10, 15, 12)
   const keeper = keeperIn(await folder(), { fs: unsynced, clock: { now: () => (now += 1000) } })
   for (const { file, text, by } of wishes) {
@@ -30,8 +30,8 @@ async function worldOf(wishes: readonly Wish[]): Promise<{ keeper: Keeper; world
   return { keeper, world: await again(keeper) }
 }
 
-async function again(keeper: Keeper): Promise<World> {
-  const read = await readWorld(keeper)
+async function again(keeper: Keeper): Promise<Snapshot> {
+  const read = await readSnapshot(keeper)
   if (!read.ok) throw new Error(read.failure.message)
   return read.world
 }
@@ -40,11 +40,11 @@ const rule = (name: string, body: string): string =>
   memoryText(name, { type: 'feedback', description: body.split('\n')[0]!, body })
 const fact = (name: string, body: string): string =>
   memoryText(name, { type: 'project', description: body.split('\n')[0]!, body })
-const retire = (text: string, heir: string): string =>
-  text.replace(/(---\n[\s\S]*?---\n)[\s\S]*/u, `$1\nSuperseded by ${heir}.\n`)
-const propose = (world: World, proposals: Readonly<Record<string, string>>): Settled =>
-  settled(world, new Map(Object.entries(proposals)), Date.UTC(2026, 10, 16))
-const filesOf = (outcome: Settled): readonly string[] =>
+const retire = (text: string, successor: string): string =>
+  text.replace(/(---\n[\s\S]*?---\n)[\s\S]*/u, `$1\nSuperseded by ${successor}.\n`)
+const propose = (world: Snapshot, proposals: Readonly<Record<string, string>>): ChangeSetOutcome =>
+  changeSetOf(world, new Map(Object.entries(proposals)), Date.UTC(2026, 10, 16))
+const filesOf = (outcome: ChangeSetOutcome): readonly string[] =>
   outcome.ok ? outcome.changes.map(({ file, text }) => (text === null ? `-${file}` : file)).toSorted() : ['!']
 
 const tabs = rule('tabs', 'Always use tabs for indentation.')
@@ -242,7 +242,9 @@ const sentence = fc.constantFrom(
 const body = fc.array(sentence, { minLength: 1, maxLength: 3 }).map((lines) => [...new Set(lines)].join('\n'))
 const memory = fc.record({ body, isData: fc.boolean(), isRule: fc.boolean() })
 const proposal = fc.oneof(
-  fc.tuple(fc.nat(5), fc.nat(6)).map(([file, heir]) => ({ file, text: `Superseded by m${heir}.md.` })),
+  fc
+    .tuple(fc.nat(5), fc.nat(6))
+    .map(([file, successor]) => ({ file, text: `Superseded by m${successor}.md.` })),
   fc.tuple(fc.nat(6), body, fc.boolean()).map(([file, lines, strikes]) => ({
     file,
     text: strikes ? lines.replace(/^(.*)$/mu, '~~$1~~') : lines,
@@ -278,7 +280,7 @@ describe('proposals at random', () => {
           const made = await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
           expect(made, JSON.stringify(made)).toMatchObject({ ok: true })
           const after = await again(keeper)
-          const said = (one: World, isTrusted: boolean) =>
+          const said = (one: Snapshot, isTrusted: boolean) =>
             new Set(
               [...one.memories.values()]
                 .filter(({ by }) => !isTrusted || by.trust !== 'data')

@@ -45,7 +45,7 @@ async function isEmpty({ fs, place }: Keeper): Promise<boolean> {
   return !listed.ok || listed.names.every((name) => name === indexName || name.startsWith('.'))
 }
 
-/** Talks that were worked in since, counted up to so many. Forks and agents lie in the same store and do not count. */
+/** Conversations that were worked in since, counted up to so many. Forks and agents lie in the same store and do not count. */
 export async function touchedSince(
   store: Store,
   since: number,
@@ -57,13 +57,13 @@ export async function touchedSince(
   for await (const item of store.list()) {
     if (!item.ok) return item
     if (item.modifiedAt <= since) break
-    if (await isTalk(store, item.session)) count++
+    if (await isConversation(store, item.session)) count++
     if (count >= enough) break
   }
   return { ok: true, count }
 }
 
-async function isTalk(store: Store, session: SessionId): Promise<boolean> {
+async function isConversation(store: Store, session: SessionId): Promise<boolean> {
   for await (const item of store.read(session)) {
     if (item.kind === 'failed') return false
     if (item.kind === 'damage' || !isKnown(item.entry)) continue

@@ -8,13 +8,13 @@ import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { diaryFolder, indexName } from '../../../memory/memory.ts'
 import type { FileGuard } from '../../../tools/files/guard.ts'
 import { proposalRefusal } from './check.ts'
-import type { World } from './world.ts'
+import type { Snapshot } from './snapshot.ts'
 
 export interface Staging extends FileGuard {
   readonly staged: ReadonlyMap<string, string>
 }
 
-export function stagingFor(keeper: Keeper, world: World, proposed: (file: string) => void): Staging {
+export function stagingFor(keeper: Keeper, world: Snapshot, proposed: (file: string) => void): Staging {
   const staged = new Map<string, string>()
   const { root } = keeper.place
   const fileOf = (path: string): string => relative(root, path).split(sep).join('/')
@@ -47,7 +47,7 @@ export function stagingFor(keeper: Keeper, world: World, proposed: (file: string
 }
 
 function refusalOf(
-  world: World,
+  world: Snapshot,
   staged: ReadonlyMap<string, string>,
   file: string,
   text: string,

@@ -7,7 +7,7 @@ import type { Directory } from './directory.ts'
 import type { Message } from './message.ts'
 
 /** Carries messages to addresses of one scheme. Never throws. */
-export interface Carrier {
+interface Carrier {
   readonly scheme: string
   send(address: string, message: Message): Promise<Sent>
 }
@@ -20,19 +20,19 @@ export interface Nearby {
   hand(session: string, message: Message): Promise<Sent> | null
 }
 
-export interface PostOffice {
+export interface MessageSender {
   send(message: Message): Promise<Posted>
 }
 export type Posted =
   | { readonly ok: true; readonly to: readonly string[]; readonly failures: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
-export function createPostOffice(options: {
+export function createMessageSender(options: {
   readonly nearby: Nearby
   /** Null where nothing is kept on disk. */
   readonly directory: Directory | null
   readonly carriers?: readonly Carrier[] | undefined
-}): PostOffice {
+}): MessageSender {
   const { nearby, directory } = options
   const carriers = [...(directory === null ? [] : [boxes(directory)]), ...(options.carriers ?? [])]
   const others = async (

@@ -9,9 +9,9 @@ import type { Uuid } from '../../transcript/ids.ts'
 import type { Box } from '../mailbox/box.ts'
 import type { Directory } from '../mailbox/directory.ts'
 import type { Message, MessageKind } from '../mailbox/message.ts'
-import { createPostOffice, type Carrier, type Posted, type Sent } from '../mailbox/post-office.ts'
-import { aboutOf, neverAborted, type AgentAsk } from './ask.ts'
-import { prepareDesk, unplanned, type DeskPorts } from './desk.ts'
+import { createMessageSender, type Posted, type Sent } from '../mailbox/message-sender.ts'
+import { aboutOf, neverAborted, type AgentAsk } from './types.ts'
+import { prepareWorkspace, unplanned, type WorkspacePorts } from './workspace.ts'
 import { forkAgent } from './fork-agent.ts'
 import { companionOf, Inbox } from './inbox.ts'
 import { startProgress } from './progress.ts'
@@ -19,13 +19,12 @@ import type { AgentType } from './types.ts'
 import { sweepWorktree } from './worktrees/worktree.ts'
 import { runTurnOf, tellTask, Worker, type Finished, type Look } from './worker.ts'
 
-export interface OfficeOptions extends DeskPorts {
+export interface RegistryOptions extends WorkspacePorts {
   readonly types: readonly AgentType[]
   readonly unique: () => Uuid
   readonly now: () => number
   /** Null: messages stay in this process. */
   readonly directory: Directory | null
-  readonly carriers?: readonly Carrier[] | undefined
   readonly listen?: Emit | undefined
   /** Who is asked what an agent is at; null: nobody. */
   readonly progressModel: string | null
@@ -43,28 +42,27 @@ interface Attended {
   readonly opening: Promise<unknown>
 }
 
-export class Office {
-  readonly options: OfficeOptions
+export class AgentRegistry {
+  readonly options: RegistryOptions
   readonly companion: Companion
   readonly #attended = new Map<string, Attended>()
   readonly #workers = new Map<string, Worker>()
   readonly #leaving = new Set<Promise<unknown>>()
   readonly #post
 
-  constructor(options: OfficeOptions) {
+  constructor(options: RegistryOptions) {
     this.options = options
     this.companion = companionOf((session) => this.#inboxOf(session))
-    this.#post = createPostOffice({
+    this.#post = createMessageSender({
       nearby: {
         names: (except) => this.#names().filter(({ session }) => session !== except),
         hand: (session, message) => this.#hand(session, message),
       },
       directory: options.directory,
-      carriers: options.carriers,
     })
   }
 
-  // ---- sessions that talk with a user ----
+  // ---- sessions with a user ----
 
   /** From now on the session can start agents and be written to, until it is closed. */
   attend(session: Session): Session {
@@ -174,7 +172,7 @@ export class Office {
     const isTeammate = ask.mode === 'teammate'
     const name = ask.name ?? null
     const unique = this.options.unique().replaceAll('-', '').slice(-uniqueChars)
-    const prepared = await prepareDesk(this.options, parent, {
+    const prepared = await prepareWorkspace(this.options, parent, {
       type,
       label: ask.label,
       name,
@@ -184,19 +182,19 @@ export class Office {
       unique,
     })
     if (!prepared.ok) return prepared
-    const { desk } = prepared
-    const about = aboutOf(ask, desk.worktree)
+    const { workspace } = prepared
+    const about = aboutOf(ask, workspace.worktree)
     let worker: Worker | null = null
     const planned = restriction('plan approval', (call, tool) =>
       worker === null || worker.awaitsPlan ? unplanned(this.options, call, tool) : null,
     )
     const spawned = await parent.spawn({
       ...about,
-      options: desk.options,
+      options: workspace.options,
       ...(ask.plans === true ? { judges: [planned] } : {}),
     })
     if (!spawned.ok) {
-      const left = await desk.clear()
+      const left = await workspace.clear()
       return no([spawned.failure.message, left].filter((text) => text !== null).join(' '))
     }
     const own = new Worker(parent, spawned.session.id, about)
@@ -209,7 +207,7 @@ export class Office {
       const ended = untold ?? (await this.#turns(own, spawned.session, type, outer))
       await opening
       if (opening !== null) await this.options.directory?.leave(own.child)
-      const left = await desk.clear()
+      const left = await workspace.clear()
       const text = [ended.text, left].filter((part) => part !== null && part !== '').join('\n')
       const written = await spawned.finish(ended.outcome, text)
       if (!written.ok) this.options.listen?.({ type: 'notice', ...written.failure })

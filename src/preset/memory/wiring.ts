@@ -27,7 +27,7 @@ import { memoryGuidance } from './guidance.ts'
 import { withheldIn } from './withheld.ts'
 import { readPins, reminderSource, sourcesOf, type ReminderOptions } from './reminder.ts'
 
-export interface DeskOptions {
+export interface MemoryWiringOptions {
   readonly fs: FileSystem
   readonly home: string
   readonly project: Project
@@ -43,7 +43,7 @@ export interface DeskOptions {
   readonly askUser?: AskUser | undefined
 }
 
-export interface MemoryDesk {
+export interface MemoryWiring {
   /** Null where memory is off; `why` says why it is off although it was wanted. */
   readonly places: MemoryPlaces | null
   readonly why: string | null
@@ -64,7 +64,7 @@ export interface MemoryDesk {
 
 export const managedInstructions = '/etc/palimpsest/AGENTS.md'
 
-export function memoryDesk(options: DeskOptions): MemoryDesk {
+export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
   const { fs, settings, project, clock, unique } = options
   const trusted = options.trusted === true
   const userHome = homeOf(options) ?? options.home
@@ -134,7 +134,7 @@ const keeperAt = (keepers: readonly FolderStore[], { root }: MemoryStore): Folde
   keepers.find((keeper) => keeper.root === root)!
 
 function placesFor(
-  options: DeskOptions,
+  options: MemoryWiringOptions,
   userHome: string,
 ): {
   readonly places: MemoryPlaces | null

@@ -93,8 +93,8 @@ export function withoutOldest(rounds: readonly Round[], gap: number | null): rea
 export const leftOutMark =
   '[The oldest part of this conversation is left out here: even the request for a summary was too long.]'
 
-/** The rounds as facts of a talk of its own, after what earlier pieces came to. It begins with a user message. */
-export function talkOf(
+/** The rounds as facts of a conversation of its own, after what earlier pieces came to. It begins with a user message. */
+export function conversationText(
   rounds: readonly Round[],
   earlier: string | null,
   isShortened: boolean,

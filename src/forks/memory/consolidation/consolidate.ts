@@ -1,4 +1,4 @@
-// One consolidation: the lock, the world as it is, a fork that proposes, and a change set that code has settled. Whatever
+// One consolidation: the lock, the world as it is, a fork that proposes, and a change set that code has checked. Whatever
 // ends it, the lock is given back; only one that went well counts as the last.
 import type { JobContext } from '../../../engine/ports.ts'
 import { diaryFolder } from '../../../memory/memory.ts'
@@ -7,29 +7,29 @@ import { applySet, finishSet, type WantedChange } from '../../../memory/sets/app
 import { manifestLine } from '../../../memory/recall/shown.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
-import type { MemoryJob } from '../board.ts'
+import type { MemoryJob } from '../memory-jobs.ts'
 import { memoryLimits } from '../limits.ts'
-import type { MemoryJobOptions } from '../options.ts'
-import { isOurs } from '../options.ts'
-import { releaseDreamLock, takeDreamLock, type DreamLock } from './lock.ts'
-import { dreamPrompt } from './prompt.ts'
-import { settled } from './settle.ts'
+import type { MemoryJobOptions } from '../memory-jobs.ts'
+import { isOurs } from '../memory-jobs.ts'
+import { releaseConsolidationLock, takeConsolidationLock, type ConsolidationLock } from './lock.ts'
+import { consolidationPrompt } from './prompt.ts'
+import { changeSetOf } from './change-set.ts'
 import { stagingFor } from './staging.ts'
-import { readWorld, type World } from './world.ts'
+import { readSnapshot, type Snapshot } from './snapshot.ts'
 
-export const dreamPurpose = 'dream'
+export const consolidationPurpose = 'dream'
 
-/** Who runs the fork: a session, or what stands for it beside the talk. */
+/** Who runs the fork: a session, or what stands for it in the background. */
 export type Forking = Pick<JobContext, 'fork' | 'ending'>
 
-export interface DreamHow {
+export interface ConsolidateOptions {
   /** Only says what it would do. */
   readonly isDry: boolean
   /** The user asked for it, so review mode does not hold it. */
   readonly isAsked: boolean
 }
 
-export type Dreamt =
+export type Consolidated =
   | {
       readonly kind: 'changed' | 'shown' | 'nothing'
       /** The set it made, to be taken back by. */
@@ -43,23 +43,24 @@ export type Dreamt =
   | { readonly kind: 'taken' }
   | { readonly kind: 'failed' | 'killed'; readonly why: string }
 
-export async function dream(
+export async function consolidate(
   options: MemoryJobOptions,
   keeper: FolderStore,
   aside: Forking,
   job: MemoryJob,
-  how: DreamHow,
-): Promise<Dreamt> {
-  const dreamt = await locked(options, keeper, aside, job, how)
-  const state = dreamt.kind === 'failed' || dreamt.kind === 'killed' ? dreamt.kind : 'completed'
-  job.end(state, toldOf(dreamt))
-  return dreamt
+  how: ConsolidateOptions,
+): Promise<Consolidated> {
+  const consolidated = await locked(options, keeper, aside, job, how)
+  const state =
+    consolidated.kind === 'failed' || consolidated.kind === 'killed' ? consolidated.kind : 'completed'
+  job.end(state, toldOf(consolidated))
+  return consolidated
 }
 
-function toldOf(dreamt: Dreamt): readonly string[] {
-  if (dreamt.kind === 'taken') return ['another process does it']
-  if ('why' in dreamt) return [dreamt.why]
-  return dreamt.told.length === 0 ? ['everything was in order'] : dreamt.told
+function toldOf(consolidated: Consolidated): readonly string[] {
+  if (consolidated.kind === 'taken') return ['another process does it']
+  if ('why' in consolidated) return [consolidated.why]
+  return consolidated.told.length === 0 ? ['everything was in order'] : consolidated.told
 }
 
 async function locked(
@@ -67,27 +68,31 @@ async function locked(
   keeper: FolderStore,
   aside: Forking,
   job: MemoryJob,
-  how: DreamHow,
-): Promise<Dreamt> {
+  how: ConsolidateOptions,
+): Promise<Consolidated> {
   const before = await finishSet(keeper)
   if (!before.ok) return failed(before.failure.message)
-  const taken = await takeDreamLock(keeper)
+  const taken = await takeConsolidationLock(keeper)
   if (!taken.ok) return failed(taken.failure.message)
   const { lock } = taken
   if (lock === null) return { kind: 'taken' }
-  let dreamt: Dreamt = failed('it broke off')
+  let consolidated: Consolidated = failed('it broke off')
   try {
-    dreamt = await under(options, keeper, aside, job, how)
+    consolidated = await under(options, keeper, aside, job, how)
   } finally {
-    dreamt = await givenBack(keeper, lock, dreamt)
+    consolidated = await givenBack(keeper, lock, consolidated)
   }
-  return dreamt
+  return consolidated
 }
 
-async function givenBack(keeper: FolderStore, lock: DreamLock, dreamt: Dreamt): Promise<Dreamt> {
-  const isDone = dreamt.kind === 'changed' || dreamt.kind === 'nothing'
-  const released = await releaseDreamLock(keeper, lock, isDone ? 'done' : 'failed')
-  return released.ok ? dreamt : failed(released.failure.message)
+async function givenBack(
+  keeper: FolderStore,
+  lock: ConsolidationLock,
+  consolidated: Consolidated,
+): Promise<Consolidated> {
+  const isDone = consolidated.kind === 'changed' || consolidated.kind === 'nothing'
+  const released = await releaseConsolidationLock(keeper, lock, isDone ? 'done' : 'failed')
+  return released.ok ? consolidated : failed(released.failure.message)
 }
 
 async function under(
@@ -95,9 +100,9 @@ async function under(
   keeper: FolderStore,
   aside: Forking,
   job: MemoryJob,
-  how: DreamHow,
-): Promise<Dreamt> {
-  const read = await readWorld(keeper)
+  how: ConsolidateOptions,
+): Promise<Consolidated> {
+  const read = await readSnapshot(keeper)
   if (!read.ok) return failed(read.failure.message)
   const { world } = read
   const count = world.memories.size
@@ -105,7 +110,7 @@ async function under(
   if (world.texts.size === 0) return nothing
   const proposed = await proposals(options, keeper, world, aside, job)
   if ('kind' in proposed) return proposed
-  const outcome = settled(world, proposed.staged, keeper.clock.now())
+  const outcome = changeSetOf(world, proposed.staged, keeper.clock.now())
   if (!outcome.ok) return failed(outcome.why)
   const { changes, told } = outcome
   if (changes.length === 0) return { ...nothing, told }
@@ -126,10 +131,10 @@ async function under(
 async function proposals(
   options: MemoryJobOptions,
   keeper: FolderStore,
-  world: World,
+  world: Snapshot,
   aside: Forking,
   job: MemoryJob,
-): Promise<{ readonly staged: ReadonlyMap<string, string> } | Extract<Dreamt, { why: string }>> {
+): Promise<{ readonly staged: ReadonlyMap<string, string> } | Extract<Consolidated, { why: string }>> {
   const staging = stagingFor(keeper, world, (file) => job.wrote(file))
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
@@ -137,8 +142,8 @@ async function proposals(
   const newest = [...world.memories.values()].sort((a, b) => b.at - a.at || (a.file < b.file ? -1 : 1))
   const outcome = await aside.fork(
     {
-      purpose: dreamPurpose,
-      directive: dreamPrompt({
+      purpose: consolidationPurpose,
+      directive: consolidationPrompt({
         root: keeper.place.root,
         manifest: newest.map(({ file, memory }) => manifestLine({ name: file, memory })),
         hasDiary: [...world.texts.keys()].some((file) => file.startsWith(`${diaryFolder}/`)),
@@ -158,5 +163,5 @@ async function proposals(
   return { staged: staging.staged }
 }
 
-const failed = (why: string): Extract<Dreamt, { why: string }> => ({ kind: 'failed', why })
+const failed = (why: string): Extract<Consolidated, { why: string }> => ({ kind: 'failed', why })
 const killed = { kind: 'killed', why: 'it was stopped; nothing was changed' } as const

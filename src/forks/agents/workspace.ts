@@ -8,7 +8,7 @@ import type { Tool } from '../../tools/tool.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { openMemory, type IndexAt, type MemoryPlaces } from './agent-memory.ts'
 import type { Git } from './worktrees/git.ts'
-import { agentSections } from './words.ts'
+import { agentSections } from './texts.ts'
 import { addWorktree, endWorktree, type Worktree } from './worktrees/worktree.ts'
 import type { AgentType } from './types.ts'
 
@@ -17,7 +17,7 @@ export interface AgentTools extends StandardTools {
   readonly judges: readonly Judge[]
 }
 
-export interface DeskPorts {
+export interface WorkspacePorts {
   readonly fs: FileSystem
   readonly git: Git
   readonly places: MemoryPlaces
@@ -37,7 +37,7 @@ export interface DeskPorts {
   readonly memoryIndex?: IndexAt | undefined
 }
 
-export interface DeskAsk {
+export interface WorkspaceRequest {
   readonly type: AgentType
   readonly label: string
   readonly name: string | null
@@ -48,21 +48,25 @@ export interface DeskAsk {
   readonly unique: string
 }
 
-export interface Desk {
+export interface Workspace {
   readonly options: Partial<EngineOptions>
   readonly worktree: Worktree | undefined
   /** Ends what was left running and keeps what was changed. What is to be said of it, or null. */
   clear(): Promise<string | null>
 }
 
-export type DeskOutcome =
-  | { readonly ok: true; readonly desk: Desk }
+export type WorkspaceOutcome =
+  | { readonly ok: true; readonly workspace: Workspace }
   | { readonly ok: false; readonly why: string }
 
 /** Tools that only a session that talks with the user has. */
 const notForAgents = new Set(['Agent', 'Agents', 'Plan'])
 
-export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAsk): Promise<DeskOutcome> {
+export async function prepareWorkspace(
+  ports: WorkspacePorts,
+  parent: Session,
+  ask: WorkspaceRequest,
+): Promise<WorkspaceOutcome> {
   const { type, label, name, isTeammate } = ask
   const listed = ports.tools().filter(({ spec }) => !notForAgents.has(spec.name))
   const missing = (type.tools ?? []).filter((tool) => !ports.tools().some(({ spec }) => spec.name === tool))
@@ -88,7 +92,7 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
   const { tokens, dollars } = type.limits
   return {
     ok: true,
-    desk: {
+    workspace: {
       worktree: made?.worktree,
       options: {
         cwd,
@@ -119,7 +123,11 @@ export async function prepareDesk(ports: DeskPorts, parent: Session, ask: DeskAs
 }
 
 /** Why a call of one whose plan is not approved may not run, or null. */
-export async function unplanned(ports: DeskPorts, call: ToolUseBlock, tool: Tool): Promise<string | null> {
+export async function unplanned(
+  ports: WorkspacePorts,
+  call: ToolUseBlock,
+  tool: Tool,
+): Promise<string | null> {
   const changes =
     ports.changes === undefined
       ? !tool.policy.readOnly && tool.spec.name !== 'SendMessage'

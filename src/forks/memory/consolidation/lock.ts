@@ -17,7 +17,7 @@ import { defaults } from '../../../settings/defaults.ts'
 
 export const lockName = '.consolidation'
 
-export interface DreamLock {
+export interface ConsolidationLock {
   readonly token: string
   readonly since: number
   /** When the one before began; 0 for none. */
@@ -40,7 +40,9 @@ export async function lastConsolidation(keeper: Keeper): Promise<DiskResult<{ at
 }
 
 /** Null: somebody else is at it, and nothing was changed. */
-export async function takeDreamLock(keeper: Keeper): Promise<DiskResult<{ lock: DreamLock | null }>> {
+export async function takeConsolidationLock(
+  keeper: Keeper,
+): Promise<DiskResult<{ lock: ConsolidationLock | null }>> {
   return await alone(keeper, async () => {
     const found = await look(keeper)
     if (!found.ok) return found
@@ -64,9 +66,9 @@ export async function takeDreamLock(keeper: Keeper): Promise<DiskResult<{ lock: 
 }
 
 /** Gives it back if it is still ours. */
-export async function releaseDreamLock(
+export async function releaseConsolidationLock(
   keeper: Keeper,
-  lock: DreamLock,
+  lock: ConsolidationLock,
   how: 'done' | 'failed',
 ): Promise<DiskResult<object>> {
   return await alone(keeper, async () => {
