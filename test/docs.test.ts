@@ -6,7 +6,6 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runProgram } from '../src/cli/program.ts'
 import { processIo } from '../src/cli/terminal/io.ts'
-import { desk } from './cli/pal.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const pages = [
@@ -128,30 +127,6 @@ describe('commands that the pages name', () => {
     expect(wrong).toEqual([])
     expect(found.length).toBeGreaterThan(60)
     expect(helps.size).toBeGreaterThan(20)
-  })
-
-  it('[H34] on a machine where nothing was kept yet, what looks and sets works as written', async () => {
-    const { pal } = await desk()
-    const shown = JSON.parse((await pal(['agents', '--json'])).out) as { types: { name: string }[] }
-    expect(shown.types.map(({ name }) => name)).toContain('general')
-    expect((await pal(['config', 'thrift', '0.3'])).err).toBe('')
-    expect((await pal(['config', 'thrift'])).out).toContain('0.3')
-    for (const words of [
-      ['doctor'],
-      ['sessions'],
-      ['memory'],
-      ['permissions'],
-      ['permissions', 'why', 'Bash(git push)'],
-      ['trust', '--list'],
-      ['memory', '--why'],
-    ]) {
-      const { code, err } = await pal(words)
-      expect([words.join(' '), code === 0 || code === 1, err.includes('    at ')]).toEqual([
-        words.join(' '),
-        true,
-        false,
-      ])
-    }
   })
 
   it('[H34] a benchmark of the figures runs as written, smaller', async () => {
