@@ -31,6 +31,18 @@ export const machineProcesses: Processes = {
   },
 }
 
+/** Whether a process is certainly over. Of one on another machine that cannot be known. */
+export async function isOver(
+  { host, pid, start, boot }: ProcessIdentity,
+  processes: Processes = machineProcesses,
+): Promise<boolean> {
+  const self = await processes.self()
+  if (host !== self.host) return false
+  if (boot !== null && self.boot !== null && boot !== self.boot) return true
+  const running = await processes.look(pid)
+  return running === null || (start !== null && running.start !== null && start !== running.start)
+}
+
 async function statusOf(pid: string): Promise<{ start: string | null; dead: boolean } | null> {
   const text = await textOf(`/proc/${pid}/stat`)
   if (text === null) return null

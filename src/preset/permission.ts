@@ -4,7 +4,7 @@ import { machineFileSystem, type FileSystem } from '../disk/fs.ts'
 import type { GivenRule } from '../settings/rule-list.ts'
 import { ruleLists } from '../settings/rule-list.ts'
 import type { Settings } from '../settings/schema.ts'
-import { createSandbox, type Sandbox } from '../tools/shell/sandbox.ts'
+import { createSandbox, sweepSandbox, type Sandbox } from '../tools/shell/sandbox.ts'
 import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/permission.ts'
 import type { Project } from './project.ts'
 
@@ -60,10 +60,21 @@ export function sandboxOf(
     writable: [...(settings.sandboxWrite ?? []), ...more],
     home: homeOf(options),
     hidden: [home],
-    state: join(home, 'sandbox'),
+    state: stateOf(home),
     path: options.environment['PATH'],
   })
 }
+
+const stateOf = (home: string): string => join(home, 'sandbox')
+
+/** What runs that were killed have left behind the wall, taken away or blocked; one line for each that was blocked. */
+export const sweepSandboxOf = ({
+  home,
+  project,
+  environment,
+}: Pick<PermissionSetup, 'project' | 'environment'> & { readonly home: string }): Promise<
+  readonly string[]
+> => sweepSandbox({ state: stateOf(home), root: project.root, path: environment['PATH'] })
 
 /** One line for a person: that there is no wall, and what follows from it. */
 export const withoutSandbox = (why: string): string =>

@@ -93,6 +93,9 @@ export const permissionDefaults = {
   /** Largest git configuration that is read, and how long git may take to read it. */
   gitConfigBytes: 4 * 1024 * KB,
   gitConfigMs: 10 * second,
+  /** Longest list of the files in an index of git's, and how long git may take to print it. */
+  gitIndexBytes: 512 * 1024 * KB,
+  gitIndexMs: 60 * second,
   /** Folders that are looked through for files that hold keys, before a search reads them all; with more it is asked about. */
   keyFolders: 20_000,
   /** A longer ignore file is not read, and may say anything. */

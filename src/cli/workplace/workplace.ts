@@ -7,6 +7,7 @@ import { ownershipOf } from '../../disk/owner.ts'
 import type { ContentRefusal } from '../../memory/instructions/includes.ts'
 import { memoryPlaces, rootRefusal } from '../../memory/place/place.ts'
 import type { Access } from '../../preset.ts'
+import { sweepSandboxOf } from '../../preset/permission.ts'
 import { projectOf, type Project } from '../../preset/project.ts'
 import { loadSettings, type LoadedSettings } from '../../settings/load.ts'
 import type { Settings } from '../../settings/schema.ts'
@@ -72,6 +73,8 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
   const found = await projectOf(fs, folder)
   if (!found.ok) return refuse(exits.usage, `there is no folder to work in: ${found.failure.message}`)
   const { project } = found
+  // Before anything of the project is read: what a killed run left there must not act.
+  const left = await sweepSandboxOf({ home, project, environment: io.environment })
   const trustPlace = { fs, home, root: project.root, slug: project.slug, unique: uniqueText }
   const kept = await readTrust(trustPlace)
   const isForRun = flags.trust === true && kept.standing !== 'trusted'
@@ -109,6 +112,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
             `${home} can be written to by others, who could change settings, hooks and approvals; run chmod go-w ${home}`,
           ]
         : []),
+      ...left.map((line) => `a command of a run that was killed: ${line}`),
       ...memory.problems,
       ...trust.problems,
       ...loaded.problems.map(

@@ -33,8 +33,9 @@ export async function repositoryOf(fs: FileSystem, root: string, folder: string)
     if (stat.ok && (await isThere(fs, join(path, 'HEAD')))) {
       const why = (await linkDoubt(fs, path)) ?? (await objectsDoubt(fs, root, path))
       if (why !== null) return doubt(why)
-      if (await isThere(fs, join(path, 'commondir')))
-        return doubt(`${path} takes its settings from elsewhere`)
+      // The sandbox keeps that name with a file that says what is so without it.
+      const common = await textOf(fs, join(path, 'commondir'))
+      if (common !== null && common !== '.\n') return doubt(`${path} takes its settings from elsewhere`)
       return { ok: true, repository: { worktree, gitFolder: path, commonFolder: path } }
     }
     if (dirname(worktree) === worktree) return { ok: true, repository: null }

@@ -6,9 +6,9 @@
 //
 // Git looks into submodules by starting itself there, without this environment. It is told not to, and where it would all
 // the same it finds a program of ours in place of itself, which refuses.
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeOwnFolder } from '../../disk/own-folders.ts'
 import { configText, isKnownSetting, type GitSetting } from './known-settings.ts'
 import { listSettings, type GitProgram } from './list-settings.ts'
 import type { Repository } from './repository.ts'
@@ -25,10 +25,13 @@ export type Shield =
     }
   | { readonly ok: false; readonly why: string }
 
+/** What its temporary folders are called. */
+export const shieldFolder = 'pal-git'
+
 /** The environment given is that of the command. */
 export async function openShield(repository: Repository | null, git: GitProgram): Promise<Shield> {
   const { program, environment } = git
-  const folder = await mkdtemp(join(tmpdir(), `pal-git-${process.pid}-`))
+  const folder = await makeOwnFolder(shieldFolder)
   const end = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
     const base = { ...environment, ...closed(folder) }
@@ -66,7 +69,8 @@ const switches: readonly (readonly [key: string, value: string])[] = [
   ['safe.bareRepository', 'explicit'],
 ]
 
-const closed = (folder: string): Readonly<Record<string, string>> => ({
+/** Nothing outside of the folder given says what git does. */
+export const closed = (folder: string): Readonly<Record<string, string>> => ({
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_SYSTEM: '/dev/null',
   GIT_CONFIG_GLOBAL: '/dev/null',

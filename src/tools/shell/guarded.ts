@@ -1,18 +1,22 @@
 // What a command in the sandbox must not be able to plant, because something outside of it obeys it later: git, the next
 // start of this program, an editor or a shell that enters the folder. Two kinds. What git runs by itself, and our own
 // settings, cannot be written, replaced or made: each name is a mount of its own, also where it was missing. The other
-// files cannot be changed where they are; one that a command makes is set aside when the command has ended.
+// files cannot be changed where they are; one that a command makes is blocked when the command has ended (`watched`).
 //
 // A mount follows links, on both of its sides: one laid over a link would open what the link leads to. So nothing is
 // mounted, made or renamed through a link; what a link in the place of `.git` leads to is guarded where it really lies.
-import { lstat, readdir, readFile, readlink, realpath, rename, symlink } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
+import { entryAt, type Nested } from './nested.ts'
 import type { Placeholder } from './placeholders.ts'
+import type { Link } from './watched.ts'
 
-interface Guard {
-  /** In order; for the placeholders too, once they are there. */
-  readonly mounts: readonly Mount[]
+export interface Guard {
+  /** Mounts that can be written but not renamed, so that what is guarded in them cannot be moved away with them. */
+  readonly fixed: readonly string[]
+  readonly readOnly: readonly string[]
+  /** What has to stand there before it can be mounted. */
   readonly placeholders: readonly Placeholder[]
   /** Names that are missing, and that nobody shall find made when the command has ended. */
   readonly absent: readonly string[]
@@ -20,44 +24,30 @@ interface Guard {
   readonly links: readonly Link[]
 }
 
-interface Link {
-  readonly path: string
-  readonly to: string
-}
+const nothing: Guard = { fixed: [], readOnly: [], placeholders: [], absent: [], links: [] }
 
-export type GuardWords = Omit<Guard, 'mounts'> & {
-  /** For bubblewrap. */
-  readonly words: readonly string[]
-}
+export const together = (guards: readonly Guard[]): Guard => ({
+  fixed: guards.flatMap(({ fixed }) => fixed),
+  readOnly: guards.flatMap(({ readOnly }) => readOnly),
+  placeholders: guards.flatMap(({ placeholders }) => placeholders),
+  absent: guards.flatMap(({ absent }) => absent),
+  links: guards.flatMap(({ links }) => links),
+})
 
-interface Mount {
-  readonly how: '--ro-bind-try' | '--bind-try'
-  readonly path: string
-}
-
-const readOnly = (path: string): Mount => ({ how: '--ro-bind-try', path })
-/** A mount cannot be renamed, so that what is guarded in it cannot be moved away with it. */
-const fixed = (path: string): Mount => ({ how: '--bind-try', path })
-
-/** `owns`: the folder is a project, where a repository must not appear either. */
-export async function guardOf(folder: string, owns: boolean, hidden: readonly string[]): Promise<GuardWords> {
-  const isRepository = basename(folder) === '.git'
-  const git = isRepository ? folder : join(folder, '.git')
-  const parts: Guard[] = [await gitGuard(folder, git, owns)]
-  if (owns) parts.push(await settingsGuard(folder, hidden), ...(await moduleGuards(folder)))
-  const guard = {
-    mounts: parts.flatMap(({ mounts }) => mounts),
-    placeholders: parts.flatMap(({ placeholders }) => placeholders),
-    absent: parts.flatMap(({ absent }) => absent),
+/** Without what a link leads to from one of these folders. */
+export async function withoutLinked(guard: Guard, folders: readonly string[]): Promise<Guard> {
+  const reals = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)))
+  const isPlain = async (path: string): Promise<boolean> => {
+    for (const [at, folder] of folders.entries())
+      if (isInside(folder, path) && (await liesAsNamed(folder, reals[at]!, path))) return true
+    return false
   }
-  const real = await realpath(folder).catch(() => folder)
-  const isPlain = (path: string): Promise<boolean> => liesAsNamed(folder, real, path)
-  const mounts = await keep(guard.mounts, ({ path }) => isPlain(path))
   return {
-    words: mounts.flatMap(({ how, path }) => [how, path, path]),
+    fixed: await keep(guard.fixed, isPlain),
+    readOnly: await keep(guard.readOnly, isPlain),
     placeholders: await keep(guard.placeholders, ({ path }) => isPlain(path)),
     absent: await keep(guard.absent, isPlain),
-    links: parts.flatMap(({ links }) => links),
+    links: guard.links,
   }
 }
 
@@ -77,27 +67,55 @@ async function liesAsNamed(folder: string, real: string, path: string): Promise<
   return false
 }
 
-const nothing: Guard = { mounts: [], placeholders: [], absent: [], links: [] }
+/** Words for bubblewrap. A mount covers those made before it and below it, so outer ones come first, read-only ones last. */
+export function wordsOf({ fixed, readOnly }: Guard): readonly string[] {
+  const outerFirst = [...new Set(fixed)].toSorted((a, b) => a.length - b.length)
+  return [
+    ...outerFirst.flatMap((path) => ['--bind-try', path, path]),
+    ...[...new Set(readOnly)].flatMap((path) => ['--ro-bind-try', path, path]),
+  ]
+}
 
-async function gitGuard(folder: string, git: string, owns: boolean): Promise<Guard> {
-  const kind = await kindOf(git)
-  if (kind === null)
-    return owns ? { ...nothing, mounts: [readOnly(git)], placeholders: [{ path: git, text: null }] } : nothing
-  if (kind !== 'folder') {
-    const elsewhere = await ledTo(git, kind)
-    const isNear =
-      owns && elsewhere !== null && isInside(folder, elsewhere) && (await kindOf(elsewhere)) === 'folder'
-    const there = isNear ? await gitGuard(folder, elsewhere, false) : nothing
-    const to = owns && kind === 'other' ? await readlink(git).catch(() => null) : null
-    return {
-      ...there,
-      mounts: [...(kind === 'file' ? [readOnly(git)] : []), ...there.mounts],
-      links: to === null ? [] : [{ path: git, to }],
-    }
-  }
+/** `owns`: the folder is a project, where a repository must not appear either. */
+export async function guardOf(folder: string, owns: boolean, hidden: readonly string[]): Promise<Guard> {
+  const isRepository = basename(folder) === '.git'
+  const git = await gitGuard(isRepository ? folder : join(folder, '.git'), owns, [folder])
+  return owns ? together([git, await settingsGuard(folder, hidden)]) : git
+}
+
+/** Of repositories that git enters by itself, as far as they lie in folders that can be written. */
+export async function nestedGuard(nested: readonly Nested[], writable: readonly string[]): Promise<Guard> {
+  const guards = nested.map(async ({ entry, isKept }): Promise<Guard> => {
+    const within = writable.filter((folder) => isInside(folder, entry))
+    if (within.length === 0) return nothing
+    const guard = isKept ? { ...nothing, readOnly: [entry] } : await gitGuard(entry, false, writable)
+    return { ...guard, fixed: [...within.flatMap((folder) => above(folder, dirname(entry))), ...guard.fixed] }
+  })
+  return together(await Promise.all(guards))
+}
+
+async function gitGuard(git: string, owns: boolean, writable: readonly string[]): Promise<Guard> {
+  const found = await entryAt(git)
+  if (found === null)
+    return owns ? { ...nothing, readOnly: [git], placeholders: [{ path: git, text: null }] } : nothing
+  if (found.kind === 'folder') return folderGuard(git)
+  // A pointer to a repository elsewhere, or a link, which cannot be mounted.
+  const links = owns && found.kind === 'link' ? [{ path: git, to: found.says }] : []
+  const entry = { ...nothing, readOnly: found.kind === 'file' ? [git] : [], links }
+  const within = writable.filter((folder) => isInside(folder, found.gitFolder))
+  if (within.length === 0 || found.gitFolder === git || isPartOfGit(found.gitFolder)) return entry
+  const target = await folderGuard(found.gitFolder)
+  const held = { ...nothing, fixed: within.flatMap((folder) => above(folder, found.gitFolder)) }
+  return together([entry, held, target])
+}
+
+/** Guarded with the repository whose worktree or submodule it is. */
+const isPartOfGit = (path: string): boolean => /\/\.git\/(?:modules|worktrees)\//.test(path)
+
+async function folderGuard(git: string): Promise<Guard> {
   // Empty, it is no repository, and it must not become one; it may be a placeholder of another process.
   if ((await readdir(git).catch(() => [])).length === 0)
-    return { ...nothing, mounts: [readOnly(git)], placeholders: [{ path: git, text: null }] }
+    return { ...nothing, readOnly: [git], placeholders: [{ path: git, text: null }] }
   const guarded: readonly Placeholder[] = [
     ...['hooks', 'info', 'modules'].map((name) => ({ path: join(git, name), text: null })),
     { path: join(git, 'config'), text: '' },
@@ -106,51 +124,32 @@ async function gitGuard(folder: string, git: string, owns: boolean): Promise<Gua
     { path: join(git, 'commondir'), text: '.\n' },
   ]
   const worktrees = await readdir(join(git, 'worktrees')).catch(() => [])
-  const linked = await Promise.all(worktrees.map((name) => worktreeMounts(join(git, 'worktrees', name))))
-  return {
-    mounts: [fixed(git), ...guarded.map(({ path }) => readOnly(path)), ...linked.flat()],
-    placeholders: guarded,
-    absent: [],
-    links: [],
-  }
+  const configured = /worktreeconfig/i.test(await readFile(join(git, 'config'), 'utf8').catch(() => ''))
+  const linked = worktrees.map((name) => worktreeGuard(join(git, 'worktrees', name), configured))
+  const own = { ...nothing, fixed: [git], readOnly: guarded.map(({ path }) => path), placeholders: guarded }
+  return together([own, ...(await Promise.all(linked))])
 }
 
-/** Where a link or a pointer in the place of a repository leads. */
-async function ledTo(git: string, kind: 'file' | 'other'): Promise<string | null> {
-  const pointer = kind === 'file' ? await readFile(git, 'utf8').catch(() => '') : ''
-  const to = kind === 'file' ? /^gitdir: (.+?)\r?\n*$/s.exec(pointer)?.[1] : '.'
-  return to === undefined
-    ? null
-    : realpath(kind === 'file' ? resolve(dirname(git), to) : git).catch(() => null)
-}
-
-/** What tells a linked worktree where its repository lies. */
-async function worktreeMounts(folder: string): Promise<readonly Mount[]> {
+/** What tells a linked worktree where its repository lies, and where worktrees have settings of their own those too. */
+async function worktreeGuard(folder: string, configured: boolean): Promise<Guard> {
   const names = ['commondir', 'gitdir', 'config.worktree'].map((name) => join(folder, name))
   const kinds = await Promise.all(names.map(kindOf))
   const there = names.filter((_, at) => kinds[at] === 'file')
-  return there.length === 0 ? [] : [fixed(folder), ...there.map(readOnly)]
-}
-
-/** Git in the project looks into these by itself. */
-async function moduleGuards(root: string): Promise<readonly Guard[]> {
-  const text = await readFile(join(root, '.gitmodules'), 'utf8').catch(() => '')
-  const paths = [...text.matchAll(/^\s*path\s*=\s*(.+?)\s*$/gm)].map(([, path]) => join(root, path!))
-  const guards = paths
-    .filter((path) => isInside(root, path) && path !== root)
-    .map(async (path): Promise<Guard> => {
-      const guard = await gitGuard(root, join(path, '.git'), false)
-      return guard.mounts.length === 0
-        ? nothing
-        : { ...guard, mounts: [...above(root, path).map(fixed), ...guard.mounts] }
-    })
-  return Promise.all(guards)
+  if (there.length === 0) return nothing
+  const own = names.slice(2).filter((_, at) => configured && kinds[at + 2] === null)
+  const modules = join(folder, 'modules')
+  return {
+    ...nothing,
+    fixed: [folder],
+    readOnly: [...there, ...own, modules],
+    placeholders: own.map((path) => ({ path, text: '' })),
+  }
 }
 
 /** The folders from below the root down to this one. */
 function above(root: string, path: string): readonly string[] {
-  const parent = dirname(path)
-  return parent === root || parent === path ? [path] : [...above(root, parent), path]
+  if (path === root || dirname(path) === path) return []
+  return [...above(root, dirname(path)), path]
 }
 
 /** Obeyed at the next start, or by others who open the folder. */
@@ -177,39 +176,12 @@ async function settingsGuard(root: string, hidden: readonly string[]): Promise<G
   const there = names.filter((_, at) => kinds[at] === 'file' || kinds[at] === 'folder')
   const folders = new Set(there.map((path) => dirname(path)).filter((folder) => folder !== root))
   return {
-    mounts: [...settings.map(readOnly), ...[...folders].map(fixed), ...there.map(readOnly)],
+    fixed: [...folders],
+    readOnly: [...settings, ...there],
     placeholders: settings.map((path) => ({ path, text: null })),
     absent: names.filter((_, at) => kinds[at] === null),
     links: [],
   }
-}
-
-/** Renames what has appeared under these names, so that nobody obeys it, and lays links again; says what became of it. */
-export async function setAside({
-  absent,
-  links,
-}: Pick<Guard, 'absent' | 'links'>): Promise<readonly string[]> {
-  const moved: string[] = []
-  for (const name of absent) {
-    if ((await kindOf(name)) === null) continue
-    // A link in place of its folder: what it leads to is not ours to rename.
-    moved.push(await blocked((await kindOf(dirname(name))) === 'folder' ? name : dirname(name)))
-  }
-  for (const { path, to } of links) {
-    if ((await readlink(path).catch(() => null)) === to) continue
-    if ((await kindOf(path)) !== null) moved.push(await blocked(path))
-    await symlink(to, path).catch(() => moved.push(`${path} was a link to ${to} and is none now`))
-  }
-  return moved
-}
-
-async function blocked(path: string): Promise<string> {
-  let to = `${path}.blocked`
-  for (let nr = 2; (await kindOf(to)) !== null; nr++) to = `${path}.blocked-${nr}`
-  return rename(path, to).then(
-    () => `${path} is now ${to}`,
-    () => `${path} could not be renamed`,
-  )
 }
 
 async function kindOf(path: string): Promise<'file' | 'folder' | 'other' | null> {

@@ -1,5 +1,5 @@
 // Commands behind the wall, with the real bubblewrap; without it these are left out with a line that says so.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   accessSync,
   chmodSync,
@@ -25,7 +25,7 @@ import { createReadFiles } from '../files/read-files.ts'
 import type { ToolEnv, ToolOutcome } from '../tool.ts'
 import { bashTool } from './bash.ts'
 import { createJobs } from './jobs.ts'
-import { createPlaceholders } from './placeholders.ts'
+import { createPlaceholders, wordsNaming } from './placeholders.ts'
 import { createSandbox, type SandboxOptions } from './sandbox.ts'
 
 // Not below a temporary folder where there is another place: the wall gives commands other temporary folders.
@@ -192,8 +192,12 @@ function repository(name: string): string {
   git(at, 'commit', '-qm', 'first')
   return at
 }
+/** Where a command has broken the repository, git must not find the one that these tests lie in. */
 const git = (cwd: string, ...words: readonly string[]): string =>
-  spawnSync('git', words, { cwd, env: { PATH: process.env['PATH'], HOME: home } }).stdout.toString()
+  spawnSync('git', words, {
+    cwd,
+    env: { PATH: process.env['PATH'], HOME: home, GIT_CEILING_DIRECTORIES: base },
+  }).stdout.toString()
 /** Every name below a folder, with what it is. */
 const namesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -332,11 +336,28 @@ describe.skipIf(!works)('what runs later (needs bubblewrap)', () => {
     const sandbox = join(state, 'killed')
     // Held by a process that is gone.
     const gone = spawnSync('true').pid
-    const held = await createPlaceholders(sandbox).hold([
-      { path: join(at, '.git', 'commondir'), text: '.\n' },
-      { path: join(at, '.git', 'modules'), text: null },
-    ])
+    const held = await createPlaceholders(sandbox).hold(
+      [
+        { path: join(at, '.git', 'commondir'), text: '.\n' },
+        { path: join(at, '.git', 'modules'), text: null },
+      ],
+      { absent: [], links: [], places: [], known: [] },
+    )
     expect(held.paths).toHaveLength(2)
+    // One that was killed while the wall was being set up leaves its command running.
+    const words = [
+      '--ro-bind',
+      '/',
+      '/',
+      '--proc',
+      '/proc',
+      '--unshare-pid',
+      ...wordsNaming(held.id),
+      'sleep',
+      '600',
+    ]
+    const survivor = spawn('bwrap', words, { stdio: 'ignore' })
+    const ended = new Promise((resolve) => survivor.once('exit', (_, signal) => resolve(signal)))
     expect(git(at, 'log', '--oneline')).toContain('first')
     const [note] = readdirSync(sandbox)
     const written = readFileSync(join(sandbox, note!), 'utf8')
@@ -345,6 +366,7 @@ describe.skipIf(!works)('what runs later (needs bubblewrap)', () => {
     expect(readdirSync(join(at, '.git'))).not.toContain('commondir')
     expect(readdirSync(join(at, '.git'))).not.toContain('modules')
     expect(readdirSync(sandbox)).toEqual([])
+    expect(await ended).toBe('SIGKILL')
   })
 })
 

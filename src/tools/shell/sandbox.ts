@@ -13,8 +13,13 @@ import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { guardOf, setAside } from './guarded.ts'
-import { createPlaceholders, type Held, type Placeholders } from './placeholders.ts'
+import { sweepOwnFolders } from '../../disk/own-folders.ts'
+import { gitlinkReader, type ReadGitlinks } from '../git/gitlinks.ts'
+import { shieldFolder } from '../git/shield.ts'
+import { guardOf, nestedGuard, together, withoutLinked, wordsOf } from './guarded.ts'
+import { findNested } from './nested.ts'
+import { createPlaceholders, wordsNaming, type Held, type Placeholders } from './placeholders.ts'
+import { block, watch, type Watched } from './watched.ts'
 
 export type SandboxMode = 'auto' | 'off' | 'require'
 
@@ -48,7 +53,7 @@ export interface Sandbox {
   state(): Promise<string | null>
   /** `shown`: folders to read that would be hidden with other temporary files. */
   around(cwd: string, shown?: readonly string[]): Promise<Wall>
-  /** What was found and set aside since the last time, one line each. */
+  /** What was found and blocked since the last time, one line each. */
   notices(): readonly string[]
   /** A line about the wall where it explains a failure, else null. */
   explains(output: string): string | null
@@ -79,13 +84,20 @@ const nameServices = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkMa
 export function createSandbox(options: SandboxOptions): Sandbox {
   const program =
     options.program ?? findProgram('bwrap', options.path ?? process.env['PATH'], [options.root]) ?? null
-  const placeholders = createPlaceholders(
-    options.state ?? join(tmpdir(), `pal-sandbox-${process.getuid?.() ?? 0}`),
-  )
+  const placeholders = createPlaceholders(stateFolder(options.state))
+  const gitlinks = gitlinkReader(findProgram('git', options.path ?? process.env['PATH'], [options.root]))
   let tried: Promise<string | null> | undefined
   const state = (): Promise<string | null> =>
-    (tried ??= options.mode === 'off' ? Promise.resolve('it is switched off') : probe(program, placeholders))
-  const setAsides: string[] = []
+    (tried ??= options.mode === 'off' ? Promise.resolve('it is switched off') : probe(program, sweep))
+  const blocked: string[] = []
+  const sweep = async (): Promise<void> => {
+    blocked.push(...(await swept(placeholders, gitlinks)))
+  }
+  const running = new Set<Watched>()
+  // Those that still run too: what one of them made is blocked before the next command meets it.
+  const look = async (): Promise<void> => {
+    for (const watched of running) blocked.push(...(await block(watched, gitlinks)))
+  }
   return {
     state,
     async around(cwd, shown = []) {
@@ -93,25 +105,43 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       if (why !== null && options.mode === 'require')
         return { ok: false, why: `the settings require the sandbox, and it does not work here: ${why}` }
       if (why !== null || program === null) return { ok: true, before: [], end: () => Promise.resolve() }
-      const { words, held, left } = await wordsFor(options, cwd, shown, placeholders)
+      await look()
+      const { words, held, watched } = await wordsFor(options, cwd, shown, { placeholders, gitlinks })
+      running.add(watched)
       const end = async (): Promise<void> => {
+        await look()
+        running.delete(watched)
         await held.release()
-        setAsides.push(...(await setAside(left)))
       }
       return { ok: true, before: [program, ...words], end }
     },
-    notices: () =>
-      setAsides
-        .splice(0)
-        .map(
-          (moved) =>
-            `[the sandbox: a command made a file that others obey later; ${moved}. The user can rename it]`,
-        ),
+    notices: () => blocked.splice(0).map((line) => `[the sandbox: ${line}]`),
     explains: (output) =>
       (options.network ? readOnly : readOnlyOrOffline).test(output)
         ? `[it ran in the sandbox: ${options.network ? '' : 'no network, '}only the project can be written, and there not what is obeyed later: ${guardedText}. The user can change that (sandbox, sandboxNetwork, sandboxWrite in the settings)]`
         : null,
   }
+}
+
+const stateFolder = (given: string | undefined): string =>
+  given ?? join(tmpdir(), `pal-sandbox-${process.getuid?.() ?? 0}`)
+
+/**
+ * What commands of processes that were killed have left is taken away or blocked; one line each about the latter. Called
+ * at the start, before anything in the project acts.
+ */
+export async function sweepSandbox(
+  options: Pick<SandboxOptions, 'state' | 'path' | 'root'>,
+): Promise<readonly string[]> {
+  const git = findProgram('git', options.path, [options.root])
+  return swept(createPlaceholders(stateFolder(options.state)), gitlinkReader(git))
+}
+
+async function swept(placeholders: Placeholders, gitlinks: ReadGitlinks): Promise<readonly string[]> {
+  const lines: string[] = []
+  await placeholders.sweep(async (watched) => void lines.push(...(await block(watched, gitlinks))))
+  await sweepOwnFolders(shieldFolder)
+  return lines
 }
 
 const readOnly = /Read-only file system|EROFS|Device or resource busy/
@@ -126,8 +156,8 @@ async function wordsFor(
   options: SandboxOptions,
   cwd: string,
   shown: readonly string[],
-  placeholders: Placeholders,
-): Promise<{ words: readonly string[]; held: Held; left: Parameters<typeof setAside>[0] }> {
+  { placeholders, gitlinks }: { placeholders: Placeholders; gitlinks: ReadGitlinks },
+): Promise<{ words: readonly string[]; held: Held; watched: Watched }> {
   const { fs, root, home } = options
   const writable = [root, ...(isInside(root, cwd) ? [] : [cwd]), ...options.writable]
   const secret = await hiding(fs, home, options.hidden)
@@ -148,13 +178,19 @@ async function wordsFor(
     ...secret.filter(({ path }) => isInProject(path) && path !== root).flatMap(({ words: hide }) => hide),
   ]
   const owned = new Set([root, cwd])
+  const { nested } = await findNested(writable, gitlinks)
+  // What is hidden cannot be written either, and a mount over it would show it again.
+  const reached = nested.filter(({ entry }) => !secret.some(({ path }) => isInside(path, entry)))
   const guards = await Promise.all(
     writable.map((folder) => guardOf(folder, owned.has(folder), options.hidden)),
   )
-  const held = await placeholders.hold(guards.flatMap((guard) => guard.placeholders))
+  const guard = await withoutLinked(together([...guards, await nestedGuard(reached, writable)]), writable)
+  const watched = watch(writable, guard, nested)
+  const held = await placeholders.hold(guard.placeholders, watched)
   const all = [
     ...words,
-    ...guards.flatMap((guard) => guard.words),
+    ...wordsOf(guard),
+    ...wordsNaming(held.id),
     '--unshare-pid',
     '--unshare-ipc',
     '--unshare-uts',
@@ -165,11 +201,7 @@ async function wordsFor(
     cwd,
     '--',
   ]
-  const left = {
-    absent: guards.flatMap((guard) => guard.absent),
-    links: guards.flatMap((guard) => guard.links),
-  }
-  return { words: all, held, left }
+  return { words: all, held, watched }
 }
 
 interface Hidden {
@@ -197,10 +229,10 @@ async function isThere(fs: FileSystem, path: string): Promise<boolean> {
 }
 
 /** Null when a command runs inside. */
-async function probe(program: string | null, placeholders: Placeholders): Promise<string | null> {
+async function probe(program: string | null, sweep: () => Promise<void>): Promise<string | null> {
   if (process.platform !== 'linux') return `there is none for ${process.platform} yet`
   if (program === null) return 'bubblewrap (bwrap) is not installed'
-  await placeholders.sweep()
+  await sweep()
   const words = '--ro-bind / / --dev /dev --proc /proc --unshare-pid --unshare-net --cap-drop ALL true'.split(
     ' ',
   )
