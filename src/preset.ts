@@ -250,7 +250,8 @@ function portsOf(options: PresetOptions, parts: Parts) {
     layers: options.layers !== undefined && isList(options.layers) ? options.layers : switches,
     automaticRemoval: switches.automaticRemoval,
     nativeClearing: switches.nativeClearing,
-    hooks: memory.hooks(hooks),
+    hooks,
+    folderInstructions: memory.folderInstructions,
     ...jobsOf({
       settings,
       home: options.home,

@@ -16,7 +16,7 @@ import type { Lease } from '../transcript/store.ts'
 import { Transcript, type Appended } from '../transcript/transcript.ts'
 import { notPreparing, type JobContext, type Preparing } from './ports.ts'
 import { jobContextOf, Background } from './background/background.ts'
-import type { ForkOutcome, ForkSpec } from './ports.ts'
+import type { FolderInstructions, ForkOutcome, ForkSpec } from './ports.ts'
 import { maxOutputOf, type Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
 import { Checkpoints } from './opening/resume.ts'
@@ -56,6 +56,8 @@ export class Core {
   readonly payers: readonly Core[]
   readonly transcript: Transcript
   readonly readFiles: ReadFiles
+  /** What folders say when a call comes to them; null where nobody says any. */
+  readonly folders: FolderInstructions | null
   readonly requests: Requests
   readonly background: Background
   readonly checkpoints: Checkpoints
@@ -77,6 +79,7 @@ export class Core {
     this.payers = parts.payers ?? []
     this.#state = state
     this.readFiles = parts.readFiles ?? createReadFiles(state.latest.readFiles)
+    this.folders = options.folderInstructions?.() ?? null
     const lifetime = options.cacheLifetime
     const begunWith = state.latest.lifetime
     this.requests = parts.requests ?? new Requests({ watchKey: source, lifetime, begunWith })

@@ -23,7 +23,7 @@ import type { Companion } from './ports.ts'
 import type { Hooks } from './hooks.ts'
 import type { Emit } from './live.ts'
 import type { Caps } from './limits/spend.ts'
-import type { ReminderSource } from './ports.ts'
+import type { FolderInstructions, ReminderSource } from './ports.ts'
 import type { Recall } from './ports.ts'
 import type { RestorationOptions } from './restoring/restorer.ts'
 
@@ -37,6 +37,8 @@ export interface EngineOptions {
   readonly system?: string | readonly Section[] | undefined
   /** Stands before the first user message: instruction files; a source is asked again after each compaction. */
   readonly reminder?: string | ReminderSource | undefined
+  /** Made for each session: instructions of folders that its calls come to. */
+  readonly folderInstructions?: (() => FolderInstructions) | undefined
   readonly tools?: readonly Tool[] | undefined
   /** Not offered to new sessions, but run for those whose list names them: what a list holds is decided when it is made. */
   readonly formerTools?: readonly Tool[] | undefined

@@ -10,6 +10,7 @@ import type { RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
 import type { Judge } from '../tools/permission/pipeline.ts'
 import type { ReadFile, Tool } from '../tools/tool.ts'
+import type { ToolUseBlock } from '../transcript/content.ts'
 import type { Fact, Outcome, Usage } from '../transcript/fact.ts'
 import type { Tail } from '../transcript/grammar.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
@@ -184,6 +185,16 @@ export interface Companion {
   ): Promise<{ readonly deliveries: readonly Delivery[]; readonly failures: readonly Failure[] }>
   /** These have been written down, or had been before. */
   delivered(session: string, ids: readonly string[]): Promise<Failure | null>
+}
+
+/** What folders say when work comes to them, for one session. Never throws. */
+export interface FolderInstructions {
+  /** A call may have touched a file: what is to be said of its folder, and what is to be shown. */
+  touched(
+    call: Pick<ToolUseBlock, 'name' | 'input'>,
+  ): Promise<{ readonly text: string | null; readonly problems: readonly string[] }>
+  /** After a compaction everything is said anew. */
+  renew(): void
 }
 
 export interface ReminderSource {

@@ -89,6 +89,7 @@ export const agent: Role = {
     'prepare',
     'companion',
     'hooks',
+    'folderInstructions',
     'judges',
     'maxRounds',
   ],
@@ -117,7 +118,7 @@ export const forkedAgent: Role = {
   ...fork,
   name: 'forked agent',
   compacts: 'own',
-  inherits: [...ground, 'layers', 'hooks', 'judges'],
+  inherits: [...ground, 'layers', 'hooks', 'folderInstructions', 'judges'],
 }
 
 /** The options of a session as a child of this role begins with them. Of hooks it hears those that judge its calls. */

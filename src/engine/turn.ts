@@ -187,7 +187,7 @@ async function permitted(
 }
 
 async function afterTool(
-  core: Slice<'options' | 'session' | 'state' | 'transcript'>,
+  core: Slice<'folders' | 'options' | 'session' | 'state' | 'transcript'>,
   call: ToolUseBlock,
   content: readonly UserBlock[],
   signal: AbortSignal,
@@ -197,12 +197,15 @@ async function afterTool(
   const payload = { session: core.session, tool: call.name, input: call.input, output: textOf(content) }
   const answer = await hooks.fire('PostToolUse', payload, signal)
   for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
-  if (answer.context === null) return []
+  const folder = await core.folders?.touched(call)
+  for (const message of folder?.problems ?? []) emit({ type: 'notice', code: 'instructions', message })
+  const texts = [answer.context, folder?.text ?? null].filter((text) => text !== null)
+  if (texts.length === 0) return []
   return [
     {
       type: 'attachment',
       kind: 'hook',
-      content: [{ type: 'text', text: await gatedText(core, `hook-${call.id}`, answer.context) }],
+      content: [{ type: 'text', text: await gatedText(core, `hook-${call.id}`, texts.join('\n\n')) }],
       source: 'PostToolUse',
     },
   ]

@@ -11,11 +11,12 @@ import { gatedText } from '../results/results.ts'
 export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
 
 export async function fireStart(
-  core: Slice<'background' | 'modelId' | 'options' | 'requests' | 'session'>,
+  core: Slice<'background' | 'folders' | 'modelId' | 'options' | 'requests' | 'session'>,
   source: StartSource,
   emit: Emit,
   signal: AbortSignal = core.background.ending.signal,
 ): Promise<void> {
+  core.folders?.renew()
   const { hooks = noHooks, cwd } = core.options
   const payload = { session: core.session, source, model: core.modelId, cwd }
   const answer = await hooks.fire('SessionStart', payload, signal)

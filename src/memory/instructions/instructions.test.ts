@@ -8,6 +8,7 @@ import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { namedIn } from './includes.ts'
 import { loadInstructions, loadNested, type InstructionSources } from './load.ts'
+import { NestedInstructions } from './nested.ts'
 import { noPins, pinsSince } from './pins.ts'
 import { toldIn, reminderOf } from './reminder.ts'
 
@@ -98,6 +99,30 @@ describe('instruction files', () => {
     expect(await loadNested(sources, join(sources.root, 'deep', 'er'), new Set())).toMatchObject({
       files: [],
     })
+  })
+
+  it('[ME27] of a folder come once until the session is compacted, and again while they may not be followed', async () => {
+    const { sources, put } = await scene()
+    await put('repo/sub/AGENTS.md', 'the rule of sub')
+    const asked: string[] = []
+    let why: string | null = 'was not accepted'
+    const refusal = ({ path }: { readonly path: string }): string | null => (asked.push(path), why)
+    const nested = new NestedInstructions(sources, () => Promise.resolve({ ...sources, refusal }))
+    const touch = async (path: string): Promise<string | null> =>
+      (await nested.touched(join(sources.root, path))).text
+    expect(await nested.touched(join(sources.root, 'sub', 'a.ts'))).toMatchObject({
+      text: null,
+      problems: [expect.stringContaining('was not accepted')],
+    })
+    why = null
+    expect(await touch('sub/a.ts')).toContain('the rule of sub')
+    expect(await touch('sub/b.ts')).toBeNull()
+    expect(asked).toHaveLength(2)
+    nested.renew()
+    expect(await touch('sub/b.ts')).toContain('the rule of sub')
+    expect(await touch('../elsewhere/a.ts')).toBeNull()
+    const other = new NestedInstructions({ ...sources, trusted: false }, () => Promise.resolve(sources))
+    expect((await other.touched(join(sources.root, 'sub', 'a.ts'))).text).toBeNull()
   })
 
   it('[ME42] that appear while a session runs are left out until accepted (A5)', async () => {

@@ -1,14 +1,12 @@
 // Memory for one engine: the places, who keeps them, the guard of the tools, the reminder, the words of the prompt, and
 // the instructions of folders that work comes to. Off where a setting says so; then nothing of it is read or written.
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { machineProcesses } from '../../disk/processes.ts'
 import { isInside } from '../../disk/under-root.ts'
-import { noAnswer, type Hooks } from '../../engine/hooks.ts'
-import type { ReminderSource } from '../../engine/ports.ts'
+import type { FolderInstructions, ReminderSource } from '../../engine/ports.ts'
 import type { ContentRefusal } from '../../memory/instructions/includes.ts'
-import { loadNested } from '../../memory/instructions/load.ts'
-import { nestedOf } from '../../memory/instructions/reminder.ts'
+import { NestedInstructions } from '../../memory/instructions/nested.ts'
 import { appendDiary } from '../../memory/keeping/diary.ts'
 import { openFolderStore, type FolderStore } from '../../memory/keeping/folder-store.ts'
 import type { MemoryStore } from '../../memory/memory-store.ts'
@@ -58,8 +56,8 @@ export interface MemoryWiring {
   tools(tools: readonly Tool[]): readonly Tool[]
   /** Why a call on memories needs nobody's leave; null for every other call. */
   readonly open: (call: Pick<ToolUseBlock, 'name' | 'input'>) => string | null
-  /** The hooks, and what folders say when work comes to them. */
-  hooks(hooks: Hooks): Hooks
+  /** What folders say when work comes to them, for one session. */
+  readonly folderInstructions: () => FolderInstructions
 }
 
 export const managedInstructions = '/etc/palimpsest/AGENTS.md'
@@ -82,6 +80,7 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
             review: settings.memoryReview,
           }),
         )
+  const begunMs = clock.now()
   const guard = memoryGuard({
     stores: keepers,
     askUser: options.askUser,
@@ -125,7 +124,7 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
     withheld: withheldIn(fs, keepers),
     tools: (tools) => (keepers.length === 0 ? tools : guardedTools(tools, guard, userHome)),
     open: (call) => openTo(call, guard, keepers, pathIn(call.input, project.cwd, userHome)),
-    hooks: (hooks) => nestedHooks(hooks, reminderOptions, clock.now()),
+    folderInstructions: () => folderInstructions(reminderOptions, begunMs),
   }
 }
 
@@ -169,35 +168,17 @@ function openTo(
 
 const touching = new Set(['Read', 'Edit', 'Write'])
 
-/** A folder's own instructions come when a file in it is touched, once until the next compaction. */
-function nestedHooks(hooks: Hooks, options: ReminderOptions, begunMs: number): Hooks {
-  const serverEditsFor = new Map<string, Set<string>>()
+/** Of one session: the instructions of folders in which a call touches a file. */
+function folderInstructions(options: ReminderOptions, begunMs: number): FolderInstructions {
+  const { sources } = options
+  const nested = new NestedInstructions(sources, async () =>
+    sourcesOf(options, await readPins(options), begunMs),
+  )
   return {
-    async fire(name, payload, signal) {
-      const session = String(payload['session'])
-      if (name === 'PostCompact' || name === 'SessionStart') serverEditsFor.delete(session)
-      const answer = await hooks.fire(name, payload, signal)
-      if (name !== 'PostToolUse' || !touching.has(String(payload['tool']))) return answer
-      const input = payload['input'] as Readonly<Record<string, unknown>> | undefined
-      const path = pathIn(input ?? {}, options.sources.cwd, options.sources.userHome)
-      if (path === null || !options.sources.trusted || !isInside(options.sources.root, path)) return answer
-      const folder = dirname(path)
-      const told = serverEditsFor.get(session) ?? new Set<string>()
-      serverEditsFor.set(session, told)
-      if (told.has(folder)) return answer
-      const sources = sourcesOf(options, await readPins(options), begunMs)
-      const loaded = await loadNested(sources, folder, told)
-      // What may not be followed yet is looked at again the next time: it may have been approved by then.
-      for (let one = folder; isInside(sources.root, one) && one !== sources.root; one = dirname(one))
-        if (!loaded.problems.some((problem) => problem.startsWith(`${one}/`))) told.add(one)
-      const text = nestedOf(loaded)
-      const context = [answer.context, text].filter((part) => part !== null).join('\n\n')
-      return {
-        ...noAnswer,
-        ...answer,
-        context: context === '' ? null : context,
-        failures: [...answer.failures, ...loaded.problems],
-      }
+    async touched({ name, input }) {
+      const path = touching.has(name) ? pathIn(input, sources.cwd, sources.userHome) : null
+      return path === null ? { text: null, problems: [] } : await nested.touched(path)
     },
+    renew: () => nested.renew(),
   }
 }
