@@ -4,11 +4,7 @@
 // For each result of more than a few words both say whether it is still there in full; the share on which they agree is
 // printed. Sizes are counted by one counter for both, so that rules are compared and not counters. The AI SDK is one of
 // our packages; LangChain is installed into bench/peers when this runs, and left out with a line where it cannot be.
-import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { pruneMessages, type ModelMessage } from 'ai'
 import type { WireRequest } from '../src/model/wire.ts'
 import { contentText } from '../src/lab/measuring/texts.ts'
@@ -18,6 +14,7 @@ import { prepareReplay, replay } from '../src/lab/replay.ts'
 import { load, sampleSources, type Source } from '../src/lab/source.ts'
 import { createCounter, findModel, simulatedModels } from '../src/simulator/index.ts'
 import { corpusOr } from '../test/shared-data.ts'
+import { peerPackages } from './peer-packages.ts'
 
 const modelId = 'claude-sonnet-5'
 const window = 1_000_000
@@ -103,14 +100,8 @@ interface ChainMessages {
 }
 
 async function langChain(): Promise<Peer | string> {
-  const folder = join(import.meta.dirname, 'peers')
-  if (!existsSync(join(folder, 'node_modules', 'langchain'))) {
-    const install = ['install', '--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts']
-    const { status, stderr } = spawnSync('npm', install, { cwd: folder, encoding: 'utf8' })
-    if (status !== 0) return `LangChain cannot be installed (${(stderr ?? '').trim().split('\n').at(-1)})`
-  }
-  const find = createRequire(join(folder, 'package.json'))
-  const bring = (name: string): Promise<unknown> => import(pathToFileURL(find.resolve(name)).href)
+  const bring = peerPackages('langchain')
+  if (typeof bring === 'string') return bring
   const chain = (await bring('langchain')) as Chain
   const makers = (await bring('@langchain/core/messages')) as ChainMessages
   const counter = createCounter()

@@ -1,7 +1,7 @@
 // The ordinary BM25 that ours is measured beside: k1 1.2, b 0.75, one field, words as they stand and characters of
 // scripts without spaces in pairs; with a lexicon the same over its stems and without its stop words.
 import type { Doc } from './recall-sets.ts'
-import type { Lexicon } from '../src/memory/recall/words/terms.ts'
+import type { Lexicon } from '../src/memory/recall/lexicon/terms.ts'
 
 export type Ranker = (query: string, most: number) => readonly string[]
 

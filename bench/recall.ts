@@ -1,30 +1,40 @@
 // How well memories and past turns are found, and how fast: `npm run bench:recall FILE… [--json] [--use files|turns]
-// [--no-times]`. A file holds one JSON object a line, grouped by `collection`: `{"collection", "doc": {"id", "text",
+// [--no-times] [--sizes N,N] [--peers]`. A file holds one JSON object a line, grouped by `collection`: `{"collection", "doc": {"id", "text",
 // "tags"?, "session"?, "speaker"?, "date"?}}` and `{"collection", "query": {"text", "category"?, "gold": [ids]}}`.
 // Documents with a session are turns of a transcript, those without are memory files. R@k is the share of a query's gold
 // ids among the first k, averaged over queries. Plain BM25 stands beside ours in the same run, with and without stems.
+// With `--peers` minisearch stands there too (installed into bench/peers).
 // Without a file the sets in ../shared/recall are read, where there are any.
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { miniSearch } from './recall-minisearch.ts'
 import { plainRanker, type Ranker } from './recall-plain.ts'
 import { readSets, type Collection, type Doc } from './recall-sets.ts'
 import { FileRanker } from '../src/memory/recall/file-ranker.ts'
 import { TurnRanker } from '../src/memory/recall/turn-ranker.ts'
-import { Lexicon } from '../src/memory/recall/words/terms.ts'
+import { Lexicon } from '../src/memory/recall/lexicon/terms.ts'
 import { defaults } from '../src/settings/defaults.ts'
 import { recallFolder as shared } from '../test/shared-data.ts'
 
 type Use = 'files' | 'turns'
 const ks = [5, 10, 20] as const
-const sizes = [100, 1000, 10_000, 100_000]
 const timedQueries = 40
 const tries = 3
 
-const words = process.argv.slice(2)
-const usePlace = words.indexOf('--use')
-const forcedUse = usePlace < 0 ? null : (words[usePlace + 1] as Use)
-const given = words.filter((word, at) => !word.startsWith('--') && (usePlace < 0 || at !== usePlace + 1))
-const files = given.length > 0 ? given : sharedFiles()
+const { values: options, positionals: named } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    use: { type: 'string' },
+    'no-times': { type: 'boolean', default: false },
+    sizes: { type: 'string', default: '100,1000,10000,100000' },
+    peers: { type: 'boolean', default: false },
+  },
+})
+const forcedUse = options.use === undefined ? null : (options.use as Use)
+const sizes = options['no-times'] ? [] : options.sizes.split(',').map(Number)
+const files = named.length > 0 ? named : sharedFiles()
 if (files.length === 0) {
   process.stdout.write(
     'nothing to measure: give a file of documents and queries (see the head of bench/recall.ts)\n',
@@ -62,10 +72,16 @@ function ours(docs: readonly Doc[], use: Use): Ranker {
   return (query, most) => ranker.rank(query, most).map(({ id }) => id)
 }
 
-const rankers: Readonly<Record<string, (docs: readonly Doc[], use: Use) => Ranker>> = {
+type MakeRanker = (docs: readonly Doc[], use: Use) => Ranker
+const rankers: Record<string, MakeRanker> = {
   'plain BM25': (docs) => plainRanker(docs, null),
   'plain BM25, stems': (docs) => plainRanker(docs, lexicon),
   palimpsest: ours,
+}
+if (options.peers) {
+  const peer = await miniSearch(lexicon)
+  if (typeof peer === 'string') process.stderr.write(`left out: ${peer}\n`)
+  else rankers['minisearch'] = peer
 }
 
 interface Quality {
@@ -75,7 +91,7 @@ interface Quality {
   readonly p95Ms: number
 }
 
-function measure(collections: readonly Collection[], use: Use, make: (typeof rankers)[string]): Quality {
+function measure(collections: readonly Collection[], use: Use, make: MakeRanker): Quality {
   const times: number[] = []
   const sums = new Map<string, number[]>()
   for (const { docs, queries } of collections) {
@@ -148,7 +164,7 @@ interface Timing {
   readonly p95Ms: number
 }
 
-function timings({ docs, queries }: Collection, use: Use, make: (typeof rankers)[string]): readonly Timing[] {
+function timings({ docs, queries }: Collection, use: Use, make: MakeRanker): readonly Timing[] {
   return sizes.map((documents) => {
     const all = padded(docs, documents)
     const begun = performance.now()
@@ -168,7 +184,6 @@ function timings({ docs, queries }: Collection, use: Use, make: (typeof rankers)
   })
 }
 
-const isJson = words.includes('--json')
 const report = files.map((file) => {
   const collections = readSets(file)
   const use =
@@ -182,14 +197,14 @@ const report = files.map((file) => {
     rankers: Object.entries(rankers).map(([name, make]) => ({
       name,
       ...measure(collections, use, make),
-      sizes: words.includes('--no-times') ? [] : timings(largest, use, make),
+      sizes: timings(largest, use, make),
     })),
   }
-  if (!isJson) print(measured)
+  if (!options.json) print(measured)
   return measured
 })
 
-if (isJson) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 
 function print({ file, use, documents, queries, rankers: rows }: Measured): void {
   process.stdout.write(`\n${file}: ${documents} documents as ${use}, ${queries} queries\n`)

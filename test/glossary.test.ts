@@ -22,7 +22,6 @@ const stillToDo: Readonly<Record<string, readonly string[]>> = {
   scene: ['cli', 'compaction', 'engine', 'forks', 'index', 'lab', 'simulator', 'testing', 'tools'],
   desk: ['cli', 'forks', 'lab', 'preset'],
   office: ['cli', 'forks', 'index', 'preset'],
-  shelf: ['cli', 'memory', 'preset'],
   door: ['tools'],
   told: ['cli', 'compaction', 'engine', 'forks', 'memory', 'preset', 'simulator', 'stores', 'tools'],
   board: ['cli', 'forks', 'preset', 'tools'],

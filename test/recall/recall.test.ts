@@ -65,7 +65,7 @@ async function staged(
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   })
   // Under load the first look at the disk may take longer than a request waits.
-  await memories.shelf.refresh(new AbortController().signal)
+  await memories.index.refresh(new AbortController().signal)
   const store = inMemoryStore()
   const session = await createEngine({
     store,

@@ -3,7 +3,7 @@
 import { listMemories, readMemory } from '../files.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
-import type { Shelf } from '../recall/shelf.ts'
+import type { MemoryIndex } from '../recall/memory-index.ts'
 import { openKeeper, type Keeper, type KeeperOptions } from './keeper.ts'
 
 export interface FolderStore extends MemoryStore, Keeper {}
@@ -11,7 +11,7 @@ export interface FolderStore extends MemoryStore, Keeper {}
 export function openFolderStore(place: MemoryPlace, options: KeeperOptions): FolderStore {
   const keeper = openKeeper(place, options)
   const { fs, ledger } = keeper
-  let shelf: Shelf | null = null
+  let opened: MemoryIndex | null = null
   return {
     ...keeper,
     scope: place.scope,
@@ -29,11 +29,11 @@ export function openFolderStore(place: MemoryPlace, options: KeeperOptions): Fol
     },
     async search(query, most, signal) {
       // The tables of words are large too.
-      if (shelf === null) {
-        const { Shelf } = await import('../recall/shelf.ts')
-        shelf ??= new Shelf(fs, [place])
+      if (opened === null) {
+        const { MemoryIndex } = await import('../recall/memory-index.ts')
+        opened ??= new MemoryIndex(fs, [place])
       }
-      const index = shelf
+      const index = opened
       const failure = await index.refresh(signal)
       if (failure !== null) return { ok: false, failure }
       const ranked = index.rank(query, most, () => true)

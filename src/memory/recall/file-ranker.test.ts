@@ -1,9 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaults } from '../../settings/defaults.ts'
-import { askedTerms, rounded } from './asking.ts'
 import { FileRanker, type RankedFile } from './file-ranker.ts'
-import { Lexicon } from './words/terms.ts'
+import { askedTerms } from './query-terms.ts'
+import { rounded } from './top-k.ts'
+import { Lexicon } from './lexicon/terms.ts'
 
 const lexicon = new Lexicon()
 const vocabulary =
@@ -27,7 +28,6 @@ function filled(all: readonly { readonly id: string; readonly text: string }[]):
 interface Kept {
   readonly id: string
   readonly text: string
-  readonly prior: number
   readonly triggers: readonly string[]
 }
 
@@ -45,7 +45,7 @@ function plainly(all: readonly Kept[], query: string, most: number, isWanted: (i
   const holders = new Map(
     [...asked.keys()].map((term) => [term, read.filter(({ amounts }) => amounts.has(term)).length]),
   )
-  const scored = read.map(({ id, prior, triggers, amounts, length }): RankedFile => {
+  const scored = read.map(({ id, triggers, amounts, length }): RankedFile => {
     const isTriggered = triggers.some((phrase) => lexicon.words(phrase).every((word) => asked.has(word)))
     let score = isTriggered ? trigger : 0
     for (const [term, weight] of asked) {
@@ -55,7 +55,7 @@ function plainly(all: readonly Kept[], query: string, most: number, isWanted: (i
       const rarity = Math.log(1 + (Math.max(read.length, leastDocuments) - held + 0.5) / (held + 0.5))
       score += (weight * rarity * (k1 + 1) * amount) / (amount + k1 * (1 - b + (b * length) / mean))
     }
-    return { id, score: rounded(score * prior), isTriggered }
+    return { id, score: rounded(score), isTriggered }
   })
   return scored
     .filter(({ id, score }) => score > 0 && isWanted(id))
@@ -96,8 +96,8 @@ describe('ranking of memory files', () => {
     )
   })
 
-  it('[RC39] what is left out on the way could not have been among the best', () => {
-    // Some words in every second document, most in a few: the common ones are where something is left out.
+  it('[RC39] the best have the scores of every document taken against every term', () => {
+    // Some words in every second document, most in a few.
     const words = Array.from({ length: 120 }, (_, n) => `word${String.fromCharCode(97 + (n % 26))}${n}x`)
     fc.assert(
       fc.property(fc.nat(), fc.integer({ min: 1, max: 30 }), fc.boolean(), (seed, most, isPicky) => {
@@ -115,12 +115,11 @@ describe('ranking of memory files', () => {
           const one = {
             id,
             text: some(1 + next(30)),
-            prior: 1 + next(3) / 10,
             triggers: next(10) === 0 ? [some(1 + next(2))] : [],
           }
           kept.set(id, one)
-          const { prior, triggers } = one
-          ranker.set(id, { fields: [{ text: one.text, weight: 1 }], prior, triggers })
+          const { triggers } = one
+          ranker.set(id, { fields: [{ text: one.text, weight: 1 }], triggers })
           if (next(8) > 0) continue
           kept.delete(id)
           ranker.delete(id)

@@ -2,10 +2,10 @@
 // words with the moment it is needed in, so its subjects count for a little and a phrase of its own triggers for much.
 // Deterministic; `set` and `delete` leave the index as a rebuilt one would be.
 import { defaults } from '../../settings/defaults.ts'
-import { contenders, Sums, type Asked } from './adding.ts'
-import { askedTerms, Best, rounded } from './asking.ts'
-import { Postings, widened } from './postings.ts'
-import type { Lexicon } from './words/terms.ts'
+import { askedTerms } from './query-terms.ts'
+import { Postings } from './postings.ts'
+import { Best, rounded, Sums } from './top-k.ts'
+import type { Lexicon } from './lexicon/terms.ts'
 
 export interface RankedField {
   readonly text: string
@@ -22,8 +22,6 @@ export interface RankedFile {
 export interface FileEntry {
   readonly fields: readonly RankedField[]
   readonly triggers?: readonly string[] | undefined
-  /** Multiplies the score: what is known before any query. */
-  readonly prior?: number | undefined
 }
 
 interface Held {
@@ -39,10 +37,6 @@ export class FileRanker {
   #held: (Held | null)[] = []
   /** The slots that have a phrase beginning with a word. */
   readonly #triggering = new Map<string, Set<number>>()
-  /** By slot; zero where nothing is held. No memory has ever had a higher one than the highest. */
-  #priors = new Float64Array(1)
-  #highestPrior = 0
-  readonly #sums = new Sums()
 
   constructor(lexicon: Lexicon) {
     this.#lexicon = lexicon
@@ -71,11 +65,7 @@ export class FileRanker {
     const triggers = (entry.triggers ?? [])
       .map((phrase) => [...new Set(this.#lexicon.words(phrase))])
       .filter((words) => words.some((word) => !this.#lexicon.isEveryday(word)))
-    const { prior = 1 } = entry
     this.#held[slot] = { id, triggers }
-    if (slot >= this.#priors.length) this.#priors = widened(this.#priors, new Float64Array(2 * slot))
-    this.#priors[slot] = prior
-    this.#highestPrior = Math.max(this.#highestPrior, prior)
     this.#noteTriggers(slot)
   }
 
@@ -93,18 +83,14 @@ export class FileRanker {
     this.#slotOf.delete(id)
     for (const [first] of this.#held[slot]?.triggers ?? []) this.#triggering.get(first!)?.delete(slot)
     this.#held[slot] = null
-    this.#priors[slot] = 0
     if (!this.#postings.isSparse) return
     const moved = this.#postings.compacted()
     const held: (Held | null)[] = []
-    const priors = new Float64Array(this.#priors.length)
     for (const [name, old] of this.#slotOf) {
       held[moved[old]!] = this.#held[old]!
-      priors[moved[old]!] = this.#priors[old]!
       this.#slotOf.set(name, moved[old]!)
     }
     this.#held = held
-    this.#priors = priors
     this.#triggering.clear()
     for (const slot of this.#slotOf.values()) this.#noteTriggers(slot)
   }
@@ -112,26 +98,17 @@ export class FileRanker {
   /** Best first, equal scores by name; only what has something in common with the query. */
   rank(query: string, most: number, isWanted: (id: string) => boolean = () => true): RankedFile[] {
     const asked = askedTerms(this.#lexicon, query, defaults.ranking.subject)
-    const sums = this.#sums
-    sums.clear(this.#postings.slots)
+    const sums = new Sums(this.#postings.slots)
     const triggered = this.#triggeredBy(asked)
     for (const slot of triggered) sums.add(slot, defaults.ranking.trigger)
-    const { k1, b } = defaults.ranking
-    const slots = contenders(
-      sums,
-      [...asked].flatMap(([term, weight]) => this.#asked(term, weight) ?? []),
-      { of: this.#postings.lengths, base: k1 * (1 - b), slope: (k1 * b) / this.#postings.meanLength },
-      { of: this.#priors, highest: this.#highestPrior },
-      most,
-      (slot) => isWanted(this.#held[slot]!.id),
-    )
+    for (const [term, weight] of asked) this.#score(term, weight, sums)
     const best = new Best<RankedFile>(most)
-    for (const slot of slots) {
-      const score = rounded(sums.of(slot) * this.#priors[slot]!)
-      if (score <= 0 || score < best.least) continue
-      const { id } = this.#held[slot]!
-      if (isWanted(id)) best.offer({ id, score, isTriggered: triggered.has(slot) })
-    }
+    sums.drain((slot, sum) => {
+      const held = this.#held[slot] ?? null
+      const score = rounded(sum)
+      if (held === null || score < best.least || !isWanted(held.id)) return
+      best.offer({ id: held.id, score, isTriggered: triggered.has(slot) })
+    })
     return best.all()
   }
 
@@ -145,12 +122,15 @@ export class FileRanker {
     return found
   }
 
-  #asked(term: string, weight: number): Asked | null {
+  #score(term: string, weight: number, sums: Sums): void {
     const list = this.#postings.list(term)
     const { k1, b, leastDocuments, longList } = defaults.ranking
-    if (list === undefined || (weight < 1 && list.live > longList)) return null
+    if (list === undefined || (weight < 1 && list.live > longList)) return
     const most = weight * this.#postings.rarity(term, leastDocuments) * (k1 + 1)
-    const shortest = k1 * (1 - b + (b * list.shortest) / this.#postings.meanLength)
-    return { list, most, bound: (most * list.peak) / (list.peak + shortest) }
+    const mean = this.#postings.meanLength
+    for (let at = 0; at < list.slots.length; at++) {
+      const [slot, amount] = [list.slots[at]!, list.amounts[at]!]
+      sums.add(slot, (most * amount) / (amount + k1 * (1 - b + (b * this.#postings.lengthOf(slot)) / mean)))
+    }
   }
 }

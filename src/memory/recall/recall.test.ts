@@ -6,7 +6,7 @@ import { memoryText, placeIn, plant, type Planted } from '../../../test/recall/m
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { MemoryPlace } from '../memory.ts'
-import type { Embedder } from './mixing.ts'
+import type { Embedder } from './score-mix.ts'
 import { MemoryRecall, type RecallAsk, type RecallOutcome, type Selection } from './recall.ts'
 
 let folder: string
@@ -101,7 +101,7 @@ describe('recall', () => {
 
   it('[RC16] a file changed behind our back is not recalled, even when it was ranked before', async () => {
     const recall = await recallOf([packages])
-    await recall.shelf.refresh(signal)
+    await recall.index.refresh(signal)
     const tampering = async (): Promise<{ ok: true; names: readonly string[] }> => {
       await writeFile(
         join(place.root, 'packages.md'),
@@ -199,12 +199,12 @@ describe('recall', () => {
 
   it('[RC23] a changed, new or removed file is known after the next look, and only changed ones are read', async () => {
     const recall = await recallOf([packages, freeze])
-    await recall.shelf.refresh(signal)
+    await recall.index.refresh(signal)
     await plant(place, [{ ...packages, text: memoryText('tabs or spaces', 'Indent with tabs.') }])
     await unlink(join(place.root, 'freeze.md'))
     await plant(place, [{ file: 'deep/new.md', text: packages.text }])
     expect(filesOf(await recall.choose(ask(question), null, signal))).toEqual(['deep/new.md'])
-    expect(recall.shelf.size).toBe(2)
+    expect(recall.index.size).toBe(2)
   })
 
   it('[RC24] an aborted choice brings nothing', async () => {

@@ -6,10 +6,10 @@ import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { RankedFile } from './file-ranker.ts'
-import { cosine, mixed, type Embedder } from './mixing.ts'
-import { Shelf, type Shelved } from './shelf.ts'
-import { manifestLine, recalledText, type Chosen } from './shown.ts'
-import { countWords } from './words/terms.ts'
+import { cosine, mixed, type Embedder } from './score-mix.ts'
+import { MemoryIndex, type IndexedMemory } from './memory-index.ts'
+import { manifestLine, recalledText, type Chosen } from './recall-text.ts'
+import { countWords } from './lexicon/terms.ts'
 
 export interface RecallAsk {
   /** What the user has just said. */
@@ -60,13 +60,13 @@ export interface RecallOutcome {
 }
 
 export class MemoryRecall {
-  readonly shelf: Shelf
+  readonly index: MemoryIndex
   readonly #options: RecallOptions
   readonly #vectors = new Map<string, Float32Array>()
 
   constructor(options: RecallOptions) {
     this.#options = options
-    this.shelf = new Shelf(options.fs, options.places)
+    this.index = new MemoryIndex(options.fs, options.places)
   }
 
   /**
@@ -81,12 +81,12 @@ export class MemoryRecall {
   ): Promise<RecallOutcome> {
     if (!isWorthwhile(ask)) return nothing
     const most = isPatient ? defaults.recall.patientFiles : defaults.recall.coldFiles
-    const isSmall = (this.shelf.isWarm ? this.shelf.size : await this.shelf.countNames()) <= most
+    const isSmall = (this.index.isWarm ? this.index.size : await this.index.countNames()) <= most
     if (isSmall) {
-      const failure = await this.shelf.refresh(signal)
+      const failure = await this.index.refresh(signal)
       if (failure !== null) return problem(failure.message)
     }
-    if (!this.shelf.isWarm || signal.aborted) return nothing
+    if (!this.index.isWarm || signal.aborted) return nothing
     const { floor, strong } = defaults.recall
     const ranked = this.#ranked(ask).filter(
       ({ score, isTriggered }) => isTriggered || score >= (hasSelector ? strong : floor),
@@ -97,8 +97,8 @@ export class MemoryRecall {
   /** The choice beside the request. */
   async choose(ask: RecallAsk, selector: Selector | null, signal: AbortSignal): Promise<RecallOutcome> {
     if (!isWorthwhile(ask)) return nothing
-    if (!this.shelf.isWarm) await this.#options.pause(defaults.recall.coldPauseMs, signal)
-    const failure = await this.shelf.refresh(signal)
+    if (!this.index.isWarm) await this.#options.pause(defaults.recall.coldPauseMs, signal)
+    const failure = await this.index.refresh(signal)
     if (failure !== null) return signal.aborted ? nothing : problem(failure.message)
     const ranked = await this.#ordered(ask, signal)
     if (signal.aborted) return nothing
@@ -143,7 +143,7 @@ export class MemoryRecall {
     embedder: Embedder,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number> | null> {
-    const candidates = this.shelf.all().filter((one) => this.#isCandidate(one, ask))
+    const candidates = this.index.all().filter((one) => this.#isCandidate(one, ask))
     const fresh = candidates.filter(({ memory }) => !this.#vectors.has(memory.sha256))
     const texts = fresh.map(({ memory }) => [memory.name, memory.description, memory.opening].join('\n'))
     const made = await embedder.embed([queryOf(ask), ...texts], signal)
@@ -164,9 +164,9 @@ export class MemoryRecall {
   #ranked(ask: RecallAsk): readonly RankedFile[] {
     const { manifestFiles } = defaults.recall
     const now = this.#options.now()
-    return this.shelf
+    return this.index
       .rank(queryOf(ask), manifestFiles, (one) => this.#isCandidate(one, ask))
-      .map((one) => ({ ...one, score: one.score * priorOf(this.shelf.get(one.id)!, now) }))
+      .map((one) => ({ ...one, score: one.score * priorOf(this.index.get(one.id)!, now) }))
       .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
   }
 
@@ -179,11 +179,11 @@ export class MemoryRecall {
   }
 
   /** All of them while they fit; else the best by rank with every correction of the user, and the newest. */
-  #manifest(ask: RecallAsk, ranked: readonly RankedFile[]): readonly Shelved[] {
+  #manifest(ask: RecallAsk, ranked: readonly RankedFile[]): readonly IndexedMemory[] {
     const { manifestFiles, rankedFiles } = defaults.recall
-    const all = this.shelf.all().filter((one) => this.#isCandidate(one, ask))
+    const all = this.index.all().filter((one) => this.#isCandidate(one, ask))
     const rank = new Map(ranked.map(({ id }, at) => [id, at]))
-    const place = ({ name }: Shelved): number => rank.get(name) ?? Infinity
+    const place = ({ name }: IndexedMemory): number => rank.get(name) ?? Infinity
     const ordered = all.toSorted(
       (a, b) =>
         (place(a) === place(b) ? 0 : place(a) - place(b)) ||
@@ -200,10 +200,10 @@ export class MemoryRecall {
     ].slice(0, manifestFiles)
   }
 
-  #isCandidate(one: Shelved, ask: RecallAsk): boolean {
+  #isCandidate(one: IndexedMemory, ask: RecallAsk): boolean {
     const { name, path, memory } = one
     if (memory.standing !== 'open' || ask.surfaced.has(name) || ask.read.has(path)) return false
-    if (this.shelf.isSuperseded(one)) return false
+    if (this.index.isSuperseded(one)) return false
     return memory.expires === null || Date.parse(memory.expires) > this.#options.now()
   }
 
@@ -211,8 +211,8 @@ export class MemoryRecall {
   async #shown(names: readonly string[]): Promise<RecallOutcome> {
     const chosen: Chosen[] = []
     for (const name of names) {
-      const one = this.shelf.get(name)
-      const read = one === undefined ? null : await this.shelf.read(one)
+      const one = this.index.get(name)
+      const read = one === undefined ? null : await this.index.read(one)
       if (one === undefined || read === null || !read.ok || read.memory.standing !== 'open') continue
       const { memory, text } = read
       const { readMemoryText } = await import('../format/frontmatter.ts')
@@ -245,7 +245,7 @@ export function queryOf({ message, earlier }: RecallAsk): string {
 }
 const charsPerWord = 12
 
-function priorOf({ memory }: Shelved, now: number): number {
+function priorOf({ memory }: IndexedMemory, now: number): number {
   const { recency, recencyHalfMs, feedback } = defaults.ranking
   const age = Math.max(0, now - memory.modifiedMs)
   return 1 + recency * 2 ** (-age / recencyHalfMs) + (memory.type === 'feedback' ? feedback : 0)

@@ -9,9 +9,9 @@ import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fa
 import { seq, sessionId, type Seq, type SessionId } from '../../transcript/ids.ts'
 import type { Failure, Store } from '../../transcript/store.ts'
 import type { Standing } from '../memory.ts'
-import type { Shelf, Shelved } from './shelf.ts'
+import type { MemoryIndex, IndexedMemory } from './memory-index.ts'
 import { TurnRanker } from './turn-ranker.ts'
-import { Lexicon } from './words/terms.ts'
+import { Lexicon } from './lexicon/terms.ts'
 
 export interface MemoryHit {
   readonly name: string
@@ -43,13 +43,13 @@ interface Indexed {
 }
 
 export class MemorySearch {
-  readonly #shelf: Shelf
+  readonly #index: MemoryIndex
   readonly #store: Store
   readonly #sessions = new Map<SessionId, Indexed>()
   #made: { readonly lexicon: Lexicon; readonly ranker: TurnRanker } | null = null
 
-  constructor(shelf: Shelf, store: Store) {
-    this.#shelf = shelf
+  constructor(index: MemoryIndex, store: Store) {
+    this.#index = index
     this.#store = store
   }
 
@@ -60,10 +60,10 @@ export class MemorySearch {
     signal: AbortSignal,
     isShown: (standing: Standing) => boolean,
   ): Promise<Found<MemoryHit>> {
-    const failure = await this.#shelf.refresh(signal)
+    const failure = await this.#index.refresh(signal)
     if (failure !== null) return failed(failure)
-    const ranked = this.#shelf.rank(query, most, ({ memory }) => isShown(memory.standing))
-    return { ok: true, hits: ranked.map(({ id, score }) => hitOf(this.#shelf.get(id)!, score)) }
+    const ranked = this.#index.rank(query, most, ({ memory }) => isShown(memory.standing))
+    return { ok: true, hits: ranked.map(({ id, score }) => hitOf(this.#index.get(id)!, score)) }
   }
 
   /** The text of a memory by its name or path; null when there is none, or none that may be shown. */
@@ -72,10 +72,10 @@ export class MemorySearch {
     signal: AbortSignal,
     isShown: (standing: Standing) => boolean,
   ): Promise<{ readonly path: string; readonly text: string; readonly standing: Standing } | null> {
-    const failure = await this.#shelf.refresh(signal)
-    const one = this.#shelf.get(name) ?? this.#shelf.all().find(({ path }) => path === name)
+    const failure = await this.#index.refresh(signal)
+    const one = this.#index.get(name) ?? this.#index.all().find(({ path }) => path === name)
     if (failure !== null || one === undefined) return null
-    const read = await this.#shelf.read(one)
+    const read = await this.#index.read(one)
     if (!read.ok || !isShown(read.memory.standing)) return null
     return { path: one.path, text: read.text, standing: read.memory.standing }
   }
@@ -87,7 +87,7 @@ export class MemorySearch {
     signal: AbortSignal,
     own: string | null = null,
   ): Promise<Found<TurnHit>> {
-    const failure = await this.#index(signal)
+    const failure = await this.#indexTurns(signal)
     if (failure !== null) return { ok: false, failure }
     const { lexicon, ranker } = this.#turns()
     const ranked = ranker.rank(query, most, (id) => own === null || !id.startsWith(`${own}:`))
@@ -102,7 +102,7 @@ export class MemorySearch {
 
   /** A hit with the turns on both sides of it, in full up to a bound. */
   async around(ref: string, turns: number, signal: AbortSignal): Promise<Found<TurnHit>> {
-    const failure = await this.#index(signal)
+    const failure = await this.#indexTurns(signal)
     if (failure !== null) return { ok: false, failure }
     const ids = this.#turns().ranker.around(ref, turns)
     const hits: TurnHit[] = []
@@ -123,7 +123,7 @@ export class MemorySearch {
     return this.#made
   }
 
-  async #index(signal: AbortSignal): Promise<Failure | null> {
+  async #indexTurns(signal: AbortSignal): Promise<Failure | null> {
     const { sessions, sessionBytes } = defaults.search
     let [count, bytes] = [0, 0]
     for await (const info of this.#store.list()) {
@@ -207,7 +207,7 @@ function saidIn(fact: Fact): { readonly text: string; readonly speaker: 'user' |
   return text === '' ? null : { text, speaker }
 }
 
-const hitOf = ({ name, path, memory }: Shelved, score: number): MemoryHit => ({
+const hitOf = ({ name, path, memory }: IndexedMemory, score: number): MemoryHit => ({
   name,
   path,
   description: memory.description === '' ? memory.name : memory.description,

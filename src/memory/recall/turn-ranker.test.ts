@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { TurnRanker, type Turn } from './turn-ranker.ts'
-import { Lexicon } from './words/terms.ts'
+import { Lexicon } from './lexicon/terms.ts'
 
 const lexicon = new Lexicon()
 

@@ -4,9 +4,10 @@
 // turns a little. The index holds the words of each turn alone; neighbours are looked at when a query comes, so adding
 // a turn never changes what was there. Deterministic.
 import { defaults } from '../../settings/defaults.ts'
-import { askedTerms, Best, rounded } from './asking.ts'
 import { Postings } from './postings.ts'
-import { charactersOf, type Lexicon } from './words/terms.ts'
+import { askedTerms } from './query-terms.ts'
+import { Best, rounded, Sums } from './top-k.ts'
+import { charactersOf, type Lexicon } from './lexicon/terms.ts'
 
 export interface Turn {
   readonly id: string
@@ -140,7 +141,7 @@ export class TurnRanker {
     if (list === undefined || (weight < 1 && list.live > defaults.ranking.longList)) return
     const { k1, b } = defaults.turns
     const bySession = new Map<number, number>()
-    for (let at = 0; at < list.count; at++) {
+    for (let at = 0; at < list.slots.length; at++) {
       const chunk = list.slots[at]!
       const amount = list.amounts[at]!
       spread.add(chunk, amount)
@@ -185,36 +186,3 @@ export class TurnRanker {
 
 /** A character stands in two pairs, but at the ends of a run. */
 const halfOfPairs = 0.5
-
-/** Sums over many places of which few are touched, so that a rare term costs little in a large index. */
-class Sums {
-  readonly #sums: Float64Array
-  #touched: number[] = []
-
-  constructor(places: number) {
-    this.#sums = new Float64Array(places)
-  }
-
-  add(place: number, amount: number): void {
-    if (this.#sums[place] === 0) this.#touched.push(place)
-    this.#sums[place]! += amount
-  }
-
-  /** The larger of what stands there and this. */
-  raise(place: number, amount: number): void {
-    if (this.#sums[place] === 0) this.#touched.push(place)
-    if (amount > this.#sums[place]!) this.#sums[place] = amount
-  }
-
-  highest(): number {
-    return this.#touched.reduce((most, place) => Math.max(most, this.#sums[place]!), 0)
-  }
-
-  drain(take: (place: number, sum: number) => void): void {
-    for (const place of this.#touched) {
-      take(place, this.#sums[place]!)
-      this.#sums[place] = 0
-    }
-    this.#touched = []
-  }
-}

@@ -6,7 +6,7 @@ import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
 import type { MemoryPlace } from '../../memory/memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
-import type { Shelf } from '../../memory/recall/shelf.ts'
+import type { MemoryIndex } from '../../memory/recall/memory-index.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Settings } from '../../settings/schema.ts'
@@ -57,7 +57,7 @@ export function recallWiring(options: RecallingOptions): RecallWiring {
 
 interface Opened {
   readonly recall: Recall
-  readonly shelf: Shelf
+  readonly index: MemoryIndex
 }
 
 async function openRecall(options: RecallingOptions, places: readonly MemoryPlace[]): Promise<Opened> {
@@ -65,12 +65,12 @@ async function openRecall(options: RecallingOptions, places: readonly MemoryPlac
   const { MemoryRecall } = await import('../../memory/recall/recall.ts')
   const memories = new MemoryRecall({ fs, places, now: () => clock.now(), pause })
   const isPatient = options.interactive !== true
-  return { recall: recallBy(memories, { modelId: selectorOf(options), isPatient }), shelf: memories.shelf }
+  return { recall: recallBy(memories, { modelId: selectorOf(options), isPatient }), index: memories.index }
 }
 
 async function openSearch(opened: Promise<Opened>, store: Store): Promise<MemorySearch> {
-  const [{ shelf }, search] = await Promise.all([opened, import('../../memory/recall/search.ts')])
-  return new search.MemorySearch(shelf, store)
+  const [{ index }, search] = await Promise.all([opened, import('../../memory/recall/search.ts')])
+  return new search.MemorySearch(index, store)
 }
 
 /** A folder of memories is made with the first of them. One that cannot be looked at counts: recall itself says why. */

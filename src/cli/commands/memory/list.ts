@@ -2,7 +2,7 @@
 // some words.
 import type { Memory, MemoryScope } from '../../../memory/memory.ts'
 import { MemorySearch, type MemoryHit, type TurnHit } from '../../../memory/recall/search.ts'
-import { Shelf } from '../../../memory/recall/shelf.ts'
+import { MemoryIndex } from '../../../memory/recall/memory-index.ts'
 import { projectStore } from '../../../preset.ts'
 import { tell } from '../../../preset/memory/reminder.ts'
 import { estimateText } from '../../../projection/tokens.ts'
@@ -119,7 +119,7 @@ async function search(room: MemoryRoom, query: string, flags: SearchFlags): Prom
   const { signal } = new AbortController()
   const [{ fs }] = room.keepers as [(typeof room.keepers)[0]]
   const places = room.keepers.map((keeper) => keeper.place)
-  const searching = new MemorySearch(new Shelf(fs, places), projectStore(place))
+  const searching = new MemorySearch(new MemoryIndex(fs, places), projectStore(place))
   if (flags.expand !== undefined) {
     const found = await searching.around(flags.expand, around, signal)
     if (!found.ok) return refuse(exits.usage, found.failure.message)

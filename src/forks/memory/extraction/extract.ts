@@ -10,7 +10,7 @@ import type { Span } from './span.ts'
 import { extractionGuard } from './writing.ts'
 import type { DiskResult } from '../../../disk/fs.ts'
 import type { MemoryStore } from '../../../memory/memory-store.ts'
-import { manifestLine } from '../../../memory/recall/shown.ts'
+import { manifestLine } from '../../../memory/recall/recall-text.ts'
 import type { MemoryScope } from '../../../memory/memory.ts'
 
 export const extractionPurpose = 'extraction'

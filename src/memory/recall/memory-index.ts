@@ -9,9 +9,9 @@ import { filesBelow, readMemory, standingOf } from '../files.ts'
 import { Ledger } from '../keeping/ledger.ts'
 import type { Memory, MemoryPlace } from '../memory.ts'
 import { FileRanker, type RankedFile } from './file-ranker.ts'
-import { Lexicon } from './words/terms.ts'
+import { Lexicon } from './lexicon/terms.ts'
 
-export interface Shelved {
+export interface IndexedMemory {
   /** Its name in manifests and facts: the file, with the scope before it where there are several folders. */
   readonly name: string
   readonly path: string
@@ -19,11 +19,11 @@ export interface Shelved {
   readonly place: MemoryPlace
 }
 
-interface Kept extends Shelved {
+interface Kept extends IndexedMemory {
   readonly mark: string
 }
 
-export class Shelf {
+export class MemoryIndex {
   readonly #fs: FileSystem
   readonly #places: readonly MemoryPlace[]
   readonly #ledgers: readonly Ledger[]
@@ -48,16 +48,16 @@ export class Shelf {
     return this.#kept.size
   }
 
-  all(): readonly Shelved[] {
+  all(): readonly IndexedMemory[] {
     return [...this.#kept.values()]
   }
 
-  get(name: string): Shelved | undefined {
+  get(name: string): IndexedMemory | undefined {
     return this.#kept.get(name)
   }
 
   /** Whether a memory that may be shown takes its place. */
-  isSuperseded({ path }: Shelved): boolean {
+  isSuperseded({ path }: IndexedMemory): boolean {
     return this.#superseded.has(path)
   }
 
@@ -71,7 +71,7 @@ export class Shelf {
     return count
   }
 
-  rank(query: string, most: number, isWanted: (one: Shelved) => boolean): RankedFile[] {
+  rank(query: string, most: number, isWanted: (one: IndexedMemory) => boolean): RankedFile[] {
     return this.#ranked().rank(query, most, (name) => isWanted(this.#kept.get(name)!))
   }
 
@@ -84,7 +84,7 @@ export class Shelf {
   }
 
   /** The text of a memory as it is now, with what the ledger knows now. */
-  async read(one: Shelved): Promise<DiskResult<{ memory: Memory; text: string }>> {
+  async read(one: IndexedMemory): Promise<DiskResult<{ memory: Memory; text: string }>> {
     const ledger = this.#ledgers[this.#places.indexOf(one.place)]!
     const known = await ledger.refresh()
     return known.ok ? await readMemory(this.#fs, one.place, one.memory.file, ledger) : known

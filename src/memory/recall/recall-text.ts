@@ -13,13 +13,13 @@
 import { defaults } from '../../settings/defaults.ts'
 import { visible } from '../format/hidden.ts'
 import type { Memory } from '../memory.ts'
-import type { Shelved } from './shelf.ts'
+import type { IndexedMemory } from './memory-index.ts'
 
 const outer = 'recalled-memories'
 const inner = 'memory'
 const dayMs = 24 * 60 * 60 * 1000
 
-export interface Chosen extends Shelved {
+export interface Chosen extends IndexedMemory {
   readonly text: string
 }
 
@@ -68,7 +68,7 @@ export function savedWords(at: number, now: number): string {
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 /** One line a memory, as the selector sees it. */
-export function manifestLine({ name, memory }: Pick<Shelved, 'name' | 'memory'>): string {
+export function manifestLine({ name, memory }: Pick<IndexedMemory, 'name' | 'memory'>): string {
   const type = memory.type === null ? '' : `[${memory.type}] `
   return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${unclosing(descriptionOf(memory))}`
 }

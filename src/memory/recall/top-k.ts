@@ -1,30 +1,36 @@
-// What a query asks for, and the best of what answers it: shared by the rankers.
-import { defaults } from '../../settings/defaults.ts'
-import type { Lexicon } from './words/terms.ts'
+// Sums of scores by slot, and the best few of them: shared by both rankers.
 
-/** The terms of a query and what each counts before rarity. A repeated word counts more, but less each time. */
-export function askedTerms(
-  lexicon: Lexicon,
-  query: string,
-  subjectWeight: number,
-): ReadonlyMap<string, number> {
-  const { words, more } = lexicon.read(query)
-  const asked = new Map<string, number>()
-  for (const term of words) asked.set(term, (asked.get(term) ?? 0) + 1)
-  for (const term of more) asked.set(term, (asked.get(term) ?? 0) + 1)
-  const { querySaturation: q, character, everyday } = defaults.ranking
-  for (const [term, count] of asked) {
-    const kind = term.startsWith('~')
-      ? subjectWeight
-      : term.startsWith('·')
-        ? character
-        : lexicon.isEveryday(term)
-          ? everyday
-          : 1
-    if (kind === 0) asked.delete(term)
-    else asked.set(term, (kind * count * (q + 1)) / (count + q))
+/** Sums over many places of which few are touched, so that a rare term costs little in a large index. */
+export class Sums {
+  readonly #sums: Float64Array
+  #touched: number[] = []
+
+  constructor(places: number) {
+    this.#sums = new Float64Array(places)
   }
-  return asked
+
+  add(place: number, amount: number): void {
+    if (this.#sums[place] === 0) this.#touched.push(place)
+    this.#sums[place]! += amount
+  }
+
+  /** The larger of what stands there and this. */
+  raise(place: number, amount: number): void {
+    if (this.#sums[place] === 0) this.#touched.push(place)
+    if (amount > this.#sums[place]!) this.#sums[place] = amount
+  }
+
+  highest(): number {
+    return this.#touched.reduce((most, place) => Math.max(most, this.#sums[place]!), 0)
+  }
+
+  drain(take: (place: number, sum: number) => void): void {
+    for (const place of this.#touched) {
+      take(place, this.#sums[place]!)
+      this.#sums[place] = 0
+    }
+    this.#touched = []
+  }
 }
 
 interface Scored {
