@@ -5,7 +5,7 @@ import { importFile, toEntries } from '../src/lab/index.ts'
 import { Fold } from '../src/projection/fold.ts'
 import { createComposer } from '../src/request/compose.ts'
 import { checkRequest } from '../src/simulator/index.ts'
-import { countingIds, fixedClock } from '../src/testing/fixed.ts'
+import { countingIds, fixedClock } from '../src/testing/builders.ts'
 import { corpusFiles as sessions, corpusFolder as corpus } from './shared-data.ts'
 
 if (sessions.length === 0) process.stderr.write('skipped: no recorded sessions in ../shared/corpus\n')

@@ -4,7 +4,7 @@
 // are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
-import { blockWords, stringsIn } from '../projection/folding/block-words.ts'
+import { blockWords, stringsIn } from '../projection/folding/render.ts'
 import { isPinned } from '../projection/folding/render.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'

@@ -4,7 +4,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Part, ToolResultBlock } from '../projection/view.ts'
-import { stringsIn } from '../projection/folding/block-words.ts'
+import { stringsIn } from '../projection/folding/render.ts'
 import { endsOf } from './phrases.ts'
 
 export interface Outcome {

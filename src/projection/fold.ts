@@ -8,7 +8,7 @@ import type { Entry, Fact, FactOf, Range, StoredEntry, Usage } from '../transcri
 import { isKnown } from '../transcript/fact.ts'
 import { seq, type Seq } from '../transcript/ids.ts'
 import { factorOf, learn, sizeOf, uncalibrated, type Calibration } from './calibration.ts'
-import { messageOf, messagesOf } from './folding/grouping.ts'
+import { messageOf, messagesOf } from './folding/units.ts'
 import { isControl, LiveEdits } from './folding/live-edits.ts'
 import { MessageList } from './folding/message-list.ts'
 import { lostResults, partOf } from './folding/part.ts'

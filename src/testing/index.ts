@@ -1,10 +1,10 @@
 // The testing door: for tests of this package and for those who bring their own store, layer, tool or memories.
 export { arbitraryMoves, played, type Answering, type Move } from './arbitrary.ts'
 export { answered, call, entriesOf, Pen, result, said, start, thought } from './builders.ts'
-export { countingIds, fixedClock, fixedSession, type FixedClock } from './fixed.ts'
+export { countingIds, fixedClock, fixedSession, type FixedClock } from './builders.ts'
 export { layerContract, type LayerCase } from './layer-contract.ts'
 export { memoryContract, type MemoryCase } from './memory-contract.ts'
 export { modelContract, type ModelCase, type ModelManner } from './model-contract.ts'
 export { storeContract, type ContractCase } from './store-contract.ts'
 export { wireHistory, type WireHistoryShape } from './wire-arbitrary.ts'
-export { storeWith } from './store-with.ts'
+export { storeWith } from './store-steps.ts'

@@ -11,7 +11,7 @@ import { viewRefusal } from '../projection/refusal.ts'
 import type { View } from '../projection/view.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { answered, call, Pen, result, said, start } from './builders.ts'
-import { fixedClock } from './fixed.ts'
+import { fixedClock } from './builders.ts'
 
 export interface LayerCase {
   readonly rule: string

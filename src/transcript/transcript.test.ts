@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inMemoryStore } from '../stores/in-memory.ts'
 import { answered, call, result, said, start } from '../testing/builders.ts'
-import { countingIds, fixedClock, fixedSession } from '../testing/fixed.ts'
+import { countingIds, fixedClock, fixedSession } from '../testing/builders.ts'
 import type { Entry, Fact, StoredEntry } from './fact.ts'
 import { emptyTail, step } from './grammar.ts'
 import { lineageOf, readLine } from './lineage.ts'

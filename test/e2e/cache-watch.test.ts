@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine, inMemoryStore, type EngineOptions, type Layer, type Session } from '../../src/index.ts'
 import { createManualClock, type SimulatorOptions } from '../../src/simulator/index.ts'
-import { storeWith } from '../../src/testing/store-with.ts'
-import { fixedClock } from '../../src/testing/fixed.ts'
+import { storeWith } from '../../src/testing/store-steps.ts'
+import { fixedClock } from '../../src/testing/builders.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words, type Scene } from './desk.ts'
 

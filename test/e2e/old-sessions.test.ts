@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createEngine } from '../../src/engine/engine.ts'
 import { fileStore } from '../../src/stores/index.ts'
-import { countingIds, fixedClock } from '../../src/testing/fixed.ts'
+import { countingIds, fixedClock } from '../../src/testing/builders.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
 import { folder, tool } from './desk.ts'
 

@@ -13,7 +13,7 @@ import {
   type SimulatorOptions,
 } from '../../src/simulator/index.ts'
 import { inMemoryStore } from '../../src/stores/index.ts'
-import { countingIds } from '../../src/testing/fixed.ts'
+import { countingIds } from '../../src/testing/builders.ts'
 import type { Tool, ToolPolicy } from '../../src/tools/tool.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { factsOf, modelId, simulated, turn, type Scene } from '../e2e/desk.ts'

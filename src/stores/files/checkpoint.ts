@@ -11,10 +11,10 @@ import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'
 import type { Checkpoint, Result } from '../../transcript/store.ts'
-import { bodyOf, frame } from './lines/frame.ts'
+import { bodyOf, frame } from './line-frame.ts'
 import { fileMode, type Layout } from './layout.ts'
 import type { Machine } from './machine.ts'
-import { endOfPlace } from './lines/reading.ts'
+import { endOfPlace } from './line-reading.ts'
 import type { WriterState } from './writer.ts'
 
 const place = z.number().check(z.int(), z.nonnegative())

@@ -30,7 +30,7 @@ import { blobBytes, getBlob, putBlob } from './blobs.ts'
 import { getCheckpoint, putCheckpoint } from './checkpoint.ts'
 import { fileMode, folderMode, layoutOf, transcriptName, type Layout } from './layout.ts'
 import { lockOptionsOf, thisMachine, type Machine, type SyncPolicy } from './machine.ts'
-import { readBackward, readForward } from './lines/reading.ts'
+import { readBackward, readForward } from './line-reading.ts'
 import { openTail, openTranscript } from './tail.ts'
 import { Writer } from './writer.ts'
 

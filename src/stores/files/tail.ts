@@ -7,12 +7,12 @@ import { folderUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { after, seq, type Seq } from '../../transcript/ids.ts'
 import type { Damage, Failure } from '../../transcript/store.ts'
-import { lineFeed } from './lines/frame.ts'
+import { lineFeed } from './line-frame.ts'
 import { damageFolder, fileMode, folderMode, transcriptName, type Layout } from './layout.ts'
-import { linesBack } from './lines/split.ts'
+import { linesBack } from './line-split.ts'
 import type { Machine } from './machine.ts'
-import { lineOptions } from './lines/reading.ts'
-import { piecesOf, type Piece } from './lines/salvage.ts'
+import { lineOptions } from './line-reading.ts'
+import { piecesOf, type Piece } from './line-split.ts'
 
 export interface Tail {
   readonly next: Seq | null

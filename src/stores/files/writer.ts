@@ -17,7 +17,7 @@ import { encode } from '../../transcript/codec.ts'
 import type { StoredEntry } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import type { AppendOutcome, Durability, Failure, Result } from '../../transcript/store.ts'
-import { frame, lineFeed } from './lines/frame.ts'
+import { frame, lineFeed } from './line-frame.ts'
 import { fileMode, type Layout } from './layout.ts'
 import type { Machine, SyncPolicy } from './machine.ts'
 

@@ -1,14 +1,14 @@
 // Reading a transcript: lines to entries and damage, in either direction, and finding a place without reading what
 // lies before it. Readers never repair. Places rise through the file, so a place is found by halving; only lines with a
 // fitting checksum guide the search, and it only ever moves on past a place that lies before the one looked for.
-import type { OpenFile } from '../../../disk/fs.ts'
-import { defaults } from '../../../settings/defaults.ts'
-import type { Range } from '../../../transcript/fact.ts'
-import type { Seq } from '../../../transcript/ids.ts'
-import type { ReadItem } from '../../../transcript/store.ts'
-import { linesBack, linesForward, type LineOptions, type RawLine } from './split.ts'
-import { order, type Order, type Place } from './order.ts'
-import { piecesOf } from './salvage.ts'
+import type { OpenFile } from '../../disk/fs.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { Range, StoredEntry } from '../../transcript/fact.ts'
+import type { Seq } from '../../transcript/ids.ts'
+import type { ReadItem, Damage } from '../../transcript/store.ts'
+import { linesBack, linesForward, type LineOptions, type RawLine } from './line-split.ts'
+import { piecesOf } from './line-split.ts'
+import { seq } from '../../transcript/ids.ts'
 
 /** Two lines of full length that a lost line feed joined can still be told apart. */
 export const lineOptions: LineOptions = {
@@ -144,4 +144,75 @@ async function firstCheckedAfter(
     }
   }
   return null
+}
+
+// ---- order ----
+// What the sequence numbers of a transcript tell about what is missing or stands there twice.
+// Damage is held back until the next entry, because only the neighbours say which places were lost in it.
+
+interface Place {
+  readonly file: string
+  readonly line: number
+  readonly offset: number
+  readonly bytes: number
+}
+
+interface Order {
+  entry(entry: StoredEntry, place: Place, checked: boolean): readonly ReadItem[]
+  bad(place: Place, what: string): void
+  /** What was held back, when nothing more comes. */
+  rest(): readonly ReadItem[]
+}
+
+/** `step` is 1 when reading forwards and -1 when reading backwards. */
+function order(step: 1 | -1): Order {
+  let last: number | null = null
+  let held: Damage[] = []
+  let saidUnchecked = false
+  const items = (damages: readonly Damage[]): ReadItem[] =>
+    damages.map((damage) => ({ kind: 'damage', damage }))
+
+  const release = (next: number, place: Place): readonly Damage[] => {
+    const out = held
+    held = []
+    const missing = last === null ? 0 : (next - last) * step - 1
+    if (missing <= 0 || last === null) return out
+    const lost = { from: seq(Math.min(last, next) + 1), to: seq(Math.max(last, next) - 1) }
+    const first = out[0]
+    if (first !== undefined) return [{ ...first, lost }, ...out.slice(1)]
+    const what =
+      missing === 1 ? `entry ${lost.from} is missing` : `entries ${lost.from} to ${lost.to} are missing`
+    return [{ ...place, bytes: 0, what, done: 'read on after the gap', lost }]
+  }
+
+  return {
+    entry(entry, place, checked) {
+      const out: ReadItem[] = []
+      if (last !== null && (entry.seq - last) * step <= 0) {
+        held.push({
+          ...place,
+          what: `place ${entry.seq} is taken a second time`,
+          done: 'left out of the reading',
+        })
+        return out
+      }
+      out.push(...items(release(entry.seq, place)))
+      if (!checked && !saidUnchecked) {
+        saidUnchecked = true
+        const what = 'a line without checksum, written by something else'
+        out.push(...items([{ ...place, what, done: 'read as it is; further ones are not reported' }]))
+      }
+      last = entry.seq
+      out.push({ kind: 'entry', entry })
+      return out
+    },
+    bad(place, what) {
+      held.push({ ...place, what, done: 'skipped, the bytes stay where they are' })
+    },
+    rest() {
+      const out = items(held)
+      held = []
+      return out
+    },
+  }
 }

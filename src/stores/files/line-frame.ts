@@ -5,8 +5,8 @@
 // The checksum is the CRC-32 of the bytes before `,"crc"`. Frames end at byte 0x0A and nowhere else. A line without a
 // checksum, as an editor leaves it, is read if it decodes; a line whose checksum does not fit is damaged.
 import { crc32 } from 'node:zlib'
-import { decode } from '../../../transcript/codec.ts'
-import type { StoredEntry } from '../../../transcript/fact.ts'
+import { decode } from '../../transcript/codec.ts'
+import type { StoredEntry } from '../../transcript/fact.ts'
 
 export const lineFeed = 0x0a
 const carriageReturn = 0x0d
