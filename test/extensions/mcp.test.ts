@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { outcomeOf } from '../../src/cli/extensions/mcp/connection.ts'
+import { toolOutcomeOf } from '../../src/cli/extensions/mcp/connection.ts'
 import { recordingGate } from '../../src/cli/trust/gate.ts'
 import { findServers } from '../../src/cli/extensions/mcp/servers.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
@@ -79,7 +79,7 @@ describe('servers of tools', () => {
 
   it('[EX1] a picture that no provider takes becomes a line about it', () => {
     const picture = (mimeType: string, data: string) =>
-      outcomeOf({ content: [{ type: 'image', mimeType, data }] }).content[0]
+      toolOutcomeOf({ content: [{ type: 'image', mimeType, data }] }).content[0]
     expect(picture('image/png', 'aGVsbG8=')).toMatchObject({ type: 'image' })
     for (const [type, data] of [
       ['image/svg+xml', 'aGVsbG8='],

@@ -67,7 +67,7 @@ export function connectionTo(server: Server, options: ConnectOptions): Connectio
           { name: tool, arguments: { ...input } },
           { signal, timeout: defaults.mcp.callMs },
         )
-        return outcomeOf(result)
+        return toolOutcomeOf(result)
       } catch (error) {
         return failed(`${server.name} failed: ${wordsOf(error)}`)
       }
@@ -150,7 +150,7 @@ interface ServerResult {
 }
 
 /** Text, and pictures that can be sent, as they are; everything else as the JSON it came as. */
-export function outcomeOf(result: ServerResult): ToolOutcome {
+export function toolOutcomeOf(result: ServerResult): ToolOutcome {
   const blocks = (result.content ?? []).map(blockOf)
   const isBare = blocks.length === 0 && result.structuredContent !== undefined
   const content = isBare ? [asText(JSON.stringify(result.structuredContent))] : blocks
