@@ -68,7 +68,7 @@ async function liesAsNamed(folder: string, real: string, path: string): Promise<
 }
 
 /** Words for bubblewrap. A mount covers those made before it and below it, so outer ones come first, read-only ones last. */
-export function wordsOf({ fixed, readOnly }: Guard): readonly string[] {
+export function mountArguments({ fixed, readOnly }: Guard): readonly string[] {
   const outerFirst = [...new Set(fixed)].toSorted((a, b) => a.length - b.length)
   return [
     ...outerFirst.flatMap((path) => ['--bind-try', path, path]),
