@@ -189,7 +189,7 @@ async function wordsFor(
   const held = await placeholders.hold(guard.placeholders, watched)
   const all = [
     ...words,
-    ...wordsOf(guard),
+    ...mountArguments(guard),
     ...wordsNaming(held.id),
     '--unshare-pid',
     '--unshare-ipc',
