@@ -7,7 +7,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { failed, interrupted, interruptedMark } from './outcome.ts'
-import type { ReadOnlyRun, Tool, ToolEnv, ToolOutcome } from './tool.ts'
+import type { ReadOnlyRun, ShownFile, Tool, ToolEnv, ToolOutcome } from './tool.ts'
 
 /** The facts are written before the call runs, or instead of it; the notice is for the person at the screen. */
 export type Permit = (
@@ -16,6 +16,8 @@ export type Permit = (
       readonly notice?: string | undefined
       /** The call was let run because it is read-only, and must run as one. */
       readonly readOnly?: ReadOnlyRun | undefined
+      /** The file as it was shown to the person who agreed. */
+      readonly shown?: ShownFile | undefined
     }
   /** `stops`: the person does not want the turn to go on. */
   | { readonly ok: false; readonly why: string; readonly stops?: boolean | undefined }
@@ -96,7 +98,7 @@ type Ready =
       readonly ok: true
       readonly tool: Tool
       readonly input: Record<string, unknown>
-      readonly readOnly: ReadOnlyRun | undefined
+      readonly permit: Pick<Permit & { ok: true }, 'readOnly' | 'shown'>
     }
   | { readonly ok: false; readonly outcome: ToolOutcome }
 
@@ -127,7 +129,7 @@ async function permitFor(
     if (permit === null) return { ok: false, outcome: interrupted('The call was not started.') }
     if (!permit.ok && permit.stops === true) return { ok: false, outcome: interrupted(permit.why) }
     if (!permit.ok) return refuse(permit.why)
-    return { ok: true, tool, input: parsed.input, readOnly: permit.readOnly }
+    return { ok: true, tool, input: parsed.input, permit }
   } catch (error) {
     return refuse(`Whether ${call.name} may run could not be found out: ${messageOf(error)}`)
   }
@@ -138,7 +140,7 @@ async function runOne(call: ToolUseBlock, ready: Ready, options: RunOptions): Pr
   if (options.signal.aborted) return interrupted('The call was not started.')
   const graceMs = options.abortGraceMs ?? defaults.tools.abortGraceMs
   try {
-    const env = { ...options.env(call), readOnly: ready.readOnly }
+    const env = { ...options.env(call), readOnly: ready.permit.readOnly, shown: ready.permit.shown }
     const work = ready.tool.run(ready.input, env, options.signal)
     const outcome = await untilAborted(work, options.signal, graceMs)
     return outcome === null

@@ -49,6 +49,12 @@ export interface ReachedCall {
   readonly input: Readonly<Record<string, unknown>>
 }
 
+/** A file as a person has seen it, by its real path; `sha256` is null where there was none. */
+export interface ShownFile {
+  readonly path: string
+  readonly sha256: string | null
+}
+
 /** A command that runs unasked because it is read-only: nothing of the project may say what it really does. */
 export interface ReadOnlyRun {
   /** The folders of the project: no program is taken from there. */
@@ -85,6 +91,8 @@ export interface ToolEnv {
   readonly lineage?: (() => Lineage) | undefined
   /** Set where the call was let run as read-only; then it gets a closed environment. */
   readonly readOnly?: ReadOnlyRun | undefined
+  /** Set where a person agreed to a change of a file: nothing else may be changed. */
+  readonly shown?: ShownFile | undefined
   /** Passes by, never kept: progress of a long run. */
   readonly report: (text: string) => void
   readonly now: () => number

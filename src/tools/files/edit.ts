@@ -10,7 +10,14 @@ import { keepBefore } from './before-image.ts'
 import { closestTo } from './closest.ts'
 import { fileChange } from './file-change.ts'
 import type { PathGate } from './path-gate.ts'
-import { endsWithReturns, holdsHalfCharacter, loadText, sha256Of, withReturns } from './text-file.ts'
+import {
+  endsWithReturns,
+  holdsHalfCharacter,
+  loadText,
+  sha256Of,
+  shownDoubt,
+  withReturns,
+} from './text-file.ts'
 
 const fields = {
   file_path: text('The file'),
@@ -45,6 +52,8 @@ export function editTool(gate: PathGate): Tool<EditInput> {
       const known = env.readFiles.get(loaded.path)
       if (known === undefined) return failed(`${path} was not read in this session. Read it first.`)
       if (known.sha256 !== loaded.sha256) return failed(`${path} changed since it was read. Read it again.`)
+      const another = shownDoubt(env, loaded.path, loaded.sha256)
+      if (another !== null) return failed(another)
       const change = changed(loaded.text, input)
       if (!change.ok) return failed(`${path} was not changed: ${change.why}`)
       const bytes = Buffer.from(change.text)

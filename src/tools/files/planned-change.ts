@@ -4,11 +4,12 @@ import { readAt, systemCode, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { changed } from './edit.ts'
 import { fileChange, type FileChange } from './file-change.ts'
-import { decodedText } from './text-file.ts'
+import type { ShownFile } from '../tool.ts'
+import { decodedText, sha256Of } from './text-file.ts'
 import { inStyleOf } from './write.ts'
 
 export type PlannedChange =
-  | { readonly ok: true; readonly change: FileChange }
+  | { readonly ok: true; readonly change: FileChange; readonly shown: ShownFile }
   /** Why the call will fail, or why the change cannot be shown. */
   | { readonly ok: false; readonly why: string }
 
@@ -36,6 +37,7 @@ export async function plannedChange(
     return {
       ok: true,
       change: fileChange(file, text === null ? 'new' : 'overwrite', text, inStyleOf(text, content)),
+      shown: { path: real, sha256: read.sha256 },
     }
   if (!isEdit) return null
   if (text === null) return { ok: false, why: `there is no file ${file}: this call will fail` }
@@ -46,7 +48,11 @@ export async function plannedChange(
     replace_all: input['replace_all'] === true,
   })
   return made.ok
-    ? { ok: true, change: fileChange(file, 'edit', text, made.text) }
+    ? {
+        ok: true,
+        change: fileChange(file, 'edit', text, made.text),
+        shown: { path: real, sha256: read.sha256 },
+      }
     : { ok: false, why: `this call will fail: ${made.why}` }
 }
 
@@ -55,7 +61,8 @@ async function textAt(
   fs: FileSystem,
   real: string,
 ): Promise<
-  { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly why: string }
+  | { readonly ok: true; readonly text: string | null; readonly sha256: string | null }
+  | { readonly ok: false; readonly why: string }
 > {
   try {
     const stat = await fs.stat(real)
@@ -63,14 +70,17 @@ async function textAt(
     if (stat.bytes > defaults.tools.editFileBytes) return { ok: false, why: `it has ${stat.bytes} bytes` }
     const file = await fs.open(real, 'read')
     try {
-      const text = decodedText(await readAt(file, 0, stat.bytes))
-      return text === null ? { ok: false, why: 'it is not UTF-8 text' } : { ok: true, text }
+      const bytes = await readAt(file, 0, stat.bytes)
+      const text = decodedText(bytes)
+      return text === null
+        ? { ok: false, why: 'it is not UTF-8 text' }
+        : { ok: true, text, sha256: sha256Of(bytes) }
     } finally {
       await file.close()
     }
   } catch (error) {
     const code = systemCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: true, text: null }
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { ok: true, text: null, sha256: null }
     if (code === null) throw error
     return { ok: false, why: code }
   }

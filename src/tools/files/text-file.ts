@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { readAt, type DiskResult, type FileStat, failureOf, type DiskFailureCode } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { ToolEnv } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
 
 export interface TextFile {
@@ -38,6 +39,18 @@ export async function loadText(gate: PathGate, cwd: string, path: string): Promi
   } finally {
     await file.close()
   }
+}
+
+/** Why a file is not the one that a person agreed to change, or null. `sha256`: null where there is none. */
+export function shownDoubt(
+  { shown }: Pick<ToolEnv, 'shown'>,
+  path: string,
+  sha256: string | null,
+): string | null {
+  if (shown === undefined || (shown.path === path && shown.sha256 === sha256)) return null
+  return shown.path === path
+    ? `${path} changed after the user was shown what would be written. Nothing was written; read it again.`
+    : `The user was shown a change of ${shown.path}, and the path now leads to ${path}. Nothing was written.`
 }
 
 /** Null where the bytes are not UTF-8. */

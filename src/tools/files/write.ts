@@ -14,6 +14,7 @@ import {
   holdsHalfCharacter,
   loadText,
   sha256Of,
+  shownDoubt,
   withReturns,
 } from './text-file.ts'
 
@@ -48,6 +49,10 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
           `\`content\` holds a [secret:…] tag, which only stands for what was hidden from you. Writing it would destroy the secret; use Edit around it.`,
         )
       }
+      const target = old ?? (await gate.locate(env.cwd, path))
+      if ('ok' in target && !target.ok) return failed(target.failure.message)
+      const another = shownDoubt(env, target.path, old?.sha256 ?? null)
+      if (another !== null) return failed(another)
       const text = inStyleOf(old?.text ?? null, content)
       const bytes = Buffer.from(text)
       if (bytes.length > defaults.tools.editFileBytes)

@@ -85,8 +85,10 @@ async function subjectOf({ tool, input }: Judged, about: Sorted, { placed, place
   if (kind === null) return { kind: 'other' }
   const path = textIn(input, tool === 'Grep' || tool === 'Glob' ? 'path' : 'file_path')
   const named = kind === 'Read' && path === '' ? '.' : path
-  const finding = await lookAt(place, place.cwd, named)
-  const file = { written: writtenPath(place, place.cwd, named), real: finding.real }
+  // As the tools do: `..` takes back the name before it, also where that is a link.
+  const written = writtenPath(place, place.cwd, named)
+  const finding = await lookAt(place, place.cwd, written)
+  const file = { written, real: finding.real }
   return { kind: kind === 'Read' ? 'read' : 'edit', finding, file }
 }
 

@@ -6,7 +6,7 @@ import type { ToolUseBlock } from '../../transcript/content.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import { plannedChange } from '../files/planned-change.ts'
 import type { Permit } from '../run.ts'
-import type { Tool } from '../tool.ts'
+import type { ShownFile, Tool } from '../tool.ts'
 import { caseJudges, judge, openCase, type Case, type Scene } from './judge.ts'
 import { pass, permitBy, type Judge, type JudgedCall } from './pipeline.ts'
 import type { Place } from './place.ts'
@@ -103,14 +103,15 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
     askUser: AskUser,
     signal: AbortSignal,
   ): Promise<Permit> => {
-    const question = await questionOf(call, verdict, options)
+    const { question, shown } = await questionOf(call, verdict, options)
     const answer = await askUser(question, signal)
     if (answer.kind === 'interrupt') return interruptedBy(call)
     if (signal.aborted) return { ok: false, why: 'The question was not answered.' }
     if (answer.kind === 'no') return refusedBy(call, answer)
     grant(verdict)
     const kept = await keepAnswer(answer, question, options, rules)
-    return { ok: true, facts: [fact(call, 'allow', 'user', ruleOf(answer, question))], notice: kept }
+    const facts = [fact(call, 'allow', 'user', ruleOf(answer, question))]
+    return { ok: true, facts, notice: kept, shown }
   }
   const settle = (call: ToolUseBlock, tool: Tool, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
     const { askUser } = options
@@ -261,13 +262,13 @@ async function questionOf(
   call: ToolUseBlock,
   verdict: Verdict,
   options: PermissionOptions,
-): Promise<Question> {
+): Promise<{ readonly question: Question; readonly shown: ShownFile | undefined }> {
   // A key in a command must not become a line of the settings.
   const rules = verdict.offers.some((rule) => redact(rule).found.length > 0) ? [] : verdict.offers
   const real = verdict.writes?.[0]
   const planned = real === undefined ? null : await plannedChange(options.fs, real, call.name, call.input)
   const change = planned?.ok === true ? planned.change : undefined
-  return {
+  const question: Question = {
     tool: call.name,
     callId: call.id,
     subject: subjectOf(call.name, call.input, change),
@@ -279,6 +280,7 @@ async function questionOf(
     everywhere: rules.map((rule) => everywhere(rule, options.root)),
     note: options.keep?.note,
   }
+  return { question, shown: planned?.ok === true ? planned.shown : undefined }
 }
 
 /** For every project: what a rule says of a path in this one it must not say of the same path in another. */
