@@ -40,12 +40,13 @@ export interface ConversationOptions {
 }
 
 export interface PromptOptions extends ConversationOptions {
-  readonly words: readonly string[]
+  /** The arguments that are no options; the prompt is all of them, and what is piped in. */
+  readonly texts: readonly string[]
   readonly format: Format
 }
 
 export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
-  const prompt = await promptText(io, options.words)
+  const prompt = await promptText(io, options.texts)
   if (typeof prompt !== 'string') return complain(io, prompt)
   return withPreset(io, options, {}, (place, preset) => converse(io, place, preset, prompt, options))
 }
@@ -181,7 +182,7 @@ async function* agentTurns(
   signal: AbortSignal,
 ): AsyncGenerator<LiveEvent> {
   for (;;) {
-    await office.settled(session.id, signal)
+    await agents.settled(session.id, signal)
     if (signal.aborted || !session.unfinished()) return
     let outcome = 'failed'
     for await (const event of session.goOn(signal)) {
@@ -214,11 +215,11 @@ export async function openSession(
   return session
 }
 
-/** The words of the command line, and behind them what is piped in. */
-async function promptText(io: Io, words: readonly string[]): Promise<string | Refusal> {
+/** The arguments of the command line, and after them what is piped in. */
+async function promptText(io: Io, texts: readonly string[]): Promise<string | Refusal> {
   const piped = await io.piped()
   if (!piped.ok) return refuse(exits.usage, piped.why)
-  const text = [words.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
+  const text = [texts.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
   return text === ''
     ? refuse(
         exits.usage,
@@ -227,7 +228,7 @@ async function promptText(io: Io, words: readonly string[]): Promise<string | Re
     : text
 }
 
-/** A rule that says nothing is a mistake: in this call's own words it ends the call, in a file it is said. */
+/** A rule that says nothing is a mistake: in an argument it ends the call, in a file it is said. */
 function unknownRules(place: Workplace, preset: Preset): Refusal | null {
   const names = preset.tools.map((tool) => tool.spec.name)
   for (const problem of preset.permission.problems) place.io.err(`pal: ${safeLine(problem)}\n`)

@@ -62,9 +62,9 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
     .argument('[words...]')
     .option('--transcripts', 'also what was said in earlier sessions')
     .option('--expand <place>', 'the turns around one that was found')
-    .action((words: readonly string[], _: object, command: Command) =>
+    .action((query: readonly string[], _: object, command: Command) =>
       run(async () =>
-        (await import('../commands/memory/list.ts')).searchMemory(io, words, command.optsWithGlobals()),
+        (await import('../commands/memory/list.ts')).searchMemory(io, query, command.optsWithGlobals()),
       ),
     )
   child('review', 'what waits for you: held writes, and files that something else changed').action(

@@ -80,7 +80,7 @@ export function addPrompt(program: Command, io: Io, run: RunCommand): void {
     .option('--require-trust', 'fail where something of this folder would be left out')
     .option('--lines', 'talk in plain lines also where the terminal can draw')
     .option('--verbose', 'show progress on the error stream also where it is no terminal')
-    .action((words: readonly string[], flags: PromptFlags) => run(() => prompt(io, words, flags)))
+    .action((texts: readonly string[], flags: PromptFlags) => run(() => prompt(io, texts, flags)))
 }
 
 function noChoice(io: Io): Exit {
@@ -95,7 +95,7 @@ const isForScreen = (io: Io, flags: PromptFlags): boolean =>
 const listed = (rules: readonly string[] | undefined): string[] | undefined =>
   rules === undefined ? undefined : [...rules]
 
-async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Promise<Exit> {
+async function prompt(io: Io, texts: readonly string[], flags: PromptFlags): Promise<Exit> {
   if (flags.forkSession === true && flags.continue !== true && flags.resume === undefined) {
     io.err('pal: --fork-session needs a session to fork from: add --continue or --resume ID\n')
     return exits.usage
@@ -125,8 +125,8 @@ async function prompt(io: Io, words: readonly string[], flags: PromptFlags): Pro
   }
   if (flags.print === true && flags.resume === true) return noChoice(io)
   if (flags.print === true)
-    return (await import('../headless.ts')).runPrompt(io, { ...options, words, format: flags.outputFormat })
-  if (words.length > 0) {
+    return (await import('../headless.ts')).runPrompt(io, { ...options, texts, format: flags.outputFormat })
+  if (texts.length > 0) {
     io.err(
       'pal: words need -p: pal -p "…" answers and run; pal alone is a talk; pal --help lists the commands\n',
     )

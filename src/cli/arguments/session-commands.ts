@@ -87,7 +87,7 @@ function addPermissions(program: Command, io: Io, run: RunCommand): void {
     .option('--deny <rules>', 'as if the run had this flag', ruleTexts)
     .addOption(new Option('--permission-mode <mode>', 'as if the run had this flag').choices(permissionModes))
     .option('--trust', 'as if the run had this flag')
-    .action((words: readonly string[], { allow, ask, deny, permissionMode, ...flags }: RuleFlags) =>
+    .action((args: readonly string[], { allow, ask, deny, permissionMode, ...flags }: RuleFlags) =>
       run(async () => {
         const settings: Settings = {
           allow: allow === undefined ? undefined : [...allow],
@@ -95,7 +95,7 @@ function addPermissions(program: Command, io: Io, run: RunCommand): void {
           deny: deny === undefined ? undefined : [...deny],
           permissionMode,
         }
-        return (await import('../commands/permissions.ts')).permissions(io, words, { ...flags, settings })
+        return (await import('../commands/permissions.ts')).permissions(io, args, { ...flags, settings })
       }),
     )
 }

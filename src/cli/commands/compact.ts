@@ -143,9 +143,9 @@ async function edited(io: Io, made: Compacted): Promise<string | undefined | Ref
 
 function inEditor(io: Io, file: string): Promise<string | null> {
   const wanted = io.environment['VISUAL'] ?? io.environment['EDITOR'] ?? 'vi'
-  const [program = 'vi', ...words] = wanted.split(/\s+/).filter((word) => word !== '')
+  const [program = 'vi', ...args] = wanted.split(/\s+/).filter((word) => word !== '')
   return new Promise((resolve) => {
-    const child = spawn(program, [...words, file], { stdio: 'inherit' })
+    const child = spawn(program, [...args, file], { stdio: 'inherit' })
     child.once('error', (error) => resolve(`${program} cannot be started: ${error.message}`))
     child.once('close', (code) => resolve(code === 0 ? null : `${program} ended with ${code}`))
   })

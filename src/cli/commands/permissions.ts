@@ -20,8 +20,8 @@ export interface PermissionFlags {
   readonly settings: Settings
 }
 
-export async function permissions(io: Io, words: readonly string[], flags: PermissionFlags): Promise<Exit> {
-  const [verb, ...rest] = words
+export async function permissions(io: Io, args: readonly string[], flags: PermissionFlags): Promise<Exit> {
+  const [verb, ...rest] = args
   if (verb !== undefined && verb !== 'why')
     return complain(
       io,
@@ -88,8 +88,12 @@ export async function explainCall(
   const tool = tools.find(({ spec }) => spec.name === name) ?? unconnected(name)
   const judges = [hookPreview(settings.hooks ?? {}), ...permission.judges]
   const call = { type: 'tool_use' as const, id: 'why', name, input }
-  const told = await explain(judges, call, tool, new AbortController().signal)
-  io.out(isJson ? `${safeJson({ ...told, mode: permission.mode() }, 2)}\n` : asLines(text.trim(), told))
+  const explanation = await explain(judges, call, tool, new AbortController().signal)
+  io.out(
+    isJson
+      ? `${safeJson({ ...explanation, mode: permission.mode() }, 2)}\n`
+      : asLines(text.trim(), explanation),
+  )
   return exits.done
 }
 

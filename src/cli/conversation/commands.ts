@@ -7,7 +7,7 @@ import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
 import { describeCompaction, placeIn, takeBack } from '../commands/undo.ts'
 import { exits, type Exit } from '../exit-codes.ts'
-import { commandWords, type LoadedExtensions } from '../extensions/load.ts'
+import { commandPrompt, type LoadedExtensions } from '../extensions/load.ts'
 import { aboutOf } from '../extensions/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { agentsCommand, agentsUsage, tasksCommand } from './agent-commands.ts'
@@ -160,7 +160,7 @@ export async function runCommand(context: CommandContext, line: string): Promise
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (command !== undefined) return command.run(context, rest.trim())
   const own = context.loaded.commands.find((page) => page.name === name)
-  if (own !== undefined) return context.turn(commandWords(own, rest))
+  if (own !== undefined) return context.turn(commandPrompt(own, rest))
   context.place.io.err(
     `pal: there is no command /${safeLine(name)}; /help lists them. To say it to the model begin with //\n`,
   )

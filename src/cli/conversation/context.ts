@@ -16,8 +16,8 @@ export interface CommandContext {
   /** The same, or null as long as nothing was said. */
   begun(): Session | null
   leave(): void
-  /** A turn on these words, as if they had been typed. */
-  turn(words: string): Promise<Exit>
+  /** A turn on this input, as if it had been typed. */
+  turn(input: string): Promise<Exit>
   /** Goes on with another session, or with a new one. */
   change(to: SessionId | null): Promise<void>
   /** Lets a person choose; left out where nobody can. */
@@ -26,8 +26,8 @@ export interface CommandContext {
   readonly decide?: (<T>(question: KeyedQuestion<T>) => Promise<T | null>) | undefined
   /** Opens everything anew with what is trusted now; the session goes on. */
   reload(): Promise<void>
-  /** Puts words where the person types; left out where that cannot be. */
-  readonly setInput?: ((words: string) => void) | undefined
+  /** Puts text where the person types; left out where that cannot be. */
+  readonly setInput?: ((text: string) => void) | undefined
 }
 
 export interface Choice<T> {

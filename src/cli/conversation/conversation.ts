@@ -158,7 +158,7 @@ async function runTurn(events: AsyncIterable<LiveEvent>, hear: Emit): Promise<Ex
 }
 
 /** What is expected to fail becomes a value. */
-export async function outcomeOf(work: () => Promise<Exit | void>): Promise<WorkOutcome> {
+export async function attemptWork(work: () => Promise<Exit | void>): Promise<WorkOutcome> {
   try {
     return { ok: true, exit: (await work()) ?? exits.done }
   } catch (error) {

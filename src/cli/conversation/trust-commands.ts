@@ -41,12 +41,16 @@ export async function askTrust(context: CommandContext, content: FolderContent):
   const question = await questionText(context.place, content)
   for (;;) {
     const answer = (await context.decide?.({ ...question, choices })) ?? 'later'
-    if (answer !== 'show') return settle(context, content, answer)
+    if (answer !== 'show') return applyAnswer(context, content, answer)
     io.out(`${revealed(await openText(context.place, content))}\n`)
   }
 }
 
-async function settle(context: CommandContext, content: FolderContent, answer: TrustAnswer): Promise<Exit> {
+async function applyAnswer(
+  context: CommandContext,
+  content: FolderContent,
+  answer: TrustAnswer,
+): Promise<Exit> {
   const kept = await decide(context.place, content, answer)
   if (!kept.ok)
     throw new RefusedError(refuse(exits.failed, `the answer could not be kept: ${kept.failure.message}`))

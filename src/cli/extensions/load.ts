@@ -99,12 +99,12 @@ const section = (
   compute: () => text,
 })
 
-/** What a command of the user's own says: its page, with the words behind it put in where it asks for them. */
-export function commandWords(command: Page, rest: string): string {
-  const words = rest.trim() === '' ? [] : rest.trim().split(/\s+/)
+/** What a command of the user's own says: its page, with the arguments put in where it asks for them. */
+export function commandPrompt(command: Page, rest: string): string {
+  const args = rest.trim() === '' ? [] : rest.trim().split(/\s+/)
   const takes = /\$(?:ARGUMENTS|\d)/.test(command.body)
   const filled = command.body.replaceAll(/\$(?:ARGUMENTS|([1-9]))/g, (_, at?: string) =>
-    at === undefined ? rest.trim() : (words[Number(at) - 1] ?? ''),
+    at === undefined ? rest.trim() : (args[Number(at) - 1] ?? ''),
   )
   return takes || rest.trim() === '' ? filled : `${filled}\n\n${rest.trim()}`
 }

@@ -9,7 +9,7 @@ import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/undo.ts'
 import { runCommand } from '../conversation/commands.ts'
 import type { CommandContext } from '../conversation/context.ts'
-import { Conversation, outcomeOf, reopen } from '../conversation/conversation.ts'
+import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { LoadedExtensions } from '../extensions/load.ts'
@@ -147,16 +147,16 @@ class LineConversation implements CommandContext {
 
   async #listen(): Promise<void> {
     this.#prompt()
-    for await (const words of this.#inputs()) {
+    for await (const input of this.#inputs()) {
       if (this.#isLeft) break
-      if (this.#questions.take(words)) continue
-      if (words.trim() === '') this.#prompt()
+      if (this.#questions.take(input)) continue
+      if (input.trim() === '') this.#prompt()
       else if (this.#running === null) {
-        const running = this.#run(() => this.#take(words))
+        const running = this.#run(() => this.#take(input))
         // A pipe holds everything at once: each line waits for its turn.
         if (!this.#io.inIsTerminal) await running
-      } else if (this.#conversation.isBusy || words.trim() === '/quit') await this.#whileBusy(words)
-      else this.#later.push(words)
+      } else if (this.#conversation.isBusy || input.trim() === '/quit') await this.#whileBusy(input)
+      else this.#later.push(input)
       if (this.#isLeft) break
     }
   }
@@ -172,8 +172,8 @@ class LineConversation implements CommandContext {
 
   async #runAll(work: () => Promise<void>): Promise<void> {
     await work()
-    for (let words = this.#later.shift(); words !== undefined; words = this.#later.shift())
-      await this.#take(words)
+    for (let input = this.#later.shift(); input !== undefined; input = this.#later.shift())
+      await this.#take(input)
   }
 
   /** Lines, joined where one ends with a backslash. */
@@ -191,27 +191,27 @@ class LineConversation implements CommandContext {
     if (begun.length > 0) yield begun.join('\n')
   }
 
-  async #take(words: string): Promise<void> {
-    const isCommand = words.startsWith('/') && !words.startsWith('//')
-    const exit = await this.#act(() => (isCommand ? runCommand(this, words) : this.turn(unescaped(words))))
+  async #take(input: string): Promise<void> {
+    const isCommand = input.startsWith('/') && !input.startsWith('//')
+    const exit = await this.#act(() => (isCommand ? runCommand(this, input) : this.turn(unescaped(input))))
     // The codes are in the order of what a script must know first.
     if (exit > this.#worst) this.#worst = exit
   }
 
-  async #whileBusy(words: string): Promise<void> {
-    if (words.trim() === '/quit') {
+  async #whileBusy(input: string): Promise<void> {
+    if (input.trim() === '/quit') {
       this.#conversation.interrupt()
       return this.leave()
     }
-    if (words.startsWith('/') && !words.startsWith('//'))
+    if (input.startsWith('/') && !input.startsWith('//'))
       return this.#io.err('pal: a turn runs; commands wait for its end. /quit leaves, Ctrl-C stops it\n')
-    if ((await this.#act(() => this.#conversation.queue(unescaped(words)))) === exits.done)
+    if ((await this.#act(() => this.#conversation.queue(unescaped(input)))) === exits.done)
       this.#io.err('pal: queued\n')
   }
 
-  turn(words: string): Promise<Exit> {
+  turn(input: string): Promise<Exit> {
     const shown = this.#shown()
-    return this.#conversation.turn(words, shown)
+    return this.#conversation.turn(input, shown)
   }
 
   #shown(): Emit {
@@ -243,7 +243,7 @@ class LineConversation implements CommandContext {
 
   /** What is expected to fail is said and becomes a code. */
   async #act(work: () => Promise<Exit | void>): Promise<Exit> {
-    const done = await outcomeOf(work)
+    const done = await attemptWork(work)
     return done.ok ? done.exit : complain(this.#io, done)
   }
 
@@ -266,4 +266,4 @@ class LineConversation implements CommandContext {
   }
 }
 
-const unescaped = (words: string): string => (words.startsWith('//') ? words.slice(1) : words)
+const unescaped = (input: string): string => (input.startsWith('//') ? input.slice(1) : input)

@@ -156,32 +156,32 @@ const groups: ReadonlyMap<string, readonly Policy[]> = new Map([
 ])
 
 /** Names or files, with commas between; `all` are all that have a name. */
-async function policiesIn(words: string): Promise<readonly Policy[] | Refusal> {
+async function policiesIn(names: string): Promise<readonly Policy[] | Refusal> {
   const chosen: Policy[] = []
-  for (const word of words.split(',')) {
-    const found = await policiesFor(word.trim())
+  for (const name of names.split(',')) {
+    const found = await policiesFor(name.trim())
     if ('exit' in found) return found
     chosen.push(...found)
   }
   return chosen
 }
 
-async function policiesFor(word: string): Promise<readonly Policy[] | Refusal> {
-  const group = groups.get(word)
+async function policiesFor(name: string): Promise<readonly Policy[] | Refusal> {
+  const group = groups.get(name)
   if (group !== undefined) return group
-  const named = policyNamed(word)
+  const named = policyNamed(name)
   if (named !== undefined) return [named]
   const names = policies.map(({ name }) => name).join(', ')
   try {
-    const { size } = await stat(word)
-    if (size > defaults.lab.maxPolicyBytes) return refuse(exits.usage, `${word} is too long for a policy`)
-    const read = policyFrom(word, await readFile(word, 'utf8'))
+    const { size } = await stat(name)
+    if (size > defaults.lab.maxPolicyBytes) return refuse(exits.usage, `${name} is too long for a policy`)
+    const read = policyFrom(name, await readFile(name, 'utf8'))
     return read.ok ? [read.policy] : refuse(exits.usage, read.failure.message)
   } catch {
     const sets = [...groups.keys()].join(', ')
     return refuse(
       exits.usage,
-      `${word} is neither a policy nor a file; there are ${names}, and the sets ${sets}`,
+      `${name} is neither a policy nor a file; there are ${names}, and the sets ${sets}`,
     )
   }
 }

@@ -40,13 +40,13 @@ export interface SharedOptions {
 }
 
 export function share({ sources, job, workers, self, isOver = () => false }: SharedOptions): Shared {
-  const [command, ...words] = self
+  const [command, ...args] = self
   const queue = sources.map((source, file) => ({ source, file }))
   let failure: string | null = null
   const waiting: Outcome[] = []
   const state = { running: workers, wake: (): void => undefined }
   const begin = (): void => {
-    const child = spawn(command!, [...words, 'replay', '--worker'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const child = spawn(command!, [...args, 'replay', '--worker'], { stdio: ['pipe', 'pipe', 'inherit'] })
     const next = (): void => {
       const task = isOver() ? undefined : queue.shift()
       if (task === undefined) child.stdin.end()

@@ -16,8 +16,8 @@ export interface Foldable extends Component {
 
 export const isFoldable = (component: Component): component is Foldable => 'setOpen' in component
 
-export function userBlock(words: string, theme: Theme): Component {
-  const lines = safeText(words)
+export function userBlock(text: string, theme: Theme): Component {
+  const lines = safeText(text)
     .split('\n')
     .map((line, at) => `${theme.user(at === 0 ? '› ' : '  ')}${theme.strong(line)}`)
   return new Text(lines.join('\n'), 0, 0)

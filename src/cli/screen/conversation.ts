@@ -11,7 +11,7 @@ import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { commandList, runCommand } from '../conversation/commands.ts'
 import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
-import { Conversation, outcomeOf, reopen } from '../conversation/conversation.ts'
+import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
 import { modeAfter, tellMode } from '../conversation/permission-commands.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
@@ -207,8 +207,8 @@ class ScreenConversation implements CommandContext {
     return this.#screen.ask({ title, subject: '', choices })
   }
 
-  setInput(words: string): void {
-    this.#screen.setInput(words)
+  setInput(input: string): void {
+    this.#screen.setInput(input)
   }
 
   /** Shows what a session that is gone on with holds. */
@@ -216,7 +216,7 @@ class ScreenConversation implements CommandContext {
     this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
     await missingSandbox(this.place, this.place.io.environment, (line) => this.#log.notice(line))
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
-    const opened = await outcomeOf(async () => {
+    const opened = await attemptWork(async () => {
       this.#log.show((await this.session()).view())
       this.#refresh()
     })
@@ -229,7 +229,7 @@ class ScreenConversation implements CommandContext {
   async #choose(): Promise<Exit> {
     const id = await chooseSession(this)
     if (id === null) return exits.done
-    const opened = await outcomeOf(() => resumeCommand(this, id))
+    const opened = await attemptWork(() => resumeCommand(this, id))
     if (!opened.ok) this.#log.complain(opened.message)
     return exits.done
   }
@@ -250,57 +250,57 @@ class ScreenConversation implements CommandContext {
     if (price !== null) this.#log.notice(price)
   }
 
-  async #submit(text: string): Promise<void> {
-    const words = text.trim()
-    if (words === '') return
-    this.#screen.remember([words])
-    const unkept = await keepInput(this.#past, words)
+  async #submit(typed: string): Promise<void> {
+    const input = typed.trim()
+    if (input === '') return
+    this.#screen.remember([input])
+    const unkept = await keepInput(this.#past, input)
     if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
-    const isCommand = words.startsWith('/') && !words.startsWith('//')
+    const isCommand = input.startsWith('/') && !input.startsWith('//')
     // Nothing begins behind a question that stands before everything else.
-    if (this.#screen.isAsking && !this.#conversation.isBusy) return this.#screen.setInput(words)
-    if (this.#running !== null && this.#conversation.isBusy) return this.#whileBusy(words, isCommand)
+    if (this.#screen.isAsking && !this.#conversation.isBusy) return this.#screen.setInput(input)
+    if (this.#running !== null && this.#conversation.isBusy) return this.#whileBusy(input, isCommand)
     // A command that is still at work is waited for.
     while (this.#running !== null) await this.#running
-    this.#running = this.#take(words, isCommand).finally(() => {
+    this.#running = this.#take(input, isCommand).finally(() => {
       this.#running = null
     })
   }
 
-  async #take(words: string, isCommand: boolean): Promise<void> {
-    this.#log.said(words)
-    await this.#act(() => (isCommand ? runCommand(this, words) : this.turn(unescaped(words))))
+  async #take(input: string, isCommand: boolean): Promise<void> {
+    this.#log.addInput(input)
+    await this.#act(() => (isCommand ? runCommand(this, input) : this.turn(unescaped(input))))
     this.#screen.setBusy(null)
   }
 
   async #act(work: () => Promise<Exit>): Promise<void> {
-    const done = await outcomeOf(work)
+    const done = await attemptWork(work)
     if (!done.ok) this.#log.complain(done.message)
   }
 
-  /** The words, and before them the files they name. */
-  async turn(words: string): Promise<Exit> {
+  /** A turn on the input, and before it the files it names. */
+  async turn(input: string): Promise<Exit> {
     const { io, project } = this.place
-    const named = await existing(namedIn(words, project.cwd, io.userHome))
+    const named = await existing(namedIn(input, project.cwd, io.userHome))
     if (named.length > 0) {
       const unread = await (await this.session()).attachFiles(named)
       for (const path of named.filter((one) => !unread.includes(one)))
         this.#log.notice(`shown to the model: ${path}`)
       for (const path of unread) this.#log.notice(`${path} cannot be shown; the model gets its name only`)
     }
-    return this.#conversation.turn(words, (event) => this.hear(event))
+    return this.#conversation.turn(input, (event) => this.hear(event))
   }
 
   async #nextMode(): Promise<void> {
     const { permission } = this.preset
     const mode = modeAfter(permission.mode())
-    // In force at once: the next key goes on from here, and only the words wait for the session.
+    // In force at once: the next key goes on from here, and only the text for the model waits for the session.
     permission.setMode(mode)
     this.#screen.setStatus({ mode })
-    const told = await outcomeOf(async () => {
+    const outcome = await attemptWork(async () => {
       await tellMode(await this.session(), mode)
     })
-    if (!told.ok) this.#log.complain(told.message)
+    if (!outcome.ok) this.#log.complain(outcome.message)
   }
 
   /** A picture in the clipboard becomes a file of this session and is named where one types. */
@@ -310,12 +310,12 @@ class ScreenConversation implements CommandContext {
     else this.#log.notice(pasted.why)
   }
 
-  async #whileBusy(words: string, isCommand: boolean): Promise<void> {
-    if (words === '/quit') return this.leave()
+  async #whileBusy(input: string, isCommand: boolean): Promise<void> {
+    if (input === '/quit') return this.leave()
     if (isCommand) return this.#log.notice('a turn runs; commands wait for its end. Esc stops it')
-    const queued = await outcomeOf(() => this.#conversation.queue(unescaped(words)))
+    const queued = await attemptWork(() => this.#conversation.queue(unescaped(input)))
     if (!queued.ok) return this.#log.complain(queued.message)
-    this.#log.said(words)
+    this.#log.addInput(input)
     this.#log.notice('kept; the model gets it at its next step')
     this.#screen.setStatus({ queued: this.#screen.status.queued + 1 })
   }
@@ -336,4 +336,4 @@ class ScreenConversation implements CommandContext {
   }
 }
 
-const unescaped = (words: string): string => (words.startsWith('//') ? words.slice(1) : words)
+const unescaped = (input: string): string => (input.startsWith('//') ? input.slice(1) : input)

@@ -37,14 +37,14 @@ export interface Named {
  * Each once, in the order they were written; also the bare path of a picture that was dropped on the terminal. The text
  * stays as it was typed, what it names is added to it.
  */
-export function namedIn(words: string, cwd: string, userHome: string): readonly Named[] {
+export function namedIn(text: string, cwd: string, userHome: string): readonly Named[] {
   const at = (written: string): Named => {
     // A mark that ends a sentence is no part of a name.
     const plain = written.replace(/[.,;:!?)]+$/, '')
     return { written: plain, path: pathOf(plain, cwd, userHome), isPicture: picture.test(plain) }
   }
-  const mentioned = [...words.matchAll(mention)].map((found) => at(found[1] ?? found[2] ?? ''))
-  const pictures = [...words.matchAll(dropped)]
+  const mentioned = [...text.matchAll(mention)].map((found) => at(found[1] ?? found[2] ?? ''))
+  const pictures = [...text.matchAll(dropped)]
     .map((found) => at(found[1] ?? found[2] ?? (found[3] ?? '').replaceAll(/\\(.)/g, '$1')))
     .filter(({ isPicture }) => isPicture)
   const all = [...mentioned, ...pictures].filter(({ written }) => written !== '')
@@ -72,7 +72,7 @@ export async function existing(named: readonly Named[]): Promise<readonly string
 // ---- a picture from the clipboard ----
 
 const runProgram = promisify(execFile)
-const programs: readonly (readonly [program: string, ...words: string[]])[] = [
+const programs: readonly (readonly [program: string, ...args: string[]])[] = [
   ['wl-paste', '--type', 'image/png'],
   ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out'],
   ['pngpaste', '-'],
@@ -89,8 +89,8 @@ type Pasted = { readonly ok: true; readonly path: string } | { readonly ok: fals
 export async function clipboardPicture(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<Pasted> {
-  for (const [program, ...words] of programs) {
-    const picture = await runProgram(program, words, {
+  for (const [program, ...args] of programs) {
+    const picture = await runProgram(program, args, {
       env: { ...environment },
       encoding: 'buffer',
       timeout: defaults.cli.probeMs,

@@ -69,9 +69,9 @@ export class Log {
       this.#screen.add(new NoticeBlock(failureText(event.failure), theme.bad))
   }
 
-  said(words: string): void {
+  addInput(text: string): void {
     this.#answer = null
-    this.#screen.add(userBlock(words, this.#screen.theme))
+    this.#screen.add(userBlock(text, this.#screen.theme))
   }
 
   notice(message: string): void {
@@ -92,7 +92,7 @@ export class Log {
 
   #message(message: Message): void {
     for (const part of message.parts) {
-      if (part.kind === 'input') this.said(textOf(part.blocks))
+      if (part.kind === 'input') this.addInput(textOf(part.blocks))
       else if (part.kind === 'edit' || part.kind === 'injected')
         this.notice(firstLine(textOf(part.blocks), part.kind === 'edit' ? '~ summary: ' : '~ '))
       else for (const block of part.blocks) this.#block(block)

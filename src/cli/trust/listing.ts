@@ -63,10 +63,10 @@ async function loadInstructionsOf(
   }
   await loadInstructions(sources)
   if (!deep) return
-  const told = new Set<string>()
+  const seen = new Set<string>()
   for (const folder of await foldersBelow(fs, project.root)) {
-    await loadNested(sources, folder, told)
-    told.add(folder)
+    await loadNested(sources, folder, seen)
+    seen.add(folder)
   }
 }
 

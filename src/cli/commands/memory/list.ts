@@ -63,21 +63,21 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
 
 /** What a session that began now would be told, from where, and how much of it. */
 async function why(room: MemoryRoom): Promise<Exit> {
-  const told = await tell(room.desk.reminderOptions, null, false)
-  const files = told.files.map(({ text, ...file }) => ({
+  const reminder = await tell(room.wiring.reminderOptions, null, false)
+  const files = reminder.files.map(({ text, ...file }) => ({
     ...file,
     chars: text.length,
     tokens: estimateText(text),
   }))
   const sum = files.reduce((total, { tokens }) => total + tokens, 0)
-  return show(room, { files, tokens: sum, problems: told.problems }, () =>
+  return show(room, { files, tokens: sum, problems: reminder.problems }, () =>
     [
       table(
         [{ title: 'layer' }, { title: 'tokens', right: true }, { title: 'file' }, { title: 'included by' }],
         files.map(({ layer, tokens, path, by }) => [layer, whole(tokens), path, by ?? '']),
       ),
       `about ${whole(sum)} tokens before the first message, weakest first.\n`,
-      ...told.problems.map((problem) => `${safeLine(problem)}\n`),
+      ...reminder.problems.map((problem) => `${safeLine(problem)}\n`),
     ].join(''),
   )
 }
@@ -109,8 +109,8 @@ export interface SearchFlags extends MemoryFlags {
 }
 
 /** By rank, and with --transcripts what was said in earlier sessions. What is held or fenced is shown too, with its status. */
-export const searchMemory = (io: Io, words: readonly string[], flags: SearchFlags): Promise<Exit> =>
-  withMemories(io, flags, (room) => search(room, words.join(' '), flags))
+export const searchMemory = (io: Io, query: readonly string[], flags: SearchFlags): Promise<Exit> =>
+  withMemories(io, flags, (room) => search(room, query.join(' '), flags))
 
 async function search(room: MemoryRoom, query: string, flags: SearchFlags): Promise<Exit | Refusal> {
   const place = await openWorkplace(room.io, flags)
@@ -150,8 +150,8 @@ function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null
   if (turns === null) return found
   if (turns.length === 0) return `${found}nothing that was said fits.\n`
   const rows = turns.map(({ ref, at, speaker, text }) => [ref, moment(at), speaker, safeLine(text)])
-  const told = table([{ title: 'place' }, { title: 'when' }, { title: 'who' }, { title: 'said' }], rows)
-  return `${found}\n${told}pal memory search --expand PLACE shows the turns around one.\n`
+  const list = table([{ title: 'place' }, { title: 'when' }, { title: 'who' }, { title: 'said' }], rows)
+  return `${found}\n${list}pal memory search --expand PLACE shows the turns around one.\n`
 }
 
 const wholeTurn = ({ at, speaker, text, isHit }: TurnHit): string =>

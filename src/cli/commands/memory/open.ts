@@ -1,4 +1,4 @@
-// What the memory commands have in common: the desk of this place, and finding a memory by its name in the scopes.
+// What the memory commands have in common: the memories of this workplace, and finding a memory by its name in the scopes.
 import { join } from 'node:path'
 import { attempt, machineFileSystem } from '../../../disk/fs.ts'
 import { machineProcesses } from '../../../disk/processes.ts'
@@ -22,7 +22,7 @@ export interface MemoryFlags {
 export interface MemoryRoom {
   readonly io: Io
   readonly json: boolean
-  readonly desk: MemoryWiring
+  readonly wiring: MemoryWiring
   /** Those of the scope asked for, the project's first. */
   readonly keepers: readonly FolderStore[]
 }
@@ -35,7 +35,7 @@ export async function withMemories(
 ): Promise<Exit> {
   const place = await openWorkplace(io, flags)
   if (!place.ok) return complain(io, place)
-  const desk = memoryWiring({
+  const wiring = memoryWiring({
     ...place,
     instructionRefusal: instructionRefusal(place),
     environment: { HOME: io.userHome, ...io.environment },
@@ -45,10 +45,10 @@ export async function withMemories(
   })
   for (const problem of place.problems.filter((one) => one.startsWith('memory is off')))
     io.err(`pal: ${safeLine(problem)}\n`)
-  if (desk.why !== null) return complain(io, refuse(exits.failed, desk.why))
+  if (wiring.why !== null) return complain(io, refuse(exits.failed, wiring.why))
   const order = ['project', 'user', 'team', 'agent']
   const agents = flags.scope === 'agent' ? await agentKeepers(place) : []
-  const all = [...desk.keepers, ...agents].sort(
+  const all = [...wiring.keepers, ...agents].sort(
     (a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope),
   )
   const keepers =
@@ -69,7 +69,7 @@ export async function withMemories(
         `pal: ${keeper.ledger.damaged} lines of the ledger in ${keeper.place.state} cannot be read; what they spoke of is held\n`,
       )
   }
-  const outcome = await work({ io, json: flags.json ?? false, desk, keepers })
+  const outcome = await work({ io, json: flags.json ?? false, wiring, keepers })
   return typeof outcome === 'number' ? outcome : complain(io, outcome)
 }
 

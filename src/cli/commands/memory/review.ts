@@ -95,16 +95,16 @@ export const accept = (
   io: Io,
   names: readonly string[],
   flags: MemoryFlags & { readonly all?: boolean },
-): Promise<Exit> => settle(io, names, flags, 'accept')
+): Promise<Exit> => decide(io, names, flags, 'accept')
 export const reject = (
   io: Io,
   names: readonly string[],
   flags: MemoryFlags & { readonly all?: boolean },
-): Promise<Exit> => settle(io, names, flags, 'reject')
+): Promise<Exit> => decide(io, names, flags, 'reject')
 
 type How = 'accept' | 'reject'
 
-function settle(
+function decide(
   io: Io,
   names: readonly string[],
   flags: MemoryFlags & { readonly all?: boolean },
@@ -126,8 +126,8 @@ function settle(
       const failure = isAbsolute(name)
         ? await acceptInstructions(room, name, how)
         : /^\d+$/.test(name)
-          ? await settleHeld(room, Number(name), how)
-          : await settleOutside(room, name, how)
+          ? await decideHeld(room, Number(name), how)
+          : await decideOutside(room, name, how)
       if (failure !== null)
         return refuse(
           exits.failed,
@@ -139,7 +139,7 @@ function settle(
   })
 }
 
-async function settleHeld(room: MemoryRoom, n: number, how: How): Promise<string | null> {
+async function decideHeld(room: MemoryRoom, n: number, how: How): Promise<string | null> {
   const having = room.keepers.filter(({ ledger }) => ledger.held().some((held) => held.n === n))
   if (having.length === 0) return 'nothing waits under this number'
   if (having.length > 1) return 'it waits in two scopes; say which with --scope'
@@ -147,7 +147,7 @@ async function settleHeld(room: MemoryRoom, n: number, how: How): Promise<string
   return done.ok ? null : done.failure.message
 }
 
-async function settleOutside(room: MemoryRoom, name: string, how: How): Promise<string | null> {
+async function decideOutside(room: MemoryRoom, name: string, how: How): Promise<string | null> {
   const found = await findMemory(room, name)
   if (isRefusal(found)) return found.message
   const { keeper, file } = found
@@ -162,7 +162,7 @@ async function settleOutside(room: MemoryRoom, name: string, how: How): Promise<
 
 /** An instruction file, or one from outside that may be included from now on. */
 async function acceptInstructions(room: MemoryRoom, name: string, how: How): Promise<string | null> {
-  const { reminderOptions } = room.desk
+  const { reminderOptions } = room.wiring
   const path = resolve(name)
   const known = await readPins(reminderOptions)
   if (how === 'reject') {

@@ -123,7 +123,7 @@ async function commandTransport(
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio')
   const transport = new StdioClientTransport({
     command: server.command,
-    args: [...server.words],
+    args: [...server.args],
     cwd,
     // Without our keys: a server gets what its own entry names.
     env: { ...plain(commandEnvironment(environment)), ...server.environment },

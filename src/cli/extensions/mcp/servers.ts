@@ -14,7 +14,7 @@ export type Server = { readonly name: string; readonly from: string } & (
   | {
       readonly kind: 'command'
       readonly command: string
-      readonly words: readonly string[]
+      readonly args: readonly string[]
       readonly environment: Readonly<Record<string, string>>
       /** Why its program in the project may not run now, or null. Asked before each start. */
       readonly refusal?: (() => Promise<string | null>) | undefined
@@ -111,7 +111,7 @@ function serverOf(name: string, given: unknown, from: string, expand: Expand): S
         from,
         kind: 'command',
         command: expand(command.data.command),
-        words: args.map(expand),
+        args: args.map(expand),
         environment: expandedAll(env, expand),
       }
     }
@@ -161,10 +161,10 @@ const mostBytes = 32 * 1024 * 1024
  */
 async function programRefusal(
   { fs, project, cwd, gate }: Pick<ServersPlace, 'fs' | 'project' | 'cwd' | 'gate'>,
-  { command, words }: { readonly command: string; readonly words: readonly string[] },
+  { command, args }: { readonly command: string; readonly args: readonly string[] },
 ): Promise<string | null> {
   // A command without a slash is looked for in PATH, never in the folder.
-  const named = [...(/[/\\]/.test(command) ? [command] : []), ...words.map(withoutFlag)]
+  const named = [...(/[/\\]/.test(command) ? [command] : []), ...args.map(withoutFlag)]
   for (const name of named) {
     const real = await attempt('looking', async () => ({ path: await fs.realPath(resolve(cwd, name)) }))
     if (name === '' || name.includes('\0') || !real.ok || !isInside(project, real.path)) continue
