@@ -177,7 +177,7 @@ async function converse(
 
 /** After a turn: waits for agents that end by themselves, and lets the model take what they bring, until none is left. */
 async function* agentTurns(
-  office: AgentRegistry,
+  agents: AgentRegistry,
   session: Session,
   signal: AbortSignal,
 ): AsyncGenerator<LiveEvent> {
