@@ -1,7 +1,7 @@
 // Saving a memory, the same steps for everybody who writes one: the index is never written by hand, a page of the diary is
 // the caller's, readings of our own memories do not count as readings, the origin is derived and not claimed, new days
 // become dates, the caller has its say on what would be written, the store writes, and what stands there then is told.
-import { datedMemory, withoutDates } from './format/dating.ts'
+import { datedMemory, withoutDates } from './format/dates.ts'
 import { diaryFolder, indexName, type Provenance } from './memory.ts'
 import type { Applied, MemoryChange, MemoryStore, Writer } from './memory-store.ts'
 import { derive, type Lineage } from './trust/lineage.ts'

@@ -2,6 +2,7 @@
 // the languages of `date-words.ts`. What stands in code, in names of files and addresses, or alone between quotation marks
 // stays, and text without such words stays byte for byte. Days are those of UTC. Pure.
 import { ambiguous, dateLanguages, type DateLanguage } from './date-words.ts'
+import { readMemoryText, withFields } from './frontmatter.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
@@ -105,6 +106,41 @@ function isWordAt(text: string, from: number, to: number): boolean {
   const around = text.slice(start, to + besideChars).toWellFormed()
   const ends = new Set([...segmenter.segment(around)].map(({ index }) => index + start))
   return ends.has(from) && (ends.has(to) || to === start + around.length)
+}
+
+/**
+ * A memory with the days of its new lines as dates, as seen from a moment, and which they are. A fact has a day of its
+ * own, a rule is for every day. A line that stood there already means the day on which it was first written, which
+ * consolidation finds out.
+ */
+export function datedMemory(
+  text: string,
+  before: string | null,
+  at: number,
+): { readonly text: string; readonly dates: readonly string[] } {
+  const { head, body, front } = readMemoryText(text)
+  if (front === null || isRule(head)) return { text, dates: [] }
+  const old = before === null ? null : readMemoryText(before)
+  const known = new Set(old?.body.split('\n'))
+  const description = old?.head.description === head.description ? null : absoluteDates(head.description, at)
+  const whole = absoluteDates(body, at)
+  const lines = body.split('\n')
+  const now = whole.text.split('\n').map((line, i) => (known.has(lines[i]!) ? lines[i]! : line))
+  const changed = lines.filter((line, i) => line !== now[i])
+  const isDated = description !== null && description.text !== head.description
+  const start = text.slice(0, text.length - body.length)
+  const kept = isDated ? withFields(start, { description: description.text }) : start
+  const dates = [...(description?.dates ?? []), ...changed.flatMap((line) => absoluteDates(line, at).dates)]
+  return { text: kept + now.join('\n'), dates: [...new Set(dates)] }
+}
+
+export const isRule = ({ type }: { readonly type: string | null }): boolean =>
+  type === 'feedback' || type === 'user'
+
+/** The text without the dates that somebody's words come to: who says "tomorrow" has said that day. */
+export function withoutDates(text: string, words: readonly string[], at: number): string {
+  const { dates } = absoluteDates(words.join('\n'), at)
+  return dates.reduce((rest, date) => rest.replaceAll(date, ' '), text)
 }
 
 function compiled(

@@ -1,7 +1,7 @@
 // The guard of an extraction's writes. Where a text came from is told by the span it was made from, never by the text:
 // the user's own words stay the user's, what tools had a part in is data. Rules come from the user's words alone; names,
 // addresses and numbers that nobody said are refused; what is remembered already is not saved a second time.
-import { isRule, withoutDates } from '../../../memory/format/dating.ts'
+import { isRule, withoutDates } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
 import { indexName } from '../../../memory/memory.ts'
 import type { MemoryStore } from '../../../memory/memory-store.ts'
