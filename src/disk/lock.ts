@@ -22,7 +22,7 @@ import {
   type DiskResult,
   type FileSystem,
 } from './fs.ts'
-import type { ProcessIdentity, Processes } from './processes.ts'
+import { ownerState, type ProcessIdentity, type Processes } from './processes.ts'
 import { removeIfThere, replaceFile, temporaryName } from './replace.ts'
 
 export interface LockOwner {
@@ -188,14 +188,8 @@ async function livingOwner(found: Found, options: LockOptions): Promise<LockOwne
     return age > options.unreadableMs ? null : { host: 'unknown', pid: 0, since: found.modifiedMs }
   }
   if (found.kind !== 'owned') return null
-  const { host, pid, start, boot, since } = found.body
-  const owner = { host, pid, since }
-  const self = await options.processes.self()
-  if (host !== self.host) return owner
-  if (boot !== null && self.boot !== null && boot !== self.boot) return null
-  const running = await options.processes.look(pid)
-  if (running === null) return null
-  return start !== null && running.start !== null && start !== running.start ? null : owner
+  const { host, pid, since } = found.body
+  return (await ownerState(options.processes, found.body)) === 'gone' ? null : { host, pid, since }
 }
 
 async function find(path: string, epoch: number, options: LockOptions): Promise<Found> {

@@ -43,6 +43,22 @@ export async function isOver(
   return running === null || (start !== null && running.start !== null && start !== running.start)
 }
 
+/**
+ * Whether the process that wrote a record still runs, by host, run of the machine, number and start. One of another host
+ * cannot be judged from here: what follows from that is for each reader to say.
+ */
+export async function ownerState(
+  processes: Processes,
+  { host, pid, start, boot }: ProcessIdentity,
+): Promise<'running' | 'gone' | 'elsewhere'> {
+  const self = await processes.self()
+  if (host !== self.host) return 'elsewhere'
+  if (boot !== null && self.boot !== null && boot !== self.boot) return 'gone'
+  const found = await processes.look(pid)
+  if (found === null) return 'gone'
+  return start !== null && found.start !== null && start !== found.start ? 'gone' : 'running'
+}
+
 async function statusOf(pid: string): Promise<{ start: string | null; dead: boolean } | null> {
   const text = await textOf(`/proc/${pid}/stat`)
   if (text === null) return null

@@ -5,6 +5,7 @@ import type { AgentAbout } from './background/agent-rows.ts'
 import type { Caps, Spent } from './limits/spend.ts'
 import type { Emit, TurnFailure } from './live.ts'
 import type { Latest } from './state.ts'
+import type { RecallOutcome, RecallQuery } from '../memory/recall/recall.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { RoomOutcome } from '../projection/budget.ts'
 import type { Fold } from '../projection/fold.ts'
@@ -128,23 +129,11 @@ export interface Preparing {
 
 export const notPreparing = (): Preparing => ({ prepared: null, stop: null })
 
-export interface RecallAsk {
-  /** What the user has just said, and before it, newest first. */
-  readonly message: string
-  readonly earlier: readonly string[]
-  /** What stands in the view, computed from it, so that a compaction resets it. */
-  readonly surfaced: ReadonlySet<string>
-  readonly visibleBytes: number
-  readonly read: ReadonlySet<string>
-  readonly recentTools: readonly string[]
+export interface RecallAsk extends RecallQuery {
   /** Who can ask a model on the session's account; null where nobody can. */
   readonly aside: JobContext | null
 }
-
-export interface RecallOutcome {
-  readonly recalled: { readonly files: readonly string[]; readonly text: string } | null
-  readonly problem: string | null
-}
+export type { RecallOutcome }
 
 export interface Recall {
   /** How long a request waits for `quick` where that is longer than usual: no later one may follow to bring the rest. */

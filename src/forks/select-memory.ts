@@ -19,7 +19,6 @@ export function recallBy(memories: MemoryRecall, { modelId, isPatient }: Selecto
   const selectorOf = ({ aside }: RecallAsk): Selector | null =>
     aside === null || !aside.hasModel || modelId === undefined ? null : selectWith(aside, modelId)
   return {
-    patienceMs: isPatient === true ? defaults.recall.patientMs : undefined,
     quick: (ask, signal) => memories.quick(ask, selectorOf(ask) !== null, signal, isPatient),
     choose: (ask, signal) => memories.choose(ask, selectorOf(ask), signal),
   }

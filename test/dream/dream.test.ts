@@ -385,7 +385,7 @@ describe('a consolidation', () => {
     expect(at.events).toContainEqual(
       expect.objectContaining({
         code: 'dream-done',
-        message: expect.stringMatching(/pal consolidate --undo --scope user takes it back/u) as string,
+        message: expect.stringMatching(/pal dream --undo --scope user takes it back/u) as string,
       }),
     )
     at.clock.ahead += hour

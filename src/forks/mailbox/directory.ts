@@ -9,7 +9,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
 import { attempt, readAt, systemCode, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
-import type { ProcessIdentity, Processes } from '../../disk/processes.ts'
+import { ownerState, type ProcessIdentity, type Processes } from '../../disk/processes.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -88,7 +88,9 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
       for (const name of listed.names) {
         const read = await cardIn(ports, join(root, name, cardName))
         if (!read.ok) failures.push(read.failure)
-        else if (read.card !== null && (await isAlive(processes, read.card))) cards.push(read.card)
+        // A card of another host cannot be judged and is no name here.
+        else if (read.card !== null && (await ownerState(processes, read.card)) === 'running')
+          cards.push(read.card)
       }
       return { cards, failures }
     },
@@ -138,12 +140,4 @@ async function cardIn(
       await file.close()
     }
   })
-}
-
-/** A card of another host cannot be judged and is no name here. */
-async function isAlive(processes: Processes, card: WholeCard): Promise<boolean> {
-  const self = await processes.self()
-  if (card.host !== self.host || (card.boot !== null && card.boot !== self.boot)) return false
-  const running = await processes.look(card.pid)
-  return running !== null && (card.start === null || running.start === null || card.start === running.start)
 }

@@ -7,7 +7,7 @@ import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { Embedder } from './score-mix.ts'
-import { MemoryRecall, type RecallAsk, type RecallOutcome, type Selection } from './recall.ts'
+import { MemoryRecall, type RecallQuery, type RecallOutcome, type Selection } from './recall.ts'
 
 let folder: string
 let place: MemoryPlace
@@ -25,7 +25,7 @@ async function recallOf(planted: readonly Planted[], embedder?: Embedder): Promi
   const pause = (): Promise<void> => Promise.resolve()
   return new MemoryRecall({ fs: machineFileSystem, places: [place], now: () => now, pause, embedder })
 }
-const ask = (message: string, more: Partial<RecallAsk> = {}): RecallAsk => ({
+const ask = (message: string, more: Partial<RecallQuery> = {}): RecallQuery => ({
   message,
   earlier: [],
   surfaced: new Set(),

@@ -11,7 +11,7 @@ import { MemoryIndex, type IndexedMemory } from './memory-index.ts'
 import { manifestLine, recalledText, type Chosen } from './recall-text.ts'
 import { countWords } from './lexicon/terms.ts'
 
-export interface RecallAsk {
+export interface RecallQuery {
   /** What the user has just said. */
   readonly message: string
   /** What the user said before, newest first. */
@@ -74,7 +74,7 @@ export class MemoryRecall {
    * many files would have to be read first, unless somebody waits for it.
    */
   async quick(
-    ask: RecallAsk,
+    ask: RecallQuery,
     hasSelector: boolean,
     signal: AbortSignal,
     isPatient = false,
@@ -95,7 +95,7 @@ export class MemoryRecall {
   }
 
   /** The choice beside the request. */
-  async choose(ask: RecallAsk, selector: Selector | null, signal: AbortSignal): Promise<RecallOutcome> {
+  async choose(ask: RecallQuery, selector: Selector | null, signal: AbortSignal): Promise<RecallOutcome> {
     if (!isWorthwhile(ask)) return nothing
     if (!this.index.isWarm) await this.#options.pause(defaults.recall.coldPauseMs, signal)
     const failure = await this.index.refresh(signal)
@@ -115,7 +115,7 @@ export class MemoryRecall {
   }
 
   /** Best first: by words alone, or with vectors where there are any. */
-  async #ordered(ask: RecallAsk, signal: AbortSignal): Promise<readonly RankedFile[]> {
+  async #ordered(ask: RecallQuery, signal: AbortSignal): Promise<readonly RankedFile[]> {
     const ranked = this.#ranked(ask)
     const { embedder } = this.#options
     if (embedder === undefined) return ranked
@@ -139,7 +139,7 @@ export class MemoryRecall {
   }
 
   async #near(
-    ask: RecallAsk,
+    ask: RecallQuery,
     embedder: Embedder,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, number> | null> {
@@ -161,7 +161,7 @@ export class MemoryRecall {
     )
   }
 
-  #ranked(ask: RecallAsk): readonly RankedFile[] {
+  #ranked(ask: RecallQuery): readonly RankedFile[] {
     const { manifestFiles } = defaults.recall
     const now = this.#options.now()
     return this.index
@@ -179,7 +179,7 @@ export class MemoryRecall {
   }
 
   /** All of them while they fit; else the best by rank with every correction of the user, and the newest. */
-  #manifest(ask: RecallAsk, ranked: readonly RankedFile[]): readonly IndexedMemory[] {
+  #manifest(ask: RecallQuery, ranked: readonly RankedFile[]): readonly IndexedMemory[] {
     const { manifestFiles, rankedFiles } = defaults.recall
     const all = this.index.all().filter((one) => this.#isCandidate(one, ask))
     const rank = new Map(ranked.map(({ id }, at) => [id, at]))
@@ -200,7 +200,7 @@ export class MemoryRecall {
     ].slice(0, manifestFiles)
   }
 
-  #isCandidate(one: IndexedMemory, ask: RecallAsk): boolean {
+  #isCandidate(one: IndexedMemory, ask: RecallQuery): boolean {
     const { name, path, memory } = one
     if (memory.standing !== 'open' || ask.surfaced.has(name) || ask.read.has(path)) return false
     if (this.index.isSuperseded(one)) return false
@@ -228,13 +228,13 @@ const nothing: RecallOutcome = { recalled: null, problem: null }
 const problem = (why: string): RecallOutcome => ({ recalled: null, problem: why })
 
 /** One word asks for nothing in particular, and there is an end to what a view should hold of memories. */
-export function isWorthwhile({ message, visibleBytes }: RecallAsk): boolean {
+export function isWorthwhile({ message, visibleBytes }: RecallQuery): boolean {
   const { leastWords, visibleBytes: most } = defaults.recall
   return visibleBytes < most && countWords(message, leastWords) >= leastWords
 }
 
 /** The user's words, newest message first, up to a number of them. */
-export function queryOf({ message, earlier }: RecallAsk): string {
+export function queryOf({ message, earlier }: RecallQuery): string {
   const { queryWords } = defaults.recall
   const words = [message, ...earlier].join('\n').split(/(?<=\s)/u)
   // Scripts without spaces have no words to count here; their characters stand for them.

@@ -16,7 +16,7 @@ import {
   type DiskResult,
   type FileSystem,
 } from '../../disk/fs.ts'
-import type { Processes } from '../../disk/processes.ts'
+import { ownerState, type Processes } from '../../disk/processes.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -141,14 +141,12 @@ export async function readJobs(
 ): Promise<DiskResult<{ readonly rows: readonly JobRow[] }>> {
   return attempt(`reading ${path}`, async () => {
     const told = await toldIn(fs, path)
-    const self = await processes.self()
-    // What another machine runs cannot be seen from here, and nothing outlives a start of the machine.
-    if (told === null || told.by.host !== self.host || told.by.boot !== self.boot) return { rows: [] }
-    const lives = async ({ pid, start }: Pick<typeof self, 'pid' | 'start'>): Promise<boolean> => {
-      const found = await processes.look(pid)
-      return found !== null && (start === null || found.start === null || found.start === start)
-    }
-    const orphaned = !(await lives(told.by))
+    const owner = told === null ? 'elsewhere' : await ownerState(processes, told.by)
+    // What another machine runs cannot be seen from here.
+    if (told === null || owner === 'elsewhere') return { rows: [] }
+    const lives = async (job: { readonly pid: number; readonly start: string | null }): Promise<boolean> =>
+      (await ownerState(processes, { ...told.by, ...job })) === 'running'
+    const orphaned = owner === 'gone'
     const rows: JobRow[] = []
     for (const { start, ...job } of told.jobs) {
       const row = { ...job, end: job.end, looked: job.looked }

@@ -8,7 +8,7 @@
 // counts as ended badly at once; a body that cannot be read, after a while.
 import { join } from 'node:path'
 import { attempt, type DiskResult, type OpenFile } from '../../../disk/fs.ts'
-import type { ProcessIdentity } from '../../../disk/processes.ts'
+import { ownerState, type ProcessIdentity } from '../../../disk/processes.ts'
 import { removeIfThere } from '../../../disk/replace.ts'
 import { writeUnder } from '../../../disk/under-root.ts'
 import { readBytes } from '../../../memory/files.ts'
@@ -137,10 +137,5 @@ async function isHeld(keeper: Keeper, state: State): Promise<boolean> {
   if (state.kind === 'free') return false
   if (state.kind === 'unreadable')
     return Math.abs(keeper.clock.now() - state.modifiedMs) <= defaults.dream.unreadableMs
-  const { host, pid, start, boot } = state.body
-  const self = await keeper.processes.self()
-  if (host !== self.host) return true
-  if (boot !== null && self.boot !== null && boot !== self.boot) return false
-  const running = await keeper.processes.look(pid)
-  return running !== null && (start === null || running.start === null || start === running.start)
+  return (await ownerState(keeper.processes, state.body)) !== 'gone'
 }
