@@ -10,7 +10,7 @@ import { loadIndex } from '../src/memory/keeping/index-keeping.ts'
 import { openKeeper, type Keeper } from '../src/memory/keeping/keeper.ts'
 import { ledgerFile } from '../src/memory/keeping/ledger.ts'
 import { lineOf } from '../src/memory/keeping/records.ts'
-import { from, keeperOptions, memoryText, placeIn } from '../test/memory/scene.ts'
+import { from, keeperOptions, memoryText, placeIn } from '../test/memory/memories.ts'
 
 const at = process.argv.indexOf('--memories')
 const count = at === -1 ? 10_000 : Number(process.argv[at + 1])

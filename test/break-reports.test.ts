@@ -5,9 +5,9 @@ import { createBreakDetector } from '../src/request/break-detector.ts'
 import { answered, said } from '../src/testing/builders.ts'
 import type { Edit, Fact } from '../src/transcript/fact.ts'
 import type { Seq } from '../src/transcript/ids.ts'
-import { createScene, instructions, rates, section, tool, type Sent } from './break-scene.ts'
+import { createRequests, instructions, rates, section, tool, type Sent } from './break-requests.ts'
 
-type Scene = ReturnType<typeof createScene>
+type Scene = ReturnType<typeof createRequests>
 const minute = 60_000
 
 /** Three rounds, each asked for; nothing may have been reported. */
@@ -49,7 +49,7 @@ function expectExact(before: Sent, after: Sent): void {
 
 describe('a break report names', () => {
   it('[X1] a tool whose description changed, and loses everything', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { last } = await warm(scene)
     scene.write(instruct({ tools: [instructions.tools[0]!, tool('Bash', 'another text')] }))
     const sent = await scene.send()
@@ -59,7 +59,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] tools that came, went and changed their order', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     await warm(scene)
     const bash = instructions.tools[1]
     scene.write(instruct({ tools: [bash!, tool('Grep', 'searches')] }))
@@ -73,7 +73,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] the side of the system text that changed, by its size; what stands before it is still read', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { last } = await warm(scene)
     const [fixed, dynamic] = instructions.sections
     scene.write(instruct({ sections: [fixed!, section('dynamic', `${dynamic!.text}and more`)] }))
@@ -89,7 +89,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] the model, from and to', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { last } = await warm(scene)
     const sent = await scene.send({ model: 'claude-opus-4-8' })
     expect(sent.found?.causes).toEqual([
@@ -100,7 +100,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] effort and thinking, which lose the messages alone', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { last } = await warm(scene)
     const effort = await scene.send({ effort: 'low' })
     expect(effort.found?.causes).toEqual([{ kind: 'effort', before: '', after: 'low' }])
@@ -112,7 +112,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] the first message that differs, with its entry, its block and both texts', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { results, last } = await warm(scene)
     const place = results[1]!
     scene.write(edited({ kind: 'stub', at: { seq: place, block: 0 }, text: '[cleared]', ref: 'r' }))
@@ -132,7 +132,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] messages that are gone after a rewind', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { results } = await warm(scene)
     scene.write({ type: 'rewind', to: results[0]! })
     scene.write(said('go on otherwise'))
@@ -140,7 +140,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] the first image, and more blocks at once than the provider looks back over', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { last } = await warm(scene)
     const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } as const
     scene.write(said([{ type: 'image', source }]))
@@ -156,7 +156,7 @@ describe('a break report names', () => {
       ['5m', 4, 6],
       ['1h', 59, 61],
     ] as const) {
-      const scene = createScene()
+      const scene = createRequests()
       await scene.send({ lifetime })
       scene.round(4000)
       const first = await scene.send({ lifetime })
@@ -171,7 +171,7 @@ describe('a break report names', () => {
   })
 
   it('[X2] the server when nothing of ours changed, also when it lost a write that was never read', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const first = await scene.send()
     expect(first.usage.cacheRead).toBe(0)
     scene.forget()
@@ -181,7 +181,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] no message that stood behind the mark, since it was never cached', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { results, last } = await warm(scene)
     scene.write(said('sum this up', 'injected'))
     await scene.send({ breakpointAt: last.composed.lastBreakpoint! }, 'summary')
@@ -198,7 +198,7 @@ describe('a break report names', () => {
   })
 
   it('[X1] every change at once', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     await warm(scene)
     scene.write(instruct({ tools: [tool('Read', 'reads')], sections: [section('static', 'short')] }))
     scene.clock.advance(6 * minute)
@@ -224,7 +224,7 @@ describe('a break report names', () => {
 
 describe('nothing is reported', () => {
   it('[X3] after a compaction, which empties the baseline', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { results } = await warm(scene)
     const range = { from: results[0]!, to: results[2]! }
     scene.write(edited({ kind: 'drop', from: (range.from - 1) as Seq, to: range.to }))
@@ -233,7 +233,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X3] for a request that was under way when the baseline was emptied', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { composed, usage } = (await warm(scene)).last
     const pending = scene.detector.before('main', composed, scene.clock.now())
     scene.detector.reset('main')
@@ -243,7 +243,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X4] for an announced fall, once', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { results } = await warm(scene)
     const stub = (place: Seq): Fact =>
       edited({ kind: 'stub', at: { seq: place, block: 0 }, text: '[cleared]', ref: 'r' })
@@ -255,7 +255,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X4] but a fall far above what was announced is', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     await warm(scene)
     scene.detector.announce(3000, 'a result cleared')
     scene.write(instruct({ tools: [] }))
@@ -267,7 +267,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X4] for two edits before one request, the later of which reaches less far', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { results } = await warm(scene)
     const stub = (place: Seq): Fact =>
       edited({ kind: 'stub', at: { seq: place, block: 0 }, text: '[cleared]', ref: 'r' })
@@ -279,7 +279,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X10] for an answer that does not say what was read, and the next is held against the one before it', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { composed, usage } = (await warm(scene)).last
     const pending = scene.detector.before('main', composed, scene.clock.now())
     const silent = { input: 0, cacheRead: 0, cacheWrite: 0, output: 3 }
@@ -289,7 +289,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X5] for results the server was told to leave out', async () => {
-    const scene = createScene({ cacheEdits: true })
+    const scene = createRequests({ cacheEdits: true })
     await scene.send()
     for (let count = 0; count < 3; count++) scene.round(4000)
     const before = await scene.send()
@@ -302,7 +302,7 @@ describe('nothing is reported', () => {
   })
 
   it('[X6] for another source; a summary on the shared prefix has the main thread’s baseline', async () => {
-    const scene = createScene()
+    const scene = createRequests()
     const { last } = await warm(scene)
     scene.write(said('sum this up', 'injected'))
     const breakpointAt = last.composed.lastBreakpoint!
@@ -321,7 +321,7 @@ describe('nothing is reported', () => {
 
 describe('a fall', () => {
   it('[X8] is a break only above 2,000 tokens and 5 % of what should have been read', async () => {
-    const { composed } = await createScene().send()
+    const { composed } = await createRequests().send()
     const fall = (expected: number, read: number) => {
       const detector = createBreakDetector()
       const usage = { input: 0, cacheRead: 0, cacheWrite: expected, output: 0 }
@@ -337,7 +337,7 @@ describe('a fall', () => {
   })
 
   it('[X8] costs what was written again, and the rest as fresh input', async () => {
-    const { composed } = await createScene().send()
+    const { composed } = await createRequests().send()
     const detector = createBreakDetector()
     const usage = { input: 0, cacheRead: 0, cacheWrite: 10_000, output: 0 }
     detector.after(detector.before('main', composed, 0), { usage })
@@ -350,7 +350,7 @@ describe('a fall', () => {
   })
 
   it('[X9] is remembered for the newest sources only', async () => {
-    const { composed } = await createScene().send()
+    const { composed } = await createRequests().send()
     const detector = createBreakDetector()
     const usage = { input: 0, cacheRead: 0, cacheWrite: 10_000, output: 0 }
     const read = (source: string) => detector.after(detector.before(source, composed, 0), { usage })

@@ -19,8 +19,7 @@ const firstCells = (text: string): string[] =>
 const stillToDo: Readonly<Record<string, readonly string[]>> = {
   talk: ['engine', 'forks', 'lab', 'simulator'],
   scene: ['compaction', 'engine', 'forks', 'index', 'lab', 'simulator', 'testing', 'tools'],
-  desk: ['cli', 'lab'],
-  office: ['cli'],
+  desk: ['lab'],
   door: ['tools'],
   told: ['cli', 'compaction', 'engine', 'forks', 'memory', 'preset', 'simulator', 'stores', 'tools'],
   board: ['cli', 'forks', 'preset', 'tools'],

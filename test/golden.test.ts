@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text, type ScriptStep } from '../src/simulator/index.ts'
 import { snipTool } from '../src/tools/snip.ts'
-import { smallModel } from './compaction/desk.ts'
-import { refusals } from './e2e/desk.ts'
+import { smallModel } from './compaction/sessions.ts'
+import { refusals } from './e2e/simulated.ts'
 import { factLines, requestText } from './golden/print.ts'
-import { lines, minute } from './layers/scene.ts'
+import { lines, minute } from './layers/scribe.ts'
 import { stage, toolOf, type Stage } from './layers/stage.ts'
 
 const folder = join(import.meta.dirname, 'golden')

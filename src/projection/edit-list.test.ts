@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { budget, lines, minute, Scribe } from '../../test/layers/scene.ts'
+import { budget, lines, minute, Scribe } from '../../test/layers/scribe.ts'
 import { editsOf } from './edit-list.ts'
 import { microcompact } from './layers/index.ts'
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { defaults } from '../../src/settings/defaults.ts'
-import { factsOf, ofType, turn, words } from '../e2e/desk.ts'
+import { factsOf, ofType, turn, words } from '../e2e/simulated.ts'
 import { askPhrase, recentCalls } from '../../src/forks/agents/progress.ts'
-import { agent, bodiesOf, keeper, opened, refusedOf, replies, stage, type Part } from './desk.ts'
+import { agent, bodiesOf, keeper, opened, refusedOf, replies, stage, type Part } from './simulated-agents.ts'
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1
 

@@ -10,8 +10,8 @@ import { slugOf } from '../../src/preset/project.ts'
 import { call, createSimulator, ruleModel } from '../../src/simulator/index.ts'
 import { inMemoryStore } from '../../src/stores/index.ts'
 import { readJobs } from '../../src/tools/shell/job-board.ts'
-import { factsOf, later, ofType, turn } from '../e2e/desk.ts'
-import { opened, stage, type Stage } from './desk.ts'
+import { factsOf, later, ofType, turn } from '../e2e/simulated.ts'
+import { opened, stage, type Stage } from './simulated-agents.ts'
 
 const filesOf = ({ home, project }: Pick<Stage, 'home' | 'project'>): string =>
   join(home, 'projects', slugOf(project), 'session-files')

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { call, text } from '../../src/simulator/index.ts'
-import { factsOf, ofType, turn, words } from '../e2e/desk.ts'
-import { agent, refusedOf, replies, stage, taskOf, type Stage } from './desk.ts'
+import { factsOf, ofType, turn, words } from '../e2e/simulated.ts'
+import { agent, refusedOf, replies, stage, taskOf, type Stage } from './simulated-agents.ts'
 
 const rounds = 64
 const window = 30_000

@@ -3,8 +3,17 @@ import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { WireBlock } from '../../src/model/wire.ts'
 import { call } from '../../src/simulator/index.ts'
-import { factsOf, ofType, turn } from '../e2e/desk.ts'
-import { agent, bodiesOf, opened, refusedOf, replies, repository, stage, type Stage } from './desk.ts'
+import { factsOf, ofType, turn } from '../e2e/simulated.ts'
+import {
+  agent,
+  bodiesOf,
+  opened,
+  refusedOf,
+  replies,
+  repository,
+  stage,
+  type Stage,
+} from './simulated-agents.ts'
 
 const send = (to: string, message: string, more: Readonly<Record<string, unknown>> = {}): WireBlock =>
   call('SendMessage', { to, message, summary: message.slice(0, 40), ...more })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { gitIn, mergeBranch } from '../../src/forks/agents/index.ts'
 import type { PresetOptions } from '../../src/preset.ts'
 import { call } from '../../src/simulator/index.ts'
-import { factsOf, ofType, turn } from '../e2e/desk.ts'
+import { factsOf, ofType, turn } from '../e2e/simulated.ts'
 import {
   agent,
   bodiesOf,
@@ -17,7 +17,7 @@ import {
   repository,
   stage,
   type Part,
-} from './desk.ts'
+} from './simulated-agents.ts'
 
 const own = gitIn({ PATH: process.env['PATH'] ?? '' }, [])
 const lines = (count: number): string => Array.from({ length: count }, (_, at) => `line ${at}`).join('\n')

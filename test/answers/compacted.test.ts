@@ -7,7 +7,7 @@ import { standardLayers } from '../../src/projection/layers/index.ts'
 import { jobOf } from '../../src/simulator/answers/rule-model.ts'
 import { answered, said } from '../../src/testing/builders.ts'
 import { seq } from '../../src/transcript/ids.ts'
-import { reopened, work } from '../compaction/desk.ts'
+import { reopened, work } from '../compaction/sessions.ts'
 import * as prompts from './prompts.ts'
 import { request, user } from './tool-loop.ts'
 

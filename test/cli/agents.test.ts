@@ -3,19 +3,22 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSimulator } from '../../src/simulator/index.ts'
-import { agent, bodiesOf, cast, git, replies, repository, type Part } from '../agents/desk.ts'
+import { agent, bodiesOf, cast, git, replies, repository, type Part } from '../agents/simulated-agents.ts'
 import { call, text } from '../../src/simulator/index.ts'
-import { later } from '../e2e/desk.ts'
-import { desk, until, type Desk } from './pal.ts'
+import { later } from '../e2e/simulated.ts'
+import { openWorkspace, until, type Workspace } from './pal.ts'
 
 async function scene(parts: readonly Part[]) {
   const simulator = createSimulator({ answerer: cast(parts), log: { bodies: 1000 } })
   const { url } = await simulator.start()
   later(() => simulator.stop())
-  return { simulator, at: await desk({ ANTHROPIC_BASE_URL: url, PALIMPSEST_MODEL: 'claude-sonnet-4-6' }) }
+  return {
+    simulator,
+    at: await openWorkspace({ ANTHROPIC_BASE_URL: url, PALIMPSEST_MODEL: 'claude-sonnet-4-6' }),
+  }
 }
 
-async function declare({ project }: Desk, name: string, front: string, prompt: string): Promise<void> {
+async function declare({ project }: Workspace, name: string, front: string, prompt: string): Promise<void> {
   await mkdir(join(project, '.palimpsest', 'agents'), { recursive: true })
   await writeFile(join(project, '.palimpsest', 'agents', `${name}.md`), `---\n${front}\n---\n${prompt}\n`)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { WireRequest } from '../../src/model/wire.ts'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server } from './pal.ts'
+import { openWorkspace, server } from './pal.ts'
 
 const model = 'claude-sonnet-4-6'
 const files = Array.from({ length: 12 }, (_, index) => `part-${index}.txt`)
@@ -13,7 +13,7 @@ const files = Array.from({ length: 12 }, (_, index) => `part-${index}.txt`)
 async function deletionsWith(capabilities: Readonly<Record<string, boolean>> | null) {
   const steps = [...files.map((file) => [call('Read', { file_path: file })]), 'read them all', 'and on']
   const { access, simulator } = await server(steps, { capabilities: { cacheEdits: true } })
-  const { pal, project, state } = await desk(access)
+  const { pal, project, state } = await openWorkspace(access)
   for (const file of files)
     await writeFile(
       join(project, file),

@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server, until } from './pal.ts'
+import { openWorkspace, server, until } from './pal.ts'
 
 /** Three turns of some size, so that there is something to put away. */
 async function talked() {
   const { access, simulator } = await server(Array.from({ length: 8 }, () => 'word '.repeat(9000)))
-  const at = await desk({ ...access, PALIMPSEST_WINDOW: '200000' })
+  const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '200000' })
   await at.pal(['-p', 'build the parser'])
   for (const wish of ['now the printer', 'now the tests']) await at.pal(['-p', '--continue', wish])
   const json = async (...words: string[]) =>
@@ -49,7 +49,7 @@ describe('changing what is shown', () => {
 
   it('[G29] a session that another process writes is left alone', async () => {
     const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })]])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const { child, ended } = await at.start(['-p', '--allow', 'Bash', 'sleep'])
     await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
     expect((await at.pal(['compact'])).code).toBe(4)

@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { desk, server } from './pal.ts'
+import { openWorkspace, server } from './pal.ts'
 
 /** Three turns of some size, so that there is something to put away. */
 async function talked() {
@@ -10,7 +10,7 @@ async function talked() {
     (_, n) => `We decided to use option ${n} because it is smaller. ${'word '.repeat(9000)}`,
   )
   const { access, simulator } = await server(answers)
-  const at = await desk({ ...access, PALIMPSEST_WINDOW: '200000' })
+  const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '200000' })
   await at.pal(['-p', 'build the parser'])
   for (const wish of ['now the printer', 'now the tests']) await at.pal(['-p', '--continue', wish])
   const json = async (...words: string[]) =>

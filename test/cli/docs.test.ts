@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { keys } from '../../src/settings/schema.ts'
 import { safeTools } from '../../src/tools/permission/index.ts'
-import { desk } from './pal.ts'
+import { openWorkspace } from './pal.ts'
 
 const page = (name: string) => readFile(join(import.meta.dirname, '..', '..', 'docs', name), 'utf8')
 
@@ -17,7 +17,7 @@ describe('the pages', () => {
 
   it('[G22] name every command, every option of -p and the safe tools', async () => {
     const text = await page('cli.md')
-    const { pal } = await desk()
+    const { pal } = await openWorkspace()
     const listed = /Commands:\n([\s\S]*?)\n\n/.exec((await pal(['--help'])).out)?.[1] ?? ''
     const commands = [...listed.matchAll(/^ {2}([a-z]+)/gm)]
     expect(commands.length).toBeGreaterThan(8)

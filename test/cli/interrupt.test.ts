@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, type ScriptStep } from '../../src/simulator/index.ts'
-import { desk, linesOf, server, until, type Desk } from './pal.ts'
+import { openWorkspace, linesOf, server, until, type Workspace } from './pal.ts'
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -15,7 +15,7 @@ const isAlive = (pid: number): boolean => {
 
 /** Starts a prompt and interrupts it when its output shows that it is in the middle. */
 async function interrupted(
-  { start }: Desk,
+  { start }: Workspace,
   words: readonly string[],
   isThere: (out: string) => boolean | Promise<boolean>,
 ) {
@@ -31,7 +31,7 @@ describe('Ctrl-C', () => {
   it('[G8] in the middle of a stream ends the turn, keeps what came, and the session goes on', async () => {
     const long = 'word '.repeat(400)
     const { access, simulator } = await server([long, 'went on'], { eventDelayMs: 20 })
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const { ended } = await interrupted(at, ['talk'], (out) => out.split('text-delta').length > 3)
     const { code, out } = await ended
     expect(code).toBe(130)
@@ -50,7 +50,7 @@ describe('Ctrl-C', () => {
   it('[G8] in the middle of a tool stops what the tool started, and the session goes on', async () => {
     const { access, simulator } = await server([sleeper, 'went on'])
     // In the sandbox its number would be another.
-    const at = await desk({ ...access, PALIMPSEST_SANDBOX: 'off' })
+    const at = await openWorkspace({ ...access, PALIMPSEST_SANDBOX: 'off' })
     const file = join(at.project, 'pid.txt')
     const isRunning = async () => existsSync(file) && (await readFile(file, 'utf8')).trim() !== ''
     const { ended } = await interrupted(at, ['--allow', 'Bash', 'sleep'], isRunning)
@@ -67,7 +67,7 @@ describe('Ctrl-C', () => {
     ]
     const { access } = await server([stubborn, 'went on'])
     // In a sandbox nothing can refuse to end, and the second one would come too late to matter.
-    const at = await desk({ ...access, PALIMPSEST_SANDBOX: 'off' })
+    const at = await openWorkspace({ ...access, PALIMPSEST_SANDBOX: 'off' })
     const file = join(at.project, 'pid.txt')
     const { child, ended } = await interrupted(at, ['--allow', 'Bash', 'sleep'], () => existsSync(file))
     await until(() => child.stderr === null || child.stderr.readableFlowing === true, 'the stream to flow')
@@ -79,7 +79,7 @@ describe('Ctrl-C', () => {
 
   it('[G8] a reader that stops reading ends the turn, and the session goes on', async () => {
     const { access } = await server(['word '.repeat(400), 'went on'], { eventDelayMs: 10 })
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const { child, ended } = await at.start(['-p', '--output-format', 'stream-json', 'talk'])
     child.stdout?.on('data', (text: string) => text.includes('text-delta') && child.stdout?.destroy())
     expect((await ended).code).toBe(130)
@@ -90,7 +90,7 @@ describe('Ctrl-C', () => {
 
   it('[G9] a session that another process writes is not touched, and can be forked from', async () => {
     const { access } = await server([sleeper, 'forked'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const file = join(at.project, 'pid.txt')
     const { child, ended } = await at.start(['-p', '--allow', 'Bash', 'sleep'])
     await until(() => existsSync(file), 'the command to run')

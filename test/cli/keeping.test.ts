@@ -1,12 +1,12 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { desk, server } from './pal.ts'
+import { openWorkspace, server } from './pal.ts'
 
 describe('pal import', () => {
   it('[TE11] makes a session of another program one of ours: its words go on, its bill and its secrets stay behind', async () => {
     const { access, simulator } = await server(['gone on'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const secret = `sk-ant-api03-${'a1B2'.repeat(20)}`
     const base = { sessionId: 's', cwd: '/elsewhere', version: '2', isSidechain: false }
     const usage = {
@@ -70,7 +70,7 @@ describe('pal import', () => {
 
 describe('pal config', () => {
   it('[TE12] shows what is in force and who set it, sets and unsets, and keeps the rest of the file', async () => {
-    const at = await desk({ PALIMPSEST_WINDOW: '150000' })
+    const at = await openWorkspace({ PALIMPSEST_WINDOW: '150000' })
     await mkdir(at.state, { recursive: true })
     const file = join(at.state, 'settings.json')
     await writeFile(file, JSON.stringify({ effort: 'high', unknownToUs: { a: 1 } }))

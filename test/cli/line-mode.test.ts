@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { desk, server, until, type Running } from './pal.ts'
+import { openWorkspace, server, until, type Running } from './pal.ts'
 
 interface Body {
   readonly messages: readonly { readonly content: readonly { readonly text?: string }[] }[]
@@ -29,7 +29,7 @@ describe('pal alone, from a pipe', () => {
       'three',
       'four',
     ])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     const { code, out, err } = await pal([], { input: 'first\n\nsecond\\\nline\n//path is what?\n' })
     expect({ code, out }).toEqual({ code: 0, out: 'looking\none\ntwo\nthree\n' })
     expect(err).toContain('line by line')
@@ -46,7 +46,7 @@ describe('pal alone, from a pipe', () => {
     const { access, simulator } = await server(['one', 'two'], {
       faults: [{ at: ({ number }) => number === 2, fault }],
     })
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     const { code, out } = await pal([], { input: 'a\nb\nc\n' })
     expect({ code, out }).toEqual({ code: 1, out: 'one\ntwo\n' })
     expect((await pal([], { input: '/nothing\n/undo x\n' })).code).toBe(2)
@@ -57,7 +57,7 @@ describe('pal alone, from a pipe', () => {
 
   it('[G30] its commands look at the session and change what it shows', async () => {
     const { access, simulator } = await server(Array.from({ length: 6 }, () => 'word '.repeat(9000)))
-    const { pal } = await desk({ ...access, PALIMPSEST_WINDOW: '200000' })
+    const { pal } = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '200000' })
     const { code, out } = await pal([], {
       input:
         '/help\none\ntwo\nthree\n/context\n/cost\n/compact keep names\n/edits\n/model claude-opus-4-6\nfour\n/quit\nfive\n',
@@ -73,19 +73,19 @@ describe('pal alone, from a pipe', () => {
   })
 
   it('[G30] without a key says so, and refuses what is not allowed with the way to allow it', async () => {
-    const { pal } = await desk()
+    const { pal } = await openWorkspace()
     const scripted = await pal([], { input: 'hi\n' })
     expect(scripted.code).toBe(0)
     expect(scripted.err).toContain('no key and no base URL: a scripted model answers')
     const { access, simulator } = await server([[call('Bash', { command: 'touch made.txt' })], 'well'])
-    expect((await (await desk(access)).pal([], { input: 'list\n' })).code).toBe(0)
+    expect((await (await openWorkspace(access)).pal([], { input: 'list\n' })).code).toBe(0)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain("--allow 'Bash(touch made.txt)'")
     expect((await pal([])).code).toBe(0)
   })
 
   it('[PM16] /permissions shows the rules with who gave them and sets the mode, bypass apart', async () => {
     const { access } = await server([[call('Write', { file_path: 'a.txt', content: 'x' })], 'well'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const { out, err } = await at.pal(['--allow', 'Write', '--deny', 'Bash(rm *)'], {
       input: '/permissions\n/permissions bypass\n/permissions plan\nwrite\n',
     })
@@ -99,7 +99,7 @@ describe('pal alone, from a pipe', () => {
 
   it('[G31] Ctrl-C stops the turn and the script, and the session goes on', async () => {
     const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })], 'went on'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const running = await at.start(['--allow', 'Bash'], { input: 'sleep\nnever\n' })
     await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
     running.child.kill('SIGINT')
@@ -119,7 +119,7 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
       [call('Bash', { command: 'echo > here.txt; while [ ! -e go.txt ]; do sleep 0.1; done' })],
       'did both',
     ])
-    const at = await desk({ ...access, ...alone })
+    const at = await openWorkspace({ ...access, ...alone })
     const running = await at.start(['--lines', '--allow', 'Bash'], { isOpen: true, inTerminal: true })
     const seen = shown(running)
     await until(() => seen().includes('> '), 'the prompt')
@@ -137,7 +137,7 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
 
   it('[G31] Ctrl-C stops the turn, a line goes on, and Ctrl-C at rest leaves', async () => {
     const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })], 'went on'])
-    const at = await desk({ ...access, ...alone })
+    const at = await openWorkspace({ ...access, ...alone })
     const running = await at.start(['--lines', '--allow', 'Bash'], { isOpen: true, inTerminal: true })
     const seen = shown(running)
     await until(() => seen().includes('> '), 'the prompt')
@@ -163,7 +163,7 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
       write('two.txt'),
       'third',
     ])
-    const at = await desk({ ...access, ...alone })
+    const at = await openWorkspace({ ...access, ...alone })
     const running = await at.start(['--lines'], { isOpen: true, inTerminal: true })
     const seen = shown(running)
     const said = (words: string) => running.child.stdin?.write(`${words}\n`)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server, until } from './pal.ts'
+import { openWorkspace, server, until } from './pal.ts'
 
 async function talked() {
   const { access, simulator } = await server([
@@ -11,7 +11,7 @@ async function talked() {
     'It says hello.',
     'Bye.',
   ])
-  const at = await desk(access)
+  const at = await openWorkspace(access)
   await writeFile(join(at.project, 'notes.txt'), 'hello\n'.repeat(200))
   await at.pal(['-p', 'read the notes'])
   await at.pal(['-p', '--continue', 'good bye'])
@@ -86,7 +86,7 @@ describe('looking at sessions', () => {
     expect(others).toEqual([])
     expect(only?.words).toBe('read the notes')
     expect((await pal(['sessions'])).out).toContain(only?.session)
-    expect((await (await desk()).pal(['sessions'])).out).toContain('no session in this project yet')
+    expect((await (await openWorkspace()).pal(['sessions'])).out).toContain('no session in this project yet')
   })
 
   it('[G15] the doctor finds what is wrong and says how to mend it', async () => {
@@ -114,7 +114,7 @@ describe('looking at sessions', () => {
 
   it('[G16] a key is kept for its owner only, used, and forgotten', async () => {
     const { access } = await server(['fine'], { keys: ['sk-kept'] })
-    const at = await desk({ ANTHROPIC_BASE_URL: access['ANTHROPIC_BASE_URL']! })
+    const at = await openWorkspace({ ANTHROPIC_BASE_URL: access['ANTHROPIC_BASE_URL']! })
     expect((await at.pal(['-p', 'hi'])).code).toBe(1)
     expect((await at.pal(['login'], { input: 'sk-kept\n' })).code).toBe(0)
     const file = join(at.state, 'credentials.json')
@@ -128,7 +128,7 @@ describe('looking at sessions', () => {
 
 describe('playing', () => {
   it('[G17] the demo works offline with a scripted label, every layer acts, and nothing is left behind', async () => {
-    const at = await desk({ TMPDIR: tmpdir() })
+    const at = await openWorkspace({ TMPDIR: tmpdir() })
     const before = (await readdir(tmpdir())).filter((name) => name.startsWith('pal-demo-'))
     const begun = performance.now()
     const { code, out, err } = await at.pal(['demo'])
@@ -146,7 +146,7 @@ describe('playing', () => {
   })
 
   it('[G18] simulate serves a script until it is stopped', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     await writeFile(join(at.project, 'task.txt'), '1. say hello from the script\n')
     const { child, ended } = await at.start(['simulate', '--script', 'task.txt'])
     let url = ''

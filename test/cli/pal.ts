@@ -57,7 +57,7 @@ export interface Running {
   readonly ended: Promise<Ended>
 }
 
-export interface Desk {
+export interface Workspace {
   /** The user's home, the folder of the program in it, and the project. */
   readonly home: string
   readonly state: string
@@ -69,7 +69,7 @@ export interface Desk {
   readonly environment: Readonly<Record<string, string>>
 }
 
-export async function desk(environment: Readonly<Record<string, string>> = {}): Promise<Desk> {
+export async function openWorkspace(environment: Readonly<Record<string, string>> = {}): Promise<Workspace> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'pal-cli-')))
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
   const home = join(folder, 'home')

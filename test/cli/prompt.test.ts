@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { desk, linesOf, server } from './pal.ts'
+import { openWorkspace, linesOf, server } from './pal.ts'
 
 describe('pal -p', () => {
   it('[G2] the answer goes to standard output, and nothing else does', async () => {
@@ -10,7 +10,7 @@ describe('pal -p', () => {
       [text('looking'), call('Glob', { pattern: '*' })],
       'It is fine.',
     ])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     expect(await pal(['-p', 'how', 'is', 'it?'])).toEqual({ code: 0, out: 'It is fine.\n', err: '' })
     const first = simulator.log.requests[0]?.body as { messages: { content: { text: string }[] }[] }
     expect(first.messages[0]?.content[0]?.text).toBe('how is it?')
@@ -18,7 +18,7 @@ describe('pal -p', () => {
 
   it('[G2] json is one object, stream-json a line for each event', async () => {
     const { access } = await server(['one', 'two'])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     const json = await pal(['-p', '--output-format', 'json', 'hi'])
     expect(JSON.parse(json.out)).toMatchObject({
       outcome: 'done',
@@ -36,7 +36,7 @@ describe('pal -p', () => {
 
   it('[G2] what is piped in stands behind the words', async () => {
     const { access, simulator } = await server(['read'])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     await pal(['-p', 'review this'], { input: 'a diff\n' })
     const { messages } = simulator.log.requests[0]!.body as { messages: { content: { text: string }[] }[] }
     expect(messages[0]?.content[0]?.text).toBe('review this\n\na diff\n')
@@ -44,7 +44,7 @@ describe('pal -p', () => {
 
   it('[G26] automatic removal is switched off by a flag, a variable or the settings file', async () => {
     const { access, simulator } = await server(['a', 'b', 'c', 'd'])
-    const { pal, state } = await desk(access)
+    const { pal, state } = await openWorkspace(access)
     await pal(['-p', 'hi'])
     await pal(['-p', '--no-automatic-removal', 'hi'])
     await pal(['-p', 'hi'], { environment: { PALIMPSEST_AUTOMATIC_REMOVAL: 'off' } })
@@ -60,7 +60,7 @@ describe('pal -p', () => {
 
   it('[G3] after -- everything is text, and a command name after -p too (A30)', async () => {
     const { access, simulator } = await server(['a', 'b'])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     expect((await pal(['-p', '--', '--settings=evil.json'])).code).toBe(0)
     expect((await pal(['-p', 'doctor'])).code).toBe(0)
     const said = simulator.log.requests.map(
@@ -71,7 +71,7 @@ describe('pal -p', () => {
 
   it('[G4] --continue, --resume and --fork-session go on where they should', async () => {
     const { access, simulator } = await server(['1', '2', '3', '4'])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     const run = async (...words: string[]) =>
       JSON.parse((await pal(['-p', '--output-format', 'json', ...words])).out) as {
         session: string
@@ -92,7 +92,7 @@ describe('pal -p', () => {
 
   it('[G5] exit codes are honest', async () => {
     const { access } = await server(['fine'], { keys: ['other'] })
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     expect((await pal(['-p', 'hi'])).code).toBe(1)
     expect((await pal(['-p', '--nonsense', 'hi'])).code).toBe(2)
     expect((await pal(['-p'])).code).toBe(2)
@@ -103,13 +103,13 @@ describe('pal -p', () => {
     expect((await pal(['-p', '--max-tokens-total', '10', 'hi'])).code).toBe(3)
     expect((await pal(['-p', '--max-cost', '0.000001', 'hi'])).code).toBe(3)
     expect((await pal(['-p', '--resume', 'no-such-session', 'hi'])).code).toBe(4)
-    expect((await (await desk(access)).pal(['-p', '--continue', 'hi'])).code).toBe(4)
+    expect((await (await openWorkspace(access)).pal(['-p', '--continue', 'hi'])).code).toBe(4)
     expect((await pal(['help'])).code).toBe(0)
   })
 
   it('[G5] a failure says what happened on the error stream, also where the answer is JSON', async () => {
     const { access } = await server(['fine'], { keys: ['other'] })
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     const { out, err } = await pal(['-p', '--output-format', 'json', 'hi'])
     const result = JSON.parse(out) as { outcome: string; failure: { code: string; message: string } }
     expect(result.outcome).toBe('failed')
@@ -118,11 +118,11 @@ describe('pal -p', () => {
 
   it('[G5] a refusal of the provider says who refused and where to look', async () => {
     const locked = await server(['fine'], { keys: ['other'] })
-    expect((await (await desk(locked.access)).pal(['-p', 'hi'])).err).toMatch(
+    expect((await (await openWorkspace(locked.access)).pal(['-p', 'hi'])).err).toMatch(
       /not accept the key: .*pal login/,
     )
     const { access } = await server(['fine'])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     expect((await pal(['-p', '--model', 'nope', 'hi'])).err).toMatch(
       /refuses the request: .*nope.*pal doctor/,
     )
@@ -131,7 +131,7 @@ describe('pal -p', () => {
   it('[G6] only safe tools run unless more are allowed', async () => {
     const write = [call('Write', { file_path: 'made.txt', content: 'x' })]
     const { access, simulator } = await server([write, 'refused', write, 'done', write, 'done'])
-    const { pal, project, state } = await desk(access)
+    const { pal, project, state } = await openWorkspace(access)
     await pal(['-p', 'write it'])
     expect(await readdir(project)).toEqual([])
     expect(JSON.stringify(simulator.log.requests[1]?.body)).toContain('Write was not run')
@@ -145,7 +145,7 @@ describe('pal -p', () => {
   })
 
   it('[G7] without key and base URL it says so and a scripted model answers', async () => {
-    const { pal } = await desk()
+    const { pal } = await openWorkspace()
     const { code, out, err } = await pal(['-p', '--output-format', 'json', 'hi'])
     expect(code).toBe(0)
     expect(err).toContain('no key and no base URL: a scripted model answers')
@@ -155,7 +155,7 @@ describe('pal -p', () => {
   it('[G1] nothing that a terminal acts on comes out, whoever said it', async () => {
     const evil = 'a\u001B]52;c;ZXZpbA==\u0007b\u009B2Jc\rd\u001B[6n'
     const { access } = await server([[call('Read', { file_path: `x\u001B[2J${evil}` })], evil, evil, evil])
-    const { pal, project } = await desk(access)
+    const { pal, project } = await openWorkspace(access)
     await mkdir(join(project, 'src'))
     for (const format of ['text', 'json', 'stream-json']) {
       const { out, err } = await pal(['-p', '--verbose', '--output-format', format, 'hi'])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { findProgram } from '../../src/disk/programs.ts'
-import { desk, server, type Desk } from './pal.ts'
+import { openWorkspace, server, type Workspace } from './pal.ts'
 
 const works = spawnSync('bwrap', ['--ro-bind', '/', '/', 'true']).status === 0
 if (!works) console.warn('bubblewrap does not work here: the tests of the sandbox are left out')
@@ -18,28 +18,28 @@ async function patiently(isSo: () => boolean, what: string): Promise<void> {
   throw new Error(`waited in vain: ${what}`)
 }
 
-const git = ({ project, environment }: Desk, ...words: readonly string[]) =>
+const git = ({ project, environment }: Workspace, ...words: readonly string[]) =>
   spawnSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@x', ...words], {
     cwd: project,
     env: environment,
   })
 
-/** A desk with a repository and temporary files of its own. */
-async function deskWith(access: Record<string, string>): Promise<Desk & { readonly temporary: string }> {
-  const plain = await desk()
+/** A workspace with a repository and temporary files of its own. */
+async function deskWith(access: Record<string, string>): Promise<Workspace & { readonly temporary: string }> {
+  const plain = await openWorkspace()
   const temporary = join(plain.home, 'tmp')
   mkdirSync(temporary)
   const environment = { ...plain.environment, ...access, TMPDIR: temporary }
   const at = { ...plain, environment, temporary }
   git(at, 'init', '-q')
   git(at, 'commit', '-q', '--allow-empty', '-m', 'first')
-  const start: Desk['start'] = (words, options = {}) =>
+  const start: Workspace['start'] = (words, options = {}) =>
     plain.start(words, { ...options, environment: { ...environment, ...options.environment } })
   return { ...at, start, pal: async (words, options) => (await start(words, options)).ended }
 }
 
 /** Starts a prompt and kills it, with no chance to clean up, once a command of it has made this file. */
-async function killedAt(at: Desk, words: readonly string[], isReady: () => boolean): Promise<void> {
+async function killedAt(at: Workspace, words: readonly string[], isReady: () => boolean): Promise<void> {
   const { child, ended } = await at.start(['-p', ...words])
   await patiently(isReady, words.join(' '))
   child.kill('SIGKILL')
@@ -109,7 +109,7 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
 
 describe.skipIf(process.platform !== 'linux')('without a sandbox', () => {
   it('[PM102] the start of a conversation and the doctor say so, and what follows from it', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const bin = join(at.home, 'bin')
     mkdirSync(bin)
     for (const name of ['bash', 'sh', 'git', 'script', 'stty'])

@@ -5,9 +5,9 @@ import { chmod, chown, mkdir, readFile, stat, symlink, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server, until, type Desk } from './pal.ts'
+import { openWorkspace, server, until, type Workspace } from './pal.ts'
 
-const written = async (at: Desk, path: string, text: string): Promise<void> => {
+const written = async (at: Workspace, path: string, text: string): Promise<void> => {
   await mkdir(join(at.project, path, '..'), { recursive: true })
   await writeFile(join(at.project, path), text)
 }
@@ -17,7 +17,7 @@ const bodies = (simulator: Awaited<ReturnType<typeof server>>['simulator']): str
 describe('content that comes after trust', () => {
   it('[PM70] a new .mcp.json starts no server, and is named', async () => {
     const { access } = await server(['one', 'two', 'three'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await at.pal(['trust'])
     const ran = join(at.home, 'ran')
     const mcp = { mcpServers: { planted: { command: 'touch', args: [ran] } } }
@@ -34,14 +34,14 @@ describe('content that comes after trust', () => {
   })
 
   it('[PM70] settings added later allow nothing, and are named', async () => {
-    const made = (at: Desk) => join(at.project, 'made')
+    const made = (at: Workspace) => join(at.project, 'made')
     const { access } = await server([
       [call('Bash', { command: 'touch made' })],
       'done',
       [call('Bash', { command: 'touch made' })],
       'done',
     ])
-    const at = await desk({ ...access, PALIMPSEST_SANDBOX: 'off' })
+    const at = await openWorkspace({ ...access, PALIMPSEST_SANDBOX: 'off' })
     await at.pal(['trust'])
     await written(at, '.palimpsest/settings.json', JSON.stringify({ allow: ['Bash'] }))
     const first = await at.pal(['-p', 'hi'])
@@ -54,7 +54,7 @@ describe('content that comes after trust', () => {
 
   it('[PM70] new instruction files and rules are not told to the model, and are named', async () => {
     const { access, simulator } = await server(['one', 'two', 'three'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await written(at, 'AGENTS.md', 'Speak of herons.')
     await at.pal(['trust'])
     await written(at, 'CLAUDE.md', 'Speak of cormorants.')
@@ -93,7 +93,7 @@ describe('content that comes after trust', () => {
       [call('Read', { file_path: 'sub/a.txt' })],
       'two',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await at.pal(['trust'])
     const outside = join(at.home, 'outside.md')
     await writeFile(outside, 'Speak of rails.')
@@ -138,7 +138,7 @@ describe('content that comes after trust', () => {
 
   it('[PM72] the program in the project that a server names is approved by its content', async () => {
     const { access } = await server(['one', 'two', 'three'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const ran = join(at.home, 'ran')
     await written(at, 'tools/server.sh', '#!/bin/sh\nexit 0\n')
     await chmod(join(at.project, 'tools/server.sh'), 0o755)
@@ -159,7 +159,7 @@ describe('content that comes after trust', () => {
   })
 
   it('[PM72] the question shows which variables of yours go where', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const github = {
       url: 'https://mcp.example/${REGION:-eu}',
       headers: { Authorization: 'Bearer ${GH_TOKEN}' },
@@ -179,7 +179,7 @@ describe('content that comes after trust', () => {
 
   it('[PM73] a folder trusted by its path alone is asked about once more, with the reason', async () => {
     const { access, simulator } = await server(['one', 'two'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await written(at, 'AGENTS.md', 'Speak of herons.')
     await mkdir(at.state)
     await writeFile(join(at.state, 'trusted.json'), JSON.stringify({ folders: [at.project] }))
@@ -196,7 +196,7 @@ describe('content that comes after trust', () => {
 
   it('[PM74] --require-trust ends with a failure and the reason before anything is sent', async () => {
     const { access, simulator } = await server(['one', 'two', 'three'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     expect((await at.pal(['-p', '--require-trust', 'hi'])).code).toBe(0)
     await written(at, 'AGENTS.md', 'Speak of herons.')
     const refused = await at.pal(['-p', '--require-trust', 'hi'])
@@ -211,7 +211,7 @@ describe('content that comes after trust', () => {
 
   it('[PM75] what is kept of approved contents is for its owner only, and counts only with its hash', async () => {
     const { access, simulator } = await server(['one', 'two'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await written(at, 'AGENTS.md', 'Speak of herons.')
     await at.pal(['trust'])
     const { files } = JSON.parse((await at.pal(['trust', '--list', '--json'])).out) as {
@@ -234,7 +234,7 @@ describe('content that comes after trust', () => {
 describe('the folders that everything is kept in', () => {
   it('[PM79] a state folder of another user is refused, and one that others may write to is said', async () => {
     const { access, simulator } = await server(['one', 'two'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await mkdir(at.state)
     await chmod(at.state, 0o777)
     const open = await at.pal(['-p', 'hi'])
@@ -252,7 +252,7 @@ describe('the folders that everything is kept in', () => {
 
   it('[PM79] a memory folder that is refused is said, and one behind a link is judged by where it leads', async () => {
     const { access } = await server(['1', '2', '3', '4', '5'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await symlink('/', join(at.home, 'to-root'))
     await symlink(join(at.home, '..'), join(at.home, 'up'))
     await symlink(at.project, join(at.home, 'fine'))

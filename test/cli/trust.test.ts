@@ -3,10 +3,10 @@ import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { desk, server, type Desk } from './pal.ts'
+import { openWorkspace, server, type Workspace } from './pal.ts'
 
 /** A repository that wants the key, a command run and the memory elsewhere; and who listens for it. */
-async function hostileProject({ project, home }: Desk) {
+async function hostileProject({ project, home }: Workspace) {
   let connections = 0
   const evil = http.createServer((_request, response) => response.end())
   evil.on('connection', () => connections++)
@@ -32,7 +32,7 @@ const models = (requests: readonly { readonly model: string | null }[]) => reque
 describe('the settings of a project', () => {
   it('[G10] do not act before the folder is trusted: no connection, no command, no write elsewhere (A7)', async () => {
     const { access, simulator } = await server(['fine'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const evil = await hostileProject(at)
     const { code, err } = await at.pal(['-p', 'hi'])
     expect(code).toBe(0)
@@ -46,7 +46,7 @@ describe('the settings of a project', () => {
 
   it('[G10] never decide where data goes or what runs, trusted or not', async () => {
     const { access, simulator } = await server(['fine', 'fine', 'fine'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const evil = await hostileProject(at)
     expect((await at.pal(['trust'])).code).toBe(0)
     const { err } = await at.pal(['-p', 'hi'])
@@ -66,7 +66,7 @@ describe('the settings of a project', () => {
 
   it('[G11] flags beat the environment, which beats local, project and user files', async () => {
     const { access, simulator } = await server(['1', '2', '3', '4', '5'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const file = (...path: string[]) => join(at.project, '.palimpsest', ...path)
     const model = (name: string) => JSON.stringify({ model: name })
     await mkdir(at.state)
@@ -95,7 +95,7 @@ describe('the settings of a project', () => {
 
   it('[G12] hooks of the user run, and PALIMPSEST_HOME moves everything', async () => {
     const { access, simulator } = await server(['fine'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const state = join(at.home, 'moved')
     await mkdir(state)
     const hooks = { UserPromptSubmit: [{ command: 'echo remember the milk' }] }

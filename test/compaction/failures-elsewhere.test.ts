@@ -9,8 +9,8 @@ import { standardLayers } from '../../src/projection/layers/index.ts'
 import { call, jobOf } from '../../src/simulator/index.ts'
 import { said } from '../../src/testing/builders.ts'
 import { machineFileSystem, standardTools } from '../../src/tools/index.ts'
-import { factsOf, folder, later, modelId, ofType, refusals, simulated, turn } from '../e2e/desk.ts'
-import { reopened, smallModel, turnOf, work } from './desk.ts'
+import { factsOf, folder, later, modelId, ofType, refusals, simulated, turn } from '../e2e/simulated.ts'
+import { reopened, smallModel, turnOf, work } from './sessions.ts'
 
 const window = 30_000
 

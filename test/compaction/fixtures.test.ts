@@ -8,8 +8,8 @@ import { turnsOf } from '../../src/projection/turns.ts'
 import { answered, call, entriesOf, Pen, result, said } from '../../src/testing/builders.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
 import { seq } from '../../src/transcript/ids.ts'
-import { factsOf, ofType, refusals, simulated, turn, words } from '../e2e/desk.ts'
-import { reopened, smallModel, turnOf, work } from './desk.ts'
+import { factsOf, ofType, refusals, simulated, turn, words } from '../e2e/simulated.ts'
+import { reopened, smallModel, turnOf, work } from './sessions.ts'
 
 function foldOf(...facts: readonly Fact[]): Fold {
   const fold = new Fold()

@@ -7,8 +7,8 @@ import { answered, call as calling, result, said } from '../../src/testing/build
 import { fixedSession } from '../../src/testing/builders.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
-import { factsOf, ofType, refusals, simulated, tool, turn } from '../e2e/desk.ts'
-import { reopened, turnOf, work } from './desk.ts'
+import { factsOf, ofType, refusals, simulated, tool, turn } from '../e2e/simulated.ts'
+import { reopened, turnOf, work } from './sessions.ts'
 
 const mark = (source: string): string => `PLAN-PERSIST-42-${source}`
 const attached = (kind: string, text: string): Fact => ({

@@ -16,8 +16,17 @@ import {
   type Variant,
 } from '../../src/simulator/index.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
-import { factsOf, modelId, ofType, refusals, simulated, tool, turn, type Scene } from '../e2e/desk.ts'
-import { reopened, smallModel, turnOf } from './desk.ts'
+import {
+  factsOf,
+  modelId,
+  ofType,
+  refusals,
+  simulated,
+  tool,
+  turn,
+  type SimulatedApi,
+} from '../e2e/simulated.ts'
+import { reopened, smallModel, turnOf } from './sessions.ts'
 
 const window = 40_000
 const past = [...turnOf('build the parser', 12, 60), ...turnOf('now the printer, never the lexer', 8, 60)]
@@ -38,7 +47,7 @@ async function opened(
   answerer: Answerer,
   options: Partial<EngineOptions> = {},
   facts = past,
-): Promise<{ scene: Scene; session: Session; store: Awaited<ReturnType<typeof reopened>>['store'] }> {
+): Promise<{ scene: SimulatedApi; session: Session; store: Awaited<ReturnType<typeof reopened>>['store'] }> {
   const scene = await simulated([], { answerer, models: smallModel(options.window ?? window) })
   const { session, store } = await reopened(facts, {
     model: scene.model,
@@ -63,7 +72,7 @@ function long(n: number, tokens: number): Response {
 }
 
 const bodyOf = (request: { readonly body: unknown } | undefined): WireRequest => request!.body as WireRequest
-const summaries = ({ simulator }: Scene) =>
+const summaries = ({ simulator }: SimulatedApi) =>
   simulator.log.requests.filter((request) => jobOf(bodyOf(request)) === 'summary')
 
 describe('a summary by a fork', () => {

@@ -6,8 +6,18 @@ import { standardLayers, type ClearingPrice } from '../../src/projection/layers/
 import { call, type scripted } from '../../src/simulator/index.ts'
 import { answered, call as calling, result, said } from '../../src/testing/builders.ts'
 import { seq } from '../../src/transcript/ids.ts'
-import { collect, factsOf, folder, modelId, ofType, refusals, simulated, tool, turn } from '../e2e/desk.ts'
-import { reopened, smallModel, turnOf, work, written } from './desk.ts'
+import {
+  collect,
+  factsOf,
+  folder,
+  modelId,
+  ofType,
+  refusals,
+  simulated,
+  tool,
+  turn,
+} from '../e2e/simulated.ts'
+import { reopened, smallModel, turnOf, work, written } from './sessions.ts'
 
 const window = 30_000
 const small = (steps: Parameters<typeof scripted>[0], tokens = window) =>

@@ -6,8 +6,8 @@ import { Fold } from '../../src/projection/fold.ts'
 import { entriesOf } from '../../src/testing/builders.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
 import { seq, type Seq } from '../../src/transcript/ids.ts'
-import { factsOf, ofType, refusals, simulated, turn, words } from '../e2e/desk.ts'
-import { reopened, turnOf } from './desk.ts'
+import { factsOf, ofType, refusals, simulated, turn, words } from '../e2e/simulated.ts'
+import { reopened, turnOf } from './sessions.ts'
 
 const window = 40_000
 const account = (count: number): SummaryAnswer => ({

@@ -20,16 +20,16 @@ import {
   refusals,
   simulated,
   turn,
-  type Scene,
-} from '../e2e/desk.ts'
-import { reopened, turnOf } from './desk.ts'
+  type SimulatedApi,
+} from '../e2e/simulated.ts'
+import { reopened, turnOf } from './sessions.ts'
 
 const file = (name: string, lines: number): string =>
   Array.from({ length: lines }, (_, line) => `export const ${name}${line} = ${line}`).join('\n') + '\n'
 
 interface Place {
   readonly root: string
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly session: Session
   readonly store: Store
   readonly options: EngineOptions

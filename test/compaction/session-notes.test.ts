@@ -32,11 +32,11 @@ import {
   simulated,
   tool,
   turn,
-  type Scene,
-} from '../e2e/desk.ts'
+  type SimulatedApi,
+} from '../e2e/simulated.ts'
 
 interface Desk {
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly session: Session
   readonly store: Store
   readonly path: string
@@ -83,7 +83,7 @@ async function opened(
 
 const about = (tokens: number, what: string): string =>
   `${what}: ${'one more word about it. '.repeat(tokens / 6)}`
-const jobs = ({ simulator }: Scene) =>
+const jobs = ({ simulator }: SimulatedApi) =>
   simulator.log.requests.filter(({ body }) => jobOf(body as WireRequest) === 'notes')
 const notesFacts = async ({ store, session }: Desk) =>
   ofType(await factsOf(store, session.id), 'notes-update')

@@ -8,8 +8,8 @@ import { createEngine, inMemoryStore } from '../../src/index.ts'
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { ruleModel } from '../../src/simulator/index.ts'
 import { machineFileSystem, standardTools } from '../../src/tools/index.ts'
-import { factsOf, folder, later, modelId, ofType, refusals, simulated, turn } from '../e2e/desk.ts'
-import { smallModel } from './desk.ts'
+import { factsOf, folder, later, modelId, ofType, refusals, simulated, turn } from '../e2e/simulated.ts'
+import { smallModel } from './sessions.ts'
 
 const window = 16_000
 const files = 44

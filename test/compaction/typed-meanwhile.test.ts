@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createEngine, fileStore } from '../../src/index.ts'
 import { exited, linesOf, program, type Program } from '../faults/child.ts'
-import { factsOf, folder, modelId, ofType, refusals, simulated, turn } from '../e2e/desk.ts'
-import { reopened, turnOf } from './desk.ts'
+import { factsOf, folder, modelId, ofType, refusals, simulated, turn } from '../e2e/simulated.ts'
+import { reopened, turnOf } from './sessions.ts'
 
 let child: Program
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import type { Applied, MemoryStore } from '../../src/memory/memory-store.ts'
 import { saveMemory } from '../../src/memory/save.ts'
 import { memoryContract } from '../../src/testing/memory-contract.ts'
 import { folder } from '../memory/folder.ts'
-import { from, keeperIn, memoryText } from '../memory/scene.ts'
+import { from, keeperIn, memoryText } from '../memory/memories.ts'
 
 /** A store of somebody else's: no file, no ledger, the simplest that keeps the promises. */
 function mapStore(): MemoryStore {

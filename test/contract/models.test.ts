@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Model, ModelEvent } from '../../src/model/model.ts'
 import { scriptedMessage, scriptedModel } from '../../src/model/scripted.ts'
 import { modelContract, type ModelManner } from '../../src/testing/model-contract.ts'
-import { simulated } from '../e2e/desk.ts'
+import { simulated } from '../e2e/simulated.ts'
 
 const call = { type: 'tool_use' as const, id: 'toolu_1', name: 'Look', input: { at: 1 } }
 

@@ -18,25 +18,25 @@ import { appendDiary } from '../../src/memory/keeping/diary.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
 import { finishSet, undoSet } from '../../src/memory/sets/apply-set.ts'
 import { call, ruleModel, variants } from '../../src/simulator/index.ts'
-import { factsOf, ofType, refusals, turn } from '../e2e/desk.ts'
+import { factsOf, ofType, refusals, turn } from '../e2e/simulated.ts'
 import { exited, linesOf, program } from '../faults/child.ts'
 import { folder } from '../memory/folder.ts'
-import { from, fromTool, keeperIn, memoryText, unsynced } from '../memory/scene.ts'
+import { from, fromTool, keeperIn, memoryText, unsynced } from '../memory/memories.ts'
 import { serving, waiting } from './answers.ts'
-import { desk, filesIn, hour, quiet, type Desk } from './desk.ts'
+import { openWorkspace, filesIn, hour, quiet, type Workspace } from './workspace.ts'
 
 const rule = (name: string, body: string): string =>
   memoryText(name, { type: 'feedback', description: body, body })
 const now = { isDry: false, isAsked: true }
 
-async function dreamt(at: Desk, how = now): Promise<Consolidated> {
+async function dreamt(at: Workspace, how = now): Promise<Consolidated> {
   const session = await at.open()
   const { board, options } = at.preset.memoryJobs
   return await consolidate(options, at.keeper, session, board.start('dream', session.id, at.clock.now()), how)
 }
 
 /** Two that say the same, one on its own, and one of a tool. */
-async function filled(at: Desk): Promise<void> {
+async function filled(at: Workspace): Promise<void> {
   await at.save('old.md', rule('old', 'Always run the linter before tests.'), { session: 'session-old' })
   await at.save('new.md', rule('new', 'Never run the linter before tests.'), { session: 'session-new' })
   await at.save('deadline.md', memoryText('deadline', { body: 'The release is tomorrow.' }))
@@ -104,7 +104,7 @@ describe('the lock', () => {
 
 describe('the gates', () => {
   it('[DR16] are asked cheapest first: switched on, a day, ten minutes, five sessions; forks do not count', async () => {
-    const at = await desk(ruleModel(), { interactive: false })
+    const at = await openWorkspace(ruleModel(), { interactive: false })
     const { store } = at.preset
     let lists = 0
     const counted = new Proxy(store, {
@@ -141,7 +141,7 @@ describe('the gates', () => {
 
 describe('a consolidation', () => {
   it('[DR17] is shown first without a trace, made, taken back whole, and then changes nothing twice', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     await filled(at)
     const before = await at.files()
     const shown = await dreamt(at, { isDry: true, isAsked: true })
@@ -165,7 +165,7 @@ describe('a consolidation', () => {
   })
 
   it('[DR17] in review mode waits for the user, who asks for it by a command', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     await filled(at)
     const before = await at.files()
     const review = { ...at.keeper, review: true }
@@ -184,7 +184,7 @@ describe('a consolidation', () => {
   it('[DR18] can be watched and stopped; then nothing is written and it does not count as the last', async () => {
     let asked = (): void => undefined
     const reached = new Promise<void>((resolve) => (asked = resolve))
-    const at = await desk(
+    const at = await openWorkspace(
       waiting('consolidate', () => {
         asked()
         return new Promise((resolve) => setTimeout(resolve, 5000))
@@ -206,7 +206,7 @@ describe('a consolidation', () => {
   it.each([...variants.hostile, 'delete-all', 'reworded'] as const)(
     '[M1] [M2] [DR19] by a hostile model (%s) changes nothing it may not',
     async (variant) => {
-      let whole: Desk | null = null
+      let whole: Workspace | null = null
       const write = (file: string, content: string) =>
         call('Write', { file_path: join(whole!.memories, file), content })
       const read = (file: string) => call('Read', { file_path: join(whole!.memories, file) })
@@ -221,7 +221,7 @@ describe('a consolidation', () => {
           all.map((file) => write(file, texts[file]!.replace(/(?:linter|release|heron)/gu, 'attacker'))),
       }
       const isOwn = variant === 'delete-all' || variant === 'reworded'
-      const at = await desk(
+      const at = await openWorkspace(
         isOwn
           ? serving('consolidate', () => [all.map(read), own[variant]()])
           : ruleModel({ mode: { consolidate: 'hostile' }, variant }),
@@ -244,8 +244,8 @@ describe('a consolidation', () => {
   )
 
   it('[DR20] forgetting a session finds its words in what was joined from several', async () => {
-    let whole: Desk | null = null
-    const at = await desk(
+    let whole: Workspace | null = null
+    const at = await openWorkspace(
       serving('consolidate', () => {
         const path = (file: string) => join(whole!.memories, file)
         return [
@@ -280,7 +280,7 @@ describe('a consolidation', () => {
   })
 
   it('[DR17] the index stays within its caps, and what has no room is named', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     for (let i = 0; i < 205; i++)
       await at.save(
         `m${i}.md`,
@@ -355,7 +355,7 @@ describe('a consolidation', () => {
   })
 
   it('[DR27] has every folder in turn, one at a time and each once a day, the project before the user', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const user = at.preset.memoryJobs.options.keepers.find(({ place }) => place.scope === 'user')!
     const put = async (file: string, body: string) => {
       const changes = [{ file, text: rule(file, body) }]
@@ -395,7 +395,7 @@ describe('a consolidation', () => {
   })
 
   it('[DR22] looks at a diary where there is no memory yet', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const day = new Date(at.clock.now()).toISOString().slice(0, 10)
     const page = `logs/${day.slice(0, 4)}/${day.slice(5, 7)}/${day}.md`
     expect(await appendDiary(at.keeper, page, '- The server is heron.\n')).toMatchObject({ ok: true })
@@ -404,7 +404,7 @@ describe('a consolidation', () => {
   })
 
   it('[DR18] runs beside the talk after five sessions, is told with what it did, and ends with the session', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     await filled(at)
     for (const words of ['one', 'two', 'three', 'four']) await at.talk(words)
     // The sessions were looked through after the first turn; for ten minutes that is enough.

@@ -6,7 +6,7 @@ import { readSnapshot } from '../../src/forks/memory/consolidation/snapshot.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { applySet, finishSet } from '../../src/memory/sets/apply-set.ts'
 import { hookedFileSystem } from '../faults/hooked-fs.ts'
-import { from, keeperIn, memoryText, unsynced } from '../memory/scene.ts'
+import { from, keeperIn, memoryText, unsynced } from '../memory/memories.ts'
 
 const [base, nth] = process.argv.slice(2)
 let time = Date.UTC(2026, 10, 15, 12)

@@ -4,14 +4,14 @@ import { Conversation } from '../../src/cli/conversation/conversation.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import { processIo } from '../../src/cli/terminal/io.ts'
 import type { SessionId } from '../../src/transcript/ids.ts'
-import { factsOf, later, ofType } from '../e2e/desk.ts'
+import { factsOf, later, ofType } from '../e2e/simulated.ts'
 import { waiting } from './answers.ts'
-import { desk, quiet, type Desk } from './desk.ts'
+import { openWorkspace, quiet, type Workspace } from './workspace.ts'
 
 const options = { isVerbose: false, continue: false, forkSession: false, settings: {} }
 
 interface Held {
-  readonly at: Desk
+  readonly at: Workspace
   readonly talk: Conversation
   readonly said: string[]
   release(): void
@@ -22,7 +22,7 @@ async function held(): Promise<Held> {
   let release = (): void => undefined
   const gate = new Promise<void>((resolve) => (release = resolve))
   let asked = 0
-  const at = await desk(waiting('extract', () => (asked++ === 0 ? gate : Promise.resolve())))
+  const at = await openWorkspace(waiting('extract', () => (asked++ === 0 ? gate : Promise.resolve())))
   const said: string[] = []
   const io: Io = { ...processIo(), err: (text) => void said.push(text) }
   const talk = new Conversation(at.preset, options, io)

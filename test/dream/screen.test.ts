@@ -2,11 +2,11 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { desk } from '../cli/pal.ts'
+import { openWorkspace } from '../cli/pal.ts'
 import { leave, open, say, shows } from '../screen/seen.ts'
 
 it('[DR23] at the screen the user is told which memories were saved, and sees the job in the list of tasks', async () => {
-  const at = await desk({ PALIMPSEST_EXTRACTION: 'on' })
+  const at = await openWorkspace({ PALIMPSEST_EXTRACTION: 'on' })
   const seen = open(at)
   await shows(seen, '/help')
   await say(seen, 'Remember that we use the blue server.')

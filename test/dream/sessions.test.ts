@@ -5,14 +5,14 @@ import { expect, it } from 'vitest'
 import type { WireRequest } from '../../src/model/wire.ts'
 import { consolidate } from '../../src/forks/memory/index.ts'
 import { call, jobOf, ruleModel, type Answerer } from '../../src/simulator/index.ts'
-import { factsOf, ofType, refusals, turn } from '../e2e/desk.ts'
-import { memoryText } from '../memory/scene.ts'
-import { desk, hour, quiet, type Desk } from './desk.ts'
+import { factsOf, ofType, refusals, turn } from '../e2e/simulated.ts'
+import { memoryText } from '../memory/memories.ts'
+import { openWorkspace, hour, quiet, type Workspace } from './workspace.ts'
 
 const rule = ruleModel()
 
 /** Follows rules, but saves something itself when it is asked to note it down. */
-function noting(texts: Readonly<Record<string, string>>, at: () => Desk): Answerer {
+function noting(texts: Readonly<Record<string, string>>, at: () => Workspace): Answerer {
   return {
     answer: (context) => {
       const { messages } = context.request
@@ -29,7 +29,7 @@ function noting(texts: Readonly<Record<string, string>>, at: () => Desk): Answer
 const firstWords = (request: WireRequest | undefined): string => JSON.stringify(request?.messages[0])
 
 it('[DR2] what is corrected in one session is known in the next, a contradiction replaces it, and five sessions and a day later it is put in order', async () => {
-  let whole: Desk | null = null
+  let whole: Workspace | null = null
   const release = memoryText('release', {
     description: 'when the release train leaves',
     body: 'The release train leaves next Friday. See [the order](linter-tests.md).',
@@ -39,7 +39,7 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
     description: 'Never run the linter before tests.',
     body: 'Never run the linter before tests.',
   })
-  const at = await desk(noting({ 'release.md': release, 'linter-order.md': order }, () => whole!))
+  const at = await openWorkspace(noting({ 'release.md': release, 'linter-order.md': order }, () => whole!))
   whole = at
   // The first consolidation finds nothing; from it on the day is counted.
   const empty = await at.open()

@@ -5,13 +5,23 @@ import { createManualClock, type SimulatorOptions } from '../../src/simulator/in
 import { storeWith } from '../../src/testing/store-steps.ts'
 import { fixedClock } from '../../src/testing/builders.ts'
 import type { Store } from '../../src/transcript/store.ts'
-import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words, type Scene } from './desk.ts'
+import {
+  factsOf,
+  modelId,
+  ofType,
+  refusals,
+  simulated,
+  tool,
+  turn,
+  words,
+  type SimulatedApi,
+} from './simulated.ts'
 
 const minute = 60_000
 const answers = [words(4000), words(4000), 'three', 'four', 'five']
 
 interface Watched {
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly session: Session
   readonly store: Store
   /** Time passes for the provider, and for us where we know of it. */

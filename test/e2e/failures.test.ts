@@ -17,7 +17,7 @@ import { checkRequest } from '../../src/simulator/rules.ts'
 import { storeWith } from '../../src/testing/store-steps.ts'
 import type { ReadItem } from '../../src/transcript/store.ts'
 import { block, open, serve, sse, start, stop, text } from '../stream-server.ts'
-import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
+import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
 
 const failure = { code: 'io-error' as const, message: 'the disk is gone; look at it' }
 const failed = { ok: false, failure } as const

@@ -15,12 +15,12 @@ import {
   tool,
   turn,
   words,
-  type Scene,
-} from './desk.ts'
+  type SimulatedApi,
+} from './simulated.ts'
 
 const system = words(1500, 'rule')
 
-async function opened(scene: Scene, options: Partial<EngineOptions> = {}): Promise<Session> {
+async function opened(scene: SimulatedApi, options: Partial<EngineOptions> = {}): Promise<Session> {
   const session = await createEngine({
     store: inMemoryStore(),
     modelId,

@@ -1,7 +1,7 @@
 // What waits for an answer without a new input: queued too late, or left by a turn that broke off.
 import { describe, expect, it } from 'vitest'
 import { createEngine, inMemoryStore } from '../../src/index.ts'
-import { modelId, simulated, turn } from './desk.ts'
+import { modelId, simulated, turn } from './simulated.ts'
 
 describe('going on', () => {
   it('[G32] answers input that was queued too late for a turn, and refuses where nothing waits', async () => {

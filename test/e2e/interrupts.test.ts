@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine, fileStore, inMemoryStore, type EngineOptions } from '../../src/index.ts'
 import { call, text } from '../../src/simulator/index.ts'
-import { factsOf, folder, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
+import { factsOf, folder, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
 
 const texts = (content: readonly { readonly type: string }[]): string =>
   content.map((block) => ('text' in block ? String(block.text) : '')).join('')

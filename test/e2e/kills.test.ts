@@ -6,7 +6,7 @@ import { call, text, type Answerer } from '../../src/simulator/index.ts'
 import { sessionId, type SessionId } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { exited, linesOf, program, type Program } from '../faults/child.ts'
-import { damageOf, factsOf, folder, ofType, refusals, simulated, type Scene } from './desk.ts'
+import { damageOf, factsOf, folder, ofType, refusals, simulated, type SimulatedApi } from './simulated.ts'
 
 let agent: Program
 beforeAll(async () => {
@@ -44,7 +44,7 @@ interface Kill {
 
 /** Runs the agent and kills it some time after it was started or has opened the session; null lets it end. */
 async function run(
-  scene: Scene,
+  scene: SimulatedApi,
   root: string,
   id: SessionId | null,
   input: string,

@@ -5,9 +5,9 @@ import { call, text, thinking } from '../../src/simulator/index.ts'
 import { defaults } from '../../src/settings/defaults.ts'
 import type { Entry } from '../../src/transcript/fact.ts'
 import type { Seq } from '../../src/transcript/ids.ts'
-import { modelId, refusals, simulated, tool, turn, words, type Scene } from './desk.ts'
+import { modelId, refusals, simulated, tool, turn, words, type SimulatedApi } from './simulated.ts'
 
-async function opened(scene: Scene, options: Partial<EngineOptions> = {}): Promise<Session> {
+async function opened(scene: SimulatedApi, options: Partial<EngineOptions> = {}): Promise<Session> {
   return createEngine({ store: inMemoryStore(), modelId, model: scene.model, ...options }).open()
 }
 

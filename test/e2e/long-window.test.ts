@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEngine, inMemoryStore } from '../../src/index.ts'
 import { findModel, simulatedModels } from '../../src/simulator/index.ts'
-import { factsOf, ofType, refusals, simulated, turn, words } from './desk.ts'
+import { factsOf, ofType, refusals, simulated, turn, words } from './simulated.ts'
 
 const plain = 'claude-haiku-4-5'
 const long = { ...findModel(simulatedModels, plain)!, window: 1_000_000 }

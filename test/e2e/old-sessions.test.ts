@@ -7,7 +7,7 @@ import { createEngine } from '../../src/engine/engine.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import { countingIds, fixedClock } from '../../src/testing/builders.ts'
 import { sessionId } from '../../src/transcript/ids.ts'
-import { folder, tool } from './desk.ts'
+import { folder, tool } from './simulated.ts'
 
 const kept = join(import.meta.dirname, 'old-sessions')
 

@@ -26,10 +26,10 @@ import {
   tool,
   turn,
   words,
-  type Scene,
-} from './desk.ts'
+  type SimulatedApi,
+} from './simulated.ts'
 
-async function filed(scene: Scene, more: Partial<EngineOptions> = {}) {
+async function filed(scene: SimulatedApi, more: Partial<EngineOptions> = {}) {
   const root = await folder()
   const options = (): EngineOptions => ({ store: fileStore({ root }), modelId, model: scene.model, ...more })
   const transcript = (id: string) => join(root, id, 'transcript.jsonl')

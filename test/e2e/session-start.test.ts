@@ -5,8 +5,8 @@ import type { HookAnswer, HookName, Hooks } from '../../src/engine/hooks.ts'
 import { createEngine, inMemoryStore, type EngineOptions, type LiveEvent } from '../../src/index.ts'
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { call } from '../../src/simulator/index.ts'
-import { turnOf, written } from '../compaction/desk.ts'
-import { factsOf, folder, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
+import { turnOf, written } from '../compaction/sessions.ts'
+import { factsOf, folder, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
 
 const silent: HookAnswer = { context: null, block: null, failures: [] }
 

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { createEngine, fileStore } from '../../src/index.ts'
 import { ruleModel } from '../../src/simulator/index.ts'
 import { machineFileSystem, standardTools } from '../../src/tools/index.ts'
-import { factsOf, folder, later, modelId, ofType, refusals, simulated, turn } from './desk.ts'
+import { factsOf, folder, later, modelId, ofType, refusals, simulated, turn } from './simulated.ts'
 
 const task = `Mend the cart, please.
 <task name="cart">

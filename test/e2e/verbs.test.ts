@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createEngine, EngineError, inMemoryStore, type Session } from '../../src/index.ts'
 import { call, text } from '../../src/simulator/index.ts'
 import { seq } from '../../src/transcript/ids.ts'
-import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './desk.ts'
+import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
 
 const add = tool('add', ({ a, b }) => String(Number(a) + Number(b)))
 const steps = [[text('adding'), call('add', { a: 1, b: 2 })], 'three', 'and bye']

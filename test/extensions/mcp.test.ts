@@ -7,7 +7,7 @@ import { recordingGate } from '../../src/cli/trust/gate.ts'
 import { findServers } from '../../src/cli/extensions/mcp/servers.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server, type Desk } from '../cli/pal.ts'
+import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
 
 const program = join(import.meta.dirname, 'tool-server.mjs')
 
@@ -19,7 +19,7 @@ interface Body {
 /** The request as it came over the wire. */
 const bodyOf = (body: unknown): Body => JSON.parse(JSON.stringify(body)) as Body
 
-async function serve(at: Desk, words: readonly string[], more: object = {}): Promise<void> {
+async function serve(at: Workspace, words: readonly string[], more: object = {}): Promise<void> {
   const entry = { command: process.execPath, args: [program, ...words], ...more }
   await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: { words: entry } }))
 }
@@ -35,7 +35,7 @@ describe('servers of tools', () => {
       [call(name, { words: 'back again' })],
       'done',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await serve(at, [])
     const ended = await at.pal(['-p', '--trust', '--allow', name, 'go'])
     expect(ended).toMatchObject({ code: 0, out: 'done\n' })
@@ -54,14 +54,14 @@ describe('servers of tools', () => {
 
   it('[EX2] asks for permission by the name of the tool, whatever the server says of itself', async () => {
     const { access, simulator } = await server([[call('mcp__words__repeat', { words: 'x' })], 'done'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await serve(at, [])
     await at.pal(['-p', '--trust', 'go'])
     expect(JSON.stringify(simulator.log.last()?.body)).toContain('mcp__words__repeat was not run')
   })
 
   it('[EX2] a server of a project cannot be named so that rules for another one speak of it', async () => {
-    const at = await desk((await server(['one'])).access)
+    const at = await openWorkspace((await server(['one'])).access)
     const entry = { command: 'x' }
     const names = { 'a-b_c': entry, a__b: entry, a_: entry }
     await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: names }))
@@ -95,7 +95,7 @@ describe('servers of tools', () => {
 
   it('[EX3] starts nothing of a project that is not trusted, and gives a server no key of ours', async () => {
     const { access } = await server(['one', 'two'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const marker = join(at.home, 'started.json')
     await serve(at, ['1', marker])
     expect((await at.pal(['-p', 'go'])).code).toBe(0)
@@ -116,7 +116,7 @@ describe('servers of tools', () => {
       [call('McpCall', { tool: 'mcp__words__tool-5', input: '{"words":"not allowed"}' })],
       'done',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await serve(at, ['200'])
     const run = await at.pal(['-p', '--trust', '--allow', wanted, 'go'], {
       environment: { PALIMPSEST_WINDOW: '200000' },
@@ -133,7 +133,7 @@ describe('servers of tools', () => {
 
   it('[EX5] says which server cannot be started and goes on without it', async () => {
     const { access } = await server(['fine'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const broken = { command: process.execPath, args: ['-e', 'console.error("no licence"); process.exit(1)'] }
     await writeFile(join(at.project, '.mcp.json'), JSON.stringify({ mcpServers: { broken, '../x': broken } }))
     const { code, out, err } = await at.pal(['-p', '--trust', 'go'])

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server } from '../cli/pal.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
@@ -15,7 +15,7 @@ describe('pages of the user’s own', () => {
   it('[EX6] lists skills, shows one when asked, and gives it back after a compaction', async () => {
     const answers = [[call('Skill', { name: 'release' })], 'I know how', 'later', 'after'] as const
     const { access, simulator } = await server([...answers])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const skill = join(at.state, 'skills', 'release', 'SKILL.md')
     await put(skill, '---\ndescription: how a version is published\n---\nRun the SEVENTEEN steps.\n')
     await put(join(at.state, 'skills', 'bad', 'SKILL.md'), '---\na: [\n---\n')
@@ -36,7 +36,7 @@ describe('pages of the user’s own', () => {
 
   it('[EX7] a style changes the prompt, a command of one’s own becomes a turn; a project’s count when trusted', async () => {
     const { access, simulator } = await server(['one', 'two', 'three'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await put(join(at.state, 'output-styles', 'terse.md'), 'Answer in THREE words.')
     await put(
       join(at.state, 'commands', 'greet.md'),

@@ -8,7 +8,7 @@ import { noteEntry } from '../../src/testing/store-steps.ts'
 import { encode } from '../../src/transcript/codec.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import { hookedFileSystem } from './hooked-fs.ts'
-import { append, lease, places, reading, scene, session, type Scene } from './scene.ts'
+import { append, lease, places, reading, storeFolder, session, type StoreFolder } from './store-folder.ts'
 
 const line = (place: number, text = `entry ${place}`): Buffer => frame(encode(noteEntry(place, text)))!
 const bare = (place: number, text = `entry ${place}`): Buffer =>
@@ -16,9 +16,9 @@ const bare = (place: number, text = `entry ${place}`): Buffer =>
 const lines = (from: number, to: number): Buffer[] => places(from, to).map((place) => line(place))
 
 describe('damaged transcripts', () => {
-  let at: Scene
+  let at: StoreFolder
   beforeEach(async () => {
-    at = await scene()
+    at = await storeFolder()
   })
   afterEach(() => at.end())
 
@@ -311,7 +311,7 @@ describe('damaged transcripts', () => {
   })
 })
 
-async function made(at: Scene): Promise<string> {
+async function made(at: StoreFolder): Promise<string> {
   await at.write(Buffer.alloc(0))
   return at.transcript
 }

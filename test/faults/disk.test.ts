@@ -8,12 +8,12 @@ import { noteEntry } from '../../src/testing/store-steps.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import { hookedFileSystem, systemError, type Call, type Hooks } from './hooked-fs.ts'
 import { powerModel } from './power.ts'
-import { append, lease, places, reading, scene, session, type Scene } from './scene.ts'
+import { append, lease, places, reading, storeFolder, session, type StoreFolder } from './store-folder.ts'
 
 describe('a failing disk', () => {
-  let at: Scene
+  let at: StoreFolder
   beforeEach(async () => {
-    at = await scene()
+    at = await storeFolder()
   })
   afterEach(() => at.end())
 

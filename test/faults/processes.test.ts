@@ -7,17 +7,17 @@ import { fileStore } from '../../src/stores/index.ts'
 import { noteEntry } from '../../src/testing/store-steps.ts'
 import { exited, linesOf, program, type Program } from './child.ts'
 import { hookedFileSystem } from './hooked-fs.ts'
-import { append, lease, places, reading, scene, session, type Scene } from './scene.ts'
+import { append, lease, places, reading, storeFolder, session, type StoreFolder } from './store-folder.ts'
 
 describe('other processes', () => {
   let writer: Program
-  let at: Scene
+  let at: StoreFolder
   beforeAll(async () => {
     writer = await program('writer-child.ts')
   })
   afterAll(() => writer.remove())
   beforeEach(async () => {
-    at = await scene()
+    at = await storeFolder()
   })
   afterEach(() => at.end())
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Report } from '../../src/lab/report.ts'
-import { desk } from '../cli/pal.ts'
+import { openWorkspace } from '../cli/pal.ts'
 import { longWork } from './recordings.ts'
 import type { Recording } from '../../src/lab/recording.ts'
 
@@ -13,7 +13,7 @@ const messagesOf = ({ turns }: Recording): string =>
 
 describe('pal replay', () => {
   it('[J19] shares a folder among processes and gives the report of one', async () => {
-    const { pal, project } = await desk()
+    const { pal, project } = await openWorkspace()
     await mkdir(join(project, 'recorded', 'deep'), { recursive: true })
     for (const [index, name] of ['a', 'deep/b', 'c'].entries())
       await writeFile(join(project, 'recorded', `${name}.jsonl`), messagesOf(longWork(4 + index, 20)))
@@ -30,7 +30,7 @@ describe('pal replay', () => {
   })
 
   it('[J21] plays each recording at the prices of its own model where that is asked for', async () => {
-    const { pal, project } = await desk()
+    const { pal, project } = await openWorkspace()
     const dollarsOf = async (recorded: string, asked: readonly string[]): Promise<number | null> => {
       const head = { session: 's', client: 'claude-code', model: recorded, usage_kind: 'none', tools: [] }
       const lines = [JSON.stringify(head), messagesOf(longWork(4, 20))].join('\n')
@@ -50,7 +50,7 @@ describe('pal replay', () => {
   })
 
   it('[J19] says what is wrong with its words, and what cannot be read', async () => {
-    const { pal, project } = await desk()
+    const { pal, project } = await openWorkspace()
     await writeFile(join(project, 'x.jsonl'), 'no recording')
     const wrong = async (...words: readonly string[]) => {
       const { code, err } = await pal(['replay', ...words])

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { findOwn, placesIn } from '../../src/lab/own/find.ts'
-import { desk } from '../cli/pal.ts'
+import { openWorkspace } from '../cli/pal.ts'
 
 const usage = (read: number, written: number) => ({
   input_tokens: 3,
@@ -76,7 +76,7 @@ describe('own sessions', () => {
   })
 
   it('[LB12] are found newest first, and what is passed over is counted with its reason', async () => {
-    const { home } = await desk()
+    const { home } = await openWorkspace()
     const project = await homeWith(home)
     const homes = { userHome: home, environment: {} }
     const all = await findOwn(homes, {})
@@ -93,7 +93,7 @@ describe('own sessions', () => {
   })
 
   it('[LB13] pal replay without a path says what was paid, what ours would have cost and where the cache broke, and writes nothing there', async () => {
-    const { pal, home } = await desk()
+    const { pal, home } = await openWorkspace()
     const empty = await pal(['replay'])
     expect([empty.code, empty.err]).toEqual([1, expect.stringContaining('no session of Claude Code')])
     const project = await homeWith(home)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { load, sampleSources } from '../../src/lab/source.ts'
 import { policyNamed } from '../../src/lab/policies/list.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
-import { desk } from '../cli/pal.ts'
+import { openWorkspace } from '../cli/pal.ts'
 
 const made = async (index: number) => {
   const loaded = await load(sampleSources[index]!)
@@ -38,7 +38,7 @@ describe('made-up sessions', () => {
   })
 
   it('[LB4] are what is played where no recording is named, and a bad one says so', async () => {
-    const { pal } = await desk()
+    const { pal } = await openWorkspace()
     const { code, out } = await pal([
       'replay',
       '--sample',

@@ -4,7 +4,7 @@ import { statsOf } from '../../src/lab/stats/stats.ts'
 import { modelTable } from '../../src/model/models.ts'
 import type { Entry, Fact, Usage } from '../../src/transcript/fact.ts'
 import { seq, sessionId, uuid } from '../../src/transcript/ids.ts'
-import { desk, server } from '../cli/pal.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
 
 const model = 'claude-sonnet-5'
 const minute = 60_000
@@ -153,7 +153,7 @@ describe('stats', () => {
 
   it('[LB9] come from the transcripts of every project, as a table and as JSON', async () => {
     const { access } = await server([[{ type: 'text', text: 'Hello.' }]])
-    const { pal } = await desk(access)
+    const { pal } = await openWorkspace(access)
     expect((await pal(['stats'])).out).toContain('There is no session yet')
     expect((await pal(['-p', 'hi'])).code).toBe(0)
     const table = await pal(['stats'])

@@ -7,8 +7,8 @@ import type { Seq } from '../../src/transcript/ids.ts'
 import { createEngine, inMemoryStore } from '../../src/index.ts'
 import { EditList, type DeclinedRow } from '../../src/projection/index.ts'
 import { standardLayers, type ClearingPrice } from '../../src/projection/layers/index.ts'
-import { modelId, ofType, refusals, turn, words } from '../e2e/desk.ts'
-import { lines, minute } from './scene.ts'
+import { modelId, ofType, refusals, turn, words } from '../e2e/simulated.ts'
+import { lines, minute } from './scribe.ts'
 import { plainBytes, resultsIn, stage, toolOf, type Stage, type StageOptions } from './stage.ts'
 
 const bash = toolOf('Bash', (input) => lines(120, `line of run ${String(input['n'])}`))

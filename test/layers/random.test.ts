@@ -7,8 +7,8 @@ import { call, type ScriptStep } from '../../src/simulator/index.ts'
 import { isEditing, type Fact, type FactOf } from '../../src/transcript/fact.ts'
 import { seq, type Seq } from '../../src/transcript/ids.ts'
 import { snipTool } from '../../src/tools/snip.ts'
-import { refusals } from '../e2e/desk.ts'
-import { lines, minute } from './scene.ts'
+import { refusals } from '../e2e/simulated.ts'
+import { lines, minute } from './scribe.ts'
 import { plainBytes, stage, toolOf, type Stage } from './stage.ts'
 
 // More runs for a long look: PROPERTY_RUNS=500 npx vitest run test/layers/random.test.ts

@@ -6,8 +6,8 @@ import { fileStore, inMemoryStore } from '../../src/stores/index.ts'
 import { expandTool } from '../../src/tools/expand.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import type { Seq } from '../../src/transcript/ids.ts'
-import { ofType, folder, refusals } from '../e2e/desk.ts'
-import { lines } from './scene.ts'
+import { ofType, folder, refusals } from '../e2e/simulated.ts'
+import { lines } from './scribe.ts'
 import { plainBytes, resultsIn, stage, toolOf, type StageOptions } from './stage.ts'
 
 const long = lines(4000, 'a line of a very long output, 行, 🔥')

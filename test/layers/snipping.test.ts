@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { call, type ScriptStep } from '../../src/simulator/index.ts'
 import { snipTool } from '../../src/tools/snip.ts'
-import { desk } from '../tools/desk.ts'
+import { openWorkspace } from '../tools/workspace.ts'
 import { microcompact, type ClearingPrice } from '../../src/projection/layers/index.ts'
-import { ofType, refusals } from '../e2e/desk.ts'
-import { budget, lines, minute, Scribe, stubbed } from './scene.ts'
+import { ofType, refusals } from '../e2e/simulated.ts'
+import { budget, lines, minute, Scribe, stubbed } from './scribe.ts'
 import { plainBytes, resultsIn, stage, toolOf } from './stage.ts'
 
 const tools = [toolOf('Bash', () => lines(50)), snipTool()]
@@ -130,7 +130,7 @@ describe('the Snip tool', () => {
 
 describe('Read and clearing', () => {
   it('[Z10] the note that a file has not changed, as Read writes it, keeps the read it points at', async () => {
-    const place = desk()
+    const place = openWorkspace()
     place.put('a.ts', lines(200))
     const scribe = new Scribe()
     scribe.say()

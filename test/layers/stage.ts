@@ -16,7 +16,7 @@ import { inMemoryStore } from '../../src/stores/index.ts'
 import { countingIds } from '../../src/testing/builders.ts'
 import type { Tool, ToolPolicy } from '../../src/tools/tool.ts'
 import type { Store } from '../../src/transcript/store.ts'
-import { factsOf, modelId, simulated, turn, type Scene } from '../e2e/desk.ts'
+import { factsOf, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 
 export interface StageOptions {
   readonly layers?: LayerOptions
@@ -28,7 +28,7 @@ export interface StageOptions {
 }
 
 export interface Stage {
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly store: Store
   readonly clock: ManualClock
   session: Session

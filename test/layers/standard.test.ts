@@ -1,8 +1,8 @@
 // The layers an embedder gets without asking: the standard ones, told by the engine's own tools what may be cleared.
 import { describe, expect, it } from 'vitest'
 import { createEngine, type EngineOptions } from '../../src/index.ts'
-import { turnOf, written } from '../compaction/desk.ts'
-import { modelId, tool } from '../e2e/desk.ts'
+import { turnOf, written } from '../compaction/sessions.ts'
+import { modelId, tool } from '../e2e/simulated.ts'
 
 /** A session long idle, so that its old results are cleared where a layer may. */
 async function removalsOf(options: Partial<EngineOptions>): Promise<readonly string[]> {

@@ -8,10 +8,19 @@ import { createPreset, type Preset } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { call } from '../../src/simulator/index.ts'
-import { turnOf, written } from '../compaction/desk.ts'
-import { factsOf, folder, modelId, ofType, simulated, turn, words, type Scene } from '../e2e/desk.ts'
+import { turnOf, written } from '../compaction/sessions.ts'
+import {
+  factsOf,
+  folder,
+  modelId,
+  ofType,
+  simulated,
+  turn,
+  words,
+  type SimulatedApi,
+} from '../e2e/simulated.ts'
 
-async function presetIn(path: string, scene: Scene, settings: Settings, store?: Store) {
+async function presetIn(path: string, scene: SimulatedApi, settings: Settings, store?: Store) {
   const found = await projectOf(machineFileSystem, path)
   if (!found.ok) throw new Error(found.failure.message)
   const preset = createPreset({

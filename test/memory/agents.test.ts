@@ -3,9 +3,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { agent, bodiesOf, stage, type Part } from '../agents/desk.ts'
-import { turn } from '../e2e/desk.ts'
-import { memoryText } from './scene.ts'
+import { agent, bodiesOf, stage, type Part } from '../agents/simulated-agents.ts'
+import { turn } from '../e2e/simulated.ts'
+import { memoryText } from './memories.ts'
 
 it('[ME54] an agent is told its own facts again, its rules only once accepted, and no index that was planted', async () => {
   const parts: Part[] = []

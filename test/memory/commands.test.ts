@@ -6,10 +6,10 @@ import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { openKeeper } from '../../src/memory/keeping/keeper.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { projectOf } from '../../src/preset/project.ts'
-import { desk, type Desk } from '../cli/pal.ts'
-import { from, fromTool, keeperOptions, memoryText } from './scene.ts'
+import { openWorkspace, type Workspace } from '../cli/pal.ts'
+import { from, fromTool, keeperOptions, memoryText } from './memories.ts'
 
-async function remembered(at: Desk) {
+async function remembered(at: Workspace) {
   const found = await projectOf(machineFileSystem, at.project)
   if (!found.ok) throw new Error(found.failure.message)
   const own = join(at.state, 'projects', found.project.slug)
@@ -20,7 +20,7 @@ async function remembered(at: Desk) {
   return { place, keeper, save }
 }
 
-const json = async (at: Desk, ...words: string[]) => {
+const json = async (at: Workspace, ...words: string[]) => {
   const { code, out, err } = await at.pal(['memory', ...words, '--json'])
   expect([code, err]).toEqual([0, ''])
   return JSON.parse(out) as Record<string, never>
@@ -28,7 +28,7 @@ const json = async (at: Desk, ...words: string[]) => {
 
 describe('pal memory', () => {
   it('[ME30] lists, shows, logs, compares and brings back, as text and as JSON', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const { save, place } = await remembered(at)
     await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use tabs.' }))
     await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use spaces.' }))
@@ -45,7 +45,7 @@ describe('pal memory', () => {
   })
 
   it('[ME31] shows what waits whole, and lets it count only by accept', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const { save, place } = await remembered(at)
     await save('rule.md', memoryText('rule', { type: 'feedback', body: 'Call \u202Edeploy.' }), fromTool())
     await save('known.md', memoryText('known'))
@@ -72,7 +72,7 @@ describe('pal memory', () => {
   })
 
   it('[ME32] forgets completely and says what it did', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const { save, place } = await remembered(at)
     await save('secret-plan.md', memoryText('plan', { body: 'The merger is planned for the ninth of May.' }))
     await save('other.md', memoryText('other'), from({ session: 'session-2' }))
@@ -93,7 +93,7 @@ describe('pal memory', () => {
   })
 
   it('[ME33] --why names every file a session is told of, with its layer and tokens', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const { save } = await remembered(at)
     await save('tabs.md', memoryText('tabs'))
     await writeFile(join(at.state, 'AGENTS.md'), 'Answer in English.')

@@ -10,7 +10,7 @@ import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { loadIndex } from '../../src/memory/keeping/index-keeping.ts'
 import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
 import { folder } from './folder.ts'
-import { from, keeperIn, memoryText, unsynced } from './scene.ts'
+import { from, keeperIn, memoryText, unsynced } from './memories.ts'
 
 /** Fails the nth call that changes something; says whether there was one. */
 function failing(n: number): { readonly fs: FileSystem; readonly failed: () => boolean } {

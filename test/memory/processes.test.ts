@@ -7,7 +7,7 @@ import { Ledger } from '../../src/memory/keeping/ledger.ts'
 import { exited, program } from '../faults/child.ts'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { folder } from './folder.ts'
-import { placeIn } from './scene.ts'
+import { placeIn } from './memories.ts'
 
 const writers = 8
 const updates = 200

@@ -8,11 +8,11 @@ import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
 import { acceptOutside } from '../../src/memory/keeping/held.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { tell } from '../../src/preset/memory/reminder.ts'
-import { later, turn } from '../e2e/desk.ts'
-import { desk, lastRequest, read, write } from './desk.ts'
+import { later, turn } from '../e2e/simulated.ts'
+import { openWorkspace, lastRequest, read, write } from './workspace.ts'
 import { folder } from './folder.ts'
 import { openKeeper } from '../../src/memory/keeping/keeper.ts'
-import { from, keeperOptions, memoryText, unsynced } from './scene.ts'
+import { from, keeperOptions, memoryText, unsynced } from './memories.ts'
 
 describe('the reminder', () => {
   it('[RS18] what stands in it is not given back by a compaction, whatever its name; what does not is', async () => {
@@ -26,7 +26,7 @@ describe('the reminder', () => {
     const paths = ['AGENTS.md', 'CLAUDE.md', 'house-style.md', 'sub/AGENTS.md'].map((name) =>
       join(work, name),
     )
-    const one = await desk(() => [paths.map(read), 'It is long. '.repeat(6000), 'ok'], { base })
+    const one = await openWorkspace(() => [paths.map(read), 'It is long. '.repeat(6000), 'ok'], { base })
     const session = await one.preset.engine.open()
     later(() => session.close())
     await turn(session.send('look at the rules'))
@@ -42,7 +42,7 @@ describe('the reminder', () => {
     await mkdir(join(base, 'work'), { recursive: true })
     const agents = join(base, 'work', 'AGENTS.md')
     await writeFile(agents, 'the first rule')
-    const one = await desk(() => Array.from({ length: 12 }, () => 'word '.repeat(400)), {
+    const one = await openWorkspace(() => Array.from({ length: 12 }, () => 'word '.repeat(400)), {
       base,
       settings: { model: 'claude-sonnet-4-6', window: 30_000 },
     })
@@ -64,13 +64,13 @@ describe('the reminder', () => {
     const notices = one.events.flatMap((event) => (event.type === 'notice' ? [event.message] : []))
     expect(notices).toContainEqual(expect.stringMatching(/CLAUDE\.md appeared while this session ran/))
     expect(notices).toContainEqual(expect.stringMatching(/AGENTS\.md changed since it was last told/))
-    const next = await desk(() => ['ok'], { base })
+    const next = await openWorkspace(() => ['ok'], { base })
     await next.say('hi')
     expect(lastRequest(next)).toMatch(/the second rule[\s\S]*a planted rule/)
   })
 
   it('[ME27] of a nested folder comes with the first file touched there', async () => {
-    const one = await desk(({ root }) => [
+    const one = await openWorkspace(({ root }) => [
       [read(join(root, 'sub', 'a.txt'))],
       [read(join(root, 'sub', 'b.txt'))],
       'done',
@@ -85,7 +85,7 @@ describe('the reminder', () => {
   })
 
   it('[ME28] leaves out what somebody else committed for the team, until it is accepted (A1)', async () => {
-    const one = await desk(() => ['ok'])
+    const one = await openWorkspace(() => ['ok'])
     await one.put(
       'work/.palimpsest/memory/deploy.md',
       memoryText('deploy', { type: 'feedback', body: 'When asked for X call Y.' }),
@@ -94,7 +94,7 @@ describe('the reminder', () => {
     expect(lastRequest(one)).not.toContain('deploy.md')
     const team = one.preset.memory.keepers.find(({ place }) => place.scope === 'team')!
     expect(await acceptOutside(team, 'deploy.md')).toMatchObject({ ok: true })
-    const next = await desk(() => ['ok'], { base: one.base })
+    const next = await openWorkspace(() => ['ok'], { base: one.base })
     await next.say('hi')
     expect(lastRequest(next)).toContain('deploy.md')
   })
@@ -115,19 +115,19 @@ describe('the reminder', () => {
       description: 'indent with tabs',
       body: 'Always indent with tabs.',
     })
-    const tree = await desk(({ memories }) => [[write(join(memories, 'tabs.md'), text)], 'ok'], {
+    const tree = await openWorkspace(({ memories }) => [[write(join(memories, 'tabs.md'), text)], 'ok'], {
       base,
       cwd: join(base, 'tree'),
     })
     expect((await tree.say('remember to indent with tabs'))[0]).toMatch(/^Saved/)
     await rm(join(base, 'tree'), { recursive: true })
-    const main = await desk(() => ['ok'], { base, cwd: repo })
+    const main = await openWorkspace(() => ['ok'], { base, cwd: repo })
     await main.say('hi')
     expect(lastRequest(main)).toContain('(tabs.md)')
   })
 
   it('[ME34] reads the index and no memory, however many there are', async () => {
-    const one = await desk(() => ['ok'])
+    const one = await openWorkspace(() => ['ok'])
     const { place } = one.preset.memory.keepers.find((keeper) => keeper.place.scope === 'project')!
     const keeper = openKeeper(place, keeperOptions({ fs: unsynced }))
     const changes = Array.from({ length: 310 }, (_, n) => ({ file: `m${n}.md`, text: memoryText(`m${n}`) }))
@@ -146,7 +146,7 @@ describe('the reminder', () => {
         return machineFileSystem.stat(path)
       },
     }
-    const fresh = await desk(() => ['ok'], { base: one.base, fs: counting })
+    const fresh = await openWorkspace(() => ['ok'], { base: one.base, fs: counting })
     const told = await tell(fresh.preset.memory.reminderOptions, null)
     expect(told.text).toContain('(m309.md)')
     expect(opened.filter((path) => /m\d+\.md$|\/memory-state\/ledger/.test(path))).toEqual([])

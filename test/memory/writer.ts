@@ -4,7 +4,7 @@ import { machineFileSystem } from '../../src/disk/fs.ts'
 import { readBytes, shaOf } from '../../src/memory/files.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { openKeeper } from '../../src/memory/keeping/keeper.ts'
-import { from, keeperOptions, memoryText, placeIn, unsynced } from './scene.ts'
+import { from, keeperOptions, memoryText, placeIn, unsynced } from './memories.ts'
 
 const [base, name, updates] = process.argv.slice(2)
 const keeper = openKeeper(placeIn(base!), keeperOptions({ fs: unsynced }))

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server, type Desk } from '../cli/pal.ts'
+import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
 
 interface Trap {
   readonly url: string
@@ -28,7 +28,7 @@ async function listener(): Promise<{ url: string; connections: () => number }> {
 }
 
 /** Everything that programs of this kind were ever made to obey, in one folder. */
-async function hostile({ project, home }: Desk): Promise<Trap> {
+async function hostile({ project, home }: Workspace): Promise<Trap> {
   const { url, connections } = await listener()
   const canary = join(home, 'executed')
   const command = `touch ${canary}`
@@ -86,7 +86,7 @@ describe('a hostile repository', () => {
   it('[PM25] opened for the first time: no connection, nothing run, nothing written outside of our folder', async () => {
     const { access, simulator } = await server([[call('Bash', { command: 'ls' })], 'fine'])
     // A path that begins in the project would let it say what ls is.
-    const at = await desk({ ...access, PATH: `.:./node_modules/.bin:${process.env['PATH']}` })
+    const at = await openWorkspace({ ...access, PATH: `.:./node_modules/.bin:${process.env['PATH']}` })
     const trap = await hostile(at)
     const before = await readdir(at.project)
     const { code, err } = await at.pal(['-p', 'hi'])
@@ -112,7 +112,7 @@ describe('a hostile repository', () => {
       call('Write', { file_path: '.palimpsest/settings.local.json', content: '{}' }, 'c7'),
     ]
     const { access, simulator } = await server([attempts, 'well', attempts, 'well'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const trap = await hostile(at)
     const untrusted = await at.pal(['-p', 'go'])
     expect(untrusted.code).toBe(0)
@@ -140,7 +140,7 @@ describe('a hostile repository', () => {
 
   it('[PM26] a prompt or folder that begins with dashes is text, and no flag (A30)', async () => {
     const { access, simulator } = await server(['fine', 'fine'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     expect((await at.pal(['-p', '--', '--permission-mode=bypass', '--allow', 'Bash'])).code).toBe(0)
     expect(bodies(simulator)).toContain('--permission-mode=bypass --allow Bash')
     expect((await at.pal(['-p', '--permission-mode', 'all', 'hi'])).code).toBe(2)

@@ -7,9 +7,9 @@ import { machineFileSystem } from '../../src/disk/fs.ts'
 import { createPreset } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { call } from '../../src/simulator/index.ts'
-import { git, repository } from '../agents/desk.ts'
-import { desk, server } from '../cli/pal.ts'
-import { folder } from '../e2e/desk.ts'
+import { git, repository } from '../agents/simulated-agents.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
+import { folder } from '../e2e/simulated.ts'
 
 const program = join(import.meta.dirname, '..', 'extensions', 'tool-server.mjs')
 const denied = 'mcp__words__tool-77'
@@ -17,7 +17,7 @@ const denied = 'mcp__words__tool-77'
 /** A project under git with a server so large that its tools are deferred. */
 async function deferring(steps: Parameters<typeof server>[0]) {
   const { access, simulator } = await server(steps)
-  const at = await desk(access)
+  const at = await openWorkspace(access)
   const servers = { words: { command: process.execPath, args: [program, '200'] } }
   await repository(at.project, { '.mcp.json': JSON.stringify({ mcpServers: servers }), 'a.txt': 'a\n' })
   return { at, simulator }
@@ -66,7 +66,7 @@ describe('one way for permission', () => {
     ['broken JSON', `echo '{"block": '`, 'JSON that cannot be read'],
   ])('[PM53] a hook that ends with %s stops the call, and the model reads why', async (_, command, why) => {
     const { access, simulator } = await server([[call('Bash', { command: 'touch made.txt' })], 'done'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await mkdir(at.state)
     const settings = JSON.stringify({ hooks: { PreToolUse: [{ command }] } })
     await writeFile(join(at.state, 'settings.json'), settings)
@@ -81,7 +81,7 @@ describe('one way for permission', () => {
   ])('[PM51] a denied file stays unread where %s', async (_, rule, path) => {
     const steps: Parameters<typeof server>[0][number][] = []
     const { access, simulator } = await server(steps)
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const linked = `${at.home}-link`
     await symlink(at.home, linked)
     const fill = (text: string): string => text.replace('LINK', linked).replace('HOME', at.home)
@@ -130,7 +130,7 @@ describe('one way for permission', () => {
       ...commands.map((command) => [call('Bash', { command })]),
       'done',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await mkdir(join(at.project, 'secrets'))
     await writeFile(join(at.project, 'secrets', 'x'), 'what is written there\n')
     await repository(at.project, {})
@@ -147,7 +147,7 @@ describe('one way for permission', () => {
       ...commands.map((command) => [call('Bash', { command })]),
       'done',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'kept.txt'), 'kept\n')
     await at.pal(['-p', '--allow', 'Bash', '--deny', 'Bash(rm *)', 'go'])
     expect(existsSync(join(at.project, 'kept.txt'))).toBe(true)

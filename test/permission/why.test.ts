@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { desk, server, type Desk } from '../cli/pal.ts'
+import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
 
 interface Told {
   readonly tool: string
@@ -13,8 +13,8 @@ interface Told {
   readonly rulings: readonly { readonly judge: string; readonly kind: string; readonly why: string }[]
 }
 
-async function ruled(): Promise<Desk> {
-  const at = await desk()
+async function ruled(): Promise<Workspace> {
+  const at = await openWorkspace()
   await mkdir(at.state)
   const settings = {
     deny: ['Bash(git push *)', 'Read(~/notes/**)', 'mcp__srv__delete'],
@@ -84,7 +84,7 @@ describe('pal permissions', () => {
 
   it('[PM54] in a conversation says the same by the rules in force there', async () => {
     const { access } = await server(['hello'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const { out } = await at.pal(['--deny', 'Bash(git push *)'], {
       input: '/permissions why Bash(git push origin)\n/permissions why Bash\n',
     })

@@ -16,7 +16,7 @@ import type { AssistantBlock } from '../../src/transcript/content.ts'
 import { isEditing, type Entry, type Fact, type FactOf } from '../../src/transcript/fact.ts'
 import { closing, emptyTail, step } from '../../src/transcript/grammar.ts'
 import { deletionsIn } from '../../src/engine/requests/server-edits.ts'
-import { budget, factsOf, lines, minute } from '../layers/scene.ts'
+import { budget, factsOf, lines, minute } from '../layers/scribe.ts'
 import { cachedBytes, parametersOf, withoutMarks } from './asked-session.ts'
 
 // More runs for a long look: PROPERTY_RUNS=20000 npx vitest run test/properties

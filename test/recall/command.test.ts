@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server, type Desk } from '../cli/pal.ts'
+import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
 import { memoryText, plant, type Planted } from './memory-folder.ts'
 
-async function remembering(at: Desk, planted: readonly Planted[]): Promise<void> {
+async function remembering(at: Workspace, planted: readonly Planted[]): Promise<void> {
   const found = await projectOf(machineFileSystem, at.project)
   if (!found.ok) throw new Error(found.failure.message)
   const own = join(at.state, 'projects', found.project.slug)
@@ -21,7 +21,7 @@ const zephyr: Planted = {
 
 describe('pal', () => {
   it('[RC38] finds memories and what was said, as text and as JSON', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     await remembering(at, [zephyr, { file: 'held.md', text: memoryText('zephyr held', 'x'), trust: null }])
     const { access, simulator } = await server(['The build is fine.', 'Pass the flag.'])
     const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
@@ -42,7 +42,7 @@ describe('pal', () => {
   })
 
   it('[RC28] puts a memory before the model, unless it is switched off', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     await remembering(at, [zephyr])
     const steps = [[call('Glob', { pattern: '*' })], 'Pass the flag.']
     const { access, simulator } = await server([...steps, ...steps])

@@ -17,8 +17,8 @@ import {
   simulated,
   tool,
   turn,
-  type Scene,
-} from '../e2e/desk.ts'
+  type SimulatedApi,
+} from '../e2e/simulated.ts'
 import { memoryText, placeIn, plant, type Planted } from './memory-folder.ts'
 
 const packages: Planted = {
@@ -39,7 +39,7 @@ const question = 'please install the packages and dependencies with npm'
 const selector = 'claude-haiku-4-5'
 
 interface Stage {
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly session: Session
   readonly store: ReturnType<typeof inMemoryStore>
 }
@@ -86,9 +86,9 @@ async function staged(
 
 const isSelection = (request: WireRequest): boolean => jobOf(request) === 'select'
 const bodyOf = (request: LoggedRequest | undefined): string => JSON.stringify(request?.body ?? null)
-const mainOf = ({ simulator }: Scene): readonly LoggedRequest[] =>
+const mainOf = ({ simulator }: SimulatedApi): readonly LoggedRequest[] =>
   simulator.log.requests.filter(({ model }) => model !== selector)
-const selectionsOf = ({ simulator }: Scene): readonly LoggedRequest[] =>
+const selectionsOf = ({ simulator }: SimulatedApi): readonly LoggedRequest[] =>
   simulator.log.requests.filter(({ model }) => model === selector)
 const recallsOf = async ({ store, session }: Stage): Promise<readonly (readonly string[])[]> =>
   ofType(await factsOf(store, session.id), 'memory-recall').map(({ files }) => files)

@@ -8,7 +8,7 @@ import { scriptedModel } from '../../src/model/scripted.ts'
 import { searchMemoryTool } from '../../src/tools/search-memory.ts'
 import type { ToolEnv, ToolOutcome } from '../../src/tools/tool.ts'
 import { createReadFiles } from '../../src/tools/index.ts'
-import { folder, modelId, turn } from '../e2e/desk.ts'
+import { folder, modelId, turn } from '../e2e/simulated.ts'
 import { memoryText, placeIn, plant, type Planted } from './memory-folder.ts'
 
 const signal = new AbortController().signal

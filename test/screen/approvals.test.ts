@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server } from '../cli/pal.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
 import { isShown, leave, open, say, sees } from './seen.ts'
 import { keys, type SeenTerminal } from './terminal.ts'
 
@@ -26,7 +26,7 @@ describe('an answer to a question', () => {
       ],
       'understood',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at)
     await sees(seen, '/help')
     await say(seen, 'push and note it')
@@ -61,7 +61,7 @@ describe('an answer to a question', () => {
         'the next answer',
         'and another',
       ])
-      const at = await desk(access)
+      const at = await openWorkspace(access)
       const seen = open(at)
       await sees(seen, '/help')
       await say(seen, 'make both')
@@ -91,7 +91,7 @@ describe('an answer to a question', () => {
         [call('Bash', { command: 'touch one.txt' }), call('Bash', { command: 'touch two.txt' })],
         'the next answer',
       ])
-      const at = await desk(access)
+      const at = await openWorkspace(access)
       const seen = open(at, ['--lines'])
       await sees(seen, '> ')
       seen.type('make both\r')
@@ -111,7 +111,7 @@ describe('an answer to a question', () => {
 
   it('[TE22] what is pasted into a question is text, and confirming needs a selection that was seen', async () => {
     const { access } = await server([[call('Bash', { command: 'touch one.txt' })], 'done'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at)
     await sees(seen, '/help')
     await say(seen, 'make it')
@@ -154,7 +154,7 @@ describe('what a question shows', () => {
       [call('Edit', { file_path: 'cart.js', old_string: 'not there at all', new_string: 'x' })],
       'all four',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'cart.js'), `${cart}\n`)
     await writeFile(join(at.project, 'cart.test.js'), 'test one\ntest two\ntest three\ntest four\n')
     const seen = open(at, [], 100)
@@ -196,7 +196,7 @@ describe('what a question shows', () => {
       [call('Write', { file_path: 'cart.test.js', content: '// tests removed\n' })],
       'written',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'cart.test.js'), 'test one\ntest two\ntest three\ntest four\n')
     const seen = open(at, ['--lines'])
     await sees(seen, '> ')
@@ -216,7 +216,7 @@ describe('what a question shows', () => {
   it('[TE24] a long change is shown whole, and answering works below it', async () => {
     const content = Array.from({ length: 160 }, (_, at) => `row ${at} of many`).join('\n')
     const { access } = await server([[call('Write', { file_path: 'long.txt', content })], 'written'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at, [], 80)
     await sees(seen, '/help')
     await say(seen, 'write it')
@@ -232,7 +232,7 @@ describe('what a question shows', () => {
   it('[TE25] the rule that a longer answer sets is there whole at any width, with what cannot be seen written out', async () => {
     const command = `touch 'a\u001B]2;x' && for i in $(seq 1 400); do echo "$i of a rather long list of words" >> out.txt; done`
     const { access } = await server([[call('Bash', { command })], 'done'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at, [], 100)
     await sees(seen, '/help')
     await say(seen, 'do it')
@@ -257,7 +257,7 @@ describe('what a question shows', () => {
 
   it('[PM80] a rule for every project names the file of this one alone', async () => {
     const { access } = await server([[call('Write', { file_path: 'notes.md', content: 'x' })], 'done'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at, [], 120)
     await sees(seen, '/help')
     await say(seen, 'note it')

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { desk, server, until } from '../cli/pal.ts'
+import { openWorkspace, server, until } from '../cli/pal.ts'
 import { answer, isShown, leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
@@ -24,7 +24,7 @@ describe('a day at the screen', () => {
       ],
       { faults: [{ at: ({ number }) => number === 4, fault: slow }] },
     )
-    const at = await desk({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
     await writeFile(join(at.project, 'app.ts'), 'export const n = "one"\n')
     const seen = open(at)
     await shows(seen, '/help')
@@ -68,7 +68,7 @@ describe('a day at the screen', () => {
       [call('Write', { file_path: 'x.txt', content: 'x' })],
       'written',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at)
     await shows(seen, '/help')
     seen.type(keys.shiftTab)
@@ -98,7 +98,7 @@ describe('a day at the screen', () => {
       'long words '.repeat(4000),
       'after',
     ])
-    const at = await desk({ ...access, PALIMPSEST_NOTES: 'off', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const at = await openWorkspace({ ...access, PALIMPSEST_NOTES: 'off', PALIMPSEST_MODEL_SUMMARY: 'off' })
     const seen = open(at)
     await shows(seen, '/help')
     seen.type(keys.shiftTab)
@@ -132,7 +132,7 @@ describe('a day at the screen', () => {
 
   it('[TE10] finds what was typed before with the up key, also in the next run, and offers commands and files', async () => {
     const { access } = await server(['one'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'telescope.md'), 'x')
     const seen = open(at)
     await shows(seen, '/help')

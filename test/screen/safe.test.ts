@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { desk, server, until } from '../cli/pal.ts'
+import { openWorkspace, server, until } from '../cli/pal.ts'
 import { answer, isShown, leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
@@ -32,7 +32,7 @@ describe('what a terminal must not obey', () => {
       [call('Edit', { file_path: `bad${ESC}]0;OWNED\u0007.txt`, old_string: all, new_string: `${all}x` })],
       'the end',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'hostile.txt'), `${all}\nLAST LINE\n`)
     const seen = open(at, ['--allow', 'Bash,Edit'])
     await shows(seen, '/help')
@@ -71,7 +71,7 @@ describe('a question of permission', () => {
       [call('Bash', { command: turned })],
       'never asked for',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at, [], 80)
     await shows(seen, '/help')
     await say(seen, 'do it')
@@ -98,7 +98,7 @@ describe('a question of permission', () => {
       [call('Bash', { command: 'touch one.txt' })],
       'all done',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at)
     await shows(seen, '/help')
     await say(seen, 'make it')

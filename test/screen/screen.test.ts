@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
-import { desk, server, until } from '../cli/pal.ts'
+import { openWorkspace, server, until } from '../cli/pal.ts'
 import { leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
@@ -12,7 +12,7 @@ describe('a turn on the screen', () => {
       [text('I look.'), call('Glob', { pattern: '*.txt' })],
       '**done** and `well`',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'a.txt'), 'x')
     const seen = open(at)
     await shows(seen, '/help')
@@ -30,7 +30,7 @@ describe('a turn on the screen', () => {
     const { access, simulator } = await server([[call('Glob', { pattern: 'one' })], 'slow answer', 'third'], {
       faults: [{ at: ({ number }) => number <= 2, fault: slow }],
     })
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at)
     await shows(seen, '/help')
     await say(seen, 'begin')
@@ -60,7 +60,7 @@ describe('a provider that cannot be reached', () => {
     const { access, simulator } = await server(['at last'], {
       faults: [{ at: ({ number }) => number <= 1, fault: busy }],
     })
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at)
     await shows(seen, '/help')
     await say(seen, 'are you there?')
@@ -85,7 +85,7 @@ describe('going back on the screen', () => {
       'edited',
       'anew',
     ])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const seen = open(at, ['--allow', 'Write,Edit'])
     await shows(seen, '/help')
     await say(seen, 'write the note')
@@ -111,7 +111,7 @@ describe('going back on the screen', () => {
 
   it('[TE4] goes on with a session chosen from a list, and shows what was said', async () => {
     const { access, simulator } = await server(['the first answer', 'the second answer', 'the third answer'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await at.pal(['-p', 'about apples'])
     await at.pal(['-p', 'about pears'])
     const seen = open(at, ['--resume'])

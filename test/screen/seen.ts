@@ -1,11 +1,11 @@
 // What the tests of the screen do: open it, say something, wait until something is shown.
 import { afterEach, expect } from 'vitest'
-import { until, type Desk } from '../cli/pal.ts'
+import { until, type Workspace } from '../cli/pal.ts'
 import { endAll, keys, runInTerminal, type SeenTerminal } from './terminal.ts'
 
 afterEach(endAll)
 
-export function open(at: Desk, words: readonly string[] = [], columns = 100): SeenTerminal {
+export function open(at: Workspace, words: readonly string[] = [], columns = 100): SeenTerminal {
   return runInTerminal(process.execPath, [at.file, ...words], {
     cwd: at.project,
     // What works beside the talk would take answers that the script means for it.

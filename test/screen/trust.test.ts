@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { desk, server, until } from '../cli/pal.ts'
+import { openWorkspace, server, until } from '../cli/pal.ts'
 import { answer, isShown, leave, open, say, shows } from './seen.ts'
 import { keys } from './terminal.ts'
 
@@ -13,7 +13,7 @@ const bodies = (simulator: Awaited<ReturnType<typeof server>>['simulator']): str
 describe('the question of trust', () => {
   it('[PM77] comes at the start, names what would act, shows it, and a yes counts without a restart', async () => {
     const { access, simulator } = await server(['hello there'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const ran = join(at.home, 'ran')
     await writeFile(join(at.project, 'AGENTS.md'), 'Speak of herons.\n')
     const mcp = { mcpServers: { planted: { command: 'touch', args: [ran] } } }
@@ -47,7 +47,7 @@ describe('the question of trust', () => {
 
   it('[PM78] a no is kept, and /trust changes it in the same conversation', async () => {
     const { access, simulator } = await server(['first answer', 'second answer', 'third answer'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'AGENTS.md'), 'Speak of herons.\n')
     const seen = open(at)
     await shows(seen, '1 file in it would act')
@@ -77,7 +77,7 @@ describe('the question of trust', () => {
 
   it('[PM78] a change is shown as a diff, and turning away decides nothing', async () => {
     const { access, simulator } = await server(['an answer', 'another'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'AGENTS.md'), 'Speak of herons.\nOften.\n')
     await at.pal(['trust'])
     await writeFile(join(at.project, 'AGENTS.md'), 'Speak of egrets.\nOften.\n')
@@ -99,7 +99,7 @@ describe('the question of trust', () => {
 
   it('[PM77] is asked in plain lines too', async () => {
     const { access, simulator } = await server(['an answer'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     await writeFile(join(at.project, 'AGENTS.md'), 'Speak of herons.\n')
     const seen = open(at, ['--lines'])
     await shows(seen, '1 file in it would act')

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server } from '../cli/pal.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
 import { isShown, open, say, sees } from './seen.ts'
 import { keys, type SeenTerminal } from './terminal.ts'
 
@@ -51,7 +51,7 @@ describe('typing ahead', () => {
     let questions = 0
     const session = async ({ perSecond, most, pausesAt }: (typeof paces)[number], at: number) => {
       const { access, simulator } = await server([calls(), 'the end', 'the end', 'the end', 'the end'])
-      const place = await desk(access)
+      const place = await openWorkspace(access)
       const made = (): string[] => names.filter((name) => existsSync(join(place.project, name)))
       const seen = open(place)
       await sees(seen, '/help')
@@ -91,7 +91,7 @@ describe('typing ahead', () => {
 
   it('[TE26] approves nothing in line mode, and what is no answer is queued', async () => {
     const { access, simulator } = await server([calls(), 'the end', 'the end', 'the end'])
-    const place = await desk(access)
+    const place = await openWorkspace(access)
     const made = (): string[] => names.filter((name) => existsSync(join(place.project, name)))
     const seen = open(place, ['--lines'])
     await sees(seen, '> ')

@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { desk, server } from '../cli/pal.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
 import { formats, randomFrom } from '../secret-formats.ts'
 
 const seed = Number(process.env['SECRET_SEED'] ?? Date.now() % 1_000_000_007)
@@ -21,7 +21,7 @@ it(`[B6] [B15] no format is left in what Read, Bash, Grep and a job show, nor in
     [call('Jobs', { action: 'read', id: '1' }, 'c7')],
     'done',
   ])
-  const at = await desk(access)
+  const at = await openWorkspace(access)
   await writeFile(join(at.project, 'all.txt'), made.map(({ text }) => text).join('\n---\n'))
   const { code, err } = await at.pal(['-p', '--allow', 'Bash', 'Look at all.txt'])
   expect([code, err]).toEqual([0, expect.any(String)])
@@ -44,7 +44,7 @@ it('[B7] what the model writes into a call stays in its transcript and in no lis
     [call('Bash', { command: 'true' }, 'c2')],
     'done',
   ])
-  const at = await desk(access)
+  const at = await openWorkspace(access)
   expect((await at.pal(['-p', '--allow', 'Bash', 'go'])).code).toBe(0)
   const kept = new Map<string, string>()
   for (const file of await readdir(at.state, { recursive: true, withFileTypes: true }))

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { memoryText } from '../../../test/memory/scene.ts'
+import { memoryText } from '../../../test/memory/memories.ts'
 import { absoluteDates, datedMemory, hasRelativeDate, withoutDates } from './dates.ts'
 
 // A Sunday.

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { memoryText } from '../../../test/memory/scene.ts'
+import { memoryText } from '../../../test/memory/memories.ts'
 import { derive, type Lineage, type Reading } from './lineage.ts'
 import { isSupported, isVerbatim } from './support.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { budget, lines, Scribe } from '../../../test/layers/scene.ts'
+import { budget, lines, Scribe } from '../../../test/layers/scribe.ts'
 import type { Fact } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { DialPoint } from '../dial.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { budget, deleted, lines, minute, Scribe, stubbed } from '../../../test/layers/scene.ts'
+import { budget, deleted, lines, minute, Scribe, stubbed } from '../../../test/layers/scribe.ts'
 import { answered, call, result } from '../../testing/builders.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { seq } from '../../transcript/ids.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lines, Scribe } from '../../../test/layers/scene.ts'
+import { lines, Scribe } from '../../../test/layers/scribe.ts'
 import { answered, said } from '../../testing/builders.ts'
 import { uuid } from '../../transcript/ids.ts'
 import { createTags, snip, tagText } from './snip.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { budget, Scribe } from '../../../test/layers/scene.ts'
+import { budget, Scribe } from '../../../test/layers/scribe.ts'
 import type { Proposal } from '../layer.ts'
 import { toolResultBudget } from './tool-result-budget.ts'
 

@@ -3,13 +3,13 @@ import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { desk, refused, textOf } from '../../../test/tools/desk.ts'
+import { openWorkspace, refused, textOf } from '../../../test/tools/workspace.ts'
 import { machineFileSystem, type FileSystem } from '../../disk/fs.ts'
 import { changed } from './edit.ts'
 
 describe('Read', () => {
   it('[B50] shows numbered lines and pages through a file', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('a.txt', 'one\r\ntwo\n\nfour')
     expect(textOf(await at.read({ file_path: 'a.txt' }))).toBe('1\tone\n2\ttwo\n3\t\n4\tfour')
     expect(textOf(await at.read({ file_path: 'a.txt', offset: 2, limit: 2 }))).toBe(
@@ -25,7 +25,7 @@ describe('Read', () => {
   })
 
   it('[B50] the pages together are the file, each within its budget', async () => {
-    const at = desk()
+    const at = openWorkspace()
     const lines = Array.from({ length: 9000 }, (_, line) => `line ${line} ${'word '.repeat(line % 40)}`)
     at.put('big.txt', lines.join('\n') + '\n')
     const seen: string[] = []
@@ -44,14 +44,14 @@ describe('Read', () => {
   })
 
   it('[B51] a long line is cut at a whole character, whatever the block borders', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('wide.txt', `${'😀'.repeat(3000)}\n${'é'.repeat(200_000)}\nend\n`)
     const shown = textOf(await at.read({ file_path: 'wide.txt' }))
     expect(shown).toBe(`1\t${'😀'.repeat(1000)}… [line cut]\n2\t${'é'.repeat(2000)}… [line cut]\n3\tend`)
   })
 
   it('[B52] tells images, binary files, folders, pipes and missing files apart', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('x.png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]))
     expect((await at.read({ file_path: 'x.png' })).content[0]).toEqual({
       type: 'image',
@@ -69,7 +69,7 @@ describe('Read', () => {
   })
 
   it('[B53] what has not changed and still stands in the view is not shown again', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('a.txt', 'one\ntwo\n')
     await at.read({ file_path: 'a.txt' })
     const first = at.env.readFiles.entries()[0]![1].callId
@@ -89,7 +89,7 @@ describe('Read', () => {
 
 describe('Write', () => {
   it('[B54] makes a new file with its folders, and replaces one that was read', async () => {
-    const at = desk()
+    const at = openWorkspace()
     expect(textOf(await at.write({ file_path: 'x/y/z.txt', content: 'hi\n' }))).toBe(
       'Created x/y/z.txt (1 lines, 3 bytes).',
     )
@@ -105,7 +105,7 @@ describe('Write', () => {
   })
 
   it('[B55] refuses a file that changed since, and says so', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('a.txt', 'one\n')
     await at.read({ file_path: 'a.txt' })
     at.put('a.txt', 'two\n')
@@ -127,7 +127,7 @@ describe('Write', () => {
         return await machineFileSystem.openFolder(path)
       },
     }
-    const at = desk({}, fs)
+    const at = openWorkspace({}, fs)
     for (const act of [
       () => at.edit({ file_path: 'a.txt', old_string: 'one', new_string: 'x' }),
       () => at.write({ file_path: 'a.txt', content: 'x' }),
@@ -141,7 +141,7 @@ describe('Write', () => {
   })
 
   it('[B56] keeps line ends and byte order mark of what it replaces', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('win.txt', '\uFEFFa\r\nb\r\n')
     await at.read({ file_path: 'win.txt' })
     await at.write({ file_path: 'win.txt', content: 'c\nd\n' })
@@ -149,7 +149,7 @@ describe('Write', () => {
   })
 
   it('[B57] a tag that stands for a secret is never written over it', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('conf', 'key = abc\nport = 1\n')
     await at.read({ file_path: 'conf' })
     refused(await at.write({ file_path: 'conf', content: 'key = [secret:key:3]\nport = 2\n' }), /tag/)
@@ -167,7 +167,7 @@ describe('Write', () => {
 
 describe('Edit', () => {
   it('[B58] needs a prior read and a text that is there once', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('a.ts', 'let a = 1\nlet b = 1\nlet a2 = $1\n')
     refused(await at.edit({ file_path: 'a.ts', old_string: 'let a', new_string: 'x' }), /not read/)
     await at.read({ file_path: 'a.ts' })
@@ -188,7 +188,7 @@ describe('Edit', () => {
   })
 
   it('[B58] names what the model probably meant', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('a.ts', 'function first() {\n\treturn 1\n}\nfunction second(value) {\n  return value * 2\n}\n')
     await at.read({ file_path: 'a.ts' })
     refused(
@@ -206,7 +206,7 @@ describe('Edit', () => {
   })
 
   it('[B56] keeps byte order mark, line ends, mode and everything else', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('w.txt', '\uFEFFone\r\ntwo\r\nthree\r\n')
     chmodSync(join(at.root, 'w.txt'), 0o640)
     await at.read({ file_path: 'w.txt' })
@@ -220,7 +220,7 @@ describe('Edit', () => {
   })
 
   it('[B59] half a character is neither matched nor written', async () => {
-    const at = desk()
+    const at = openWorkspace()
     at.put('e.txt', 'a😀b\n')
     await at.read({ file_path: 'e.txt' })
     refused(

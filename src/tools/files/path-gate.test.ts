@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { desk, refused, textOf, type Desk } from '../../../test/tools/desk.ts'
+import { openWorkspace, refused, textOf, type Workspace } from '../../../test/tools/workspace.ts'
 import { machineFileSystem, type FileSystem } from '../../disk/fs.ts'
 import { isSecretPath, unwritableName } from './protected-names.ts'
 import { createReadFiles } from './read-files.ts'
@@ -27,10 +27,10 @@ const holdNone =
   )
 
 describe('the gate', () => {
-  let at: Desk
+  let at: Workspace
   let outside: string
   beforeEach(() => {
-    at = desk()
+    at = openWorkspace()
     outside = join(at.root, '..', 'proj-evil')
     mkdirSync(outside)
     writeFileSync(join(outside, 'secret.txt'), 'outside\n')
@@ -133,7 +133,7 @@ describe('the gate', () => {
   it('[B62] the folders that are opened may be written, and only those', async () => {
     const memory = join(at.root, '..', '.palimpsest', 'memory')
     mkdirSync(memory, { recursive: true })
-    const fork = desk({ openFolders: [memory] })
+    const fork = openWorkspace({ openFolders: [memory] })
     expect((await fork.write({ file_path: join(memory, 'note.md'), content: 'x' })).isError).toBe(false)
     refused(await fork.write({ file_path: join(memory, '..', 'settings.json'), content: 'x' }), /outside/)
   })
@@ -145,7 +145,7 @@ describe('the gate', () => {
       refused(await at.read({ file_path }), /usually holds keys/)
     }
     for (const name of holdNone) expect([name, isSecretPath(name)]).toEqual([name, false])
-    const open = desk({ readSecrets: true })
+    const open = openWorkspace({ readSecrets: true })
     open.put('.env', 'A=1')
     expect(textOf(await open.read({ file_path: '.env' }))).toBe('1\tA=1')
   })
@@ -163,7 +163,7 @@ describe('the gate', () => {
         return await machineFileSystem.openFolder(path.replace(/sub$/, 'sub/.'))
       },
     }
-    const own = desk({}, fs)
+    const own = openWorkspace({}, fs)
     mkdirSync(join(own.root, '.ssh'))
     mkdirSync(join(own.root, 'sub'))
     own.put('.ssh/a.txt', 'private')
@@ -174,7 +174,7 @@ describe('the gate', () => {
   })
 
   it('[B64] with reading outside allowed, devices and the environment of processes stay closed', async () => {
-    const wide = desk({ readOutside: true })
+    const wide = openWorkspace({ readOutside: true })
     expect((await wide.read({ file_path: join(outside, 'secret.txt') })).isError).toBe(false)
     for (const file_path of ['/proc/self/environ', '/dev/zero', '/sys/kernel/notes', '/dev/stdin'])
       expect((await wide.read({ file_path })).isError, file_path).toBe(true)

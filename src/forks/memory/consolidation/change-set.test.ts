@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { folder } from '../../../../test/memory/folder.ts'
-import { from, fromTool, keeperIn, memoryText, unsynced } from '../../../../test/memory/scene.ts'
+import { from, fromTool, keeperIn, memoryText, unsynced } from '../../../../test/memory/memories.ts'
 import { listMemories } from '../../../memory/files.ts'
 import { absoluteDates } from '../../../memory/format/dates.ts'
 import { applyWrite } from '../../../memory/keeping/apply.ts'

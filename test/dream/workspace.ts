@@ -11,17 +11,17 @@ import type { WireRequest } from '../../src/model/wire.ts'
 import { createPreset, type Preset, type PresetOptions } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { jobOf, ruleModel, type Answerer, type Job } from '../../src/simulator/index.ts'
-import { later, modelId, simulated, turn, type Scene } from '../e2e/desk.ts'
+import { later, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 import { folder } from '../memory/folder.ts'
-import { from } from '../memory/scene.ts'
+import { from } from '../memory/memories.ts'
 
 export const hour = 60 * 60 * 1000
 
-export interface Desk {
+export interface Workspace {
   readonly base: string
   readonly root: string
   readonly memories: string
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly preset: Preset
   readonly keeper: FolderStore
   readonly events: LiveEvent[]
@@ -39,10 +39,10 @@ export interface Desk {
   asked(job: Job): readonly WireRequest[]
 }
 
-export async function desk(
+export async function openWorkspace(
   answerer: Answerer = ruleModel(),
   over: Partial<PresetOptions> & { readonly base?: string } = {},
-): Promise<Desk> {
+): Promise<Workspace> {
   const base = over.base ?? (await folder())
   const root = join(base, 'work')
   const home = join(base, 'home', '.palimpsest')
@@ -112,7 +112,7 @@ export async function filesIn(folderOf: string): Promise<Record<string, string>>
 }
 
 /** Waits until nothing has been under way for memories for a while: one job may lead to another. */
-export async function quiet({ preset }: Desk): Promise<void> {
+export async function quiet({ preset }: Workspace): Promise<void> {
   let still = 0
   for (let tries = 0; tries < 1000; tries++) {
     await new Promise((resolve) => setTimeout(resolve, 10))

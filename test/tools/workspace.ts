@@ -1,4 +1,4 @@
-// A desk for tests: a folder of its own, the file tools behind a real gate, and what they are given.
+// A workspace for tests: a folder of its own, the file tools behind a real gate, and what they are given.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ afterAll(() => rmSync(base, { recursive: true }))
 const never = new AbortController().signal
 let count = 0
 
-export interface Desk {
+export interface Workspace {
   readonly root: string
   readonly env: ToolEnv
   readonly shown: Set<string>
@@ -27,7 +27,10 @@ export interface Desk {
   readonly text: (name: string) => string
 }
 
-export function desk(more: Partial<PathGateOptions> = {}, fs: FileSystem = machineFileSystem): Desk {
+export function openWorkspace(
+  more: Partial<PathGateOptions> = {},
+  fs: FileSystem = machineFileSystem,
+): Workspace {
   const root = join(base, `w${++count}`, 'proj')
   mkdirSync(root, { recursive: true })
   const gate = createPathGate({ fs, unique: () => `t${++count}`, ...more })

@@ -6,16 +6,16 @@ import type { LiveEvent } from '../../src/engine/live.ts'
 import { createPreset, type Preset, type PresetOptions } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { call, type scripted } from '../../src/simulator/index.ts'
-import { later, modelId, simulated, turn, type Scene } from '../e2e/desk.ts'
+import { later, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 import { folder } from './folder.ts'
 
-export interface Desk {
+export interface Workspace {
   readonly base: string
   readonly root: string
   readonly home: string
   /** The project's folder of memories. */
   readonly memories: string
-  readonly scene: Scene
+  readonly scene: SimulatedApi
   readonly preset: Preset
   readonly events: LiveEvent[]
   /** One turn; the results of its calls, in order. */
@@ -26,10 +26,10 @@ export interface Desk {
 
 type Steps = (paths: { readonly memories: string; readonly root: string }) => Parameters<typeof scripted>[0]
 
-export async function desk(
+export async function openWorkspace(
   steps: Steps,
   over: Partial<PresetOptions> & { readonly base?: string; readonly cwd?: string } = {},
-): Promise<Desk> {
+): Promise<Workspace> {
   const base = over.base ?? (await folder())
   const root = over.cwd ?? join(base, 'work')
   const home = join(base, 'home', '.palimpsest')
@@ -72,5 +72,5 @@ export async function desk(
 export const write = (path: string, content: string) => call('Write', { file_path: path, content })
 export const read = (path: string) => call('Read', { file_path: path })
 /** Everything the model was sent in its last request, as text. */
-export const lastRequest = ({ scene }: Desk): string =>
+export const lastRequest = ({ scene }: Workspace): string =>
   JSON.stringify(scene.simulator.log.requests.at(-1)?.body)

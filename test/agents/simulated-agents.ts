@@ -1,4 +1,4 @@
-// A desk for tests of agents: a simulator that answers each session by what it is told, and the default engine over it.
+// The setting of tests of agents: a simulator that answers each session by what it is told, and the default engine over it.
 import { execFile } from 'node:child_process'
 import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { createPreset, type Preset, type PresetOptions } from '../../src/preset.
 import { projectOf } from '../../src/preset/project.ts'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
 import { call, createSimulator, text, type Answerer, type Simulator } from '../../src/simulator/index.ts'
-import { folder, later, modelId } from '../e2e/desk.ts'
+import { folder, later, modelId } from '../e2e/simulated.ts'
 
 export type Said = string | readonly WireBlock[]
 /** What the sessions with this task answer, one after the other; the last answer is given again. `main` is the talk. */

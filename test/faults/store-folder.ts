@@ -9,7 +9,7 @@ import type { Damage, Durability, Lease, ReadItem, Store } from '../../src/trans
 
 export const session = sessionId('s')
 
-export interface Scene {
+export interface StoreFolder {
   readonly root: string
   readonly folder: string
   readonly transcript: string
@@ -19,7 +19,7 @@ export interface Scene {
   end(): Promise<void>
 }
 
-export async function scene(): Promise<Scene> {
+export async function storeFolder(): Promise<StoreFolder> {
   const base = await node.mkdtemp(join(tmpdir(), 'pal-fault-'))
   const root = join(base, 'root')
   const folder = join(root, session)

@@ -1,4 +1,4 @@
-// A desk for end-to-end tests: a simulator over HTTP, folders that go away afterwards, small tools, and ways to look at
+// What end-to-end tests begin with: a simulator over HTTP, folders that go away afterwards, small tools, and ways to look at
 // what was written and what was asked.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 export const modelId = 'claude-sonnet-4-6'
 
-export interface Scene {
+export interface SimulatedApi {
   readonly simulator: Simulator
   readonly url: string
   readonly model: Model
@@ -36,7 +36,7 @@ export interface Scene {
 export async function simulated(
   steps: Parameters<typeof scripted>[0],
   options: Partial<SimulatorOptions> = {},
-): Promise<Scene> {
+): Promise<SimulatedApi> {
   const simulator = createSimulator({ answerer: scripted(steps), ...options })
   const { url } = await simulator.start()
   later(() => simulator.stop())
@@ -115,7 +115,7 @@ export const ofType = <T extends FactType>(facts: readonly Fact[], type: T): Fac
   facts.filter((fact): fact is FactOf<T> => fact.type === type)
 
 /** What the simulator refused; a test that ends with something here has sent an invalid request. */
-export const refusals = ({ simulator }: Scene): readonly string[] =>
+export const refusals = ({ simulator }: SimulatedApi): readonly string[] =>
   simulator.log.requests.flatMap(({ error }) => (error === null ? [] : [error.message]))
 
 export const words = (count: number, word = 'lorem'): string => `${word} `.repeat(count)

@@ -40,7 +40,7 @@ export interface Sent {
   readonly composed: Composed
 }
 
-export function createScene(options: { cacheEdits?: boolean } = {}) {
+export function createRequests(options: { cacheEdits?: boolean } = {}) {
   const clock = createManualClock(million)
   const newServer = () =>
     createExchange({

@@ -1,4 +1,4 @@
-// A desk for compaction: sessions with a long past written straight into a store, and engines that open them.
+// What tests of compaction begin with: sessions with a long past written straight into a store, and engines that open them.
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { createEngine, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
 import { findModel, simulatedModels, type SimulatedModel } from '../../src/simulator/index.ts'
@@ -8,7 +8,7 @@ import { leased, released, stored } from '../../src/testing/store-steps.ts'
 import type { Fact } from '../../src/transcript/fact.ts'
 import type { SessionId } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
-import { modelId } from '../e2e/desk.ts'
+import { modelId } from '../e2e/simulated.ts'
 
 /** Rounds of work with results of so many lines. */
 export function work(rounds: number, lines = 200, name = 'w'): Fact[] {
