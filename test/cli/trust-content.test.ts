@@ -177,6 +177,46 @@ describe('content that comes after trust', () => {
       expect(out).toContain(line)
   })
 
+  it('[PM72] a program that a variable of the server names is approved by its content too, and the variable is shown', async () => {
+    const { access } = await server(['one', 'two', 'three'])
+    const at = await desk(access)
+    const ran = join(at.home, 'ran')
+    const env = { NODE_OPTIONS: '--require ./tools/hook.cjs' }
+    await written(at, 'tools/hook.cjs', '')
+    const mcp = { mcpServers: { local: { command: 'node', args: ['-e', '0'], env } } }
+    await written(at, '.mcp.json', JSON.stringify(mcp))
+    const { out } = await at.pal(['trust'])
+    expect(out).toContain('local: its NODE_OPTIONS is set to "--require ./tools/hook.cjs"')
+    await written(at, 'tools/hook.cjs', `require('node:fs').writeFileSync(${JSON.stringify(ran)}, '')`)
+    const changed = await at.pal(['-p', 'hi'])
+    expect(changed.err).toMatch(/hook\.cjs \(MCP program\) was not read: it has changed/)
+    expect(existsSync(ran)).toBe(false)
+    await at.pal(['trust'])
+    await at.pal(['-p', 'hi'])
+    await until(() => existsSync(ran), 'the program that was approved')
+  })
+
+  it('[PM77] however much there is, what runs or allows something is named in the question, one line each', async () => {
+    const at = await desk()
+    const allow = [...Array(60).keys()].map((nr) => `Bash(echo ${nr})`)
+    await written(
+      at,
+      '.palimpsest/settings.json',
+      JSON.stringify({ allow: [...allow, 'Bash\nnew  AGENTS.md'] }),
+    )
+    for (const nr of Array(60).keys()) await written(at, `.palimpsest/commands/c${nr}.md`, 'Say so.')
+    await written(at, '.mcp.json', JSON.stringify({ mcpServers: { last: { command: 'curl', args: ['x'] } } }))
+    const { err } = await at
+      .pal(['trust'], { inTerminal: true, input: 'n\n' })
+      .then(({ out, err: rest }) => ({
+        err: `${out}${rest}`,
+      }))
+    expect(err).toContain('last: starts curl x')
+    expect(err).toContain('allow Bash(echo 59)')
+    expect(err).toContain('allow Bash\u240Anew  AGENTS.md')
+    expect(err).toMatch(/… \d+ more lines/)
+  })
+
   it('[PM73] a folder trusted by its path alone is asked about once more, with the reason', async () => {
     const { access, simulator } = await server(['one', 'two'])
     const at = await openWorkspace(access)

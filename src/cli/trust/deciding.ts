@@ -2,7 +2,7 @@
 // the list, with the content they had when they were listed, and nothing that came to lie there since.
 import { machineFileSystem, type DiskResult } from '../../disk/fs.ts'
 import type { Workplace } from '../workplace/workplace.ts'
-import { contentKey } from './content.ts'
+import { contentKey, type ContentKind } from './content.ts'
 import { contentText, describe, shownPath } from './describe.ts'
 import { actingContent, listed, type ListedFile } from './listing.ts'
 import { writeTrust } from './pins.ts'
@@ -60,6 +60,7 @@ export async function decide(
 }
 
 const shownLines = 40
+const wholeKinds: readonly ContentKind[] = ['settings', 'MCP servers', 'MCP program']
 const shownDiffLines = 20
 
 /** The question as text: what it is about, and what would act. */
@@ -71,7 +72,15 @@ export async function questionText(
   const isKnown = trust.standing === 'trusted'
   const open = files.filter(({ state }) => state !== 'approved')
   const shown = isKnown ? open : files
-  const lines = describe(shown, root)
+  // What runs something or allows it is named whole: a long list must not push it out of sight.
+  const whole = describe(
+    shown.filter(({ kind }) => wholeKinds.includes(kind)),
+    root,
+  )
+  const lines = describe(
+    shown.filter(({ kind }) => !wholeKinds.includes(kind)),
+    root,
+  )
   const more = lines.length - shownLines
   const changed = isKnown ? open.filter(({ before }) => before !== null) : []
   const why =
@@ -83,7 +92,7 @@ export async function questionText(
       ? `${count(open.length)} of ${root} ${open.length === 1 ? 'is' : 'are'} new or changed since you trusted it`
       : `Trust ${root}? ${count(files.length)} in it would act`,
     subject: [
-      `${why}${lines.slice(0, shownLines).join('\n')}${more > 0 ? `\n… ${more} more lines` : ''}`,
+      `${why}${[...whole, ...lines.slice(0, shownLines)].join('\n')}${more > 0 ? `\n… ${more} more lines` : ''}`,
       ...(changed.length === 0 ? [] : [await contentText(changed, root, shownDiffLines)]),
       'Nothing of this acts until you say yes, and a change is asked about again.',
     ].join('\n\n'),

@@ -16,7 +16,7 @@ export function describe(files: readonly ListedFile[], root: string): readonly s
 }
 
 export const shownPath = (path: string, root: string): string =>
-  isInside(root, path) ? relative(root, path) : `${path} (outside the project)`
+  oneLine(isInside(root, path) ? relative(root, path) : `${path} (outside the project)`)
 
 const sizeText = (bytes: number): string =>
   bytes < 1024 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(1)} KB`
@@ -35,8 +35,8 @@ function settingDoings(settings: Readonly<Record<string, unknown>>): readonly st
     if (isUsersOnly(key)) return [`${key}: ignored, a project may not set it`]
     const isRules = ruleLists.some((list) => list === key) && Array.isArray(value)
     return isRules
-      ? (value as unknown[]).map((rule) => `${key} ${String(rule)}`)
-      : [`${key} = ${JSON.stringify(value)}`]
+      ? (value as unknown[]).map((rule) => `${oneLine(key)} ${oneLine(String(rule))}`)
+      : [`${oneLine(key)} = ${JSON.stringify(value)}`]
   })
 }
 
@@ -58,9 +58,16 @@ function serverDoings(file: Readonly<Record<string, unknown>>): readonly string[
     const variables = fields.flatMap(([where, value]) =>
       variablesIn(value).map((variable) => `${name}: gets your variable ${variable} in ${where}`),
     )
-    return [what, ...variables]
+    // A variable can make a harmless program load another one.
+    const sets = Object.entries(record(env)).map(
+      ([key, value]) => `${name}: its ${key} is set to ${JSON.stringify(value)}`,
+    )
+    return [what, ...sets, ...variables].map(oneLine)
   })
 }
+
+/** One thing is one line: a line end in a rule must not look like the next file. */
+const oneLine = (text: string): string => text.replaceAll(/[\r\n\u2028\u2029]/g, '\u240A')
 
 const variablesIn = (value: unknown): readonly string[] =>
   typeof value === 'string'

@@ -155,16 +155,18 @@ function jsonIn(text: string): unknown {
 const mostBytes = 32 * 1024 * 1024
 
 /**
- * The files of a project that the command of a server names (`./server.js`, `node tools/server.mjs`) are approved by their
- * content before the command runs, at each start. What such a file loads in its turn, packages that a command fetches
- * (`npx name`) and what scripts of package managers run cannot be named here and is not covered.
+ * The files of a project that the command of a server names (`./server.js`, `node tools/server.mjs`), itself or in a
+ * variable it sets (`NODE_OPTIONS`), are approved by their content before the command runs, at each start. What such a
+ * file loads in its turn, packages that a command fetches (`npx name`) and what scripts of package managers run cannot be
+ * named here and is not covered.
  */
 async function programRefusal(
   { fs, project, cwd, gate }: Pick<ServersPlace, 'fs' | 'project' | 'cwd' | 'gate'>,
-  { command, args }: { readonly command: string; readonly args: readonly string[] },
+  { command, args, environment }: Extract<Server, { kind: 'command' }>,
 ): Promise<string | null> {
   // A command without a slash is looked for in PATH, never in the folder.
-  const named = [...(/[/\\]/.test(command) ? [command] : []), ...args.map(withoutFlag)]
+  const set = Object.values(environment).flatMap((value) => [value, ...value.split(/[\s:;,]+/)])
+  const named = [...(/[/\\]/.test(command) ? [command] : []), ...[...args, ...set].map(withoutFlag)]
   for (const name of named) {
     const real = await attempt('looking', async () => ({ path: await fs.realPath(resolve(cwd, name)) }))
     if (name === '' || name.includes('\0') || !real.ok || !isInside(project, real.path)) continue
