@@ -179,7 +179,7 @@ describe('content that comes after trust', () => {
 
   it('[PM72] a program that a variable of the server names is approved by its content too, and the variable is shown', async () => {
     const { access } = await server(['one', 'two', 'three'])
-    const at = await desk(access)
+    const at = await openWorkspace(access)
     const ran = join(at.home, 'ran')
     const env = { NODE_OPTIONS: '--require ./tools/hook.cjs' }
     await written(at, 'tools/hook.cjs', '')
@@ -197,7 +197,7 @@ describe('content that comes after trust', () => {
   })
 
   it('[PM77] however much there is, what runs or allows something is named in the question, one line each', async () => {
-    const at = await desk()
+    const at = await openWorkspace()
     const allow = [...Array(60).keys()].map((nr) => `Bash(echo ${nr})`)
     await written(
       at,
