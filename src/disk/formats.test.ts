@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { formats, randomFrom } from '../../test/secret-formats.ts'
 import { redact } from './redact.ts'
+import { growthOf, mostGrowth } from '../../test/until.ts'
 
 const seed = Number(process.env['SECRET_SEED'] ?? Date.now() % 1_000_000_007)
 const runs = Number(process.env['SECRET_RUNS'] ?? 200)
@@ -116,17 +117,6 @@ describe('ordinary text', () => {
 })
 
 describe('time', () => {
-  /** Of the processor, the best of a few: what else runs on the machine must not count. */
-  const costOf = (text: string): number => {
-    let best = Number.POSITIVE_INFINITY
-    for (let run = 0; run < 4; run++) {
-      const start = process.cpuUsage()
-      redact(text)
-      best = Math.min(best, process.cpuUsage(start).user)
-    }
-    return best
-  }
-
   it('[B5] grows as the text does, for whatever begins like a secret', () => {
     const pieces = [
       '-u a',
@@ -153,11 +143,8 @@ describe('time', () => {
       ...formats.map(({ make }) => make(randomFrom(1)).text),
     ]
     for (const piece of pieces) {
-      const [small, large] = [20_000, 160_000].map((size) =>
-        costOf(piece.repeat(Math.ceil(size / piece.length))),
-      )
-      // Eight times the text: eight times the work, not sixty-four times.
-      expect(large! / Math.max(small!, 2000), piece.slice(0, 40)).toBeLessThan(28)
+      const growth = growthOf(20_000, (size) => redact(piece.repeat(Math.ceil(size / piece.length))))
+      expect(growth, piece.slice(0, 40)).toBeLessThan(mostGrowth)
     }
   })
 })

@@ -18,6 +18,7 @@ import {
 } from '../../test/stream-server.ts'
 import { anthropicModel, type AnthropicOptions } from './anthropic.ts'
 import type { ModelEvent, ModelMessage, ModelRequest } from './model.ts'
+import { until } from '../../test/until.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -345,13 +346,13 @@ describe('what goes wrong', () => {
       if (turn === 1) return
       open(response).write(sse([start]))
       if (turn === 2) return
-      for (let beat = 0; beat < 8; beat++) {
-        await pause(50)
+      for (let beat = 0; beat < 15; beat++) {
+        await pause(100)
         response.write(':\n')
       }
       response.end(sse([...text(0, 'late'), ...stop('end_turn')]))
     })
-    const events = await ask(url, { settings: { ...quick, idleMs: 200 } })
+    const events = await ask(url, { settings: { ...quick, idleMs: 1000 } })
     expect(endOf(events).content).toEqual([{ type: 'text', text: 'late' }])
     expect(events.filter((event) => event.type === 'retry')).toMatchObject([
       { failure: { code: 'network', message: 'nothing came for too long' } },
@@ -361,16 +362,19 @@ describe('what goes wrong', () => {
   })
 
   it('[D17] a caller that takes its time is not silence', async () => {
+    const idleMs = 500
+    let isEnded = false
     const { url } = await serve(async (response) => {
       open(response).write(sse([start, ...text(0, 'a')]))
-      await pause(150)
+      await pause(2 * idleMs)
       response.end(sse(stop('end_turn')))
+      isEnded = true
     })
     const events: ModelEvent[] = []
-    const model = modelAt(url, { settings: { ...quick, idleMs: 120 } })
+    const model = modelAt(url, { settings: { ...quick, idleMs } })
     for await (const event of model.stream(request, new AbortController().signal)) {
       events.push(event)
-      if (event.type === 'text-delta') await pause(300)
+      if (event.type === 'text-delta') await until(() => isEnded, 'the rest to be sent')
     }
     endOf(events)
   })
@@ -406,7 +410,7 @@ describe('what goes wrong', () => {
     for await (const event of modelAt(url).stream(request, new AbortController().signal)) {
       if (event.type === 'text-delta') break
     }
-    await vi.waitFor(() => expect(asked[0]?.socket.destroyed).toBe(true))
+    await until(() => asked[0]?.socket.destroyed === true, 'the connection to be closed')
   })
 
   it('[E1] nothing is left hanging on the signal of the caller', async () => {

@@ -92,7 +92,7 @@ describe('running the calls of a response', () => {
       Array.from({ length: 20 }, (_, index) => call(`${index}`, 'Look', { ms: 20 })),
       { parallel: 20 },
     )
-    await pause(5)
+    await new Promise((resolve) => setImmediate(resolve))
     process.off('warning', heard)
     expect(warnings).toEqual([])
   })
@@ -147,9 +147,7 @@ describe('running the calls of a response', () => {
 
   it('[B14] after an abort every unfinished call is answered, also when a tool does not listen', async () => {
     const abort = new AbortController()
-    setTimeout(() => abort.abort(), 40)
     const ran: string[] = []
-    const started = Date.now()
     const calls = [call('1', 'Peek'), call('2', 'Look', { ms: 5000 }), call('3', 'Deaf'), call('4', 'Change')]
     for await (const { call: one, outcome } of runCalls(calls, {
       tools,
@@ -158,17 +156,21 @@ describe('running the calls of a response', () => {
       abortGraceMs: 100,
     })) {
       ran.push(`${one.id} ${wasInterrupted(outcome) ? 'interrupted' : 'done'}`)
+      if (one.id === '1') abort.abort()
     }
     expect(ran).toEqual(['1 done', '2 interrupted', '3 interrupted', '4 interrupted'])
     const deaf = new AbortController()
-    setTimeout(() => deaf.abort(), 20)
+    const begun = tool('Deaf', false, () => {
+      setImmediate(() => deaf.abort())
+      return new Promise(() => {})
+    })
     const { out } = await all([call('1', 'Deaf'), call('2', 'Change')], {
+      tools: [...tools.filter(({ spec }) => spec.name !== 'Deaf'), begun],
       signal: deaf.signal,
       abortGraceMs: 50,
     })
     expect(out['1']).toMatch(/^\[interrupted\].*may still take effect/)
     expect(out['2']).toMatch(/^\[interrupted\].*not started/)
-    expect(Date.now() - started).toBeLessThan(3000)
   })
 
   it('[B14] whoever stops listening stops what runs', async () => {

@@ -6,7 +6,17 @@ import { call } from '../../src/simulator/index.ts'
 import { defaults } from '../../src/settings/defaults.ts'
 import { factsOf, ofType, turn, words } from '../e2e/simulated.ts'
 import { askPhrase, recentCalls } from '../../src/forks/agents/progress.ts'
-import { agent, bodiesOf, keeper, opened, refusedOf, replies, stage, type Part } from './simulated-agents.ts'
+import {
+  gate,
+  agent,
+  bodiesOf,
+  keeper,
+  opened,
+  refusedOf,
+  replies,
+  stage,
+  type Part,
+} from './simulated-agents.ts'
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1
 
@@ -92,14 +102,14 @@ describe('an agent that is waited for', () => {
     const { preset, simulator } = await stage(
       [
         { when: 'go round', answers: [[call('Glob', { pattern: '*.none' })]] },
-        { when: 'slow:400', answers: ['never said'] },
+        { when: 'take long', held: gate().held, answers: ['never said'] },
         { when: 'eat tokens', answers: [[call('Glob', { pattern: '*.x' })]] },
         {
           when: 'main',
           answers: [
             [
               agent('rounds', 'go round', { type: 'looper' }),
-              agent('time', 'slow:400', { type: 'hasty' }),
+              agent('time', 'take long', { type: 'hasty' }),
               agent('tokens', 'eat tokens', { type: 'frugal' }),
             ],
             'ok',
@@ -209,18 +219,20 @@ describe('an agent that is waited for', () => {
 
 describe('an agent that nobody waits for', () => {
   it('[AG16] keeps its id, label and state over a compaction, and its report comes once', async () => {
+    const { held, release } = gate()
     const parts = [
       ...['one', 'two', 'three'].map((name) => ({
-        when: `slow:${name === 'one' ? 100 : 900} task ${name}`,
+        when: `task ${name}`,
+        ...(name === 'one' ? {} : { held }),
         answers: [`REPORT-${name}`],
       })),
       {
         when: 'main',
         answers: [
           [
-            agent('label one', 'slow:100 task one', { mode: 'background' }),
-            agent('label two', 'slow:900 task two', { mode: 'background' }),
-            agent('label three', 'slow:900 task three', { mode: 'background' }),
+            agent('label one', 'task one', { mode: 'background' }),
+            agent('label two', 'task two', { mode: 'background' }),
+            agent('label three', 'task three', { mode: 'background' }),
           ],
           `started. ${words(3000, 'talk')}`,
           `noted. ${words(3000, 'talk')}`,
@@ -242,6 +254,7 @@ describe('an agent that nobody waits for', () => {
     const shown = JSON.stringify([...session.view().messages])
     for (const row of session.agents().filter(({ collected }) => !collected))
       expect(shown).toContain(row.child)
+    release()
     await preset.agents.settled(session.id, new AbortController().signal)
     expect(session.unfinished()).toBe(true)
     await turn(session.goOn())
@@ -260,10 +273,10 @@ describe('an agent that nobody waits for', () => {
 
   it('[AG17] of a process that died is ended when the session is opened again, and its report is handed on once', async () => {
     const { preset, simulator, home, project, url } = await stage([
-      { when: 'slow:50 task', answers: ['LATE-REPORT'] },
+      { when: 'late task', answers: ['LATE-REPORT'] },
       {
         when: 'main',
-        answers: [[agent('late', 'slow:50 task', { mode: 'background' })], 'started', 'seen', 'again'],
+        answers: [[agent('late', 'late task', { mode: 'background' })], 'started', 'seen', 'again'],
       },
     ])
     const session = await preset.engine.open()
@@ -286,8 +299,8 @@ describe('an agent that nobody waits for', () => {
 
   it('[AG18] is stopped with its session, and the session cannot be deleted under it', async () => {
     const { preset } = await stage([
-      { when: 'slow:5000 task', answers: ['never'] },
-      { when: 'main', answers: [[agent('long', 'slow:5000 task', { mode: 'background' })], 'started'] },
+      { when: 'long task', held: gate().held, answers: ['never'] },
+      { when: 'main', answers: [[agent('long', 'long task', { mode: 'background' })], 'started'] },
     ])
     const session = await preset.engine.open()
     await turn(session.send('begin'))
@@ -373,20 +386,22 @@ describe('an agent with a memory', () => {
 })
 
 it('[AG51] the phrase of a running agent is asked apart from every talk and paid by its parent', async () => {
+  const { held, release } = gate()
   const { preset, simulator } = await stage([
-    { when: 'slow:100', answers: [[call('Glob', { pattern: 'parser.ts' })], 'done'] },
+    { when: 'find it', held, answers: [[call('Glob', { pattern: 'parser.ts' })], 'done'] },
     {
       when: 'main',
       answers: (request) =>
         JSON.stringify(request).includes('3 to 5 words')
           ? 'Looking for parser.ts files'
-          : replies({ begin: [agent('work', 'slow:100', { mode: 'background' })] })(request),
+          : replies({ begin: [agent('work', 'find it', { mode: 'background' })] })(request),
     },
   ])
   const session = await preset.engine.open()
   await turn(session.send('begin'))
   const worker = preset.agents.workersOf(session.id)[0]!
   const seen: string[] = []
+  setImmediate(release)
   for await (const event of worker.follow(new AbortController().signal)) {
     seen.push(event.type)
     if (event.type !== 'tool-end') continue

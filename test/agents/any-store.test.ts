@@ -12,6 +12,7 @@ import { inMemoryStore } from '../../src/stores/index.ts'
 import { readJobs } from '../../src/tools/shell/job-board.ts'
 import { factsOf, later, ofType, turn } from '../e2e/simulated.ts'
 import { opened, stage, type Stage } from './simulated-agents.ts'
+import { until } from '../until.ts'
 
 const filesOf = ({ home, project }: Pick<Stage, 'home' | 'project'>): string =>
   join(home, 'projects', slugOf(project), 'session-files')
@@ -21,8 +22,6 @@ async function begun({ preset }: Pick<Stage, 'preset'>): Promise<Session> {
   later(() => session.close())
   return session
 }
-
-const soon = { timeout: 20_000, interval: 20 }
 
 describe('with a store in memory', () => {
   it('[SN35] notes of the session are kept', async () => {
@@ -35,14 +34,14 @@ describe('with a store in memory', () => {
     const session = await begun({ preset })
     await turn(session.send(`the first wish: ${'one more word about it. '.repeat(2500)}`))
     const updates = async () => ofType(await factsOf(store, session.id), 'notes-update').length
-    await expect.poll(updates, soon).toBe(1)
+    await until(async () => (await updates()) === 1, 'the notes to be updated')
     const path = join(filesOf(at), session.id, 'session-memory', 'summary.md')
     expect(await readFile(path, 'utf8')).toContain('the first wish')
     expect(heard.filter((event) => event.type === 'notice')).toEqual([])
   })
 
   it('[SN36] commands in the background are told to whoever looks from outside', async () => {
-    const job = call('Bash', { command: 'echo begun; sleep 60', background: true })
+    const job = call('Bash', { command: 'echo begun; sleep 600', background: true })
     const at = await stage([{ when: 'main', answers: [[job], 'it runs'] }], { store: inMemoryStore() })
     const session = await begun(at)
     await turn(session.send('start it'))
@@ -51,7 +50,8 @@ describe('with a store in memory', () => {
       const read = await readJobs(ports, jobsFile(filesOf(at), session.id))
       return read.ok ? read.rows : []
     }
-    await expect.poll(told, soon).toMatchObject([{ command: 'echo begun; sleep 60', end: null }])
+    await until(async () => (await told()).length === 1)
+    expect(await told()).toMatchObject([{ command: 'echo begun; sleep 600', end: null }])
   })
 
   it('[SN36] messages reach a session from another program and from beside it', async () => {
@@ -69,7 +69,7 @@ describe('with a store in memory', () => {
     ).toMatchObject({
       ok: true,
     })
-    await expect.poll(() => at.preset.agents.hasMail(reader.id), soon).toBe(true)
+    await until(() => at.preset.agents.hasMail(reader.id), 'the mail')
     await turn(reader.send('anything new?'))
     const asked = JSON.stringify(at.simulator.log.requests.map(({ body }) => body))
     expect(asked).toContain('from beside')

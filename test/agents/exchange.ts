@@ -24,7 +24,7 @@ export interface Exchanged {
 }
 
 const names = ['ann', 'bob'] as const
-/** Least time at work before a kill, and how soon it is seen to be over. */
+/** Time at work before a kill, and how soon it is seen to be over. */
 const workMs = 200
 const readyPollMs = 20
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
@@ -42,13 +42,19 @@ export async function exchange(
   const running = new Map<string, ChildProcess>()
   /** Since when each is at work: whoever is killed before that can do nothing wrong, nor get anything done. */
   const ready = new Map<string, number>()
+  /** Who has been once through all it does: every second life gets that far, however busy the machine is. */
+  const passed = new Set<string>()
   const over = new AbortController()
   const keep = async (self: string, other: string): Promise<void> => {
     while (!over.signal.aborted) {
       const one = child.run(root, self, other, String(count))
       running.set(self, one)
       for await (const line of linesOf(one)) {
-        if (line === 'ready') ready.set(self, performance.now())
+        if (line === 'ready') {
+          ready.set(self, performance.now())
+          passed.delete(self)
+        }
+        if (line === 'passed') passed.add(self)
         if (line === 'done') done.add(self)
         if (line.startsWith('notice ')) notices.push(line)
       }
@@ -64,7 +70,9 @@ export async function exchange(
       await pause(killEveryMs)
       const next = (): string | undefined =>
         [names[kills % 2]!, names[(kills + 1) % 2]!].find(
-          (name) => performance.now() - (ready.get(name) ?? Infinity) > workMs,
+          (name) =>
+            performance.now() - (ready.get(name) ?? Infinity) > workMs &&
+            (passed.has(name) || Math.floor(kills / 2) % 2 === 0),
         )
       while (next() === undefined && done.size < names.length) await pause(readyPollMs)
       const name = next()

@@ -66,6 +66,7 @@ let sent = Number(await readFile(journal, 'utf8').catch(() => '0')) || 0
 process.stdout.write('ready\n')
 
 let isTold = false
+let hasPassed = false
 for (;;) {
   const far = await directory.boxOf(other)
   for (let at = 0; far.ok && at < stride && sent < count; at++) {
@@ -95,5 +96,7 @@ for (;;) {
   const isDone = sent >= count && received >= count
   if (isDone && !isTold) process.stdout.write('done\n')
   isTold ||= isDone
+  if (!hasPassed) process.stdout.write('passed\n')
+  hasPassed = true
   if (isDone || sent >= count) await new Promise((resolve) => setTimeout(resolve, 20))
 }

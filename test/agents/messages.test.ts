@@ -14,6 +14,7 @@ import {
   stage,
   type Stage,
 } from './simulated-agents.ts'
+import { until } from '../until.ts'
 
 const send = (to: string, message: string, more: Readonly<Record<string, unknown>> = {}): WireBlock =>
   call('SendMessage', { to, message, summary: message.slice(0, 40), ...more })
@@ -22,14 +23,6 @@ const resultsOf = async ({ preset }: Pick<Stage, 'preset'>, session: string): Pr
   ofType(await factsOf(preset.store, session as never), 'tool-result').map((fact) =>
     JSON.stringify(fact.content),
   )
-
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 8000
-  while (!(await isTrue())) {
-    if (Date.now() > end) throw new Error('it never came to be')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 describe('a teammate', () => {
   it('[AG31] reports each turn, takes messages at its next round, and ends when it agrees to', async () => {

@@ -16,6 +16,8 @@ export type Said = string | readonly WireBlock[]
 /** What the sessions with this task answer, one after the other; the last answer is given again. `main` is the talk. */
 export type Part = {
   readonly when: string
+  /** What the answer waits for; `answered` is how many were given before. */
+  readonly held?: (answered: number) => Promise<void>
   readonly answers: readonly Said[] | ((request: WireRequest) => Said)
 }
 
@@ -75,18 +77,12 @@ export function cast(parts: readonly Part[]): Answerer {
         typeof answers === 'function'
           ? answers(request)
           : (answers[Math.min(at, answers.length - 1)] ?? 'nothing to say')
-      await slowly(task)
+      await part?.held?.(at)
       const content = typeof said === 'string' ? [text(said)] : said
       const isCall = content.some((block) => block.type === 'tool_use')
       return { content, stop_reason: isCall ? 'tool_use' : 'end_turn' }
     },
   }
-}
-
-/** A task may say how long its answers take. */
-async function slowly(task: string): Promise<void> {
-  const ms = Number(/slow:(\d+)/.exec(task)?.[1] ?? 0)
-  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 export interface Stage {
@@ -159,3 +155,11 @@ export const bodiesOf = ({ log }: Simulator, task: string): readonly string[] =>
 
 export const refusedOf = ({ log }: Simulator): readonly string[] =>
   log.requests.flatMap(({ error }) => (error === null ? [] : [error.message]))
+
+/** Answers that wait until they are released. */
+export function gate(): { readonly held: () => Promise<void>; readonly release: () => void } {
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  later(async () => release())
+  return { held: () => released, release: () => release() }
+}

@@ -3,7 +3,16 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createSimulator } from '../../src/simulator/index.ts'
-import { agent, bodiesOf, cast, git, replies, repository, type Part } from '../agents/simulated-agents.ts'
+import {
+  gate,
+  agent,
+  bodiesOf,
+  cast,
+  git,
+  replies,
+  repository,
+  type Part,
+} from '../agents/simulated-agents.ts'
 import { call, text } from '../../src/simulator/index.ts'
 import { later } from '../e2e/simulated.ts'
 import { openWorkspace, until, type Workspace } from './pal.ts'
@@ -25,13 +34,19 @@ async function declare({ project }: Workspace, name: string, front: string, prom
 
 describe('pal and its agents', () => {
   it('[AG40] pal -p waits for agents in the background, and what they took is told', async () => {
+    const mains = (): number => bodiesOf(simulator, 'main').length
     const { simulator, at } = await scene([
-      { when: 'slow:300', answers: ['BACKGROUND-REPORT'] },
+      {
+        when: 'work long',
+        // Its first turn has ended without it.
+        held: () => until(() => mains() === 2, 'the first turn to end'),
+        answers: ['BACKGROUND-REPORT'],
+      },
       {
         when: 'main',
         answers: replies({
           'BACKGROUND-REPORT': 'it says so',
-          please: [agent('back', 'slow:300', { mode: 'background' })],
+          please: [agent('back', 'work long', { mode: 'background' })],
         }),
       },
     ])
@@ -50,7 +65,7 @@ describe('pal and its agents', () => {
     expect(JSON.parse((await at.pal(['tasks', '--json'])).out)).toMatchObject({ tasks: [] })
     expect((await at.pal(['agents'])).out).toContain('explore')
     // Sessions of agents are no sessions to go on with.
-    expect((await at.pal(['sessions', '--json'])).out).not.toContain('slow:300')
+    expect((await at.pal(['sessions', '--json'])).out).not.toContain('work long')
   })
 
   it('[AG41] types of a project count where it is trusted, and narrow what their agents use', async () => {
@@ -109,13 +124,18 @@ describe('pal and its agents', () => {
   })
 
   it('[AG43] agents and commands in the background stand in one list, in a talk and from outside', async () => {
-    const job = call('Bash', { command: 'echo begun; sleep 61', background: true })
+    const job = call('Bash', { command: 'echo begun; sleep 610', background: true })
+    const { held } = gate()
     const parts: Part[] = [
-      { when: 'slow:1000', answers: [[call('Glob', { pattern: '*.none' })]] },
+      {
+        when: 'never end',
+        held: async (answered) => (answered === 0 ? undefined : held()),
+        answers: [[call('Glob', { pattern: '*.none' })]],
+      },
       {
         when: 'main',
         answers: replies({
-          'start both': [job, agent('back', 'slow:1000', { mode: 'background' })],
+          'start both': [job, agent('back', 'never end', { mode: 'background' })],
           'fail one': [call('Bash', { command: 'exit 3', background: true })],
         }),
       },
@@ -137,16 +157,16 @@ describe('pal and its agents', () => {
     await until(async () => (await at.pal(['tasks'])).out.includes('code 3'), 'the second job ends')
     expect(await listed()).toMatchObject([
       { kind: 'agent', what: 'back', state: 'running' },
-      { kind: 'job', id: 'job-1', what: 'echo begun; sleep 61', state: 'running' },
+      { kind: 'job', id: 'job-1', what: 'echo begun; sleep 610', state: 'running' },
       { kind: 'job', id: 'job-2', what: 'exit 3', state: 'ended with code 3, not looked at yet' },
     ])
     // What a running agent has taken is told before its end.
     await until(async () => ((await listed())[0]?.spent?.tokens ?? 0) > 100, 'its first answer is counted')
     expect((await listed())[0]).toMatchObject({ kind: 'agent', state: 'running' })
-    expect((await listed()).every(({ since }) => Math.abs(Date.now() - since) < 60_000)).toBe(true)
+    expect((await listed()).every(({ since }) => Math.abs(Date.now() - since) < 3_600_000)).toBe(true)
     child.stdin!.end('/tasks\n/tasks stop job-1\n/tasks stop job-9\n/tasks\n/quit\n')
     const { out, err } = await ended
-    expect(out).toMatch(/job-1 +job +echo begun; sleep 61 .* running/)
+    expect(out).toMatch(/job-1 +job +echo begun; sleep 610 .* running/)
     expect(out).toContain('job-1 is stopped')
     expect(out).toMatch(/job-1 +job .* ended by SIGTERM/)
     expect(err).toContain('no job job-9 is running')
@@ -155,13 +175,13 @@ describe('pal and its agents', () => {
   })
 
   it('[AG43] a command that outlives a killed program is shown with its process', async () => {
-    const job = call('Bash', { command: 'sleep 62', background: true })
+    const job = call('Bash', { command: 'sleep 620', background: true })
     const { at } = await scene([{ when: 'main', answers: replies({ 'start it': [job] }) }])
     // Behind the wall it would end with its program.
     const environment = { PALIMPSEST_SANDBOX: 'off' }
     const { child, ended } = await at.start(['--allow', 'Bash'], { isOpen: true, environment })
     child.stdin!.write('start it\n')
-    await until(async () => (await at.pal(['tasks'])).out.includes('sleep 62'), 'the job runs')
+    await until(async () => (await at.pal(['tasks'])).out.includes('sleep 620'), 'the job runs')
     child.kill('SIGKILL')
     await ended
     const shown = (await at.pal(['tasks'])).out
@@ -204,13 +224,13 @@ describe('pal and its agents', () => {
     const { simulator, at } = await scene([
       {
         when: 'write home',
-        answers: [[text('FOUND-SO-FAR'), send], [call('Bash', { command: 'sleep 63' })]],
+        answers: [[text('FOUND-SO-FAR'), send], [call('Bash', { command: 'sleep 630' })]],
       },
       {
         when: 'main',
         answers: [
           [agent('mate', 'write home', { mode: 'teammate', name: 'ida' })],
-          [call('Bash', { command: 'sleep 63' })],
+          [call('Bash', { command: 'sleep 630' })],
           'I see',
         ],
       },
@@ -237,7 +257,7 @@ describe('pal and its agents', () => {
         when: 'half done',
         answers: [
           [call('Write', { file_path: 'half.txt', content: 'half\n' })],
-          [call('Bash', { command: 'sleep 60' })],
+          [call('Bash', { command: 'sleep 600' })],
         ],
       },
       { when: 'main', answers: replies({ 'make it': [agent('half', 'half done', { worktree: true })] }) },

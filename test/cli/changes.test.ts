@@ -48,7 +48,7 @@ describe('changing what is shown', () => {
   })
 
   it('[G29] a session that another process writes is left alone', async () => {
-    const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 60' })]])
+    const { access } = await server([[call('Bash', { command: 'echo > here.txt; sleep 600' })]])
     const at = await openWorkspace(access)
     const { child, ended } = await at.start(['-p', '--allow', 'Bash', 'sleep'])
     await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')

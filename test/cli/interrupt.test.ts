@@ -20,11 +20,12 @@ async function interrupted(
   isThere: (out: string) => boolean | Promise<boolean>,
 ) {
   const { child, ended } = await start(['-p', '--output-format', 'stream-json', ...words])
-  let seen = ''
+  let [seen, said] = ['', '']
   child.stdout?.on('data', (text: string) => (seen += text))
+  child.stderr?.on('data', (text: string) => (said += text))
   await until(() => isThere(seen), words.join(' '))
   child.kill('SIGINT')
-  return { child, ended }
+  return { child, ended, said: () => said }
 }
 
 describe('Ctrl-C', () => {
@@ -45,7 +46,7 @@ describe('Ctrl-C', () => {
     expect(body).toContain(String(result?.['text']).trim().slice(0, 20))
   })
 
-  const sleeper: ScriptStep = [call('Bash', { command: 'echo $$ > pid.txt; sleep 60' })]
+  const sleeper: ScriptStep = [call('Bash', { command: 'echo $$ > pid.txt; sleep 600' })]
 
   it('[G8] in the middle of a tool stops what the tool started, and the session goes on', async () => {
     const { access, simulator } = await server([sleeper, 'went on'])
@@ -63,15 +64,14 @@ describe('Ctrl-C', () => {
 
   it('[G8] twice ends at once, and the session still goes on', async () => {
     const stubborn: ScriptStep = [
-      call('Bash', { command: `trap '' TERM; echo $$ > pid.txt; sleep 2; sleep 2` }),
+      call('Bash', { command: `trap '' TERM; echo $$ > pid.txt; while :; do sleep 1; done` }),
     ]
     const { access } = await server([stubborn, 'went on'])
     // In a sandbox nothing can refuse to end, and the second one would come too late to matter.
     const at = await openWorkspace({ ...access, PALIMPSEST_SANDBOX: 'off' })
     const file = join(at.project, 'pid.txt')
-    const { child, ended } = await interrupted(at, ['--allow', 'Bash', 'sleep'], () => existsSync(file))
-    await until(() => child.stderr === null || child.stderr.readableFlowing === true, 'the stream to flow')
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const { child, ended, said } = await interrupted(at, ['--allow', 'Bash', 'sleep'], () => existsSync(file))
+    await until(() => said().includes('Ctrl-C again'), 'the first one to be heard')
     child.kill('SIGINT')
     expect((await ended).code).toBe(130)
     expect(await at.pal(['-p', '--continue', 'go on'])).toMatchObject({ code: 0, out: 'went on\n' })

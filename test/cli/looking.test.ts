@@ -130,10 +130,8 @@ describe('playing', () => {
   it('[G17] the demo works offline with a scripted label, every layer acts, and nothing is left behind', async () => {
     const at = await openWorkspace({ TMPDIR: tmpdir() })
     const before = (await readdir(tmpdir())).filter((name) => name.startsWith('pal-demo-'))
-    const begun = performance.now()
     const { code, out, err } = await at.pal(['demo'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(performance.now() - begun).toBeLessThan(20_000)
     expect(out).toContain('The model is SCRIPTED')
     for (const layer of ['result gate', 'tool-result-budget', 'snip', 'microcompact', 'autocompact'])
       expect(out).toMatch(new RegExp(`^${layer} +[1-9]`, 'm'))

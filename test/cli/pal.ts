@@ -7,6 +7,8 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, afterEach } from 'vitest'
 import { createSimulator, scripted, type SimulatorOptions } from '../../src/simulator/index.ts'
 
+export { until } from '../until.ts'
+
 const root = join(import.meta.dirname, '..', '..')
 const made: string[] = []
 let bundled: Promise<string> | null = null
@@ -122,15 +124,6 @@ export async function server(
   const { url } = await simulator.start()
   cleanups.push(() => simulator.stop())
   return { simulator, access: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'test-key' } }
-}
-
-/** Waits until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`waited in vain: ${what}`)
 }
 
 export const linesOf = (out: string): Record<string, unknown>[] =>

@@ -8,6 +8,7 @@ import type { Fact } from '../../src/transcript/fact.ts'
 import { seq, type Seq } from '../../src/transcript/ids.ts'
 import { factsOf, ofType, refusals, simulated, turn, words } from '../e2e/simulated.ts'
 import { reopened, turnOf } from './sessions.ts'
+import { until } from '../until.ts'
 
 const window = 40_000
 const account = (count: number): SummaryAnswer => ({
@@ -63,7 +64,7 @@ describe('a summary prepared ahead', () => {
     expect(asked.length).toBe(1)
     expect(ofType(await facts(), 'boundary')).toEqual([])
     release()
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setImmediate(resolve))
     await turn(session.send(`and now this ${rest(session)}`))
     const [boundary] = ofType(await facts(), 'boundary')
     expect(boundary).toMatchObject({ trigger: 'auto', source: 'model' })
@@ -101,7 +102,7 @@ describe('a summary prepared ahead', () => {
     const { session, asked, release, facts } = await at(nearly)
     release()
     await turn(session.send('go on'))
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await new Promise((resolve) => setImmediate(resolve))
     const place = (await facts()).findIndex(
       (fact) => fact.type === 'assistant-message' && fact.messageId === 'm_buildtheparser_12',
     )
@@ -129,7 +130,7 @@ describe('a summary prepared ahead', () => {
     const { session, asked, release, facts } = await at(nearly, { prepare: { waitMs: 20 } })
     await turn(session.send('go on'))
     const compacting = session.compact()
-    await expect.poll(() => asked.length).toBe(2)
+    await until(() => asked.length === 2, 'another summary to be asked for')
     expect(asked[0]!.signal.aborted).toBe(true)
     release()
     await compacting

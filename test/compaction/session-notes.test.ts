@@ -34,6 +34,7 @@ import {
   turn,
   type SimulatedApi,
 } from '../e2e/simulated.ts'
+import { until } from '../until.ts'
 
 interface Desk {
   readonly scene: SimulatedApi
@@ -90,14 +91,6 @@ const notesFacts = async ({ store, session }: Desk) =>
 const directiveOf = (request: { readonly body: unknown } | undefined): string => {
   const last = (request!.body as WireRequest).messages.findLast(({ role }) => role === 'user')!
   return JSON.stringify(last.content)
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 400; tries++) {
-    if (await isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  throw new Error('it never came to be so')
 }
 
 describe('notes of a session', () => {
@@ -163,10 +156,12 @@ describe('notes of a session', () => {
         ofType(await factsOf(desk.store, desk.session.id), 'fork-end').filter(
           ({ purpose }) => purpose === 'notes',
         ).length
-      for (const wish of [1, 2, 3, 4, 5]) {
-        await until(async () => (await failures()) >= Math.min(wish, 3))
-        await turn(desk.session.send(`wish ${wish}`))
-      }
+      // A turn that ends before the job before it is over starts none: the next one does.
+      await until(async () => {
+        await turn(desk.session.send('a wish'))
+        return (await failures()) === 3 && notices.includes('notes-off')
+      })
+      for (const wish of ['one more', 'and another']) await turn(desk.session.send(wish))
       expect(await failures()).toBe(3)
       expect(notices.filter((code) => code === 'notes-off')).toEqual(['notes-off'])
       expect(await readFile(desk.path, 'utf8')).toBe(defaultTemplate)
@@ -355,7 +350,11 @@ describe('notes as the summary', () => {
     expect((await slow.session.compact()).source).toBe('notes')
     const hung = await talked({ kind: 'hang' })
     const stop = new AbortController()
-    setTimeout(() => stop.abort(), 200)
-    await expect(hung.session.compact({}, stop.signal)).rejects.toMatchObject({ code: 'aborted' })
+    const compacting = hung.session.compact({}, stop.signal)
+    const aborted = expect(compacting).rejects.toMatchObject({ code: 'aborted' })
+    // What it waits for has been asked for and does not answer.
+    await until(() => hung.scene.simulator.log.requests.some(isNotes))
+    stop.abort()
+    await aborted
   })
 })

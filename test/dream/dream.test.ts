@@ -18,7 +18,7 @@ import { appendDiary } from '../../src/memory/keeping/diary.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
 import { finishSet, undoSet } from '../../src/memory/sets/apply-set.ts'
 import { call, ruleModel, variants } from '../../src/simulator/index.ts'
-import { factsOf, ofType, refusals, turn } from '../e2e/simulated.ts'
+import { later, factsOf, ofType, refusals, turn } from '../e2e/simulated.ts'
 import { exited, linesOf, program } from '../faults/child.ts'
 import { folder } from '../memory/folder.ts'
 import { from, fromTool, keeperIn, memoryText, unsynced } from '../memory/memories.ts'
@@ -184,10 +184,13 @@ describe('a consolidation', () => {
   it('[DR18] can be watched and stopped; then nothing is written and it does not count as the last', async () => {
     let asked = (): void => undefined
     const reached = new Promise<void>((resolve) => (asked = resolve))
+    let release = (): void => undefined
+    const silent = new Promise<void>((resolve) => (release = resolve))
+    later(async () => release())
     const at = await openWorkspace(
       waiting('consolidate', () => {
         asked()
-        return new Promise((resolve) => setTimeout(resolve, 5000))
+        return silent
       }),
     )
     await filled(at)

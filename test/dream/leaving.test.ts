@@ -7,6 +7,7 @@ import type { SessionId } from '../../src/transcript/ids.ts'
 import { factsOf, later, ofType } from '../e2e/simulated.ts'
 import { waiting } from './answers.ts'
 import { openWorkspace, quiet, type Workspace } from './workspace.ts'
+import { until } from '../until.ts'
 
 const options = { isVerbose: false, continue: false, forkSession: false, settings: {} }
 
@@ -62,7 +63,7 @@ describe('leaving a session for another', () => {
     const first = talk.begun()!.id
     await talk.change(null)
     const closed = talk.close()
-    await expect.poll(() => at.notices()).toContain('memory-wait')
+    await until(() => at.notices().includes('memory-wait'), 'the wait to be said')
     here.release()
     await closed
     expect(await extracted(here, first)).toHaveLength(1)

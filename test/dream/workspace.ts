@@ -14,6 +14,7 @@ import { jobOf, ruleModel, type Answerer, type Job } from '../../src/simulator/i
 import { later, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 import { folder } from '../memory/folder.ts'
 import { from } from '../memory/memories.ts'
+import { until } from '../until.ts'
 
 export const hour = 60 * 60 * 1000
 
@@ -114,10 +115,8 @@ export async function filesIn(folderOf: string): Promise<Record<string, string>>
 /** Waits until nothing has been under way for memories for a while: one job may lead to another. */
 export async function quiet({ preset }: Workspace): Promise<void> {
   let still = 0
-  for (let tries = 0; tries < 1000; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
+  await until(() => {
     still = preset.memoryJobs.board.running === 0 ? still + 1 : 0
-    if (still > 20) return
-  }
-  throw new Error('it never became quiet')
+    return still > 20
+  }, 'nothing to be under way')
 }

@@ -17,6 +17,7 @@ import {
   words,
   type SimulatedApi,
 } from './simulated.ts'
+import { until } from '../until.ts'
 
 const system = words(1500, 'rule')
 
@@ -143,10 +144,12 @@ describe('a fork', () => {
         { at: 4, fault: { kind: 'hang' } },
       ],
     })
+    const asked = (requests: number): Promise<void> =>
+      until(() => scene.simulator.log.requests.length === requests, `request ${requests}`)
     const outcomes: string[] = []
     const abort = new AbortController()
     const spawn: Tool = tool('spawn', async () => {
-      setTimeout(() => abort.abort(), 30)
+      void asked(3).then(() => abort.abort())
       outcomes.push((await session.fork({ purpose: 'agent', directive: 'work' })).outcome)
       return 'back'
     })
@@ -157,7 +160,10 @@ describe('a fork', () => {
     // The child alone is stopped: the parent talks on.
     const alone = await turn(
       (async function* () {
-        const child = session.fork({ purpose: 'agent', directive: 'alone' }, AbortSignal.timeout(30))
+        const stop = new AbortController()
+        const child = session.fork({ purpose: 'agent', directive: 'alone' }, stop.signal)
+        await asked(4)
+        stop.abort()
         expect((await child).outcome).toBe('aborted')
         scene.simulator.faults.clear()
         yield* session.send('third')
@@ -167,7 +173,7 @@ describe('a fork', () => {
     // Closing the session stops what still runs beside it.
     scene.simulator.faults.add({ at: () => true, fault: { kind: 'hang' } })
     const running = session.fork({ purpose: 'agent', directive: 'to the end' })
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await asked(6)
     await session.close()
     expect((await running).outcome).toBe('aborted')
     expect(refusals(scene)).toEqual([])

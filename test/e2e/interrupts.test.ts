@@ -40,9 +40,9 @@ describe('an interrupt', () => {
   it('[E5] mid-tool answers every call once, tells the tool to stop, and ends the turn', async () => {
     const scene = await simulated([[call('wait', {}), call('wait', {}), call('never', {})], 'fine'])
     const abort = new AbortController()
-    let stopped = 0
+    let [begun, stopped] = [0, 0]
     const wait = tool('wait', async (_, signal) => {
-      setTimeout(() => abort.abort(), 20)
+      if (++begun === 2) setImmediate(() => abort.abort())
       await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
       stopped++
       return 'told to stop'

@@ -9,6 +9,7 @@ import { seq } from '../../src/transcript/ids.ts'
 import { hookedFileSystem, systemError, type Call, type Hooks } from './hooked-fs.ts'
 import { powerModel } from './power.ts'
 import { append, lease, places, reading, storeFolder, session, type StoreFolder } from './store-folder.ts'
+import { until } from '../until.ts'
 
 describe('a failing disk', () => {
   let at: StoreFolder
@@ -197,11 +198,12 @@ describe('a failing disk', () => {
   it('[S15] who waits while a sync fails is told so, even if the next one would succeed', async () => {
     const runs: (() => void)[] = []
     let fail = (): void => undefined
-    let syncs = 0
+    let [syncs, writes] = [0, 0]
     let begun = (): void => undefined
     const hasBegun = new Promise<void>((resolve) => (begun = resolve))
     const fs = hookedFileSystem(machineFileSystem, {
       before: async (call) => {
+        if (call.name === 'write') writes++
         if (call.name !== 'datasync' || ++syncs > 1) return
         begun()
         await new Promise((_, reject) => (fail = () => reject(systemError('EIO'))))
@@ -214,7 +216,8 @@ describe('a failing disk', () => {
     runs[0]!()
     const waiting = append(store, held, [noteEntry(1, 'x')], 'now')
     await hasBegun
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    // Written, and now it waits for the sync that is under way.
+    await until(() => writes === 2, 'the second entry to be written')
     fail()
     expect([await waiting, syncs]).toEqual(['io-error', 1])
   })

@@ -84,7 +84,7 @@ describe('compaction', () => {
       fc.property(sessions, rooms, dials, (entries, clues, dial) => {
         const fold = foldOf(entries)
         const room = roomFor(fold, clues)
-        if (fold.view().tokens < room.threshold) return
+        fc.pre(fold.view().tokens >= room.threshold)
         const outcome = plan(fold, room, { ...forced, ...dial })
         if (!outcome.ok) {
           expect(outcome.message).toMatch(/\d+ tokens/)
@@ -112,7 +112,7 @@ describe('compaction', () => {
         const fold = foldOf(entries)
         const room = roomFor(fold, clues)
         const outcome = plan(fold, room, { trigger: 'manual', mayTouchHeld })
-        if (!outcome.ok) return
+        fc.pre(outcome.ok)
         const asked = mayTouchHeld ? 'user' : 'automatic'
         const fact = boundary(outcome.plan, room, asked)
         expect(viewRefusal(fold, fact)).toBeNull()
@@ -124,7 +124,7 @@ describe('compaction', () => {
           bindsPrefix: false,
           lifetime: '5m',
         })
-        if (!composed.ok) return
+        fc.pre(composed.ok)
         if (composed.composed.body.includes('"type":"thinking"')) seen.reasoning++
         expect(checkRequest(JSON.parse(composed.composed.body))).toBeNull()
       }),
@@ -142,7 +142,7 @@ describe('compaction', () => {
         const before = userWords(fold, { from: seq(0), to: seq(fold.numbers.upTo) })
         const room = roomFor(fold, clues)
         const outcome = plan(fold, room, forced)
-        if (!outcome.ok) return
+        fc.pre(outcome.ok)
         const made = outcome.plan
         fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(boundary(made, room, 'user')))
         const text = shown(fold)
@@ -167,7 +167,7 @@ describe('compaction', () => {
         const fold = foldOf(entries)
         const room = roomFor(fold, clues)
         const first = plan(fold, room, forced)
-        if (!first.ok || first.plan.source === null) return
+        fc.pre(first.ok && first.plan.source !== null)
         fold.push(new Pen({ first: fold.numbers.upTo + 1 }).write(boundary(first.plan, room, 'user')))
         const again = plan(fold, room, forced)
         expect(again.ok ? 'planned' : again.code).toBe('nothing-new')
@@ -186,7 +186,8 @@ describe('compaction', () => {
           const fold = foldOf(entries)
           const room = roomFor(fold, clues)
           const outcome = plan(fold, room, { trigger, mayTouchHeld: true })
-          if (outcome.ok) expect(outcome.plan.tokensAfter).toBeLessThan(outcome.plan.tokensBefore)
+          fc.pre(outcome.ok)
+          expect(outcome.plan.tokensAfter).toBeLessThan(outcome.plan.tokensBefore)
         },
       ),
       runs,
@@ -200,7 +201,7 @@ describe('compaction', () => {
         const room = roomFor(fold, clues)
         const before = JSON.stringify([...fold.parts()])
         const outcome = plan(fold, room, forced)
-        if (!outcome.ok) return
+        fc.pre(outcome.ok)
         const pen = new Pen({ first: fold.numbers.upTo + 1 })
         const entry = pen.write(boundary(outcome.plan, room, 'user'))
         fold.push(entry)

@@ -53,7 +53,7 @@ describe('any view', () => {
           const outcome = createComposer().compose(view, parametersOf(model, { parameters: { lifetime } }))
           const speaks = [...view.messages].some((each) => each.content.some((block) => !isReasoning(block)))
           if (speaks) expect(outcome.ok).toBe(true)
-          if (!outcome.ok) return
+          fc.pre(outcome.ok)
           const request = JSON.parse(outcome.composed.body) as WireRequest
           expect(checkRequest(request)).toBeNull()
           // Neighbours of one role are merged by the server.
@@ -150,7 +150,7 @@ describe('the prefix', () => {
       fc.property(moves, fc.constantFrom(plain, binding), fc.nat(), (list, model, pick) => {
         const { entries, requests } = askedSession(list, { model, parameters: { lifetime: '1h' } })
         const parent = requests[pick % Math.max(1, requests.length)]
-        if (parent === undefined) return
+        fc.pre(parent !== undefined)
         const own = entries.filter((entry) => entry.seq <= parent.view.upTo)
         const child = [...own, new Pen({ first: own.length }).write(builders.said('sum this up', 'injected'))]
         const breakpointAt = parent.composed.lastBreakpoint!
@@ -176,7 +176,7 @@ describe('the prefix', () => {
       fc.property(sessions, fc.boolean(), fc.nat(), (view, hasBreakpoint, pick) => {
         const composer = createComposer({ references: true })
         const whole = composer.compose(view, parametersOf(plain))
-        if (!whole.ok || whole.composed.lastBreakpoint === null) return
+        fc.pre(whole.ok && whole.composed.lastBreakpoint !== null)
         // As a fork would: where the last mark stood when one of the messages was the last.
         const { messages } = whole.composed.segments
         const spot = spotOf(messages.slice(0, 1 + (pick % messages.length)), undefined)

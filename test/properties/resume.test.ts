@@ -236,10 +236,10 @@ describe('resume', () => {
           ({ fact }) => fact.type === 'boundary' || fact.type === 'view-edit',
         )
         const target = edits[at % Math.max(1, edits.length)]
-        if (target === undefined) return
+        fc.pre(target !== undefined)
         const undo: Fact = { type: 'undo', target: target.seq }
         const whole = live(entries).fold
-        if (viewRefusal(whole, undo) !== null) return
+        fc.pre(viewRefusal(whole, undo) === null)
         const entry = pen.write(undo)
         const all = [...entries, entry]
         const leased = await store.lease(session)

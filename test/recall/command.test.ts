@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { projectOf } from '../../src/preset/project.ts'
-import { call } from '../../src/simulator/index.ts'
+import { call, text, type Answerer } from '../../src/simulator/index.ts'
 import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
 import { memoryText, plant, type Planted } from './memory-folder.ts'
 
@@ -44,12 +44,20 @@ describe('pal', () => {
   it('[RC28] puts a memory before the model, unless it is switched off', async () => {
     const at = await openWorkspace()
     await remembering(at, [zephyr])
-    const steps = [[call('Glob', { pattern: '*' })], 'Pass the flag.']
-    const { access, simulator } = await server([...steps, ...steps])
+    // It comes with the first request or, on a busy machine, with a later one.
+    let [rounds, most] = [0, 400]
+    const answerer: Answerer = {
+      answer: ({ request }) =>
+        JSON.stringify(request).includes('Pass --no-zephyr') || ++rounds > most
+          ? { content: [text('Pass the flag.')], stop_reason: 'end_turn' }
+          : { content: [call('Glob', { pattern: '*' }, `c${rounds}`)], stop_reason: 'tool_use' },
+    }
+    const { access, simulator } = await server([], { answerer })
     const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
     const words = ['-p', 'which flag do zephyr builds need?']
     expect((await at.pal(words, { environment })).code).toBe(0)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain('Pass --no-zephyr')
+    ;[rounds, most] = [0, 2]
     const off = { ...environment, PALIMPSEST_RECALL: 'off' }
     expect((await at.pal(words, { environment: off })).code).toBe(0)
     expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('Pass --no-zephyr')

@@ -6,6 +6,7 @@ import { createEngine, inMemoryStore, type Session } from '../../src/index.ts'
 import { MemoryRecall } from '../../src/memory/recall/recall.ts'
 import { call, jobOf, ruleModel, scripted, type LoggedRequest } from '../../src/simulator/index.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
+import { defaults } from '../../src/settings/defaults.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import {
   factsOf,
@@ -19,6 +20,7 @@ import {
   turn,
   type SimulatedApi,
 } from '../e2e/simulated.ts'
+import { until } from '../until.ts'
 import { memoryText, placeIn, plant, type Planted } from './memory-folder.ts'
 
 const packages: Planted = {
@@ -42,6 +44,8 @@ interface Stage {
   readonly scene: SimulatedApi
   readonly session: Session
   readonly store: ReturnType<typeof inMemoryStore>
+  /** Waits until every choice that was begun has come to its end. */
+  readonly chosen: () => Promise<void>
 }
 
 /** A session whose main requests follow a script and whose selections are answered by the rule-based model. */
@@ -64,8 +68,13 @@ async function staged(
     now: () => Date.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   })
-  // Under load the first look at the disk may take longer than a request waits.
-  await memories.index.refresh(new AbortController().signal)
+  const recall = recallBy(memories, { modelId: options.selector })
+  const choices: Promise<unknown>[] = []
+  const chosen = async (): Promise<void> => {
+    await Promise.all(choices)
+    // The session takes an outcome when its promise is settled, which is before anything the machine reports.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
   const store = inMemoryStore()
   const session = await createEngine({
     store,
@@ -74,14 +83,23 @@ async function staged(
     system: 'You help.',
     tools: [
       tool('look', async () => {
-        await new Promise((resolve) => setTimeout(resolve, 400))
+        await chosen()
         return 'seen'
       }),
     ],
-    recall: recallBy(memories, { modelId: options.selector }),
+    recall: {
+      ...recall,
+      // However busy the machine is, the quick look is waited for.
+      patienceMs: 120_000,
+      choose: (ask, signal) => {
+        const choice = recall.choose(ask, signal)
+        choices.push(choice)
+        return choice
+      },
+    },
   }).open()
   later(() => session.close())
-  return { scene, session, store }
+  return { scene, session, store, chosen }
 }
 
 const isSelection = (request: WireRequest): boolean => jobOf(request) === 'select'
@@ -94,37 +112,32 @@ const recallsOf = async ({ store, session }: Stage): Promise<readonly (readonly 
   ofType(await factsOf(store, session.id), 'memory-recall').map(({ files }) => files)
 
 describe('recall beside a request', () => {
-  it(
-    '[RC27] without a selector the ranker adds to the same request, behind the message',
-    { retry: 2 },
-    async () => {
-      const stage = await staged(['done'], [packages, release])
-      await turn(stage.session.send(question))
-      const [first] = mainOf(stage.scene)
-      expect(bodyOf(first)).toContain('Use pnpm to install')
-      expect(bodyOf(first).indexOf(question)).toBeLessThan(bodyOf(first).indexOf('Use pnpm to install'))
-      expect(bodyOf(first)).not.toContain('Merges stop')
-      expect(stage.scene.simulator.log.requests).toHaveLength(1)
-      expect(refusals(stage.scene)).toEqual([])
-    },
-  )
+  it('[RC27] without a selector the ranker adds to the same request, behind the message', async () => {
+    const stage = await staged(['done'], [packages, release])
+    await turn(stage.session.send(question))
+    const [first] = mainOf(stage.scene)
+    expect(bodyOf(first)).toContain('Use pnpm to install')
+    expect(bodyOf(first).indexOf(question)).toBeLessThan(bodyOf(first).indexOf('Use pnpm to install'))
+    expect(bodyOf(first)).not.toContain('Merges stop')
+    expect(stage.scene.simulator.log.requests).toHaveLength(1)
+    expect(refusals(stage.scene)).toEqual([])
+  })
 
-  const first = async (how: { readonly slowMs?: number; readonly patienceMs?: number }) => {
+  const first = async (how: { readonly disk?: () => Promise<void>; readonly patienceMs?: number }) => {
     const others = Array.from({ length: 250 }, (_, n) => ({
       file: `other-${n}.md`,
       text: memoryText(`matter number ${n}`, 'Nothing of importance.'),
     }))
     const place = placeIn(await folder())
     await plant(place, [packages, ...others])
-    const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
     const fs: FileSystem = {
       ...machineFileSystem,
       names: async (path) => {
-        await wait(how.slowMs ?? 0)
+        await how.disk?.()
         return machineFileSystem.names(path)
       },
     }
-    const memories = new MemoryRecall({ fs, places: [place], now: () => Date.now(), pause: wait })
+    const memories = new MemoryRecall({ fs, places: [place], now: () => Date.now(), pause: async () => {} })
     const { patienceMs } = how
     const recall = { ...recallBy(memories, { isPatient: patienceMs !== undefined }), patienceMs }
     const scene = await simulated(['done'])
@@ -139,11 +152,14 @@ describe('recall beside a request', () => {
 
   it('[RC40] where one request may be all there is it waits for many or slow memories, not for ever, and says so', async () => {
     expect(await first({})).toEqual({ isRecalled: false, said: [] })
-    expect(await first({ patienceMs: 20_000, slowMs: 120 })).toEqual({ isRecalled: true, said: [] })
-    expect(await first({ patienceMs: 150, slowMs: 2000 })).toEqual({
-      isRecalled: false,
-      said: ['recall-late'],
-    })
+    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 3 * defaults.recall.localMs))
+    expect(await first({ patienceMs: 120_000, disk: slow })).toEqual({ isRecalled: true, said: [] })
+    // A disk that does not answer before the turn is over.
+    let release = (): void => undefined
+    const silent = new Promise<void>((resolve) => (release = resolve))
+    const late = await first({ patienceMs: 150, disk: () => silent })
+    release()
+    expect(late).toEqual({ isRecalled: false, said: ['recall-late'] })
   })
 
   it('[RC28] what the selector chooses comes after the next tool results and leaves what was sent as it was', async () => {
@@ -164,7 +180,7 @@ describe('recall beside a request', () => {
   it('[RC28] what comes after the answer goes with the next message', async () => {
     const stage = await staged(['one', 'two'], [packages, release], { selector })
     await turn(stage.session.send('is anything special on Thursday?'))
-    await new Promise((resolve) => setTimeout(resolve, 400))
+    await stage.chosen()
     expect(await recallsOf(stage)).toEqual([])
     await turn(stage.session.send('thanks'))
     const second = bodyOf(mainOf(stage.scene)[1])
@@ -179,7 +195,7 @@ describe('recall beside a request', () => {
       fault: { kind: 'hang' },
     })
     await turn(stage.session.send('which packages are in the lockfile of pnpm?'))
-    await new Promise((resolve) => setTimeout(resolve, 2600))
+    await stage.chosen()
     const { notices } = await turn(stage.session.send('thanks'))
     expect(notices).toContain('recall')
     expect(await recallsOf(stage)).toEqual([['packages.md']])
@@ -190,14 +206,14 @@ describe('recall beside a request', () => {
     stage.scene.simulator.faults.add({ at: () => true, times: 2, fault: { kind: 'hang' } })
     const stop = new AbortController()
     const running = turn(stage.session.send('is anything special on Thursday?', stop.signal))
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await until(() => stage.scene.simulator.log.requests.length === 2, 'the request and its selection')
     stop.abort()
     expect((await running).outcome).toBe('aborted')
     await turn(stage.session.send('thanks'))
     expect(await recallsOf(stage)).toEqual([])
   })
 
-  it('[RC31] each message of the user is asked for once, and one word not at all', { retry: 2 }, async () => {
+  it('[RC31] each message of the user is asked for once, and one word not at all', async () => {
     const stage = await staged(
       [[call('look', {})], [call('look', {})], 'one', 'two', 'three'],
       [packages, release],
@@ -210,12 +226,12 @@ describe('recall beside a request', () => {
     await turn(stage.session.send('continue'))
     expect(selectionsOf(stage.scene)).toHaveLength(1)
     await turn(stage.session.send('and about roses, please'))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await stage.chosen()
     expect(selectionsOf(stage.scene)).toHaveLength(2)
     expect(bodyOf(selectionsOf(stage.scene)[0])).not.toContain('Use pnpm to install')
   })
 
-  it('[RC32] what is recalled stands once, until it has left the view', { retry: 2 }, async () => {
+  it('[RC32] what is recalled stands once, until it has left the view', async () => {
     const stage = await staged(['one', 'two', 'three'], [packages])
     await turn(stage.session.send(question))
     await turn(stage.session.send(`again: ${question}`))

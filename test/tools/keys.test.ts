@@ -131,6 +131,7 @@ describe('a search without ripgrep', () => {
       clearInterval(timer)
       await standard.close()
     }
-    expect(ticks).toBeGreaterThan(10)
+    // Held up, the clock would not have ticked before the answer.
+    expect(ticks).toBeGreaterThan(0)
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { memoryText } from '../../../test/memory/memories.ts'
 import { derive, type Lineage, type Reading } from './lineage.ts'
 import { isSupported, isVerbatim } from './support.ts'
+import { growthOf, mostGrowth } from '../../../test/until.ts'
 
 const data = (tool: string, source: string | null = null): Reading => ({ tool, source, trust: 'data' })
 const lineage = (over: Partial<Lineage> = {}): Lineage => ({
@@ -134,11 +135,12 @@ describe('who is speaking', () => {
   })
 
   it('[ME61] a pasted book is looked through in time', () => {
-    const book = `${'Some words that somebody has pasted here, 12 pages of them. '.repeat(12_000)} use heron`
-    const began = performance.now()
-    expect(isSupported('Use heron.', [book])).toBe(true)
-    expect(isSupported('Use egrets.', [book])).toBe(false)
-    expect(performance.now() - began).toBeLessThan(20_000)
+    const growth = growthOf(1500, (times) => {
+      const book = `${'Some words that somebody has pasted here, 12 pages of them. '.repeat(times)} use heron`
+      expect(isSupported('Use heron.', [book])).toBe(true)
+      expect(isSupported('Use egrets.', [book])).toBe(false)
+    })
+    expect(growth).toBeLessThan(mostGrowth)
   })
 
   it('[ME10] no text of a stranger becomes trusted in a session that has read it, whatever the user typed', () => {

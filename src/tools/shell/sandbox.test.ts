@@ -18,7 +18,6 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../disk/fs.ts'
 import { createReadFiles } from '../files/read-files.ts'
@@ -27,6 +26,7 @@ import { bashTool } from './bash.ts'
 import { createJobs } from './jobs.ts'
 import { createPlaceholders, wordsNaming } from './placeholders.ts'
 import { createSandbox, type SandboxOptions } from './sandbox.ts'
+import { until } from '../../../test/until.ts'
 
 // Not below a temporary folder where there is another place: the wall gives commands other temporary folders.
 const packages = realpathSync(join(import.meta.dirname, '..', '..', '..', 'node_modules'))
@@ -164,10 +164,10 @@ describe.skipIf(!works)('the sandbox (needs bubblewrap)', () => {
     const mark = `6${process.pid}7`
     const lives = () => spawnSync('pgrep', ['-f', `sleep ${mark}`]).status === 0
     await run(`setsid sleep ${mark} > /dev/null 2>&1 & sleep 0.2; echo done`)
-    expect(await goneSoon(lives)).toBe(true)
+    await until(() => !lives(), 'it to be gone')
     const timed = await run(`setsid sleep ${mark}`, {}, 300)
     expect(timed.text).toContain('[stopped: it took longer than 0.3 s]')
-    expect(await goneSoon(lives)).toBe(true)
+    await until(() => !lives(), 'it to be gone')
   })
 })
 
@@ -204,11 +204,6 @@ const namesIn = (folder: string): readonly string[] =>
     .filter((entry) => !entry.parentPath.includes('objects') && !entry.parentPath.includes('logs'))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .toSorted()
-
-async function goneSoon(lives: () => boolean): Promise<boolean> {
-  for (let tries = 0; tries < 100 && lives(); tries++) await pause(20)
-  return !lives()
-}
 
 describe.skipIf(!works)('what runs later (needs bubblewrap)', () => {
   const mark = join(base, 'MARK')

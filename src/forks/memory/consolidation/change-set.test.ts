@@ -276,7 +276,7 @@ describe('proposals at random', () => {
             }),
           )
           const outcome = propose(world, wanted)
-          if (!outcome.ok) return
+          fc.pre(outcome.ok)
           const made = await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
           expect(made, JSON.stringify(made)).toMatchObject({ ok: true })
           const after = await again(keeper)

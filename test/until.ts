@@ -1,0 +1,36 @@
+// Waiting for something to be so, and the cost of work: both mean the same on a busy machine as on a quiet one.
+
+/** Against hanging, not a measure of speed. */
+const mostMs = 120_000
+
+/** Waits until something is so. */
+export async function until(isSo: () => boolean | Promise<boolean>, what = 'it to be so'): Promise<void> {
+  const end = performance.now() + mostMs
+  while (!(await isSo())) {
+    if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** Less than this is noise, in microseconds. */
+const leastCost = 2000
+
+/** Processor time in microseconds, the least of some runs: what other programs do meanwhile is not in it. */
+export function costOf(work: () => unknown): number {
+  let least = Infinity
+  for (let run = 0; run < 3; run++) {
+    const start = process.cpuUsage()
+    work()
+    least = Math.min(least, process.cpuUsage(start).user)
+  }
+  return Math.max(least, leastCost)
+}
+
+/** How many times as much the work costs for eight times the size: about 8 where it grows as the size does, 64 where as its square. */
+export function growthOf(size: number, work: (size: number) => unknown): number {
+  const small = costOf(() => work(size))
+  return costOf(() => work(8 * size)) / small
+}
+
+/** More than eight times the work, less than its square. */
+export const mostGrowth = 28
