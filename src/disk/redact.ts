@@ -1,4 +1,4 @@
-// Takes secrets out of text by their shape, before the text reaches the model, the transcript or any other file (SPEC 16.10).
+// Takes secrets out of text by their shape, before the text reaches the model, the transcript or any other file.
 // A secret becomes `[secret:<kind>:<characters>]`. The pass is linear in the text, and redacting twice changes nothing.
 // It goes through the text once and looks closer only at four places: where a word begins with a known mark, at `=` and
 // `:` behind a telling name, at `://` and at the head of a PEM block. Hashes and uuids on their own are not secrets.

@@ -2,7 +2,7 @@
 // engine's work and comes in with the env; this file only keeps the page bounded.
 import { defaults } from '../settings/defaults.ts'
 import { inputShape, optional, text, whole, type InputOf } from './input.ts'
-import { failed, said } from './outcome.ts'
+import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
 
 const limits = defaults.tools
@@ -28,10 +28,11 @@ export function expandTool(): Tool<InputOf<typeof fields>> {
       const found = await env.expand(ref, offset, limit)
       if (!found.ok) return failed(`Nothing to expand for ${JSON.stringify(ref)}: ${found.why}`)
       const end = offset + found.text.length
-      if (found.text === '') return said(`[nothing at ${offset}; the original has ${found.total} characters]`)
-      if (offset === 0 && end >= found.total) return said(found.text)
+      if (found.text === '')
+        return succeeded(`[nothing at ${offset}; the original has ${found.total} characters]`)
+      if (offset === 0 && end >= found.total) return succeeded(found.text)
       const rest = end < found.total ? `; go on with offset ${end}` : ''
-      return said(`${found.text}\n[characters ${offset} to ${end} of ${found.total}${rest}]`)
+      return succeeded(`${found.text}\n[characters ${offset} to ${end} of ${found.total}${rest}]`)
     },
   }
 }

@@ -1,5 +1,5 @@
-// The door of the tools: the standard set, and each tool for those who choose. The list is made once and stays the same
-// for a session, since its bytes are part of what the provider caches.
+// The public names of the tools: the standard set, and each tool for those who choose. The list is made once and stays
+// the same for a session, since its bytes are part of what the provider caches.
 import type { FileSystem } from '../disk/fs.ts'
 import { expandTool } from './expand.ts'
 import { editTool } from './files/edit.ts'
@@ -19,11 +19,10 @@ import { snipTool } from './snip.ts'
 import { taskListTool } from './task-list.ts'
 import type { Tool } from './tool.ts'
 import { webFetchTool } from './web/web-fetch.ts'
-import type { HttpGetOptions } from './web/http-get.ts'
 
 export interface StandardToolsOptions extends PathGateOptions {
   readonly fs: FileSystem
-  /** Given to commands, without what opens doors. */
+  /** Given to commands, without what could let them out. */
   readonly environment: Environment
   readonly passVariables?: readonly string[] | undefined
   readonly shell?: string | undefined
@@ -31,7 +30,6 @@ export interface StandardToolsOptions extends PathGateOptions {
   readonly sandbox?: Sandbox | undefined
   /** Told of the jobs in the background. */
   readonly board?: JobBoard | undefined
-  readonly web?: HttpGetOptions | undefined
   /** Null searches without ripgrep; left out, it is looked for. */
   readonly ripgrep?: string | null | undefined
 }
@@ -57,13 +55,13 @@ export function standardTools(options: StandardToolsOptions): StandardTools {
     grepTool({ gate, ripgrep }),
     globTool({ gate, ripgrep }),
     expandTool(),
-    webFetchTool(options.web),
+    webFetchTool(),
     taskListTool(),
   ]
   return { tools, close: () => jobs.close() }
 }
 
-export { failed, interrupted, interruptedMark, said } from './outcome.ts'
+export { failed, interrupted, interruptedMark, succeeded } from './outcome.ts'
 export { choice, flag, inputShape, list, object, optional, text, whole } from './input.ts'
 export type { Field, InputOf, InputShape } from './input.ts'
 export { runCalls, wasInterrupted } from './run.ts'

@@ -1,7 +1,10 @@
 // The two plain endings of a call: what it says, and why it failed.
 import type { ToolOutcome } from './tool.ts'
 
-export const said = (text: string): ToolOutcome => ({ content: [{ type: 'text', text }], isError: false })
+export const succeeded = (text: string): ToolOutcome => ({
+  content: [{ type: 'text', text }],
+  isError: false,
+})
 export const failed = (why: string): ToolOutcome => ({
   content: [{ type: 'text', text: why }],
   isError: true,

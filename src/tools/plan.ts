@@ -3,7 +3,7 @@
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { inputShape, text, type InputOf } from './input.ts'
-import { failed, said } from './outcome.ts'
+import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
 
 const fields = { plan: text('The whole plan, as markdown', defaults.tools.planChars) }
@@ -46,13 +46,13 @@ export function planTool(port: PlanPort): Tool<InputOf<typeof fields>> {
         return failed('Nobody can be asked now. End your answer with the plan and let the user decide.')
       if (answer.kind === 'no') {
         const words = answer.words?.trim() ?? ''
-        return said(
+        return succeeded(
           `The user does not want to begin yet.${words === '' ? ' Ask what to change.' : ` They say: ${words}`}`,
         )
       }
       const kept = `<plan>\nThe plan the user agreed to:\n${plan.replaceAll('</plan', '< /plan')}\n</plan>`
       return {
-        ...said('The user agreed. Begin, and follow the plan; say so where you have to leave it.'),
+        ...succeeded('The user agreed. Begin, and follow the plan; say so where you have to leave it.'),
         facts: [attached('plan', kept), attached('mode', begun)],
       }
     },

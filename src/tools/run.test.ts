@@ -5,7 +5,7 @@ import type { ToolUseBlock } from '../transcript/content.ts'
 import { expandTool } from './expand.ts'
 import { createReadFiles } from './files/read-files.ts'
 import { choice, flag, inputShape, list, object, optional, text, whole } from './input.ts'
-import { failed, headOf, said, tailOf } from './outcome.ts'
+import { failed, headOf, succeeded, tailOf } from './outcome.ts'
 import { runCalls, wasInterrupted, type RunOptions } from './run.ts'
 import { taskListTool } from './task-list.ts'
 import type { Tool, ToolEnv, ToolOutcome } from './tool.ts'
@@ -42,7 +42,7 @@ const tool = (
     log.push(`${name} ends`)
     return signal.aborted
       ? failed('[interrupted]')
-      : said(typeof input['say'] === 'string' ? input['say'] : 'done')
+      : succeeded(typeof input['say'] === 'string' ? input['say'] : 'done')
   },
 })
 const tools = [
@@ -180,7 +180,7 @@ describe('running the calls of a response', () => {
       true,
       (signal) =>
         new Promise((resolve) =>
-          signal.addEventListener('abort', () => resolve(((aborted = true), said('')))),
+          signal.addEventListener('abort', () => resolve(((aborted = true), succeeded('')))),
         ),
     )
     for await (const _ran of runCalls([call('1', 'Look'), call('2', 'Watch')], {

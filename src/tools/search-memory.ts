@@ -5,7 +5,7 @@ import type { MemoryHit, MemorySearch, TurnHit } from '../memory/recall/search.t
 import type { Standing } from '../memory/memory.ts'
 import { defaults } from '../settings/defaults.ts'
 import { choice, inputShape, optional, text, whole, type InputOf } from './input.ts'
-import { failed, said } from './outcome.ts'
+import { failed, succeeded } from './outcome.ts'
 import type { Tool, ToolOutcome } from './tool.ts'
 
 const limits = defaults.search
@@ -37,12 +37,12 @@ export function searchMemoryTool(opened: () => Promise<MemorySearch>): Tool<Sear
       if (where !== 'sessions') {
         const found = await search.memories(query, limits.memories, signal, isShown)
         if (!found.ok) return failed(found.failure.message)
-        if (found.hits.length > 0) return said(shownMemories(found.hits))
-        if (where === 'memories') return said(nothing)
+        if (found.hits.length > 0) return succeeded(shownMemories(found.hits))
+        if (where === 'memories') return succeeded(nothing)
       }
       const found = await search.turns(query, limits.hits, signal, env.session ?? null)
       if (!found.ok) return failed(found.failure.message)
-      return said(found.hits.length === 0 ? nothing : shownTurns(found.hits))
+      return succeeded(found.hits.length === 0 ? nothing : shownTurns(found.hits))
     },
   }
 }
@@ -62,10 +62,10 @@ async function around(
   if (memory !== null) {
     const { path, text: words, standing } = memory
     const bounded = words.slice(0, limits.turnChars).toWellFormed()
-    return said(`${path}${standing === 'fenced' ? `, ${fencedWords}` : ''}\n${quoted([bounded])}`)
+    return succeeded(`${path}${standing === 'fenced' ? `, ${fencedWords}` : ''}\n${quoted([bounded])}`)
   }
   const found = await search.around(ref, turns, signal)
-  return found.ok ? said(shownTurns(found.hits)) : failed(found.failure.message)
+  return found.ok ? succeeded(shownTurns(found.hits)) : failed(found.failure.message)
 }
 
 const shownMemories = (hits: readonly MemoryHit[]): string =>

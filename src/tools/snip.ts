@@ -3,7 +3,7 @@
 import { snipToolName } from '../projection/layers/snip.ts'
 import { defaults } from '../settings/defaults.ts'
 import { inputShape, list, text, type InputOf } from './input.ts'
-import { failed, said } from './outcome.ts'
+import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
 
 const limits = defaults.snip
@@ -27,9 +27,9 @@ export function snipTool(): Tool<InputOf<typeof fields>> {
       if (env.snip === undefined) return failed('Nothing was removed: this session has no ids.')
       const done = env.snip(ids, reason)
       if (!done.ok) return failed(done.why)
-      if (done.fact === null) return said('Nothing to do: these turns have been removed already.')
+      if (done.fact === null) return succeeded('Nothing to do: these turns have been removed already.')
       return {
-        ...said(
+        ...succeeded(
           `${done.turns === 1 ? 'One turn' : `${done.turns} turns`} removed, about ${done.tokens} tokens.`,
         ),
         facts: [done.fact],

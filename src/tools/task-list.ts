@@ -2,7 +2,7 @@
 // newest result is the state; nothing else is kept, and the result is never cleared.
 import { defaults } from '../settings/defaults.ts'
 import { choice, inputShape, list, object, text, type InputOf } from './input.ts'
-import { failed, said } from './outcome.ts'
+import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
 
 const states = ['pending', 'active', 'done'] as const
@@ -26,7 +26,7 @@ export function taskListTool(): Tool<InputOf<typeof fields>> {
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },
     parse: (input) => shape.parse(input),
     async run({ tasks }) {
-      if (tasks.length === 0) return said('The task list is empty.')
+      if (tasks.length === 0) return succeeded('The task list is empty.')
       const blank = tasks.findIndex(({ title }) => title.trim() === '')
       if (blank >= 0) return failed(`tasks[${blank}].title is empty. The list was not changed.`)
       const active = tasks.filter(({ state }) => state === 'active').length
@@ -36,7 +36,7 @@ export function taskListTool(): Tool<InputOf<typeof fields>> {
         ({ title, state }, at) => `${sign[state]} ${at + 1}. ${title.replace(/\s+/g, ' ').trim()}`,
       )
       const done = tasks.filter(({ state }) => state === 'done').length
-      return said(`${lines.join('\n')}\n${done} of ${tasks.length} done`)
+      return succeeded(`${lines.join('\n')}\n${done} of ${tasks.length} done`)
     },
   }
 }

@@ -8,7 +8,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, text } from '../../tools/input.ts'
-import { failed, headOf, said } from '../../tools/outcome.ts'
+import { failed, headOf, succeeded } from '../../tools/outcome.ts'
 import type { Tool } from '../../tools/tool.ts'
 import { aboutOf, type Page } from './pages.ts'
 
@@ -41,7 +41,7 @@ export function toolForSkills(skills: readonly Page[], load: (skill: Page) => Pr
       const page = await load(skill)
       return page === null
         ? failed(`${skill.path} cannot be read any more, or has changed since the user approved it.`)
-        : said(shown(skill, page, defaults.extensions.skillTokens))
+        : succeeded(shown(skill, page, defaults.extensions.skillTokens))
     },
   }
 }

@@ -2,7 +2,7 @@
 // puts it in place. The model uses the ordinary tools and sees an ordinary result; there is no way around the guard,
 // since the path gate does not let the tools write there.
 import { resolve } from 'node:path'
-import { failed, said } from '../outcome.ts'
+import { failed, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { changed } from './edit.ts'
 
@@ -95,7 +95,7 @@ async function through(
   const done = await guard.write({ path, text: text.text, expected: file?.sha256 ?? null }, env, signal)
   if (!done.ok) return failed(done.why)
   if (done.file !== null) env.readFiles.set(done.path, { ...done.file, part: null, callId: '' })
-  return said(done.said)
+  return succeeded(done.said)
 }
 
 function textFrom(

@@ -33,8 +33,6 @@ export interface PathGateOptions {
   readonly readSecrets?: boolean | undefined
   /** Files at or below a real path that wait for the user's word and are shown to nobody before it. */
   readonly withheld?: ((real: string) => Promise<ReadonlySet<string>>) | undefined
-  /** Further names that are not written. */
-  readonly protect?: readonly string[] | undefined
   /** Folders in which protected names may be written. */
   readonly openFolders?: readonly string[] | undefined
   /** What `~` stands for. */
@@ -169,7 +167,7 @@ async function placeOf(
 /** Names are judged below the root only: the root itself may well lie in a folder of a protected name. */
 function protection(options: PathGateOptions, { root, path }: Place): DiskFailure | null {
   if (options.openFolders?.some((folder) => isInside(folder, path)) === true) return null
-  const name = unwritableName(relative(root, path), options.protect)
+  const name = unwritableName(relative(root, path))
   return name === null
     ? null
     : { code: 'protected', message: `${path} is not written by tools: ${name} is protected.` }

@@ -104,10 +104,9 @@ const partsOf = (path: string): string[] =>
     .map(fold)
 
 /** The name that makes a path (relative to its root) out of bounds for writing, or null. */
-export function unwritableName(path: string, more: readonly string[] = []): string | null {
+export function unwritableName(path: string): string | null {
   const parts = partsOf(path)
-  const names = [...unwritable, ...more]
-  const single = names.find((name) => parts.some((part) => isName(part, fold(name))))
+  const single = unwritable.find((name) => parts.some((part) => isName(part, fold(name))))
   if (single !== undefined) return single
   const pair = unwritableIn.find(([folder, name]) =>
     parts.some((part, at) => isName(part, folder) && isName(parts[at + 1] ?? '', name)),

@@ -8,7 +8,7 @@ import { blocksOf } from '../../disk/replace.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
-import { failed, headOf, said } from '../outcome.ts'
+import { failed, headOf, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
 
@@ -82,7 +82,7 @@ async function show(
     known.part?.limit === part?.limit
   // An edit leaves no call that shows the file.
   if (same && known.callId !== '' && env.isShown(known.callId))
-    return said(`[unchanged: ${input.file_path} is as it was shown before (${known.callId})]`)
+    return succeeded(`[unchanged: ${input.file_path} is as it was shown before (${known.callId})]`)
   env.readFiles.set(path, {
     sha256: page.sha256,
     mtimeMs: stat.modifiedMs,
@@ -90,7 +90,7 @@ async function show(
     part,
     callId: env.callId,
   })
-  return said(render(page, offset))
+  return succeeded(render(page, offset))
 }
 
 interface Page {

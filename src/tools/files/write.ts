@@ -3,7 +3,7 @@
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, text as textField, type InputOf } from '../input.ts'
-import { failed, said } from '../outcome.ts'
+import { failed, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
 import { fileChange } from './file-change.ts'
@@ -73,7 +73,9 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
       })
       const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
       return {
-        ...said(`${old === null ? 'Created' : 'Replaced'} ${path} (${lines} lines, ${bytes.length} bytes).`),
+        ...succeeded(
+          `${old === null ? 'Created' : 'Replaced'} ${path} (${lines} lines, ${bytes.length} bytes).`,
+        ),
         change: fileChange(path, old === null ? 'new' : 'overwrite', old?.text ?? null, text),
       }
     },

@@ -3,7 +3,7 @@
 import { join, relative, sep } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
-import { failed, interrupted, said } from '../outcome.ts'
+import { failed, interrupted, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { compileGlob } from './glob-pattern.ts'
 import { searchPlace, type SearchOptions } from './place.ts'
@@ -46,12 +46,12 @@ export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
       if (signal.aborted) return interrupted()
       if (listed.why !== null) return failed(`The files could not be listed: ${listed.why}`)
       const newest = await byAge(options, place.folder, listed.files)
-      if (newest.length === 0) return said('No files.')
+      if (newest.length === 0) return succeeded('No files.')
       const lines = newest.slice(0, limit).map((file) => {
         const way = relative(env.cwd, join(place.folder, file))
         return way.startsWith('..') ? join(place.folder, file) : way
       })
-      return said(
+      return succeeded(
         newest.length > limit
           ? `${lines.join('\n')}\n[${newest.length} files in all; the ${limit} newest are shown]`
           : lines.join('\n'),

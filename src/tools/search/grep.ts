@@ -3,7 +3,7 @@
 import { join, relative, sep } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
-import { failed, headOf, interrupted, said } from '../outcome.ts'
+import { failed, headOf, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { secretNameGlobs } from '../files/protected-names.ts'
 import { compileGlob } from './glob-pattern.ts'
@@ -213,8 +213,8 @@ function answer(search: Search, note: string): ToolOutcome {
   const more = found.length > limit ? `[more than ${limit} lines; narrow the search or raise limit]` : ''
   const lines = found.slice(0, limit)
   const notes = [more, note, passedNote(search)].filter((line) => line !== '')
-  if (lines.length === 0) return said(['No matches.', ...notes].join(' '))
-  return said([...lines, ...notes].join('\n'))
+  if (lines.length === 0) return succeeded(['No matches.', ...notes].join(' '))
+  return succeeded([...lines, ...notes].join('\n'))
 }
 
 function passedNote(search: Search): string {

@@ -3,7 +3,7 @@
 // started in the background, where Jobs looks after it. Which commands may run is decided before (`mayRun`), not here.
 import { defaults } from '../../settings/defaults.ts'
 import { flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
-import { failed, interrupted, said } from '../outcome.ts'
+import { failed, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { openShield } from '../git/shield.ts'
@@ -150,7 +150,7 @@ async function startJob(
 ): Promise<ToolOutcome> {
   const started = await jobs.start(command, options, about)
   return started.ok
-    ? said(`Started as ${started.id}. Use Jobs to see its output or stop it.`)
+    ? succeeded(`Started as ${started.id}. Use Jobs to see its output or stop it.`)
     : failed(`Not started: ${started.why}.`)
 }
 

@@ -1,7 +1,7 @@
 // Jobs: the model's hand on the background jobs that Bash started.
 import { defaults } from '../../settings/defaults.ts'
 import { choice, inputShape, optional, text, whole, type InputOf } from '../input.ts'
-import { failed, said } from '../outcome.ts'
+import { failed, succeeded } from '../outcome.ts'
 import type { Tool, ToolOutcome } from '../tool.ts'
 import type { GroupEnd } from './group.ts'
 import { endOf, firstLine, type Jobs } from './jobs.ts'
@@ -28,13 +28,14 @@ export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
         const lines = jobs
           .list()
           .map(({ id, command, end }) => `${id} ${stateOf(end)}: ${firstLine(command)}`)
-        return said(lines.length === 0 ? 'There are no background jobs.' : lines.join('\n'))
+        return succeeded(lines.length === 0 ? 'There are no background jobs.' : lines.join('\n'))
       }
-      if (action === 'stop') return (await jobs.stop(job)) ? said(`${job} is stopped.`) : unknown(jobs, job)
+      if (action === 'stop')
+        return (await jobs.stop(job)) ? succeeded(`${job} is stopped.`) : unknown(jobs, job)
       const look = await jobs.look(job, wait, signal)
       if (look === null) return unknown(jobs, job)
       const missed = look.missed > 0 ? `[${look.missed} earlier characters are gone]\n` : ''
-      return said(
+      return succeeded(
         `[${look.id} ${stateOf(look.end)}]\n${missed}${look.text === '' ? '(nothing new)' : look.text}`,
       )
     },

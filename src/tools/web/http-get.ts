@@ -5,11 +5,10 @@
 import { lookup as systemLookup, type LookupAddress } from 'node:dns'
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { LookupFunction } from 'node:net'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { defaults } from '../../settings/defaults.ts'
-import { isPublicAddress, literalAddress } from './address.ts'
 
 export interface HttpGetOptions {
   /** Allows addresses that are not public: `host` or `host:port`, as written in the URL. */
@@ -149,4 +148,49 @@ function unpacked(response: http.IncomingMessage): Readable {
   if (encoding === 'identity') return response
   // What goes wrong in the pipe shows in the stream that is read.
   return pipeline(response, encoding === 'br' ? createBrotliDecompress() : createUnzip(), () => {})
+}
+
+// Which addresses are the public web. Everything else (this machine, its network, the cloud's own services, addresses
+// that only stand for others) is refused, so that a page or an instruction in a file cannot make us call inside.
+
+const reserved = new BlockList()
+for (const [net, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  reserved.addSubnet(net, bits, 'ipv4')
+
+/** Of version 6 only the range given out for the public is public, without the parts that wrap or test. */
+const publicSix = new BlockList()
+publicSix.addSubnet('2000::', 3, 'ipv6')
+for (const [net, bits] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const)
+  reserved.addSubnet(net, bits, 'ipv6')
+
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address)
+  if (family === 4) return !reserved.check(address, 'ipv4')
+  return family === 6 && publicSix.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
+}
+
+/** The address a URL names literally, without its brackets; null when it is a name. */
+function literalAddress(hostname: string): string | null {
+  const bare = hostname.replace(/^\[|\]$/g, '')
+  return isIP(bare) === 0 ? null : bare
 }

@@ -3,7 +3,7 @@
 // nothing here: a URL can carry data away.
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, text, type InputOf } from '../input.ts'
-import { failed, interrupted, said } from '../outcome.ts'
+import { failed, interrupted, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import type { HttpGetOptions } from './http-get.ts'
 
@@ -40,7 +40,7 @@ export function webFetchTool(options: HttpGetOptions = {}): Tool<InputOf<typeof 
         got.status >= 400 ? `[status ${got.status}]` : '',
       ]
       const body = [...notes, page].filter((part) => part !== '').join('\n')
-      return got.status >= 400 ? failed(body) : said(body)
+      return got.status >= 400 ? failed(body) : succeeded(body)
     },
   }
 }

@@ -5,7 +5,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import { estimateText } from '../../../projection/tokens.ts'
 import { inputShape, optional, text } from '../../../tools/input.ts'
 import { wireName } from '../../../tools/permission/rule.ts'
-import { failed, headOf, said } from '../../../tools/outcome.ts'
+import { failed, headOf, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolPolicy } from '../../../tools/tool.ts'
 import { safeText } from '../../terminal/safe-text.ts'
 import type { Connection, ServerTool } from './connection.ts'
@@ -79,7 +79,7 @@ export function deferringTools(all: () => readonly Offered[]): readonly Tool[] {
     },
     policy: { ...policy, readOnly: true },
     parse: (input) => finding.parse(input),
-    run: ({ words }) => Promise.resolve(said(found(all(), typeof words === 'string' ? words : ''))),
+    run: ({ words }) => Promise.resolve(succeeded(found(all(), typeof words === 'string' ? words : ''))),
   }
   const call: Tool = {
     spec: {

@@ -2,7 +2,7 @@
 // once, when it is there.
 import { defaults } from '../../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, type InputOf } from '../../../tools/input.ts'
-import { failed, said } from '../../../tools/outcome.ts'
+import { failed, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../../tools/tool.ts'
 import type { AgentRegistry } from '../registry.ts'
 import type { AgentType } from '../types.ts'
@@ -63,7 +63,7 @@ export function agentTool(registry: AgentRegistry): Tool<InputOf<ReturnType<type
       }
       const started = await registry.start(parent, ask, signal)
       if (!started.ok) return failed(`The agent was not started: ${started.why}`)
-      return mode === 'foreground' ? waitedFor(started.worker) : said(startedText(started.worker))
+      return mode === 'foreground' ? waitedFor(started.worker) : succeeded(startedText(started.worker))
     },
   }
 }
@@ -72,7 +72,7 @@ async function waitedFor(worker: Worker): Promise<ToolOutcome> {
   const { outcome } = await worker.done
   const report = await worker.parent.report(worker.child)
   if (!report.ok) return failed(report.failure.message)
-  return { ...said(report.text), isError: outcome === 'failed' }
+  return { ...succeeded(report.text), isError: outcome === 'failed' }
 }
 
 const startedText = ({ child, about, awaitsPlan }: Worker): string =>

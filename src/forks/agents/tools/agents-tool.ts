@@ -2,7 +2,7 @@
 import type { AgentRow } from '../../../engine/background/agent-rows.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { choice, inputShape, optional, text, whole, type InputOf } from '../../../tools/input.ts'
-import { failed, said } from '../../../tools/outcome.ts'
+import { failed, succeeded } from '../../../tools/outcome.ts'
 import type { Tool } from '../../../tools/tool.ts'
 import type { AgentRegistry } from '../registry.ts'
 import type { Look } from '../worker.ts'
@@ -27,7 +27,7 @@ export function agentsTool(registry: AgentRegistry): Tool<InputOf<typeof fields>
     async run({ action, agent = '', seconds = usualSeconds }, env, signal) {
       const parent = env.session === undefined ? null : registry.attended(env.session)
       if (parent === null) return failed('Only the session that talks with the user has agents.')
-      if (action === 'list') return said(listText(parent.agents(), registry.looks(parent.id)))
+      if (action === 'list') return succeeded(listText(parent.agents(), registry.looks(parent.id)))
       const worker = registry.find(parent.id, agent)
       if (worker === null)
         return failed(
@@ -35,10 +35,10 @@ export function agentsTool(registry: AgentRegistry): Tool<InputOf<typeof fields>
         )
       if (action === 'stop') {
         await registry.stop(worker, 'it was stopped by the one who started it')
-        return said(`${worker.child} is stopped. What it had comes to you as its report.`)
+        return succeeded(`${worker.child} is stopped. What it had comes to you as its report.`)
       }
       const isOver = await endedWithin(worker.done, seconds, signal)
-      return said(
+      return succeeded(
         isOver ? `${worker.child} has ended; its report follows.` : `${worker.child} is still running.`,
       )
     },

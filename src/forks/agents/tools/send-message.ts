@@ -3,7 +3,7 @@
 // agrees to end or asks for its plan to be judged.
 import { defaults } from '../../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, type InputOf } from '../../../tools/input.ts'
-import { failed, said } from '../../../tools/outcome.ts'
+import { failed, succeeded } from '../../../tools/outcome.ts'
 import type { Tool } from '../../../tools/tool.ts'
 import { messageKinds, type MessageKind } from '../../mailbox/message.ts'
 import type { AgentRegistry } from '../registry.ts'
@@ -44,7 +44,7 @@ export function sendMessageTool(registry: AgentRegistry): Tool<InputOf<typeof fi
       if (answered !== null && approve === true) answered.awaitsPlan = false
       if (kind === 'shutdown-response' && approve === true && worker !== null) worker.isLeaving = true
       const failures = sent.failures.length === 0 ? '' : `\nNot everywhere: ${sent.failures.join('; ')}`
-      return said(`Sent to ${address === to ? sent.to.join(', ') : to}.${failures}`)
+      return succeeded(`Sent to ${address === to ? sent.to.join(', ') : to}.${failures}`)
     },
   }
 }
