@@ -6,7 +6,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'unbash'
 import { machineFileSystem } from '../../src/disk/fs.ts'
+import { findProgram } from '../../src/disk/programs.ts'
+import { repositoryOf } from '../../src/tools/git/repository.ts'
+import { openShield } from '../../src/tools/git/shield.ts'
 import { judgeCommand } from '../../src/tools/permission/judge-command.ts'
+import { readOnlyEnvironment } from '../../src/tools/shell/environment.ts'
 import { createSandbox } from '../../src/tools/shell/sandbox.ts'
 import { acting, looking } from '../../test/permission/commands.ts'
 
@@ -84,6 +88,29 @@ async function wall(root: string): Promise<readonly SpeedRow[]> {
   return [row('bash -c true in the sandbox', walled, plain)]
 }
 
+/** What git that runs unasked costs: a stand-in for the repository, made and removed for each command. */
+async function shield(root: string): Promise<readonly SpeedRow[]> {
+  const found = await repositoryOf(machineFileSystem, root, root)
+  const program = findProgram('git', process.env['PATH'], [root])
+  if (!found.ok || program === null) return []
+  const environment = readOnlyEnvironment(process.env, [root])
+  const times: { shielded: number[]; plain: number[] } = { shielded: [], plain: [] }
+  // In turn, so that other work on the machine counts for both.
+  for (let run = 0; run < RUNS; run++) {
+    const start = performance.now()
+    const made = await openShield(found.repository, { program, environment })
+    if (!made.ok) return []
+    spawnSync(program, ['status'], { cwd: root, env: made.environment, stdio: 'ignore' })
+    await made.end()
+    const between = performance.now()
+    spawnSync(program, ['status'], { cwd: root, env: environment, stdio: 'ignore' })
+    times.shielded.push(between - start)
+    times.plain.push(performance.now() - between)
+  }
+  const sorted = (all: readonly number[]) => all.toSorted((a, b) => a - b)
+  return [row('git status without what the repository says', sorted(times.shielded), sorted(times.plain))]
+}
+
 const row = (what: string, times: readonly number[], baseline: readonly number[]): SpeedRow => ({
   what,
   'median ms': at(times, 0.5),
@@ -114,6 +141,7 @@ export async function speed(): Promise<readonly SpeedRow[]> {
       await judging(root, `a line of ${aKilobyte().length} characters`, [aKilobyte()], 2),
       await judging(root, 'a command of 20,000 words', [manyWords(20_000)], 100),
       ...(await wall(root)),
+      ...(await shield(root)),
     ]
   } finally {
     rmSync(root, { recursive: true })

@@ -61,6 +61,8 @@ export interface ReadOnlyRun {
   readonly project: readonly string[]
   /** Which repository git may look at (null: none); left out where git is not called. */
   readonly git?: { readonly repository: Repository | null } | undefined
+  /** Where a rule allowed the other parts, the words of those that are read-only; left out where all are. */
+  readonly parts?: readonly string[] | undefined
 }
 
 /** What a tool is given: the place it works in, what was read so far, and where large output goes. */

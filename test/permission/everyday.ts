@@ -163,7 +163,6 @@ git describe --tags --always
 git merge-base main HEAD
 git shortlog -sn HEAD
 git stash list
-git worktree list
 git tag
 git tag -l
 git reflog -5

@@ -142,6 +142,12 @@ async function lookAround(
   return ends
 }
 
+/** Git notes what it saw of a file; with another time it has to look at it again, however fast it all went. */
+function touch(root: string): void {
+  for (const name of ['a.txt', 'd/b.txt'])
+    if (existsSync(join(root, name))) utimesSync(join(root, name), ++count, count)
+}
+
 /** As the user's own terminal would run them. */
 function plainly(root: string): void {
   for (const command of looks)
@@ -312,13 +318,12 @@ describe('a repository that wants its programs run', () => {
     it(`[PM60] git runs none of them unasked: ${name}`, async () => {
       const trap = repository()
       set(trap)
+      touch(trap.root)
       plainly(trap.root)
       // Else the trick is none and proves nothing.
       expect(existsSync(trap.mark)).toBe(true)
       rmSync(trap.mark)
-      // Git has just noted what it saw; it must have something to look at again.
-      for (const name of ['a.txt', 'd/b.txt'])
-        if (existsSync(join(trap.root, name))) utimesSync(join(trap.root, name), ++count, count)
+      touch(trap.root)
       await lookAround(trap.root)
       expect(existsSync(trap.mark)).toBe(false)
     })
@@ -450,6 +455,57 @@ describe('a repository that wants its programs run', () => {
     writeFileSync(join(trap.root, 'rgrc'), `--pre=${trap.evil}\n`)
     await lookAround(trap.root, ['ls', 'git diff', 'cat a.txt', 'rg one a.txt', 'git status'], dirty)
     expect(existsSync(trap.mark)).toBe(false)
+  })
+
+  it('[PM103] a read-only part beside one that a rule allows takes no program from the project', async () => {
+    const trap = repository()
+    const bin = join(trap.root, 'node_modules', '.bin')
+    mkdirSync(bin, { recursive: true })
+    writeFileSync(join(bin, 'own-tool'), '#!/bin/sh\necho own $MINE\n')
+    chmodSync(join(bin, 'own-tool'), 0o755)
+    writeFileSync(join(trap.root, 'rgrc'), `--pre=${trap.evil}\n`)
+    const rules = [
+      { list: 'allow', text: 'Bash(mkdir *)', source: 'flag' },
+      { list: 'allow', text: 'Bash(own-tool)', source: 'flag' },
+    ] as const
+    const dirty = {
+      ...environment,
+      PATH: `${bin}:${environment.PATH}`,
+      RIPGREP_CONFIG_PATH: join(trap.root, 'rgrc'),
+      MINE: 'mine',
+    }
+    const [own] = await lookAround(trap.root, ['own-tool | head -1'], dirty, rules)
+    expect(own?.text).toBe('own mine')
+    for (const name of ['ls', 'head', 'cat', 'wc']) cpSync(trap.evil, join(bin, name))
+    const commands = [
+      'mkdir -p m && ls',
+      'mkdir -p n | head -1',
+      'mkdir -p o; cat a.txt | wc -l',
+      'mkdir -p p && rg one a.txt',
+    ]
+    const ends = await lookAround(trap.root, commands, dirty, rules)
+    expect(ends.map(({ ran }) => ran)).toEqual([true, true, true, true])
+    expect(ends[0]?.text).toContain('a.txt')
+    expect(existsSync(trap.mark)).toBe(false)
+  })
+
+  it('[PM104] what would name the folder that stands in for the repository is asked about, and no more', async () => {
+    const trap = repository()
+    const printing = ['git worktree list', 'git rev-parse --git-common-dir', 'git rev-parse --git-path hooks']
+    const ends = await lookAround(trap.root, [
+      ...printing,
+      'git rev-parse --show-toplevel',
+      'git rev-parse --git-dir',
+    ])
+    expect(ends.map(({ ran }) => ran)).toEqual([false, false, false, true, true])
+    expect(ends[3]?.text).toBe(trap.root)
+    for (const { text } of await lookAround(trap.root)) expect(text).not.toContain('pal-git-')
+    // As it is while a command runs in the sandbox.
+    writeFileSync(join(trap.git, 'commondir'), '.\n')
+    expect((await lookAround(trap.root, ['git status --short']))[0]).toMatchObject({
+      ran: true,
+      text: ' M a.txt',
+    })
   })
 
   it('[PM64] a git command that a person allowed runs with the hooks and settings of the repository', async () => {

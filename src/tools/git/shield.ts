@@ -37,11 +37,14 @@ export async function openShield(repository: Repository | null, git: GitProgram)
     const base = { ...environment, ...closed(folder) }
     if (repository === null)
       return { ok: true, environment: { ...base, GIT_DIR: join(folder, 'none') }, folder, leftOut: [], end }
-    const own = await listSettings(git, join(repository.commonFolder, 'config'))
+    const [own, modules, users] = await Promise.all([
+      listSettings(git, join(repository.commonFolder, 'config')),
+      listSettings(git, join(repository.worktree, '.gitmodules')).catch(() => []),
+      listSettings(git),
+    ])
     const common = own.filter(({ key }) => isKnownSetting(key))
-    const modules = await listSettings(git, join(repository.worktree, '.gitmodules')).catch(() => [])
     const settings = [
-      ...(await listSettings(git)).filter(({ key }) => isKnownSetting(key) || key === 'core.excludesfile'),
+      ...users.filter(({ key }) => isKnownSetting(key) || key === 'core.excludesfile'),
       ...common,
       ...modules.flatMap(({ key }) => quietModule(key)),
     ]
@@ -113,8 +116,8 @@ async function build(folder: string, repository: Repository, program: string, co
   const programs = join(folder, 'programs')
   await mkdir(join(common, 'info'), { recursive: true })
   await mkdir(programs)
-  for (const name of [...shared, join('info', 'exclude')])
-    await symlink(join(repository.commonFolder, name), join(common, name))
+  const links = [...shared, join('info', 'exclude')]
+  await Promise.all(links.map((name) => symlink(join(repository.commonFolder, name), join(common, name))))
   await writeFile(join(common, 'config'), config)
   // Some of git's commands start others of the same repository; nothing else is let through.
   const stand = join(programs, 'git')

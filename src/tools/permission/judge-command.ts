@@ -145,6 +145,7 @@ async function judgeSteps(
   const doubts: string[] = []
   const offers = new Set<string>()
   const repositories: Repositories = { found: new Map(), looked: new Set() }
+  const parts = new Set<string>()
   let used: Rule | undefined
   for (const step of steps) {
     const rule =
@@ -152,6 +153,7 @@ async function judgeSteps(
         ? rules.allow.find((rule) => patternOf(rule)?.allows(known(step)) === true)
         : undefined
     used ??= rule
+    if (rule === undefined) for (const { value } of known(step)) parts.add(value)
     const doubt =
       rule === undefined ? await stepDoubt(step, place, repositories) : await folderDoubt(step, place)
     if (doubt === null) continue
@@ -168,7 +170,10 @@ async function judgeSteps(
   if (mixed !== null) return asked(mixed, { offers: whole })
   return used === undefined
     ? allowed('it only looks', 'nature', { looks: true, readOnly: readOnlyRun(repositories, place) })
-    : allowed(`the rule ${used.text} allows it`, 'rule', { rule: used })
+    : allowed(`the rule ${used.text} allows it`, 'rule', {
+        rule: used,
+        readOnly: parts.size === 0 ? undefined : { project: [place.root, place.cwd], parts: [...parts] },
+      })
 }
 
 interface Repositories {

@@ -225,7 +225,11 @@ async function allowRules(it: Case): Promise<Verdict | string> {
     if (verdict === null) return none
     const bare = await readOnlyCommand(subject.command, place)
     // Where nothing may be changed a rule opens no other way to run it.
-    return { ...verdict, looks: bare !== null, readOnly: it.mode === 'plan' ? bare?.readOnly : undefined }
+    return {
+      ...verdict,
+      looks: bare !== null,
+      readOnly: it.mode === 'plan' ? bare?.readOnly : verdict.readOnly,
+    }
   }
   const isProject = subject.kind === 'edit' && subject.finding.isInside
   const rule = about.allow.find((one) => holdsFor(it, one) || (isProject && one.what === null))

@@ -4,10 +4,10 @@
 import { defaults } from '../../settings/defaults.ts'
 import { flag, inputShape, optional, text, whole, type InputOf } from '../input.ts'
 import { failed, interrupted, succeeded } from '../outcome.ts'
-import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
+import type { ReadOnlyRun, Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { findProgram } from '../../disk/programs.ts'
 import { openShield } from '../git/shield.ts'
-import { commandEnvironment, readOnlyEnvironment, type Environment } from './environment.ts'
+import { commandEnvironment, mixedEnvironment, readOnlyEnvironment, type Environment } from './environment.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
 import type { JobAbout, Jobs } from './jobs.ts'
 import type { Sandbox } from './sandbox.ts'
@@ -88,10 +88,7 @@ type Ground =
 async function groundFor(options: BashOptions, env: ToolEnv): Promise<Ground> {
   const { readOnly } = env
   const project = readOnly?.project ?? [env.cwd, ...(options.roots ?? [])]
-  const environment =
-    readOnly === undefined
-      ? commandEnvironment(options.environment, options.passVariables)
-      : readOnlyEnvironment(options.environment, project)
+  const environment = environmentFor(options, readOnly, project)
   const shell = options.shell ?? findProgram('bash', environment['PATH'], project) ?? 'bash'
   const git = readOnly?.git === undefined ? null : findProgram('git', environment['PATH'], project)
   const shield =
@@ -112,6 +109,17 @@ async function groundFor(options: BashOptions, env: ToolEnv): Promise<Ground> {
       await shield.end()
     },
   }
+}
+
+function environmentFor(
+  options: BashOptions,
+  readOnly: ReadOnlyRun | undefined,
+  project: readonly string[],
+): Record<string, string> {
+  if (readOnly !== undefined && readOnly.parts === undefined)
+    return readOnlyEnvironment(options.environment, project)
+  const whole = commandEnvironment(options.environment, options.passVariables)
+  return readOnly?.parts === undefined ? whole : mixedEnvironment(whole, project, readOnly.parts)
 }
 
 const noWall = { ok: true as const, before: [], end: () => Promise.resolve() }

@@ -1,7 +1,7 @@
 // The environment a command gets: the user's own without what opens doors. A variable goes by its name or because its
 // value has the shape of a secret; `pass` names those that a command may have all the same. Nothing asks a question.
 import { join } from 'node:path'
-import { pathOutside } from '../../disk/programs.ts'
+import { findProgram, pathOutside } from '../../disk/programs.ts'
 import { redact } from '../../disk/redact.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -60,3 +60,25 @@ export function readOnlyEnvironment(given: Environment, project: readonly string
 
 /** The project's own `.npmrc` would say where npm writes its log and which registry it asks for a newer npm. */
 const quietNpm = { NPM_CONFIG_LOGS_MAX: '0', NPM_CONFIG_UPDATE_NOTIFIER: 'false' }
+
+/** Variables that make a read-only program start another one, or read its options from a file. */
+const starting =
+  /^(?:RIPGREP_CONFIG_PATH|GREP_OPTIONS|LESSOPEN|LESSCLOSE|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES)$/
+
+/**
+ * For a command of which a rule allowed a part while the others are read-only: the environment of what was allowed, which
+ * may need it, without what would make the others run a program of the project.
+ */
+export function mixedEnvironment(
+  given: Record<string, string>,
+  project: readonly string[],
+  parts: readonly string[],
+): Record<string, string> {
+  const kept = Object.entries(given).filter(
+    ([name, value]) =>
+      !starting.test(name) && !(name === 'NODE_OPTIONS' && /require|import|loader/.test(value)),
+  )
+  const { PATH: path = '' } = given
+  const isTaken = parts.some((word) => findProgram(word, path, []) !== findProgram(word, path, project))
+  return { ...Object.fromEntries(kept), ...(isTaken ? { PATH: pathOutside(path, project) } : {}) }
+}

@@ -76,12 +76,12 @@ const commands: Readonly<Record<string, Grammar>> = {
   'remote get-url': { options: '--all --push', operands: 'text', most: 1 },
   'stash list': { ...history, operands: 'none' },
   'stash show': { options: `${shown} --include-untracked --only-untracked`, operands: 'text', most: 1 },
-  'worktree list': { options: '-vz --porcelain --verbose', operands: 'none' },
   reflog: { ...history, operands: 'none' },
   'reflog show': history,
+  // Not what says where the repository keeps what worktrees share: git that runs unasked is shown another folder there.
   'rev-parse': {
     options:
-      '-q --show-toplevel --git-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --abbrev-ref?T --short?N --verify --quiet --symbolic --symbolic-full-name --show-prefix --show-cdup --show-superproject-working-tree --git-common-dir --all --branches?T --tags?T --remotes?T --revs-only --no-revs --no-flags --show-object-format?T --git-path:T',
+      '-q --show-toplevel --git-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --abbrev-ref?T --short?N --verify --quiet --symbolic --symbolic-full-name --show-prefix --show-cdup --show-superproject-working-tree --all --branches?T --tags?T --remotes?T --revs-only --no-revs --no-flags --show-object-format?T',
   },
   'ls-files': {
     options:
