@@ -81,6 +81,10 @@ const turning = new Set(
     'nie bez oprócz tylko не нет никогда без кроме только все değil asla hariç yalnızca'
   ).split(' '),
 )
-const turningSign = /[不没沒無无勿別别非莫未只除]|ない|なし|ません|안|못|없|\p{N}/u
+const turningSign = /[不没沒無无勿別别非莫未只除禁]|ない|なし|ません|안|못|없|금지|\p{N}/u
+/** Verbs and adverbs that turn a sentence round or limit it, in any of their forms. */
+const turningStem =
+  /^(?:avoid|refrain|abstain|prohibit|forbid|ban(?:s|ned)?$|refus|prevent|stopp|exclud|exclusive|sole(?:ly)?$|mere|keinesfalls|keineswegs|keinerlei|ausschlie(?:ß|ss)|lediglich|bloß$|vermeid|verzicht|unterlass|untersag|verbot|verbiet|weder$|évit|evit|interdi|abst[ie]|uniquement|exclusiv|prohib|proib|viet|esclusiv|unicamente|únic|vermijd|verbod|uitsluitend|запре|нельзя|избег|лишь|исключ)/u
 
-export const isTurning = (word: string): boolean => turning.has(word) || turningSign.test(word)
+export const isTurning = (word: string): boolean =>
+  turning.has(word) || turningSign.test(word) || turningStem.test(word)

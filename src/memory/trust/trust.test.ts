@@ -97,6 +97,13 @@ describe('who is speaking', () => {
     ['Never run risky commands, e.g. drop the database', 'drop the database'],
     ['Lösche niemals die Datenbank', 'Lösche die Datenbank'],
     ['不要删除数据库', '删除数据库'],
+    ['禁止删除源文件。', '删除源文件。'],
+    ['Bitte die Tests keinesfalls überspringen.', 'Bitte die Tests überspringen.'],
+    ['Commits ausschließlich nach Freigabe.', 'Commits nach Freigabe.'],
+    ['Vermeide es, Dateien in src zu löschen.', 'Dateien in src zu löschen.'],
+    ['Verzichte auf Commits ohne Tests.', 'Commits ohne Tests.'],
+    ['Refrain from pushing to main.', 'pushing to main.'],
+    ["Il est interdit d'effacer les fichiers de src.", 'Il est effacer les fichiers de src.'],
     ['Ne pousse jamais sur main', 'Pousse sur main'],
   ]
   it.each(turned)('[ME61] [ME63] a meaning turned round is not the user’s: %s', (typed, wanted) => {
