@@ -1,7 +1,7 @@
-// A fork: a child session on this one's prefix (SPEC 13.1, 13.2). It inherits what makes the cache key as rendered
+// A fork: a child session on this one's prefix. It inherits what makes the cache key as rendered
 // and renders nothing again, so its requests begin with its parent's bytes; it copies what can change; it is aborted
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
-// It runs no layers (SPEC 8.9), but for an agent that may work for long: what it has done itself is then put away.
+// It runs no layers, but for an agent that may work for long: what it has done itself is then put away.
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
 import type { BreakpointPosition } from '../request/compose.ts'

@@ -72,7 +72,7 @@ export interface EngineOptions {
   readonly toolPolicies?: ToolPolicies | undefined
   /** Hears the live events of the four verbs; those of `send` come with its own stream. */
   readonly listen?: Emit | undefined
-  /** The provider clears old results by itself where it can (SPEC 4.5). */
+  /** The provider clears old results by itself where it can. */
   readonly nativeClearing?: boolean | undefined
   /** Where the tools work. */
   readonly cwd?: string | undefined

@@ -60,7 +60,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     const answered = await ask(core, prepared.composed, signal, emit)
     if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
     if (answered.kind === 'failed') {
-      // Too long by the provider's count: compacted and asked once more before anything is shown (SPEC 8.9).
+      // Too long by the provider's count: compacted and asked once more before anything is shown.
       if (isTooLong(answered.model) && !isCompacted && core.options.automaticRemoval !== false) {
         isCompacted = true
         if (await shortened(core, answered.model, signal, emit)) continue

@@ -1,5 +1,5 @@
 // What the log is made of: one component for each thing that was said, called or noticed. Every text of the model, a
-// tool or a file passes safe-text on its way in (TRUST A18), so that nothing it holds can act on the terminal.
+// tool or a file passes safe-text on its way in, so that nothing it holds can act on the terminal.
 import { Container, Markdown, Text, wrapTextWithAnsi, type Component } from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
 import type { FileChange } from '../../tools/files/file-change.ts'

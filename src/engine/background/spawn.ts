@@ -1,5 +1,5 @@
 // An agent with a transcript of its own: a session that another one pays for. It runs the layers and compacts its own
-// view, nobody else's (SPEC 8.9); it is told to stop when the other is closed; its start and its end are facts of the
+// view, nobody else's; it is told to stop when the other is closed; its start and its end are facts of the
 // other, so that they outlive the process. Unlike a fork it shares nothing of its parent's prefix.
 import { setMaxListeners } from 'node:events'
 import type { Judge } from '../../tools/permission/pipeline.ts'

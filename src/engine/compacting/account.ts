@@ -24,7 +24,7 @@ export interface Choosing {
   readonly passedOver: string[]
 }
 
-/** The plan with the session's notes as its text (SPEC 7): no model is called. Null where they are not available. */
+/** The plan with the session's notes as its text: no model is called. Null where they are not available. */
 export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   const { core, ask, room, options, extracted, signal } = choosing
   const { notes, notesAsSummary } = core.options
@@ -84,7 +84,7 @@ export async function withAccount(
 
 const isWhole = ({ from, upTo }: CompactAsk): boolean => from === undefined && upTo === undefined
 
-/** What a summary of everything stands for is everything but what awaits an answer (SPEC 8.4). */
+/** What a summary of everything stands for is everything but what awaits an answer. */
 function summaryAsk(
   { core, ask, room, extracted }: Choosing,
   hookInstructions: string | null,

@@ -1,5 +1,5 @@
 // Compacting a session: plan, write one boundary, say so. One append is the whole change: a crash leaves the session as it
-// was or with its boundary, and of what that gives back at most the last pieces are missing. Guards (SPEC 8.9, 16.2): one
+// was or with its boundary, and of what that gives back at most the last pieces are missing. Guards: one
 // at a time, never by a fork but of what a forked agent has done itself, never twice without new content, never a result
 // that is not smaller; a model's summary that fails three times in a row is no longer asked for.
 import { type Plan, type PlanOptions, type PlanOutcome, plan } from '../../compaction/ladder.ts'
@@ -86,7 +86,7 @@ function watched({ state: { fold } }: Slice<'state'>): () => boolean {
     !fold.edits.controls.some(({ seq, fact }) => seq > upTo && fact.type === 'undo')
 }
 
-/** Notes first; hooks are asked only where the text is yet to be made (SPEC 7.5). */
+/** Notes first; hooks are asked only where the text is yet to be made. */
 async function chosen(choosing: Choosing): Promise<Result<{ readonly plan: Plan }>> {
   const noted = await withNotes(choosing)
   if (noted !== null) return { ok: true, plan: noted }

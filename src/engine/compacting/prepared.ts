@@ -1,4 +1,4 @@
-// Preparing a summary beside the talk (need 21): shortly before the threshold a model is asked on the prefix that is
+// Preparing a summary beside the talk: shortly before the threshold a model is asked on the prefix that is
 // cached anyway, and when compaction fires its text is there. What was said meanwhile stays as it is. Until then nothing
 // is changed but memory; an abort leaves no trace, and what no longer fits is thrown away.
 import { rewritten, type Plan } from '../../compaction/ladder.ts'

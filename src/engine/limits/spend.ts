@@ -97,7 +97,7 @@ export function tokenRates(
   }
 }
 
-/** Why the next request may not be sent, with the numbers, or null. Asked before the call (SPEC 16.6). */
+/** Why the next request may not be sent, with the numbers, or null. Asked before the call. */
 export function capRefusal(
   caps: Caps,
   spent: Total,

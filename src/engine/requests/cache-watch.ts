@@ -1,4 +1,4 @@
-// Holds what the provider read from its cache against what it should have read (SPEC 9.5). A fall that nobody
+// Holds what the provider read from its cache against what it should have read. A fall that nobody
 // announced is written down with its causes, and said. Watching never ends a turn: what goes wrong with it is a notice.
 import type { ModelMessage } from '../../model/model.ts'
 import { describeCause } from '../../request/break-report.ts'

@@ -1,4 +1,4 @@
-// When memories are asked for and written down (SPEC 11.1). Asked for once a message of the user, real ones only, by the
+// When memories are asked for and written down. Asked for once a message of the user, real ones only, by the
 // main thread only. What the quick look brings in time goes into the same request; the choice starts when the request is
 // ready and is written down before a later one, which follows tool results or the next message. It ends with the turn
 // that is aborted, and with the session.

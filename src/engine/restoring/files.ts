@@ -1,4 +1,4 @@
-// Files given back, finest first under one budget (SPEC 8.7): the newest as they are now, the declarations of further
+// Files given back, finest first under one budget: the newest as they are now, the declarations of further
 // ones, the names of still further ones, and how to look up the rest.
 import { resolve } from 'node:path'
 import { headWithin, sharesOf } from '../../compaction/restoring.ts'

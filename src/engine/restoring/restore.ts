@@ -1,4 +1,4 @@
-// Restoration: what a compaction gives back beside its summary (SPEC 8.7), and the read-file table it leaves (SPEC 8.8).
+// Restoration: what a compaction gives back beside its summary, and the read-file table it leaves.
 // Gathered before the append, so that boundary and attachments are one change; what stands comes before files, and all of
 // it stays below what the compaction had to reach.
 import type { Plan } from '../../compaction/ladder.ts'

@@ -1,4 +1,4 @@
-// The port of restoration (SPEC 8.7): whoever knows something that work goes on with says it again after a compaction.
+// The port of restoration: whoever knows something that work goes on with says it again after a compaction.
 // What a restorer gives becomes an attachment of its name, in the same append as the boundary.
 import type { Part } from '../../projection/view.ts'
 import type { ReadFile } from '../../tools/tool.ts'

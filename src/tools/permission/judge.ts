@@ -307,7 +307,7 @@ function withPaths({ subject }: Case, verdict: Verdict): Verdict {
   return subject.kind === 'edit' ? { ...verdict, writes: [subject.finding.real] } : verdict
 }
 
-/** Hosts as they are compared; odd ones (a NUL, a blank, a percent sign) are none (TRUST A26). */
+/** Hosts as they are compared; odd ones (a NUL, a blank, a percent sign) are none. */
 function hostOf(url: string): string | null {
   if (!URL.canParse(url)) return null
   const { hostname } = new URL(url)

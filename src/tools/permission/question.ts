@@ -1,5 +1,5 @@
 // The port through which a person is asked. Whatever stands in a question came from a model: a surface shows it whole,
-// never cut, with everything that cannot be seen written out (TRUST A18, A19).
+// never cut, with everything that cannot be seen written out.
 import type { FileChange } from '../files/file-change.ts'
 import type { RuleList } from '../../settings/rule-list.ts'
 
