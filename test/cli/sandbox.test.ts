@@ -5,18 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { findProgram } from '../../src/disk/programs.ts'
 import { openWorkspace, server, type Workspace } from './pal.ts'
+import { until } from '../until.ts'
 
 const works = spawnSync('bwrap', ['--ro-bind', '/', '/', 'true']).status === 0
 if (!works) console.warn('bubblewrap does not work here: the tests of the sandbox are left out')
-
-/** As long as a busy machine may take. */
-async function patiently(isSo: () => boolean, what: string): Promise<void> {
-  for (let tries = 0; tries < 2400; tries++) {
-    if (isSo()) return
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`waited in vain: ${what}`)
-}
 
 const git = ({ project, environment }: Workspace, ...words: readonly string[]) =>
   spawnSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@x', ...words], {
@@ -41,7 +33,7 @@ async function deskWith(access: Record<string, string>): Promise<Workspace & { r
 /** Starts a prompt and kills it, with no chance to clean up, once a command of it has made this file. */
 async function killedAt(at: Workspace, words: readonly string[], isReady: () => boolean): Promise<void> {
   const { child, ended } = await at.start(['-p', ...words])
-  await patiently(isReady, words.join(' '))
+  await until(isReady, words.join(' '))
   child.kill('SIGKILL')
   await ended
 }
@@ -94,7 +86,7 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
     // Those in place of a repository; others are there while an index is read.
     const shields = () => folders().filter((name) => existsSync(join(at.temporary, name, 'programs', 'git')))
     const living = await at.start(['-p', 'look'])
-    await patiently(() => shields().length === 1, 'the first stand-in')
+    await until(() => shields().length === 1, 'the first stand-in')
     const [kept] = shields()
     await killedAt(at, ['look'], () => shields().length === 2)
     expect(shields()).toHaveLength(2)
@@ -135,7 +127,7 @@ describe.skipIf(process.platform !== 'linux')('without a sandbox', () => {
     })
     let seen = ''
     screen.child.stdout?.on('data', (text: string) => (seen += text))
-    await patiently(() => seen.includes('no sandbox (bubblewrap'), 'the line on the screen')
+    await until(() => seen.includes('no sandbox (bubblewrap'), 'the line on the screen')
     screen.child.stdin?.write('\u0004')
     screen.child.kill()
   })

@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ToolEnv } from '../../src/tools/index.ts'
 import { toolsDoor } from '../doors.ts'
+import { until } from '../until.ts'
 
 const { bashTool, createJobs, createReadFiles, createSandbox, machineFileSystem } = await toolsDoor()
 
@@ -273,8 +274,7 @@ describe.skipIf(!works)('repositories that git enters by itself (needs bubblewra
       background: true,
       runs: own,
     })
-    for (let tries = 0; tries < 2000 && !existsSync(join(root, 'ready')); tries++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => existsSync(join(root, 'ready')), 'the job to have added it')
     expect(await run(root, 'echo next', { sandbox })).toContain('.git.blocked')
     expect(isSprung(root)).toBe(false)
     await own.close()
@@ -286,8 +286,7 @@ describe.skipIf(!works)('repositories that git enters by itself (needs bubblewra
       background: true,
       runs: later,
     })
-    for (let tries = 0; tries < 2000 && !existsSync(join(other, 'ready')); tries++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => existsSync(join(other, 'ready')), 'the job to have added it')
     await later.close()
     expect(isSprung(other)).toBe(false)
     expect(await run(other, 'echo next', { sandbox: wall })).toContain('.git.blocked')
