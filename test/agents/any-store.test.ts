@@ -34,7 +34,9 @@ describe('with a store in memory', () => {
     const session = await begun({ preset })
     await turn(session.send(`the first wish: ${'one more word about it. '.repeat(2500)}`))
     const updates = async () => ofType(await factsOf(store, session.id), 'notes-update').length
-    await until(async () => (await updates()) === 1, 'the notes to be updated')
+    await expect(
+      until(async () => (await updates()) === 1, 'the notes to be updated'),
+    ).resolves.toBeUndefined()
     const path = join(filesOf(at), session.id, 'session-memory', 'summary.md')
     expect(await readFile(path, 'utf8')).toContain('the first wish')
     expect(heard.filter((event) => event.type === 'notice')).toEqual([])
@@ -50,7 +52,9 @@ describe('with a store in memory', () => {
       const read = await readJobs(ports, jobsFile(filesOf(at), session.id))
       return read.ok ? read.rows : []
     }
-    await until(async () => (await told()).length === 1)
+    await expect(
+      until(async () => (await told()).length === 1, 'the command to be told'),
+    ).resolves.toBeUndefined()
     expect(await told()).toMatchObject([{ command: 'echo begun; sleep 600', end: null }])
   })
 
