@@ -23,6 +23,13 @@ async function begun({ preset }: Pick<Stage, 'preset'>): Promise<Session> {
   return session
 }
 
+/** Whether something comes to be so, for what is asserted and not only waited for. */
+const comes = (isSo: () => Promise<boolean>): Promise<boolean> =>
+  until(isSo).then(
+    () => true,
+    () => false,
+  )
+
 describe('with a store in memory', () => {
   it('[SN35] notes of the session are kept', async () => {
     const simulator = createSimulator({ answerer: ruleModel(), log: { bodies: 100 } })
@@ -34,9 +41,7 @@ describe('with a store in memory', () => {
     const session = await begun({ preset })
     await turn(session.send(`the first wish: ${'one more word about it. '.repeat(2500)}`))
     const updates = async () => ofType(await factsOf(store, session.id), 'notes-update').length
-    await expect(
-      until(async () => (await updates()) === 1, 'the notes to be updated'),
-    ).resolves.toBeUndefined()
+    expect(await comes(async () => (await updates()) === 1)).toBe(true)
     const path = join(filesOf(at), session.id, 'session-memory', 'summary.md')
     expect(await readFile(path, 'utf8')).toContain('the first wish')
     expect(heard.filter((event) => event.type === 'notice')).toEqual([])
@@ -52,9 +57,7 @@ describe('with a store in memory', () => {
       const read = await readJobs(ports, jobsFile(filesOf(at), session.id))
       return read.ok ? read.rows : []
     }
-    await expect(
-      until(async () => (await told()).length === 1, 'the command to be told'),
-    ).resolves.toBeUndefined()
+    expect(await comes(async () => (await told()).length === 1)).toBe(true)
     expect(await told()).toMatchObject([{ command: 'echo begun; sleep 600', end: null }])
   })
 
