@@ -3,7 +3,7 @@
 // made up costs only itself and the lines that say the same. Wrong numbers and lost names are the audit's to find. Pure.
 import { defaults } from '../../settings/defaults.ts'
 import { sectionsOf, userMessagesTitle, type Variant } from './prompt.ts'
-import { findLine, findQuote, letters, quotesIn, repeats, sizeOf, type Said } from './quotes.ts'
+import { findLine, findQuote, letters, quotesIn, repeats, bytesOf, type Said } from './quotes.ts'
 
 export type Judged =
   /** Without the user's words, which stand behind every summary as they were said; with what was taken out. */
@@ -34,7 +34,7 @@ function quotedIn(
   { asUser }: Said,
 ): { readonly invented: readonly string[]; readonly why: string | null } {
   const lines = sections.find(({ title }) => title === userMessagesTitle)?.lines ?? []
-  const found = lines.map((line) => ({ line, size: sizeOf(letters(line)), as: findLine(line, asUser) }))
+  const found = lines.map((line) => ({ line, size: bytesOf(letters(line)), as: findLine(line, asUser) }))
   const real = found.filter(({ as }) => as === 'said')
   const made = found.filter(({ as }) => as === 'invented')
   const invented = made.map(({ line }) => line)
@@ -131,7 +131,7 @@ function missingIn(sections: readonly Section[], variant: Variant): string | nul
 /** Headings alone say nothing. */
 function tooLittle(sections: readonly Section[]): string | null {
   const bodies = sections.filter(({ title }) => title !== userMessagesTitle)
-  const size = sizeOf(letters(bodies.flatMap(({ lines }) => lines.filter((line) => !isNone(line))).join('')))
+  const size = bytesOf(letters(bodies.flatMap(({ lines }) => lines.filter((line) => !isNone(line))).join('')))
   return size < defaults.summary.leastBodyChars ? `its sections say too little (${size} letters)` : null
 }
 

@@ -63,7 +63,7 @@ export function piecesOf(rounds: readonly Round[], tokens: number): readonly (re
   const pieces: Round[][] = [[]]
   let taken = 0
   const add = (round: Round): void => {
-    const size = sizeOf(round)
+    const size = tokensOf(round)
     if (taken > 0 && taken + size > tokens) {
       pieces.push([])
       taken = 0
@@ -72,13 +72,13 @@ export function piecesOf(rounds: readonly Round[], tokens: number): readonly (re
     taken += size
   }
   for (const round of rounds) {
-    if (sizeOf(round) <= tokens) add(round)
+    if (tokensOf(round) <= tokens) add(round)
     else for (const line of round) add([line])
   }
   return pieces.filter((piece) => piece.length > 0)
 }
 
-export const sizeOf = (round: Round): number => round.reduce((sum, line) => sum + line.tokens, 0)
+export const tokensOf = (round: Round): number => round.reduce((sum, line) => sum + line.tokens, 0)
 
 /** Without the oldest rounds, so that `gap` tokens are saved, or a share of the rounds where nobody named a gap. */
 export function withoutOldest(rounds: readonly Round[], gap: number | null): readonly Round[] {
@@ -86,7 +86,7 @@ export function withoutOldest(rounds: readonly Round[], gap: number | null): rea
     return rounds.slice(Math.max(1, Math.ceil(rounds.length * defaults.summary.dropShare)))
   let saved = 0
   let at = 0
-  while (at < rounds.length && saved < gap) saved += sizeOf(rounds[at++]!)
+  while (at < rounds.length && saved < gap) saved += tokensOf(rounds[at++]!)
   return rounds.slice(at)
 }
 

@@ -60,13 +60,13 @@ export function findLine(line: string, place: Place): Finding {
 
 export function findQuote(quote: string, place: Place): Finding {
   const all = letters(quote)
-  if (sizeOf(all) < defaults.summary.leastQuoteChars) return 'short'
+  if (bytesOf(all) < defaults.summary.leastQuoteChars) return 'short'
   if (place.texts.some((text) => text.includes(all))) return 'said'
   const pieces = quote
     .split(leftOut)
     .map(letters)
     .filter((piece) => piece !== '')
-  const isWhole = pieces.every((piece) => sizeOf(piece) >= defaults.summary.leastQuoteChars)
+  const isWhole = pieces.every((piece) => bytesOf(piece) >= defaults.summary.leastQuoteChars)
   if (isWhole && pieces.length > 0 && place.texts.some((text) => holdsInOrder(text, pieces))) return 'said'
   const words = [...new Set(wordsOf(quote))]
   if (words.length < leastWords) return 'invented'
@@ -119,4 +119,4 @@ export const letters = (text: string): string =>
     .replaceAll(/[^\p{L}\p{M}\p{N}]+/gu, '')
 
 /** In bytes, so that three signs of a dense script are as much as a word. */
-export const sizeOf = (text: string): number => new TextEncoder().encode(text).length
+export const bytesOf = (text: string): number => new TextEncoder().encode(text).length
