@@ -1,4 +1,5 @@
 // Waiting for something to be so, and the cost of work: both mean the same on a busy machine as on a quiet one.
+import assert from 'node:assert/strict'
 
 /** Against hanging, not a measure of speed. */
 const mostMs = 120_000
@@ -7,7 +8,7 @@ const mostMs = 120_000
 export async function until(isSo: () => boolean | Promise<boolean>, what = 'it to be so'): Promise<void> {
   const end = performance.now() + mostMs
   while (!(await isSo())) {
-    if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
+    if (performance.now() > end) assert.fail(`waited in vain: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
