@@ -76,11 +76,9 @@ async function pointedTo(fs: FileSystem, root: string, worktree: string): Promis
 const ownNames = ['config', 'index', 'packed-refs', 'refs', 'logs', 'objects', 'worktrees', 'shallow']
 
 async function linkDoubt(fs: FileSystem, git: string): Promise<string | null> {
-  for (const name of ownNames) {
-    const stat = await attempt('looking', () => fs.stat(join(git, name)))
-    if (stat.ok && stat.kind !== 'file' && stat.kind !== 'folder') return `${join(git, name)} is a link`
-  }
-  return null
+  const stats = await Promise.all(ownNames.map((name) => attempt('looking', () => fs.stat(join(git, name)))))
+  const at = stats.findIndex((stat) => stat.ok && stat.kind !== 'file' && stat.kind !== 'folder')
+  return at === -1 ? null : `${join(git, ownNames[at]!)} is a link`
 }
 
 /** The content of another repository must not be shown as that of this one. */
@@ -97,11 +95,10 @@ async function storeDoubt(
   if (seen.has(objects)) return null
   seen.add(objects)
   const listed = await attempt('looking', async () => ({ names: await fs.names(objects) }))
-  for (const name of listed.ok ? listed.names : []) {
-    const stat = await attempt('looking', () => fs.stat(join(objects, name)))
-    if (!stat.ok || (stat.kind !== 'folder' && stat.kind !== 'file'))
-      return `${join(objects, name)} is a link`
-  }
+  const names = listed.ok ? listed.names : []
+  const stats = await Promise.all(names.map((name) => attempt('looking', () => fs.stat(join(objects, name)))))
+  const link = stats.findIndex((stat) => !stat.ok || (stat.kind !== 'folder' && stat.kind !== 'file'))
+  if (link !== -1) return `${join(objects, names[link]!)} is a link`
   for (const name of ['alternates', 'http-alternates']) {
     const file = join(objects, 'info', name)
     const lines = ((await textOf(fs, file)) ?? '').split('\n').filter((line) => line !== '')
