@@ -37,7 +37,7 @@ const keyOf = (member) => member.key?.name ?? member.key?.value ?? null
 
 /** Pages this repository never had: a comment that cites one sends its reader nowhere. */
 const citation =
-  /\b(?:SPEC|TRUST|API|MEMORY|DESIGN|STYLE|NEEDS|PEERS|DEPS|GATEWAY|COMPANION|LEARN|PROMPTS|VOICE|INSPECTOR-FLEET)(?:\.md)? (?:section )?(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|E\d+)\b|\(need \d+\)/g
+  /\b(?:SPEC|TRUST|API|MEMORY|DESIGN|STYLE|NEEDS|PEERS|DEPS|GATEWAY|COMPANION|LEARN|PROMPTS|VOICE|INSPECTOR-FLEET)(?:\.md)? (?:section )?(?:[A-Z]?\d+(?:\.\d+)*[A-Za-z]?|E\d+)\b|\(need \d+\)/g
 
 /** The names the state of a session has had; whichever a tree has is counted. */
 const stateNames = ['Core', 'SessionState']

@@ -1,4 +1,4 @@
-// Ranks turns of past sessions: BM25 in which a turn also stands for the turns around it (MEMORY 7B). People answer
+// Ranks turns of past sessions: BM25 in which a turn also stands for the turns around it. People answer
 // without repeating what they were asked, so the words looked for often stand one turn before. Long turns are cut into
 // chunks and count by their best one; what a user said counts double; a session full of the words asked for lifts its
 // turns a little. The index holds the words of each turn alone; neighbours are looked at when a query comes, so adding

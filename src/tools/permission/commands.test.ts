@@ -1,14 +1,5 @@
 // The judging of commands against the lists of test/permission/commands.ts, in a real folder.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -63,21 +54,6 @@ describe('commands', () => {
       if (kind !== 'allow') asked.push(`${command}: ${why}`)
     }
     expect(asked).toEqual([])
-  })
-})
-
-const trust = join(import.meta.dirname, '..', '..', '..', '..', 'shared', 'TRUST.md')
-const isShared = existsSync(trust)
-if (!isShared) console.warn('../shared is not here: the list of commands in TRUST.md is left out')
-
-describe.skipIf(!isShared)('the list in TRUST.md (needs ../shared)', () => {
-  it('[PM2] no command of its negative set is asked about', async () => {
-    const line = readFileSync(trust, 'utf8')
-      .split('\n')
-      .find((one) => one.startsWith('Negative set'))
-    const commands = [...(line ?? '').matchAll(/`([^`]+)`/g)].map(([, command]) => command!)
-    expect(commands.length).toBeGreaterThanOrEqual(8)
-    for (const command of commands) expect([command, await kindOf(command)]).toEqual([command, 'allow'])
   })
 })
 
