@@ -30,11 +30,19 @@ export async function repositoryOf(fs: FileSystem, root: string, folder: string)
       return doubt(`the repository in ${worktree} reaches beyond the project`)
     if (stat.ok && stat.kind === 'file') return pointedTo(fs, root, worktree)
     if (stat.ok && stat.kind !== 'folder') return doubt(`${path} is a link`)
-    if (stat.ok && (await isThere(fs, join(path, 'HEAD')))) {
-      const why = (await linkDoubt(fs, path)) ?? (await objectsDoubt(fs, root, path))
+    // Waiting for the disk is most of what judging takes, so all is asked for at once.
+    const [isRepository, link, objects, common] = stat.ok
+      ? await Promise.all([
+          isThere(fs, join(path, 'HEAD')),
+          linkDoubt(fs, path),
+          objectsDoubt(fs, root, path),
+          textOf(fs, join(path, 'commondir')),
+        ])
+      : [false, null, null, null]
+    if (isRepository) {
+      const why = link ?? objects
       if (why !== null) return doubt(why)
       // The sandbox keeps that name with a file that says what is so without it.
-      const common = await textOf(fs, join(path, 'commondir'))
       if (common !== null && common !== '.\n') return doubt(`${path} takes its settings from elsewhere`)
       return { ok: true, repository: { worktree, gitFolder: path, commonFolder: path } }
     }
@@ -99,9 +107,10 @@ async function storeDoubt(
   const stats = await Promise.all(names.map((name) => attempt('looking', () => fs.stat(join(objects, name)))))
   const link = stats.findIndex((stat) => !stat.ok || (stat.kind !== 'folder' && stat.kind !== 'file'))
   if (link !== -1) return `${join(objects, names[link]!)} is a link`
-  for (const name of ['alternates', 'http-alternates']) {
-    const file = join(objects, 'info', name)
-    const lines = ((await textOf(fs, file)) ?? '').split('\n').filter((line) => line !== '')
+  const borrowed = ['alternates', 'http-alternates'].map((name) => join(objects, 'info', name))
+  const texts = await Promise.all(borrowed.map((file) => textOf(fs, file)))
+  for (const [index, file] of borrowed.entries()) {
+    const lines = (texts[index] ?? '').split('\n').filter((line) => line !== '')
     if (lines.length + seen.size > mostStores) return `${file} brings in more repositories than are looked at`
     for (const line of lines) {
       const store = await realOf(fs, resolve(objects, line))

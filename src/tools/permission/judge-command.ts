@@ -147,6 +147,7 @@ async function judgeSteps(
   const repositories: Repositories = { found: new Map(), looked: new Set() }
   const parts = new Set<string>()
   let used: Rule | undefined
+  askAhead(steps, place)
   for (const step of steps) {
     const rule =
       step.doubt === null
@@ -174,6 +175,20 @@ async function judgeSteps(
         rule: used,
         readOnly: parts.size === 0 ? undefined : { project: [place.root, place.cwd], parts: [...parts] },
       })
+}
+
+/**
+ * The places a chain names are asked for at once: one after the other, waiting for the disk is most of what judging
+ * takes. The answers are remembered, so that the steps in turn find them there.
+ */
+function askAhead(steps: readonly Leaf[], place: Place): void {
+  if (steps.length < 2) return
+  const places = steps.flatMap((step) => {
+    const fit = step.doubt === null ? readOnly(known(step)) : null
+    return fit?.ok === true ? fit.paths.map((path) => ({ base: folderOf(step, place), path })) : []
+  })
+  for (const { base, path } of places.slice(0, defaults.permission.namedFiles))
+    void attempt('looking', async () => ({ real: await realPlace(place, base, path) }))
 }
 
 interface Repositories {
