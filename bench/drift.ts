@@ -96,8 +96,8 @@ async function follow(mode: { readonly extract: Mode; readonly consolidate: Mode
       await day(preset, keeper, facts, said, cycle)
       ahead += dayMs
       const session = await preset.engine.open()
-      const { board, options } = preset.memoryJobs
-      await consolidate(options, keeper, session, board.start('dream', session.id, 0), {
+      const { list, options } = preset.memoryJobs
+      await consolidate(options, keeper, session, list.start('dream', session.id, 0), {
         isDry: false,
         isAsked: true,
       })

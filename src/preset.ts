@@ -11,7 +11,7 @@ import { modelTable, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentRegistry, type AgentType } from './forks/agents/index.ts'
 import { agentRegistry } from './preset/agents.ts'
 import { choicesOf, isList, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
-import { boardOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
+import { backgroundTasksOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
@@ -27,7 +27,7 @@ import { fileStore } from './stores/index.ts'
 import type { Permission } from './tools/permission/index.ts'
 import { snipTool, standardTools } from './tools/index.ts'
 import { commandEnvironment } from './tools/shell/environment.ts'
-import type { JobBoard } from './tools/shell/job-board.ts'
+import type { BackgroundTasks } from './tools/shell/background-tasks.ts'
 import type { Tool } from './tools/tool.ts'
 import { systemClock, systemIds, type Clock } from './transcript/ids.ts'
 import type { Store } from './transcript/store.ts'
@@ -72,7 +72,7 @@ export interface Preset {
   readonly permission: Permission
   readonly agents: AgentRegistry
   /** Commands in the background, of sessions and of their agents. */
-  readonly board: JobBoard
+  readonly backgroundTasks: BackgroundTasks
   readonly memory: MemoryWiring
   /** What is done for memories in the background. */
   readonly memoryJobs: MemoryJobs
@@ -100,7 +100,18 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 
 export function createPreset(options: PresetOptions): Preset {
   const parts = partsOf(options)
-  const { registry, standard, board, store, tools, modelId, models, permission, memory, memoryJobs } = parts
+  const {
+    registry,
+    standard,
+    backgroundTasks,
+    store,
+    tools,
+    modelId,
+    models,
+    permission,
+    memory,
+    memoryJobs,
+  } = parts
   const bare = createEngine({
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
@@ -110,9 +121,9 @@ export function createPreset(options: PresetOptions): Preset {
   const close = async (): Promise<void> => {
     await registry.close()
     await standard.close()
-    await board.settled()
+    await backgroundTasks.settled()
   }
-  const kept = { store, tools, modelId, models, permission, board, memory, memoryJobs }
+  const kept = { store, tools, modelId, models, permission, backgroundTasks, memory, memoryJobs }
   return { engine, agents: registry, ...kept, close }
 }
 
@@ -132,10 +143,10 @@ function partsOf(options: PresetOptions) {
   const memory = memoryWiring({ ...setup, home, trusted, instructionRefusal, fs, clock, unique })
   const permission = permissionOf({ ...setup, sessions, open: memory.open }, fs)
   const recalling = recallWiring({ settings, interactive, memory, store, models, modelId, fs, clock })
-  const board = boardOf({ files, fs, unique, listen })
+  const backgroundTasks = backgroundTasksOf({ files, fs, unique, listen })
   const standard = standardTools({
     fs,
-    board,
+    backgroundTasks,
     grants: permission.grants,
     sandbox: sandboxOf({ ...setup, home }, fs),
     environment,
@@ -148,7 +159,7 @@ function partsOf(options: PresetOptions) {
   const switches = switchesOf(settings, options.layers)
   const snips = switches.snip !== false && switches.automaticRemoval !== false
   const { withheld } = memory
-  const shared = { fs, clock, ids, models, modelId, permission, board, withheld }
+  const shared = { fs, clock, ids, models, modelId, permission, backgroundTasks, withheld }
   const registry = agentRegistry({
     ...setup,
     ...shared,

@@ -20,7 +20,7 @@ import { actingDoubt } from '../tools/git/list-settings.ts'
 import type { Permission } from '../tools/permission/index.ts'
 import { judgedCall } from '../tools/permission/pipeline.ts'
 import { commandEnvironment, readOnlyEnvironment } from '../tools/shell/environment.ts'
-import type { JobBoard } from '../tools/shell/job-board.ts'
+import type { BackgroundTasks } from '../tools/shell/background-tasks.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { Clock, Ids } from '../transcript/ids.ts'
 import { memoryGuard } from './memory/guard.ts'
@@ -35,7 +35,7 @@ export interface RegistrySetup extends PermissionSetup {
   readonly models: ModelTable
   readonly modelId: string
   readonly permission: Permission
-  readonly board: JobBoard
+  readonly backgroundTasks: BackgroundTasks
   /** The folder of the project's sessions, where large results of agents are kept too. */
   readonly sessions: string
   readonly trusted?: boolean | undefined
@@ -109,7 +109,7 @@ function toolsIn(setup: RegistrySetup, root: string, openFolders: readonly strin
   const keepers = openFolders.map((folder) => keeperAt(setup, folder))
   const standard = standardTools({
     fs,
-    board: setup.board,
+    backgroundTasks: setup.backgroundTasks,
     grants: own.grants,
     // A worktree keeps its commits in the repository it came from.
     sandbox: sandboxOf({ ...setup, project: here }, fs, here === project ? [] : [join(project.root, '.git')]),

@@ -9,7 +9,7 @@ import type { EngineOptions } from '../engine/options.ts'
 import { sessionNotes } from '../forks/notes/session-notes.ts'
 import { modelSummary } from '../forks/summary/model-summary.ts'
 import type { Settings } from '../settings/schema.ts'
-import { createJobBoard, type JobBoard } from '../tools/shell/job-board.ts'
+import { createBackgroundTasks, type BackgroundTasks } from '../tools/shell/background-tasks.ts'
 
 /** Where files of a session lie that are no part of its transcript: its notes, the list of its background commands. */
 export interface SessionFiles {
@@ -56,13 +56,13 @@ export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'not
 export const jobsFile = (sessions: string, session: string): string =>
   join(sessions, safeName(session), 'jobs.json')
 
-export function boardOf({
+export function backgroundTasksOf({
   files,
   fs,
   unique,
   listen,
-}: Pick<JobClues, 'files' | 'fs' | 'unique'> & { readonly listen?: Emit | undefined }): JobBoard {
-  return createJobBoard({
+}: Pick<JobClues, 'files' | 'fs' | 'unique'> & { readonly listen?: Emit | undefined }): BackgroundTasks {
+  return createBackgroundTasks({
     fs,
     unique,
     processes: machineProcesses,

@@ -11,7 +11,7 @@ import { grepTool } from './search/grep.ts'
 import { findRipgrep } from './search/ripgrep.ts'
 import { bashTool } from './shell/bash.ts'
 import type { Environment } from './shell/environment.ts'
-import type { JobBoard } from './shell/job-board.ts'
+import type { BackgroundTasks } from './shell/background-tasks.ts'
 import { createJobs } from './shell/jobs.ts'
 import type { Sandbox } from './shell/sandbox.ts'
 import { jobsTool } from './shell/jobs-tool.ts'
@@ -29,7 +29,7 @@ export interface StandardToolsOptions extends PathGateOptions {
   /** The second wall around commands; without it there is none. */
   readonly sandbox?: Sandbox | undefined
   /** Told of the jobs in the background. */
-  readonly board?: JobBoard | undefined
+  readonly backgroundTasks?: BackgroundTasks | undefined
   /** Null searches without ripgrep; left out, it is looked for. */
   readonly ripgrep?: string | null | undefined
 }
@@ -42,7 +42,7 @@ export interface StandardTools {
 
 export function standardTools(options: StandardToolsOptions): StandardTools {
   const gate = createPathGate(options)
-  const jobs = createJobs(options.board)
+  const jobs = createJobs(options.backgroundTasks)
   let found: Promise<string | null> | undefined
   const ripgrep = () =>
     (found ??= options.ripgrep === undefined ? findRipgrep() : Promise.resolve(options.ripgrep))

@@ -31,8 +31,8 @@ const now = { isDry: false, isAsked: true }
 
 async function dreamt(at: Workspace, how = now): Promise<Consolidated> {
   const session = await at.open()
-  const { board, options } = at.preset.memoryJobs
-  return await consolidate(options, at.keeper, session, board.start('dream', session.id, at.clock.now()), how)
+  const { list, options } = at.preset.memoryJobs
+  return await consolidate(options, at.keeper, session, list.start('dream', session.id, at.clock.now()), how)
 }
 
 /** Two that say the same, one on its own, and one of a tool. */
@@ -170,13 +170,13 @@ describe('a consolidation', () => {
     const before = await at.files()
     const review = { ...at.keeper, review: true }
     const session = await at.open()
-    const { board, options } = at.preset.memoryJobs
+    const { list, options } = at.preset.memoryJobs
     const quietly = { isDry: false, isAsked: false }
-    expect(await consolidate(options, review, session, board.start('dream', '', 0), quietly)).toMatchObject({
+    expect(await consolidate(options, review, session, list.start('dream', '', 0), quietly)).toMatchObject({
       kind: 'failed',
     })
     expect(await at.files()).toEqual(before)
-    expect(await consolidate(options, review, session, board.start('dream', '', 0), now)).toMatchObject({
+    expect(await consolidate(options, review, session, list.start('dream', '', 0), now)).toMatchObject({
       kind: 'changed',
     })
   })
@@ -197,11 +197,11 @@ describe('a consolidation', () => {
     const before = await at.files()
     const running = dreamt(at)
     await reached
-    const { board } = at.preset.memoryJobs
-    expect(board.looks().at(-1)).toMatchObject({ kind: 'dream', state: 'running', phase: 'starting' })
-    expect(board.stop(board.looks().at(-1)!.id)).toBe(true)
+    const { list } = at.preset.memoryJobs
+    expect(list.looks().at(-1)).toMatchObject({ kind: 'dream', state: 'running', phase: 'starting' })
+    expect(list.stop(list.looks().at(-1)!.id)).toBe(true)
     expect(await running).toMatchObject({ kind: 'killed' })
-    expect(board.looks().at(-1)).toMatchObject({ state: 'killed' })
+    expect(list.looks().at(-1)).toMatchObject({ state: 'killed' })
     expect(await at.files()).toEqual(before)
     expect(await lastConsolidation(at.keeper)).toEqual({ ok: true, at: 0 })
   })
@@ -376,7 +376,7 @@ describe('a consolidation', () => {
     const fifth = await at.open()
     await turn(fifth.send('five'))
     await quiet(at)
-    const dreams = () => at.preset.memoryJobs.board.looks().filter(({ kind }) => kind === 'dream')
+    const dreams = () => at.preset.memoryJobs.list.looks().filter(({ kind }) => kind === 'dream')
     expect(dreams()).toMatchObject([{ state: 'completed' }])
     expect(Object.keys(await at.files())).not.toContain('old.md')
     expect(Object.keys(await filesIn(user.place.root))).toContain('old.md')

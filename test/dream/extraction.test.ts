@@ -13,7 +13,7 @@ import { until } from '../until.ts'
 
 const write = (path: string, content: string) => call('Write', { file_path: path, content })
 const extractions = (at: Workspace) =>
-  at.preset.memoryJobs.board.looks().filter(({ kind }) => kind === 'extraction')
+  at.preset.memoryJobs.list.looks().filter(({ kind }) => kind === 'extraction')
 const standing = async ({ keeper }: Workspace) => {
   const listed = await listMemories(keeper.fs, keeper.place)
   return listed.ok ? Object.fromEntries(listed.memories.map(({ file, standing: how }) => [file, how])) : null
@@ -246,7 +246,7 @@ describe('when', () => {
     const session = await at.open()
     await turn(session.send('Remember that we use the blue server.'))
     const closing = session.close()
-    at.preset.memoryJobs.board.stopAll()
+    at.preset.memoryJobs.list.stopAll()
     // Over, although the answer has not come.
     await closing
     expect(extractions(at).map(({ state }) => state)).toEqual(['killed'])

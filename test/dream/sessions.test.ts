@@ -43,10 +43,10 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
   whole = at
   // The first consolidation finds nothing; from it on the day is counted.
   const empty = await at.open()
-  const { board, options } = at.preset.memoryJobs
+  const { list, options } = at.preset.memoryJobs
   const now = { isDry: false, isAsked: true }
   const started = at.clock.now()
-  expect(await consolidate(options, at.keeper, empty, board.start('dream', '', 0), now)).toMatchObject({
+  expect(await consolidate(options, at.keeper, empty, list.start('dream', '', 0), now)).toMatchObject({
     kind: 'nothing',
   })
 
@@ -95,7 +95,7 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
   )
   expect(done['MEMORY.md']!.match(/\(([^)]+)\)/gu)).toEqual(['(linter-order.md)', '(release.md)'])
   expect(at.events).toContainEqual(expect.objectContaining({ code: 'dream-done' }))
-  expect(at.preset.memoryJobs.board.looks().at(-1)).toMatchObject({ kind: 'dream', state: 'completed' })
+  expect(at.preset.memoryJobs.list.looks().at(-1)).toMatchObject({ kind: 'dream', state: 'completed' })
 
   // Once is enough for a day.
   const times = at.asked('consolidate').length

@@ -116,7 +116,7 @@ export async function filesIn(folderOf: string): Promise<Record<string, string>>
 export async function quiet({ preset }: Workspace): Promise<void> {
   let still = 0
   await until(() => {
-    still = preset.memoryJobs.board.running === 0 ? still + 1 : 0
+    still = preset.memoryJobs.list.running === 0 ? still + 1 : 0
     return still > 20
   }, 'nothing to be under way')
 }

@@ -31,7 +31,7 @@ function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
     if (keeper === undefined)
       return complain(io, refuse(exits.usage, `there are no memories of scope ${scope} here`))
     const session = await engine.open()
-    const job = memoryJobs.board.start('dream', session.id, Date.now())
+    const job = memoryJobs.list.start('dream', session.id, Date.now())
     const stopListening = io.onInterrupt(() => job.stop())
     try {
       const isDry = flags.dryRun === true

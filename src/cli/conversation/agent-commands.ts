@@ -33,10 +33,10 @@ export async function tasksCommand(context: CommandContext, rest: string): Promi
   const { preset, place } = context
   if (id !== undefined) return (await stopJob(context, id)) ? exits.done : stopMemoryJob(context, id)
   return withSession(context, async (session) => {
-    const rows = (each: string) => preset.board.rows(each)
+    const rows = (each: string) => preset.backgroundTasks.rows(each)
     const agents = await withSpent(place, preset.store, session.agents())
     place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(context, session))))
-    place.io.out(memoryJobTable(preset.memoryJobs.board.looks()))
+    place.io.out(memoryJobTable(preset.memoryJobs.list.looks()))
     if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
     return exits.done
   })
@@ -47,7 +47,7 @@ async function stopJob(context: CommandContext, id: string): Promise<boolean> {
   const session = context.begun()
   if (session === null) return false
   for (const each of [session.id, ...session.agents().map(({ child }) => child)]) {
-    if (!(await context.preset.board.stop(each, id))) continue
+    if (!(await context.preset.backgroundTasks.stop(each, id))) continue
     context.place.io.out(`${safeLine(id)} is stopped\n`)
     return true
   }
@@ -188,7 +188,7 @@ function blockOf({
 }
 
 function stopMemoryJob({ place, preset }: CommandContext, id: string): Promise<Exit> {
-  const isStopped = preset.memoryJobs.board.stop(id)
+  const isStopped = preset.memoryJobs.list.stop(id)
   if (isStopped) place.io.out(`${safeLine(id)} is being stopped; nothing it had not written yet is written\n`)
   else place.io.err(`pal: no job ${safeLine(id)} is running; /tasks lists them\n`)
   return Promise.resolve(isStopped ? exits.done : exits.usage)

@@ -256,7 +256,7 @@ class LineConversation implements CommandContext {
     }
     if (this.#running !== null) this.#io.exitNow(exits.interrupted)
     // Who wants to leave twice does not want to wait for memories.
-    if (this.#isLeft) this.preset.memoryJobs.board.stopAll()
+    if (this.#isLeft) this.preset.memoryJobs.list.stopAll()
     this.#worst = exits.interrupted
     this.leave()
   }

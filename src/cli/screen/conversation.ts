@@ -138,7 +138,7 @@ class ScreenConversation implements CommandContext {
 
   hear(event: LiveEvent): void {
     this.#log.hear(event)
-    this.#screen.setStatus({ background: this.preset.memoryJobs.board.running })
+    this.#screen.setStatus({ background: this.preset.memoryJobs.list.running })
     // A plan that was agreed to ends its mode.
     if (event.type === 'tool-end' || event.type === 'turn-end')
       this.#screen.setStatus({ mode: this.preset.permission.mode() })
@@ -161,7 +161,7 @@ class ScreenConversation implements CommandContext {
 
   leave(): void {
     // Who wants to leave twice does not want to wait for memories.
-    if (this.#isLeft) this.preset.memoryJobs.board.stopAll()
+    if (this.#isLeft) this.preset.memoryJobs.list.stopAll()
     this.#isLeft = true
     this.#leave()
   }

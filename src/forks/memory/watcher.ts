@@ -12,7 +12,7 @@ import { spanSince } from './extraction/span.ts'
 import { isOurs, type MemoryJobOptions } from './memory-jobs.ts'
 
 export interface WatcherOptions extends MemoryJobOptions {
-  readonly board: MemoryJobList
+  readonly list: MemoryJobList
   readonly store: Store
   readonly extracts: boolean
   readonly consolidates: boolean
@@ -106,7 +106,7 @@ async function extractOnce(options: WatcherOptions, aside: JobContext, state: St
     await note(aside, { type: 'memories-extracted', coversTo, files: [], skipped: true })
     return
   }
-  const job = options.board.start('extraction', aside.session, aside.now())
+  const job = options.list.start('extraction', aside.session, aside.now())
   state.extracting = job
   sign(aside, job)
   // What only follows a turn is loaded then, and not before the first request.
@@ -169,7 +169,7 @@ async function startConsolidation(
   state: State,
 ): Promise<void> {
   const { consolidate } = await import('./consolidation/consolidate.ts')
-  const job = options.board.start('dream', aside.session, aside.now())
+  const job = options.list.start('dream', aside.session, aside.now())
   sign(aside, job)
   const work = consolidate(options, keeper, aside, job, { isDry: false, isAsked: false })
     .then((consolidated) => {

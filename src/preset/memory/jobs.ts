@@ -23,7 +23,7 @@ export interface MemoryJobClues extends PermissionSetup {
 }
 
 export interface MemoryJobs {
-  readonly board: MemoryJobList
+  readonly list: MemoryJobList
   readonly options: MemoryJobOptions
   /** Left out where nothing is to be watched for. */
   readonly watcher: TurnWatcher | undefined
@@ -31,7 +31,7 @@ export interface MemoryJobs {
 
 export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
   const { fs, memory, settings, environment, project, store, tools } = clues
-  const board = new MemoryJobList()
+  const list = new MemoryJobList()
   const order = ['project', 'user']
   const keepers = memory.keepers
     .filter(({ place }) => order.includes(place.scope))
@@ -49,10 +49,10 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
   const consolidates = (settings.dream ?? clues.interactive === true) && !isRemote
   const isWatched = keepers.length > 0 && (extracts || consolidates)
   return {
-    board,
+    list,
     options,
     watcher: isWatched
-      ? memoryWatcher({ ...options, board, store, extracts, consolidates, every: settings.extractionEvery })
+      ? memoryWatcher({ ...options, list, store, extracts, consolidates, every: settings.extractionEvery })
       : undefined,
   }
 }

@@ -89,7 +89,7 @@ type Change =
   | { readonly ok: true; readonly text: string; readonly count: number; readonly lines: readonly number[] }
   | { readonly ok: false; readonly why: string }
 
-const mostLinesTold = 10
+const mostLinesListed = 10
 
 /** The text with the replacement made. Pure. */
 export function changed(
@@ -101,7 +101,7 @@ export function changed(
   const places = placesOf(text, old)
   if (places.length === 0) return { ok: false, why: missing(text, asked) }
   if (places.length > 1 && !all) {
-    const lines = linesAt(text, places.slice(0, mostLinesTold)).join(', ')
+    const lines = linesAt(text, places.slice(0, mostLinesListed)).join(', ')
     return {
       ok: false,
       why: `the text occurs ${places.length} times (line ${lines}). Give more of its surroundings, or set replace_all.`,
@@ -117,7 +117,7 @@ export function changed(
     ok: true,
     text: text.split(old).join(returns ? withReturns(next) : next),
     count: places.length,
-    lines: linesAt(text, places.slice(0, mostLinesTold)),
+    lines: linesAt(text, places.slice(0, mostLinesListed)),
   }
 }
 

@@ -33,7 +33,7 @@ export interface Judged {
   readonly readOnly: boolean
 }
 
-export interface Scene {
+export interface CaseContext {
   readonly rules: readonly Rule[]
   /** Those of the rules that name paths, as they stand on the disk. */
   readonly placed: readonly PlacedRule[]
@@ -58,23 +58,27 @@ type Subject =
   | { readonly kind: 'address'; readonly host: string | null }
   | { readonly kind: 'other' }
 
-export interface Case extends Scene {
+export interface Case extends CaseContext {
   readonly call: Judged
   readonly about: Sorted
   readonly subject: Subject
 }
 
-export async function openCase(call: Judged, scene: Scene): Promise<Case> {
-  const rules = scene.rules.filter((rule) => isAbout(rule, call.tool))
+export async function openCase(call: Judged, context: CaseContext): Promise<Case> {
+  const rules = context.rules.filter((rule) => isAbout(rule, call.tool))
   const about = {
     allow: rules.filter(({ list }) => list === 'allow'),
     ask: rules.filter(({ list }) => list === 'ask'),
     deny: rules.filter(({ list }) => list === 'deny'),
   }
-  return { ...scene, call, about, subject: await subjectOf(call, about, scene) }
+  return { ...context, call, about, subject: await subjectOf(call, about, context) }
 }
 
-async function subjectOf({ tool, input }: Judged, about: Sorted, { placed, place }: Scene): Promise<Subject> {
+async function subjectOf(
+  { tool, input }: Judged,
+  about: Sorted,
+  { placed, place }: CaseContext,
+): Promise<Subject> {
   if (tool === 'Bash') {
     const { readCommand } = await commands()
     const rules = { ...about, paths: closing(placed) }
@@ -121,8 +125,8 @@ export const caseJudges: readonly CaseJudge[] = [
 ]
 
 /** The verdict of the first that has one; the last has always one. */
-export async function judge(call: Judged, scene: Scene): Promise<Verdict> {
-  const it = await openCase(call, scene)
+export async function judge(call: Judged, context: CaseContext): Promise<Verdict> {
+  const it = await openCase(call, context)
   for (const one of caseJudges) {
     const verdict = await one.judge(it)
     if (typeof verdict !== 'string') return verdict

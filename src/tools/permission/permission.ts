@@ -7,7 +7,7 @@ import type { Fact } from '../../transcript/fact.ts'
 import { plannedChange } from '../files/planned-change.ts'
 import type { Permit } from '../run.ts'
 import type { ShownFile, Tool } from '../tool.ts'
-import { caseJudges, judge, openCase, type Case, type Scene } from './judge.ts'
+import { caseJudges, judge, openCase, type Case, type CaseContext } from './judge.ts'
 import { pass, permitBy, type Judge, type JudgedCall } from './pipeline.ts'
 import type { Place } from './place.ts'
 import {
@@ -31,7 +31,7 @@ export interface PermissionOptions extends Place {
     | { readonly rules: KeepRules; readonly scopes: readonly KeepScope[]; readonly note?: string | undefined }
     | undefined
   /** Why a call needs nobody's leave where no rule and no mode is against it, as a look at memories; else null. */
-  readonly open?: Scene['open']
+  readonly open?: CaseContext['open']
 }
 
 /** Another place under the same rules, the same mode and the same person. */
@@ -90,9 +90,9 @@ export function createPermission(options: PermissionOptions): Permission {
 function permissionAt(options: PermissionOptions, state: State, mode: () => PermissionMode): Permission {
   const { rules } = state
   const grants = { read: new Set<string>(), write: new Set<string>() }
-  const { scene, isForbidden } = sceneOf(options, rules)
+  const { context, isForbidden } = contextsOf(options, rules)
   const judged: Permission['judge'] = async (call, readOnly, under = mode()) =>
-    judge({ tool: call.name, input: call.input, readOnly }, await scene(under))
+    judge({ tool: call.name, input: call.input, readOnly }, await context(under))
   const grant = ({ reads = [], writes = [] }: Verdict): void => {
     for (const path of [...reads, ...writes]) grants.read.add(path)
     for (const path of writes) grants.write.add(path)
@@ -113,7 +113,7 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
     const facts = [fact(call, 'allow', 'user', ruleOf(answer, question))]
     return { ok: true, facts, notice: kept, shown }
   }
-  const settle = (call: ToolUseBlock, tool: Tool, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
+  const decide = (call: ToolUseBlock, tool: Tool, verdict: Verdict, signal: AbortSignal): Promise<Permit> => {
     const { askUser } = options
     if (verdict.kind !== 'ask') return Promise.resolve(settled(call, verdict, grant))
     if (askUser === undefined || mode() === 'dontAsk') return Promise.resolve(refused(call, verdict))
@@ -130,7 +130,7 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
     const { name, input } = it.call
     const opened =
       cases.get(it) ??
-      scene(mode()).then((now) => openCase({ tool: name, input, readOnly: it.tool.policy.readOnly }, now))
+      context(mode()).then((now) => openCase({ tool: name, input, readOnly: it.tool.policy.readOnly }, now))
     cases.set(it, opened)
     return opened
   }
@@ -140,7 +140,7 @@ function permissionAt(options: PermissionOptions, state: State, mode: () => Perm
       const verdict = await one.judge(await caseOf(it))
       if (typeof verdict === 'string') return pass(verdict)
       const { kind, why, rule } = verdict
-      return { kind, why, rule, settle: (signal) => settle(it.call, it.tool, verdict, signal) }
+      return { kind, why, rule, decide: (signal) => decide(it.call, it.tool, verdict, signal) }
     },
   }))
   return {
@@ -175,7 +175,7 @@ const elsewhere = (
 })
 
 /** The rules as they stand on the disk, for one call after the other. */
-function sceneOf(options: PermissionOptions, rules: readonly Rule[]) {
+function contextsOf(options: PermissionOptions, rules: readonly Rule[]) {
   const probed = new Map<string, Promise<boolean>>()
   const folds = (folder: string): Promise<boolean> => {
     const found = probed.get(folder) ?? ignoresCase(options.fs, folder)
@@ -191,7 +191,7 @@ function sceneOf(options: PermissionOptions, rules: readonly Rule[]) {
   return {
     isForbidden,
     // Links may be laid at any time, so rules are placed anew for every call.
-    scene: async (mode: PermissionMode): Promise<Scene> => {
+    context: async (mode: PermissionMode): Promise<CaseContext> => {
       placed = await placeRules(rules, options, folds)
       return { rules, placed, mode, place: { ...options, isForbidden }, open: options.open }
     },

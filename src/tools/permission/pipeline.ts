@@ -21,7 +21,7 @@ export interface Ruling {
   readonly why: string
   readonly rule?: GivenRule | undefined
   /** Carries it out: asks the person, opens the path, writes it down. Left out, it is as it says. */
-  readonly settle?: ((signal: AbortSignal) => Promise<Permit>) | undefined
+  readonly decide?: ((signal: AbortSignal) => Promise<Permit>) | undefined
 }
 
 export interface Judge {
@@ -47,7 +47,7 @@ export async function permitBy(
   const call = judgedCall(sent, tool)
   for (const judge of judges) {
     const ruling = await judge.judge(call, signal)
-    if (ruling.kind !== 'pass') return (await ruling.settle?.(signal)) ?? asItSays(ruling, call)
+    if (ruling.kind !== 'pass') return (await ruling.decide?.(signal)) ?? asItSays(ruling, call)
   }
   return { ok: true }
 }

@@ -29,8 +29,8 @@ export function commandEnvironment(given: Environment, pass: readonly string[] =
   const out: Record<string, string> = {}
   for (const [name, value] of Object.entries({ ...given, ...calm })) {
     if (value === undefined || shellStart.test(name)) continue
-    const opensDoors = ours.test(name) || secretName.test(name) || redact(`${name}=${value}`).found.length > 0
-    if (!opensDoors || pass.includes(name)) out[name] = name === 'PATH' ? absolutePath(value) : value
+    const isWithheld = ours.test(name) || secretName.test(name) || redact(`${name}=${value}`).found.length > 0
+    if (!isWithheld || pass.includes(name)) out[name] = name === 'PATH' ? absolutePath(value) : value
   }
   return out
 }

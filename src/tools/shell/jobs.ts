@@ -1,11 +1,11 @@
 // Commands that go on in the background: started by Bash, looked at and stopped through Jobs. Of each only the newest
-// output is kept. They end with the session: whoever made them calls `close`. A board, where there is one, tells others.
+// output is kept. They end with the session: whoever made them calls `close`. A list for others to look at is kept where one is given.
 import { forOthers } from '../../disk/redact.ts'
 import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { tailOf } from '../outcome.ts'
 import { startGroup, type Group, type GroupEnd, type GroupOptions } from './group.ts'
-import type { JobBoard } from './job-board.ts'
+import type { BackgroundTasks } from './background-tasks.ts'
 
 export interface JobLook {
   readonly id: string
@@ -54,7 +54,7 @@ interface Job {
   changed: () => void
 }
 
-export function createJobs(board: JobBoard | null = null): Jobs {
+export function createJobs(backgroundTasks: BackgroundTasks | null = null): Jobs {
   const jobs = new Map<string, Job>()
   let count = 0
   const running = () => [...jobs.values()].filter((job) => job.end === null)
@@ -63,9 +63,9 @@ export function createJobs(board: JobBoard | null = null): Jobs {
     const command = firstLine(forOthers(job.command))
     const end = job.end === null ? null : endOf(job.end)
     const row = { id, command, since: about.since, pid: group.pid, end, looked }
-    if (about.session !== undefined) board?.note(about.session, row, () => stopped(job))
+    if (about.session !== undefined) backgroundTasks?.note(about.session, row, () => stopped(job))
   }
-  const toldEnd = (job: Job): void => {
+  const noteEnd = (job: Job): void => {
     if (job.end === null || job.looked) return
     job.looked = true
     tell(job)
@@ -109,7 +109,7 @@ export function createJobs(board: JobBoard | null = null): Jobs {
       const fresh = job.said - job.seen
       const text = tailOf(job.kept, Math.min(fresh, defaults.tools.backgroundReadChars))
       job.seen = job.said
-      toldEnd(job)
+      noteEnd(job)
       return {
         id,
         command: job.command,
@@ -122,11 +122,11 @@ export function createJobs(board: JobBoard | null = null): Jobs {
       const job = jobs.get(id)
       if (job === undefined) return false
       await stopped(job)
-      toldEnd(job)
+      noteEnd(job)
       return true
     },
     list() {
-      for (const job of jobs.values()) toldEnd(job)
+      for (const job of jobs.values()) noteEnd(job)
       return [...jobs.values()].map(({ id, command, end }) => ({ id, command, end }))
     },
     async close() {

@@ -18,7 +18,7 @@ export interface Placeholders {
   /** Makes those whose names are free, and holds them and those that others hold. */
   hold(wanted: readonly Placeholder[], watched: Watched): Promise<Held>
   /** Takes away what processes that are gone have left, and hands over what they watched. */
-  sweep(settle: (watched: Watched) => Promise<void>): Promise<void>
+  sweep(decide: (watched: Watched) => Promise<void>): Promise<void>
 }
 
 export interface Held {
@@ -75,13 +75,13 @@ export function createPlaceholders(folder: string): Placeholders {
         },
       }
     },
-    async sweep(settle) {
+    async sweep(decide) {
       const still = await living()
       for (const { file, note } of await notes()) {
         if (!(await isOver(note.by))) continue
         await endSurvivors(basename(file, '.json'))
         for (const one of note.held.toReversed()) if (!still.has(one.path)) await remove(one)
-        await settle(note.watched)
+        await decide(note.watched)
         await rm(file, { force: true })
       }
     },

@@ -34,7 +34,7 @@ export interface JobRow {
   readonly orphaned?: boolean | undefined
 }
 
-export interface JobBoard {
+export interface BackgroundTasks {
   /** A job has begun or changed. */
   note(session: string, row: JobRow, stop: () => Promise<unknown>): void
   rows(session: string): readonly JobRow[]
@@ -44,7 +44,7 @@ export interface JobBoard {
   settled(): Promise<void>
 }
 
-export interface BoardPorts {
+export interface BackgroundTaskPorts {
   readonly fs: FileSystem
   readonly processes: Processes
   readonly unique: () => string
@@ -60,7 +60,7 @@ interface Noted {
   readonly stop: () => Promise<unknown>
 }
 
-export function createJobBoard(ports: BoardPorts): JobBoard {
+export function createBackgroundTasks(ports: BackgroundTaskPorts): BackgroundTasks {
   const noted = new Map<string, Map<string, Noted>>()
   // One write after the other, each with what is then so.
   let writing: Promise<void> = Promise.resolve()
@@ -95,7 +95,7 @@ function forgetOldest(own: Map<string, Noted>): void {
 const fileMode = 0o600
 const folderMode = 0o700
 
-async function write(ports: BoardPorts, path: string, rows: readonly JobRow[]): Promise<void> {
+async function write(ports: BackgroundTaskPorts, path: string, rows: readonly JobRow[]): Promise<void> {
   const by = await ports.processes.self()
   const jobs = await Promise.all(
     rows.map(async (row) => ({ ...row, start: (await ports.processes.look(row.pid))?.start ?? null })),
@@ -136,19 +136,19 @@ const fileShape = z.looseObject({
 
 /** The jobs a file tells of, as they are now: all as long as their program runs, then those that outlived it. */
 export async function readJobs(
-  { fs, processes }: Pick<BoardPorts, 'fs' | 'processes'>,
+  { fs, processes }: Pick<BackgroundTaskPorts, 'fs' | 'processes'>,
   path: string,
 ): Promise<DiskResult<{ readonly rows: readonly JobRow[] }>> {
   return attempt(`reading ${path}`, async () => {
-    const told = await toldIn(fs, path)
-    const owner = told === null ? 'elsewhere' : await ownerState(processes, told.by)
+    const found = await readJobsFile(fs, path)
+    const owner = found === null ? 'elsewhere' : await ownerState(processes, found.by)
     // What another machine runs cannot be seen from here.
-    if (told === null || owner === 'elsewhere') return { rows: [] }
+    if (found === null || owner === 'elsewhere') return { rows: [] }
     const lives = async (job: { readonly pid: number; readonly start: string | null }): Promise<boolean> =>
-      (await ownerState(processes, { ...told.by, ...job })) === 'running'
+      (await ownerState(processes, { ...found.by, ...job })) === 'running'
     const orphaned = owner === 'gone'
     const rows: JobRow[] = []
-    for (const { start, ...job } of told.jobs) {
+    for (const { start, ...job } of found.jobs) {
       const row = { ...job, end: job.end, looked: job.looked }
       const runs = job.end === null && (await lives({ pid: job.pid, start }))
       if (orphaned ? runs : runs || job.end !== null) rows.push(orphaned ? { ...row, orphaned } : row)
@@ -158,7 +158,7 @@ export async function readJobs(
 }
 
 /** A file that is missing or was written by a later version tells nothing. */
-async function toldIn(fs: FileSystem, path: string): Promise<z.infer<typeof fileShape> | null> {
+async function readJobsFile(fs: FileSystem, path: string): Promise<z.infer<typeof fileShape> | null> {
   let file
   try {
     file = await fs.open(path, 'read')
