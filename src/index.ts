@@ -16,7 +16,7 @@ export type {
   ReadNow,
   RestorationOptions,
   Restorer,
-  RestoreScene,
+  RestoreContext,
 } from './engine/restoring/restorer.ts'
 export { standingAttachment } from './engine/restoring/standing.ts'
 export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'

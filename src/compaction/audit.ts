@@ -35,7 +35,7 @@ export type Inventory = Readonly<Record<Kind, readonly string[]>>
 
 /** What a span holds that may be looked for later, the most frequent first. */
 export function inventoryOf(reading: Reading): Inventory {
-  const told = [...reading.inputs, ...reading.answers].map(({ text }) => endsOf(text))
+  const sayings = [...reading.inputs, ...reading.answers].map(({ text }) => endsOf(text))
   const earlier = reading.earlier.map(({ text }) => text)
   return {
     pending: pendingOf(reading),
@@ -43,9 +43,9 @@ export function inventoryOf(reading: Reading): Inventory {
       reading.inputs.flatMap(({ text }) => sentencesOf(text).filter((line) => ruleWord.test(line))),
     ),
     errors: most(errorsIn(reading)),
-    paths: most([...reading.calls.flatMap((call) => fileOf(call) ?? []), ...matches(told, pathWord)]),
-    names: most([...matches(told, nameWord), ...matches(earlier, nameWord)]),
-    numbers: most(matches(told, numberWord)),
+    paths: most([...reading.calls.flatMap((call) => fileOf(call) ?? []), ...matches(sayings, pathWord)]),
+    names: most([...matches(sayings, nameWord), ...matches(earlier, nameWord)]),
+    numbers: most(matches(sayings, numberWord)),
   }
 }
 

@@ -119,7 +119,7 @@ function piecesOf(context: PlanContext, part: Part, usage: Usage): readonly Piec
   // What a stub left is not what the entry holds, and a made-up result holds nothing.
   if (part.by !== null || part.source[0] === -1) return []
   return part.blocks.flatMap((block, index) =>
-    usage.isTold(block)
+    usage.isInstructions(block)
       ? []
       : piecesIn(context, { part, block, source: part.source[index]! }, null, usage.age(part)),
   )
@@ -248,7 +248,7 @@ interface Usage {
   /** The block shows the text of a file: what an edit will have to quote. */
   showsFile(block: ViewBlock): boolean
   /** The block shows a file that comes with the instructions anyway. */
-  isTold(block: ViewBlock): boolean
+  isInstructions(block: ViewBlock): boolean
   /** Answers that came after a part. */
   age(part: Part): number
 }
@@ -289,13 +289,14 @@ function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
     use: (name) => names.get(name) ?? 0,
     work: (block) => Math.max(0, ...(callOf(block)?.files ?? []).map((file) => files.get(file) ?? 0)),
     showsFile: (block) => (isCall(block) ? changes(block) : callOf(block)?.shows === true),
-    isTold: (block) =>
-      callOf(block)?.files.some((file) => told.has(file.slice(file.lastIndexOf('/') + 1))) === true,
+    isInstructions: (block) =>
+      callOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
+      true,
     age: (part) => ages.get(part) ?? 0,
   }
 }
 
-const told: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
+const instructionFiles: ReadonlySet<string> = new Set(defaults.restoration.instructionFiles)
 
 const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
 

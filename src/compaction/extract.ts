@@ -66,12 +66,12 @@ function outcomesOf({ answers }: Reading): string[] {
   for (const answer of answers) {
     const sentences = sentencesOf(answer.text)
     const announced = new Set(sentences.slice(0, answer.calls))
-    const told = sentences.filter(
+    const decided = sentences.filter(
       (sentence) => decisionWord.test(sentence) && !isQuestion(sentence) && !announced.has(sentence),
     )
     // The first sentence of an end of a turn says what came out of it, in whatever language.
     const first = answer.isFinal ? sentences.slice(0, 1) : []
-    for (const sentence of unique([...first, ...told])) lines.push(`${lineOf(sentence)} [${answer.at}]`)
+    for (const sentence of unique([...first, ...decided])) lines.push(`${lineOf(sentence)} [${answer.at}]`)
   }
   return newest(lines)
 }

@@ -37,7 +37,7 @@ export interface PlanContext {
   readonly known: Map<string, { readonly reading: Reading; readonly sections: Sections }>
 }
 
-export interface SceneOptions {
+export interface PlanContextOptions {
   /** How many times more the provider counted than we did. */
   readonly scale?: number | undefined
   readonly mayTouchHeld?: boolean | undefined
@@ -45,7 +45,7 @@ export interface SceneOptions {
   readonly prefixTo?: Seq | undefined
 }
 
-export function planContextOf(fold: Fold, room: Room, options: SceneOptions): PlanContext {
+export function planContextOf(fold: Fold, room: Room, options: PlanContextOptions): PlanContext {
   const { scale = 1, mayTouchHeld = false, prefixTo = -1 } = options
   const view = fold.view()
   const parts = [...fold.parts()]

@@ -29,10 +29,10 @@ export function outlineOf(shown: string, tokens: number): string | null {
   for (const line of shown.split('\n')) {
     const [, number = '', text = line] = /^\s*(\d+)\t(.*)$/.exec(line) ?? []
     if (!declares(text)) continue
-    const told = `${number === '' ? '' : `${number}: `}${shortened(text.trim())}`
-    left -= estimateText(told) + 1
+    const shownLine = `${number === '' ? '' : `${number}: `}${shortened(text.trim())}`
+    left -= estimateText(shownLine) + 1
     if (left < 0) more++
-    else lines.push(told)
+    else lines.push(shownLine)
   }
   if (lines.length === 0) return null
   return more === 0 ? lines.join('\n') : `${lines.join('\n')}\n[${more} more]`

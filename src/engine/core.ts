@@ -62,7 +62,7 @@ export class Core {
   readonly background: Background
   readonly checkpoints: Checkpoints
   /** For jobs beside the talk. */
-  readonly aside: JobContext
+  readonly jobContext: JobContext
   readonly preparing: Preparing = notPreparing()
   readonly recalling: Recalling = notRecalling()
   /** One compaction at a time. */
@@ -99,7 +99,7 @@ export class Core {
         this.checkpoints.note(entry)
       },
     })
-    this.aside = jobContextOf<Core>(this, parts.fork)
+    this.jobContext = jobContextOf<Core>(this, parts.fork)
   }
 
   get state(): SessionState {

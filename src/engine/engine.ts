@@ -6,7 +6,7 @@ import { after, seq, sessionId, unbounded, type SessionId } from '../transcript/
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './background/spawn.ts'
 import { Core, type Slice } from './core.ts'
-import { fork } from './fork.ts'
+import { runFork } from './fork.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt, renewInstructions } from './opening/start-hooks.ts'
 import { remove, type Removed } from './opening/removal.ts'
@@ -77,7 +77,7 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
       session,
       source: 'main',
       role: main,
-      fork,
+      fork: runFork,
       lease,
       state: newState(),
       links: [{ session, from: seq(0), to: unbounded }],
@@ -103,7 +103,7 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
       session,
       source: 'main',
       role: main,
-      fork,
+      fork: runFork,
       lease,
       state: resumed,
       links,
@@ -142,7 +142,7 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
       session,
       source: 'main',
       role: main,
-      fork,
+      fork: runFork,
       lease,
       state: branched(from),
       links: line,

@@ -7,7 +7,7 @@ import { storeWith } from '../testing/store-steps.ts'
 import { seq, sessionId } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Core } from './core.ts'
-import { fork } from './fork.ts'
+import { runFork } from './fork.ts'
 import { ready } from './options.ts'
 import { fork as forkRole, main, type Role } from './role.ts'
 import { newState } from './state.ts'
@@ -25,7 +25,7 @@ async function coreOf(name: string, store: Store, role: Role = main): Promise<Co
     session,
     source: 'main',
     role,
-    fork,
+    fork: runFork,
     lease: leased.lease,
     state: newState(),
     links: [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }],
@@ -38,9 +38,11 @@ it('[F5] a fork cannot fork again', async () => {
   const store = inMemoryStore()
   const parent = await coreOf('parent', store)
   const child = await coreOf('child', store, forkRole)
-  const refused = await fork(child, { purpose: 'agent', directive: 'deeper' }, signal)
+  const refused = await runFork(child, { purpose: 'agent', directive: 'deeper' }, signal)
   expect(refused).toMatchObject({ outcome: 'failed', session: null, failure: { code: 'no-recursion' } })
-  expect(await fork(parent, { purpose: 'agent', directive: 'work' }, signal)).toMatchObject({ text: 'done' })
+  expect(await runFork(parent, { purpose: 'agent', directive: 'work' }, signal)).toMatchObject({
+    text: 'done',
+  })
 })
 
 it('[E1] a fork that cannot begin says why and leaves no session held', async () => {
@@ -55,7 +57,7 @@ it('[E1] a fork that cannot begin says why and leaves no session held', async ()
   })
   const parent = await coreOf('parent', store)
   isFull = true
-  const outcome = await fork(parent, { purpose: 'agent', directive: 'work' }, signal)
+  const outcome = await runFork(parent, { purpose: 'agent', directive: 'work' }, signal)
   expect(outcome).toMatchObject({ outcome: 'failed', failure: { code: 'disk-full' } })
   expect(leases).toEqual(['parent'])
 })

@@ -24,7 +24,7 @@ import { textIn } from '../transcript/content.ts'
 
 const placeholder = '[this call is being handled by the parent session]'
 
-export async function fork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
+export async function runFork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
   if (!parent.role.mayFork || (spec.agent !== undefined && isTagged(parent)))
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
   if (parent.background.ending.signal.aborted)
@@ -84,7 +84,7 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
     { ...parent.links.at(-1)!, to: upTo },
     { session, from: after(upTo), to: unbounded },
   ]
-  // Once the cache has died, what a breakpoint covers is written: instructions are read again at once, the talk by nobody.
+  // Once the cache has died, what a breakpoint covers is written: instructions are read again at once, the conversation by nobody.
   const isOnce = spec.maxRounds === 1 && !isWarm(parent)
   const breakpointAt =
     spec.writesCache === true ? undefined : isOnce ? { seq: seq(0) } : lastBreakpointOf(parent)
@@ -113,8 +113,8 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
   }
 }
 
-/** Nobody goes on from such a talk: its words and its cost stand in the parent, and nothing of it lies on the disk. */
-function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): ChildPlan {
+/** Nobody goes on from such a conversation: its words and its cost stand in the parent, and nothing of it lies on the disk. */
+function apart(parent: Core, spec: ForkSpec, { system, conversation, modelId }: Apart): ChildPlan {
   const session = sessionId(parent.options.ids.uuid())
   const isOther = modelId !== undefined && modelId !== parent.modelId
   const options: Ready = {
@@ -141,7 +141,7 @@ function apart(parent: Core, spec: ForkSpec, { system, talk, modelId }: Apart): 
     facts: [
       { type: 'session-start', session, purpose: spec.purpose },
       { type: 'instructions-set', sections, tools: [] },
-      ...talk,
+      ...conversation,
     ],
   }
 }
@@ -154,7 +154,7 @@ const roleOf = ({ agent }: ForkSpec): Role => (agent === undefined ? forkRole : 
 
 const commonOf = (parent: Core, spec: ForkSpec): Pick<CoreParts, 'role' | 'fork' | 'payers'> => ({
   role: roleOf(spec),
-  fork,
+  fork: runFork,
   payers: [parent, ...parent.payers],
 })
 

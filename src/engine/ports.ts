@@ -32,7 +32,7 @@ export interface ForkSpec {
   readonly tools?: readonly Tool[] | undefined
   /** Files that count as read. */
   readonly read?: readonly (readonly [path: string, file: ReadFile])[] | undefined
-  /** Not on the session's prefix: a talk of its own that is not kept, with a prompt of its own and no tools. */
+  /** Not on the session's prefix: a conversation of its own that is not kept, with a prompt of its own and no tools. */
   readonly apart?: Apart | undefined
   /** It is an agent: the parent lists it, its tools need the parent's permission, and its hooks are heard. */
   readonly agent?: AgentAbout | undefined
@@ -60,7 +60,7 @@ export interface ForkOutcome {
 export interface Apart {
   readonly system: string
   /** What was said before the directive. */
-  readonly talk: readonly Fact[]
+  readonly conversation: readonly Fact[]
   /** Another model than the session's. */
   readonly modelId?: string | undefined
 }
@@ -93,17 +93,17 @@ export interface JobContext {
 /** Writes what stands for a span. Never throws: what goes wrong is the answer. */
 export interface SessionSummariser {
   summarise(
-    ask: SummaryAsk & { readonly aside: JobContext | null; readonly emit: Emit },
+    ask: SummaryAsk & { readonly jobContext: JobContext | null; readonly emit: Emit },
     signal: AbortSignal,
   ): Promise<SummaryAnswer>
 }
 
 /** Keeps notes of a session while it goes on. Never throws. */
 export interface NoteKeeper {
-  /** After each response of the main thread. What it starts runs beside the turn. */
-  heard(aside: JobContext): void
+  /** After each response of the main thread. What it starts runs in the background. */
+  heard(jobContext: JobContext): void
   /** What the notes say, once an update under way has ended or was waited for long enough; null when nothing. */
-  read(aside: JobContext, signal: AbortSignal): Promise<ReadNotes | null>
+  read(jobContext: JobContext, signal: AbortSignal): Promise<ReadNotes | null>
 }
 
 export interface ReadNotes {
@@ -114,10 +114,10 @@ export interface ReadNotes {
 
 /** Works on what finished turns leave behind: memories. Never throws. */
 export interface TurnWatcher {
-  /** After each turn of the main thread that has ended well. Returns at once; what it starts runs beside the talk. */
-  ended(aside: JobContext): void
+  /** After each turn of the main thread that has ended well. Returns at once; what it starts runs in the background. */
+  ended(jobContext: JobContext): void
   /** The session is about to be closed: ends when what runs has ended, or `hurry` fired long enough ago. */
-  closing(aside: JobContext, hurry: AbortSignal): Promise<void>
+  closing(jobContext: JobContext, hurry: AbortSignal): Promise<void>
 }
 
 /** A summary made ahead; only memory holds it. */
@@ -131,7 +131,7 @@ export const notPreparing = (): Preparing => ({ prepared: null, stop: null })
 
 export interface RecallAsk extends RecallQuery {
   /** Who can ask a model on the session's account; null where nobody can. */
-  readonly aside: JobContext | null
+  readonly jobContext: JobContext | null
 }
 export type { RecallOutcome }
 
@@ -190,7 +190,7 @@ export interface ReminderSource {
   /** Never throws. */
   load(moment: 'start' | 'compact'): Promise<LoadedReminder>
   /** The paths of the files that such a text holds, so that a compaction does not give them back a second time. */
-  toldIn?(reminder: string | null): ReadonlySet<string>
+  filesIn?(reminder: string | null): ReadonlySet<string>
 }
 export interface LoadedReminder {
   readonly text: string | null

@@ -27,7 +27,7 @@ import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import type { ForkOutcome, ForkSpec } from './ports.ts'
-import { fork } from './fork.ts'
+import { runFork } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
 import { noHooks } from './hooks.ts'
 import { gated, gatedText } from './results/results.ts'
@@ -259,7 +259,7 @@ export class Session {
 
   /** Runs work beside the talk on this session's prefix. Never rejects. */
   fork(spec: ForkSpec, signal: AbortSignal = new AbortController().signal): Promise<ForkOutcome> {
-    return fork(this.#core, spec, signal)
+    return runFork(this.#core, spec, signal)
   }
 
   /** Starts an agent with a transcript of its own, paid for by this session. Never rejects. */
@@ -309,8 +309,8 @@ export class Session {
 
   async #close(): Promise<void> {
     await this.#turn
-    const { aside, role, options, background } = this.#core
-    if (role.isWatched) await options.afterTurn?.closing(aside, this.#hurry.signal)
+    const { jobContext, role, options, background } = this.#core
+    if (role.isWatched) await options.afterTurn?.closing(jobContext, this.#hurry.signal)
     this.#core.background.ending.abort()
     await Promise.allSettled([...background.children.values(), ...background.jobs.values()])
     const unsaved = await this.#core.checkpoints.saveReadFiles()

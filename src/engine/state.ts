@@ -19,7 +19,7 @@ export interface SessionState {
   readonly latest: Latest
 }
 
-/** The little that a session knows of itself beside its view. */
+/** The little that a session knows of itself besides its view. */
 export interface Latest {
   /** The model last chosen in the session. */
   readonly model: string | null
@@ -46,7 +46,7 @@ export interface Latest {
   /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
   readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
   /** Agents and messages: this session's own, never those of what it was forked from. */
-  readonly beside?: BackgroundRows | undefined
+  readonly background?: BackgroundRows | undefined
 }
 
 export const nothingYet: Latest = { model: null, requestAt: null }
@@ -79,15 +79,15 @@ export function branched({ fold, tail, latest }: SessionState, first?: Seq): Ses
     fold,
     tail: { ...emptyTail(first ?? after(seq(fold.numbers.upTo))), open, lastUuid },
     spent: nothingSpent,
-    latest: { ...latest, beside: undefined, notesTo: undefined },
+    latest: { ...latest, background: undefined, notesTo: undefined },
   }
 }
 
 function noted(latest: Latest, entry: StoredEntry): Latest {
   if (!isKnown(entry)) return latest
-  const { beside = nothingInBackground } = latest
-  const now = noteBackground(beside, entry)
-  return notedFact(now === beside ? latest : { ...latest, beside: now }, entry)
+  const { background = nothingInBackground } = latest
+  const now = noteBackground(background, entry)
+  return notedFact(now === background ? latest : { ...latest, background: now }, entry)
 }
 
 function notedFact(latest: Latest, entry: Entry): Latest {

@@ -45,7 +45,8 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
     signal,
   )
   for (const message of stopped.failures) emit({ type: 'notice', code: 'hook-failed', message })
-  if (ended.outcome === 'done' && closed.ok && core.role.isWatched) core.options.afterTurn?.ended(core.aside)
+  if (ended.outcome === 'done' && closed.ok && core.role.isWatched)
+    core.options.afterTurn?.ended(core.jobContext)
   emit({ type: 'turn-end', outcome: closed.ok ? ended.outcome : 'failed', failure })
 }
 

@@ -16,8 +16,10 @@ export interface SelectorOptions {
 
 /** The engine's port over the memories of a project. */
 export function recallBy(memories: MemoryRecall, { modelId, isPatient }: SelectorOptions = {}): Recall {
-  const selectorOf = ({ aside }: RecallAsk): Selector | null =>
-    aside === null || !aside.hasModel || modelId === undefined ? null : selectWith(aside, modelId)
+  const selectorOf = ({ jobContext }: RecallAsk): Selector | null =>
+    jobContext === null || !jobContext.hasModel || modelId === undefined
+      ? null
+      : selectWith(jobContext, modelId)
   return {
     quick: (ask, signal) => memories.quick(ask, selectorOf(ask) !== null, signal, isPatient),
     choose: (ask, signal) => memories.choose(ask, selectorOf(ask), signal),
@@ -26,17 +28,17 @@ export function recallBy(memories: MemoryRecall, { modelId, isPatient }: Selecto
 
 export const selectPurpose = 'select-memory'
 
-function selectWith(aside: JobContext, modelId: string): Selector {
+function selectWith(jobContext: JobContext, modelId: string): Selector {
   return async (selection, signal) => {
     const { selectorMs, selectorOutputTokens } = defaults.recall
     const limit = AbortSignal.timeout(selectorMs)
-    const outcome = await aside.fork(
+    const outcome = await jobContext.fork(
       {
         purpose: selectPurpose,
         directive: directiveOf(selection),
         maxOutputTokens: selectorOutputTokens,
         maxRounds: 1,
-        apart: { system, talk: [], modelId },
+        apart: { system, conversation: [], modelId },
       },
       AbortSignal.any([signal, limit]),
     )

@@ -19,7 +19,7 @@ export interface LayerCase {
   run(makeLayer: () => Layer): void
 }
 
-interface Scene {
+interface Situation {
   readonly name: string
   readonly fold: Fold
   readonly pen: Pen
@@ -50,8 +50,8 @@ function factsOf(turns: number, resultChars: number): readonly Fact[] {
 }
 
 /** Made anew for each case, so that no case sees what another left. */
-function scenes(): readonly Scene[] {
-  const found: Scene[] = []
+function situations(): readonly Situation[] {
+  const found: Situation[] = []
   for (const turns of [0, 1, 12]) {
     for (const chars of [50, 60_000]) {
       for (const kind of ['warm', 'cold', 'full'] as const) {
@@ -92,14 +92,14 @@ function budgetOf(view: View, kind: 'warm' | 'cold' | 'full'): Budget {
   }
 }
 
-/** Every proposal a fresh layer makes, scene by scene. */
+/** Every proposal a fresh layer makes, situation by situation. */
 function* proposals(
   makeLayer: () => Layer,
-): Generator<{ readonly scene: Scene; readonly layer: Layer; readonly proposal: Proposal }> {
-  for (const scene of scenes()) {
+): Generator<{ readonly situation: Situation; readonly layer: Layer; readonly proposal: Proposal }> {
+  for (const situation of situations()) {
     const layer = makeLayer()
-    const proposal = layer.decide(scene.fold.view(), scene.budget)
-    if (proposal !== null) yield { scene, layer, proposal }
+    const proposal = layer.decide(situation.fold.view(), situation.budget)
+    if (proposal !== null) yield { situation, layer, proposal }
   }
 }
 
@@ -112,7 +112,7 @@ export const layerContract: readonly LayerCase[] = [
     run: (makeLayer) => {
       const layer = makeLayer()
       assert.notEqual(layer.name.trim(), '')
-      for (const { fold, budget } of scenes())
+      for (const { fold, budget } of situations())
         if (fold.view().messages.length === 0) assert.equal(layer.decide(fold.view(), budget), null)
     },
   },
@@ -120,7 +120,7 @@ export const layerContract: readonly LayerCase[] = [
     rule: 'L3',
     title: 'it only looks: the view stays as it was, and asked again it says the same',
     run: (makeLayer) => {
-      for (const { name, fold, budget } of scenes()) {
+      for (const { name, fold, budget } of situations()) {
         const layer = makeLayer()
         const before = JSON.stringify([...fold.view().messages])
         const first = layer.decide(fold.view(), budget)
@@ -135,21 +135,21 @@ export const layerContract: readonly LayerCase[] = [
     rule: 'L3',
     title: 'every proposal says why',
     run: (makeLayer) => {
-      for (const { scene, proposal } of proposals(makeLayer))
-        assert.notEqual(proposal.why.trim(), '', scene.name)
+      for (const { situation, proposal } of proposals(makeLayer))
+        assert.notEqual(proposal.why.trim(), '', situation.name)
     },
   },
   {
     rule: 'L3',
     title: 'an edit is one that may be written, with the tokens it frees and numbers that are numbers',
     run: (makeLayer) => {
-      for (const { scene, layer, proposal } of proposals(makeLayer)) {
+      for (const { situation, layer, proposal } of proposals(makeLayer)) {
         if (proposal.kind !== 'edit') continue
         const { edits, why, tokensFreed, price } = proposal
-        assert.ok(edits.length > 0, scene.name)
-        assert.ok(Number.isFinite(tokensFreed) && tokensFreed >= 0, scene.name)
+        assert.ok(edits.length > 0, situation.name)
+        assert.ok(Number.isFinite(tokensFreed) && tokensFreed >= 0, situation.name)
         for (const value of Object.values(price ?? {}))
-          if (typeof value === 'number') assert.ok(!Number.isNaN(value), scene.name)
+          if (typeof value === 'number') assert.ok(!Number.isNaN(value), situation.name)
         const fact: Fact = {
           type: 'view-edit',
           layer: layer.name,
@@ -158,7 +158,7 @@ export const layerContract: readonly LayerCase[] = [
           why,
           tokensFreed,
         }
-        assert.equal(viewRefusal(scene.fold, fact), null, scene.name)
+        assert.equal(viewRefusal(situation.fold, fact), null, situation.name)
       }
     },
   },
@@ -166,11 +166,12 @@ export const layerContract: readonly LayerCase[] = [
     rule: 'L3',
     title: 'what it wants written out are results in the view, each once',
     run: (makeLayer) => {
-      for (const { scene, proposal } of proposals(makeLayer)) {
+      for (const { situation, proposal } of proposals(makeLayer)) {
         if (proposal.kind !== 'spill') continue
         const places = proposal.at.map(({ seq }) => seq)
-        assert.equal(new Set(places).size, places.length, scene.name)
-        for (const place of places) assert.equal(scene.fold.units.find(place)?.kind, 'result', scene.name)
+        assert.equal(new Set(places).size, places.length, situation.name)
+        for (const place of places)
+          assert.equal(situation.fold.units.find(place)?.kind, 'result', situation.name)
       }
     },
   },
@@ -178,10 +179,10 @@ export const layerContract: readonly LayerCase[] = [
     rule: 'L3',
     title: 'a span it asks a text for lies in the view',
     run: (makeLayer) => {
-      for (const { scene, proposal } of proposals(makeLayer)) {
+      for (const { situation, proposal } of proposals(makeLayer)) {
         if (proposal.kind !== 'ask') continue
         const { from, to } = proposal.span
-        assert.ok(from <= to && from >= 0 && to <= shownTo(scene.fold.view()), scene.name)
+        assert.ok(from <= to && from >= 0 && to <= shownTo(situation.fold.view()), situation.name)
       }
     },
   },
@@ -189,11 +190,11 @@ export const layerContract: readonly LayerCase[] = [
     rule: 'L1',
     title: 'once its edit is written, it has nothing more to edit at the same budget',
     run: (makeLayer) => {
-      for (const { scene, layer, proposal } of proposals(makeLayer)) {
+      for (const { situation, layer, proposal } of proposals(makeLayer)) {
         if (proposal.kind !== 'edit') continue
         const { edits, why, tokensFreed } = proposal
-        scene.fold.push(
-          scene.pen.write({
+        situation.fold.push(
+          situation.pen.write({
             type: 'view-edit',
             layer: layer.name,
             asked: 'automatic',
@@ -202,8 +203,8 @@ export const layerContract: readonly LayerCase[] = [
             tokensFreed,
           }),
         )
-        const again = layer.decide(scene.fold.view(), scene.budget)
-        assert.ok(again === null || again.kind !== 'edit', scene.name)
+        const again = layer.decide(situation.fold.view(), situation.budget)
+        assert.ok(again === null || again.kind !== 'edit', situation.name)
       }
     },
   },

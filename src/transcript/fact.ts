@@ -295,7 +295,6 @@ export type Fact =
   | {
       readonly type: 'damage-found'
       readonly lost: readonly Range[]
-      readonly setAside?: string | undefined
       readonly report: readonly string[]
     }
 

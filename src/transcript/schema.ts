@@ -178,7 +178,6 @@ const shapes = {
   'turn-end': { outcome, failure: z.optional(z.looseObject({ code: text, message: text })) },
   'damage-found': {
     lost: z.array(z.looseObject({ from: place, to: place })),
-    setAside: z.optional(text),
     report: z.array(text),
   },
 } satisfies Record<FactType, Record<string, z.ZodMiniType>>

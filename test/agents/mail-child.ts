@@ -9,7 +9,7 @@ import { deliverBackground } from '../../src/engine/background/deliver.ts'
 import { Core } from '../../src/engine/core.ts'
 import { resume } from '../../src/engine/opening/resume.ts'
 import { ready } from '../../src/engine/options.ts'
-import { fork } from '../../src/engine/fork.ts'
+import { runFork } from '../../src/engine/fork.ts'
 import { main } from '../../src/engine/role.ts'
 import { newState } from '../../src/engine/state.ts'
 import { companionOf, Inbox } from '../../src/forks/agents/inbox.ts'
@@ -38,7 +38,7 @@ async function open(): Promise<Core> {
   const leased = await store.lease(session)
   if (!leased.ok) return fail(`the session is not to be had: ${JSON.stringify(leased)}`)
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
-  const parts = { options, session, source: 'main', role: main, fork, lease: leased.lease, links }
+  const parts = { options, session, source: 'main', role: main, fork: runFork, lease: leased.lease, links }
   if (leased.next === null) {
     const core = new Core({ ...parts, state: newState() })
     await core.append([{ type: 'session-start', session, purpose: 'main' }])

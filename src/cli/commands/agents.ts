@@ -59,7 +59,7 @@ export async function rowsOf(
   session: SessionId,
 ): Promise<readonly AgentRow[] | null> {
   const found = await resume(store, session, tableOf(place.settings))
-  if (found.ok) return withSpent(place, store, (found.latest.beside ?? nothingInBackground).agents)
+  if (found.ok) return withSpent(place, store, (found.latest.background ?? nothingInBackground).agents)
   complain(place.io, refuse(exits.failed, found.failure.message))
   return null
 }

@@ -21,7 +21,7 @@ import {
 import { agentReportText } from './agent-report.ts'
 
 export const backgroundOf = (core: Slice<'state'>): BackgroundRows =>
-  core.state.latest.beside ?? nothingInBackground
+  core.state.latest.background ?? nothingInBackground
 
 /** Whether the model has to be told something before it can be done. */
 export const somethingWaits = (core: Slice<'options' | 'role' | 'session' | 'state'>): boolean =>

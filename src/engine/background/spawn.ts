@@ -7,7 +7,7 @@ import type { Outcome } from '../../transcript/fact.ts'
 import { seq, sessionId, unbounded, type Seq } from '../../transcript/ids.ts'
 import type { Failure, FailureCode, Result } from '../../transcript/store.ts'
 import { Core, type Slice } from '../core.ts'
-import { fork } from '../fork.ts'
+import { runFork } from '../fork.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
 import { totalOf } from '../limits/spend.ts'
 import { totalWith } from './background.ts'
@@ -61,7 +61,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     session,
     source: agentPurpose,
     role: agent,
-    fork,
+    fork: runFork,
     lease: leased.lease,
     state: newState(),
     links: [{ session, from: seq(0), to: unbounded }],

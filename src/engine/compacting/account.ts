@@ -31,12 +31,12 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   const isChosen = [ask.instructions, ask.from, ask.upTo, ask.text].some((choice) => choice !== undefined)
   if (notes === undefined || notesAsSummary === false || !core.role.keepsNotes) return null
   if (isChosen || extracted.span === null) return null
-  const read = await notes.read(core.aside, signal)
+  const read = await notes.read(core.jobContext, signal)
   if (read === null) return null
   const made = rewritten(core.state.fold, room, options, extracted, {
     account: read.text,
     by: 'notes',
-    keptFrom: (scene) => keptAfter(scene, read.coversTo),
+    keptFrom: (context) => keptAfter(context, read.coversTo),
   })
   if (made.ok) return made.plan
   choosing.passedOver.push(
@@ -65,9 +65,9 @@ export async function withAccount(
     choosing.passedOver.push('no model was asked, since too many summaries have failed in a row')
     return { ok: true, plan: extracted }
   }
-  const { aside } = core
+  const { jobContext } = core
   const answer = await summariser.summarise(
-    { ...summaryAsk(choosing, hookInstructions, extracted.span), aside, emit },
+    { ...summaryAsk(choosing, hookInstructions, extracted.span), jobContext, emit },
     signal,
   )
   if (!answer.ok && answer.isAborted)

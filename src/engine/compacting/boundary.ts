@@ -99,7 +99,7 @@ function chainOf(core: Slice<'source' | 'state'>, room: Room): FactOf<'boundary'
   }
 }
 
-export function reportOf(made: Plan, seq: Seq | null, given: Restoration): Compacted {
+export function compactedOf(made: Plan, seq: Seq | null, given: Restoration): Compacted {
   const { tokensBefore, tokensAfter, source, steps, span, texts, audit, partsGone, partsKept } = made
   return {
     seq,

@@ -5,7 +5,7 @@
 import { type Plan, type PlanOptions, type PlanOutcome, plan } from '../../compaction/ladder.ts'
 import { type Choosing, withAccount, withNotes } from './account.ts'
 import { type CompactAsk, type Compacted, refused } from './ask.ts'
-import { boundaryOf, figures, isArchive, reportOf } from './boundary.ts'
+import { boundaryOf, figures, isArchive, compactedOf } from './boundary.ts'
 import type { Core, Slice } from '../core.ts'
 import { noHooks } from '../hooks.ts'
 import type { Emit } from '../live.ts'
@@ -56,7 +56,7 @@ async function carryOut(
   if (!wanted.ok) return wanted
   const given = isArchive(ask) ? nothingRestored : await restoration(core, wanted.plan, room, signal)
   const whole = { ...wanted.plan, tokensAfter: wanted.plan.tokensAfter + given.tokens }
-  if (ask.dryRun === true) return { ok: true, compacted: reportOf(whole, null, given) }
+  if (ask.dryRun === true) return { ok: true, compacted: compactedOf(whole, null, given) }
   if (signal.aborted) return refused('aborted', 'the compaction was stopped; the session is as it was')
   if (ask.trigger === 'manual' && !isAsItWas())
     return refused('aborted', 'something was taken back meanwhile; the session is as that left it')
@@ -66,10 +66,10 @@ async function carryOut(
   if (isArchive(ask)) {
     const { layer, why, tokensFreed } = written.entries[0]!.fact as FactOf<'view-edit'>
     emit({ type: 'view-edit', layer, why, tokensFreed, seq })
-    return { ok: true, compacted: reportOf(whole, seq, given) }
+    return { ok: true, compacted: compactedOf(whole, seq, given) }
   }
   if (whole.source !== null) resetReadFiles(core, given, written.entries.slice(1))
-  const compacted = reportOf(whole, seq, given)
+  const compacted = compactedOf(whole, seq, given)
   emit({ type: 'compaction', trigger: ask.trigger, seq, ...figures(compacted) })
   await tellHooks(core, ask, compacted, emit, signal)
   await renewReminder(core, emit)

@@ -51,7 +51,7 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
   const askedAt = core.state.fold.numbers.upTo
   const upTo = parts.at(-1)!.to
   const { summariser } = core.options
-  const { aside } = core
+  const { jobContext } = core
   const { turnSignal, ending } = core.background
   const answer = await summariser!.summarise(
     {
@@ -62,8 +62,8 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
       instructions: compactionWishes(core.view().reminder),
       hookInstructions: null,
       maxTokens: room.reserve,
-      aside,
-      emit: aside.tell,
+      jobContext,
+      emit: jobContext.tell,
     },
     AbortSignal.any([
       ending.signal,
@@ -78,7 +78,7 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
     // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
     await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
     const message = `the summary that was prepared ahead is not used: ${account.why}`
-    aside.tell({ type: 'notice', code: 'summary-failed', message })
+    jobContext.tell({ type: 'notice', code: 'summary-failed', message })
   }
 }
 

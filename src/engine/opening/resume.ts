@@ -113,7 +113,11 @@ async function fromCheckpoint(
   const needed = await collect(store, links, checkpoint.needs, lostOf(kept))
   if (!needed.ok) return null
   const fold = restore(kept, needed.entries)
-  return fold === null ? null : { state: { fold, tail, spent, latest }, next: checkpoint.upTo + 1 }
+  if (fold === null) return null
+  // An earlier version kept the rows of its agents under another name.
+  const background =
+    latest.background ?? (latest as Partial<Record<'beside', Latest['background']>>)['beside']
+  return { state: { fold, tail, spent, latest: { ...latest, background } }, next: checkpoint.upTo + 1 }
 }
 
 async function readOn(

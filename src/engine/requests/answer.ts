@@ -47,7 +47,7 @@ export async function record(
     const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
     if (failure !== null) return { ok: false, failure }
   }
-  if (!isPartial && core.role.keepsNotes) core.options.notes?.heard(core.aside)
+  if (!isPartial && core.role.keepsNotes) core.options.notes?.heard(core.jobContext)
   return { ok: true, entry: written.entries[0]! }
 }
 

@@ -80,7 +80,7 @@ function newestInput(core: Slice<'view'>): Part | null {
   return null
 }
 
-function askOf(core: Slice<'aside' | 'readFiles' | 'state'>): RecallAsk {
+function askOf(core: Slice<'jobContext' | 'readFiles' | 'state'>): RecallAsk {
   const said: string[] = []
   const surfaced = new Set<string>()
   const tools: string[] = []
@@ -100,7 +100,7 @@ function askOf(core: Slice<'aside' | 'readFiles' | 'state'>): RecallAsk {
     visibleBytes,
     read: new Set(core.readFiles.entries().map(([path]) => path)),
     recentTools: [...new Set(tools.toReversed())].slice(0, defaults.recall.recentTools),
-    aside: core.aside,
+    jobContext: core.jobContext,
   }
 }
 

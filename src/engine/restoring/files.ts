@@ -9,17 +9,17 @@ import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import type { Edit, FactOf } from '../../transcript/fact.ts'
-import type { FileSource, ReadNow, RestorationOptions, RestoreScene } from './restorer.ts'
+import type { FileSource, ReadNow, RestorationOptions, RestoreContext } from './restorer.ts'
 
 export interface FilesAsk {
   readonly options: RestorationOptions
   readonly source: FileSource
-  readonly scene: RestoreScene
+  readonly context: RestoreContext
   readonly cwd: string
   /** What need not be given back: see `visibleFiles`. */
   readonly visible: ReadonlySet<string>
   /** What stands in the reminder anyway; null where nobody knows, and names decide. */
-  readonly told: ReadonlySet<string> | null
+  readonly reminded: ReadonlySet<string> | null
   /** What they may take together. */
   readonly tokens: number
   /** What an estimate is multiplied by. */
@@ -56,7 +56,7 @@ export const partlyVisibleFiles = (
 ): ReadonlySet<string> => new Set([...excerptedFiles(gone, edits)].map((path) => resolve(cwd, path)))
 
 export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
-  const { options, source, scene } = ask
+  const { options, source, context } = ask
   const { fileCount, fileTokens, filesTokens, outlineCount, leastFileTokens } = defaults.restoration
   if (!(options.files ?? defaults.restoration.files)) return nothing
   const room = Math.min(ask.tokens, options.filesTokens ?? filesTokens)
@@ -64,7 +64,7 @@ export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
   const paths = wantedOf(ask)
   const most = options.fileCount ?? fileCount
   const tried = paths.slice(0, most + outlineCount)
-  const read = await source.read(tried, scene.signal)
+  const read = await source.read(tried, context.signal)
   const first = paths.slice(0, most).filter((path) => read.has(path))
   const cost = (text: string): number => ask.factor * estimateText(text)
   const wanted = first.map((path) => Math.min(cost(read.get(path)!.text), options.fileTokens ?? fileTokens))
@@ -75,10 +75,10 @@ export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
     .filter((one) => one !== null)
     .reverse()
   const spent = shown.reduce((sum, { text }) => sum + cost(text), 0)
-  const told = new Set(shown.map(({ path }) => path))
+  const shownPaths = new Set(shown.map(({ path }) => path))
   const lost = new Set(tried.filter((path) => !read.has(path)))
   const rest = restOf(
-    paths.filter((path) => !told.has(path) && !lost.has(path)),
+    paths.filter((path) => !shownPaths.has(path) && !lost.has(path)),
     read,
     ask,
     room - spent,
@@ -90,12 +90,12 @@ export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
   }
 }
 
-/** Recent files that are neither in sight nor told anyway. */
-function wantedOf({ source, visible, told, cwd }: FilesAsk): readonly string[] {
+/** Recent files that are neither in sight nor in the reminder anyway. */
+function wantedOf({ source, visible, reminded, cwd }: FilesAsk): readonly string[] {
   const names = new Set(defaults.restoration.instructionFiles)
-  const isTold = (path: string): boolean =>
-    told === null ? names.has(path.slice(path.lastIndexOf('/') + 1)) : told.has(resolve(cwd, path))
-  return source.recent().filter((path) => !visible.has(resolve(cwd, path)) && !isTold(path))
+  const isReminded = (path: string): boolean =>
+    reminded === null ? names.has(path.slice(path.lastIndexOf('/') + 1)) : reminded.has(resolve(cwd, path))
+  return source.recent().filter((path) => !visible.has(resolve(cwd, path)) && !isReminded(path))
 }
 
 interface Shown {

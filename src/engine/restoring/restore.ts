@@ -14,7 +14,7 @@ import type { Core, Slice } from '../core.ts'
 import { attachmentRef } from './read-through.ts'
 import { partlyVisibleFiles, restoreFiles, visibleFiles, type RestoredFile } from './files.ts'
 import { readThrough } from './read-through.ts'
-import type { Restorer, RestoreScene } from './restorer.ts'
+import type { Restorer, RestoreContext } from './restorer.ts'
 import { builtIn } from './standing.ts'
 
 export interface Restoration {
@@ -39,12 +39,12 @@ export async function restoration(
   const view = core.view()
   // A provider may have counted more than we do; what is given back is counted as it would.
   const factor = view.factor * (made.tokensBefore / Math.max(1, view.tokens))
-  const scene = { session: core.session, kept: made.partsKept, gone: made.partsGone, signal }
+  const context = { session: core.session, kept: made.partsKept, gone: made.partsGone, signal }
   const most = made.tokensBefore * (1 - defaults.compaction.leastSavedShare)
   const below = room.threshold - defaults.compaction.gapShare * room.room
   const standing = await standingFacts(
     [agentsRestorer(core), ...builtIn, ...(options.restorers ?? [])],
-    scene,
+    context,
     Math.min(below, most) - made.tokensAfter,
     factor,
   )
@@ -54,10 +54,10 @@ export async function restoration(
   const files = await restoreFiles({
     options: { ...options, filesTokens },
     source: options.source ?? readThrough(core),
-    scene,
+    context,
     cwd,
     visible,
-    told: typeof reminder === 'object' ? (reminder.toldIn?.(view.reminder) ?? null) : null,
+    reminded: typeof reminder === 'object' ? (reminder.filesIn?.(view.reminder) ?? null) : null,
     tokens: Math.min(room.target, most) - made.tokensAfter - costOf(standing, factor),
     factor,
   })
@@ -84,22 +84,22 @@ export function resetReadFiles(
 
 async function standingFacts(
   restorers: readonly Restorer[],
-  scene: RestoreScene,
+  context: RestoreContext,
   room: number,
   factor: number,
 ): Promise<readonly FactOf<'attachment'>[]> {
   const said = await Promise.all(
-    restorers.map(async (restorer) => ({ restorer, text: (await restorer.restore(scene)) ?? '' })),
+    restorers.map(async (restorer) => ({ restorer, text: (await restorer.restore(context)) ?? '' })),
   )
-  const told = said.filter(({ text }) => text.trim() !== '')
+  const spoken = said.filter(({ text }) => text.trim() !== '')
   const cost = (text: string): number => factor * estimateText(text)
-  const wholes = told.map(({ restorer, text }) => (restorer.isWhole === true ? Math.ceil(cost(text)) : 0))
-  const others = told.map(({ restorer, text }) =>
+  const wholes = spoken.map(({ restorer, text }) => (restorer.isWhole === true ? Math.ceil(cost(text)) : 0))
+  const others = spoken.map(({ restorer, text }) =>
     restorer.isWhole === true ? 0 : Math.ceil(Math.min(cost(text), defaults.restoration.standingTokens)),
   )
   const first = sharesOf(wholes, room)
   const rest = sharesOf(others, room - first.reduce((sum, tokens) => sum + tokens, 0))
-  return told.flatMap(({ restorer, text }, index): readonly FactOf<'attachment'>[] => {
+  return spoken.flatMap(({ restorer, text }, index): readonly FactOf<'attachment'>[] => {
     const head = headWithin(text, first[index]! + rest[index]!, cost)
     if (head.text === '') return []
     const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`

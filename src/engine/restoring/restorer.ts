@@ -4,7 +4,7 @@ import type { Part } from '../../projection/view.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 
-export interface RestoreScene {
+export interface RestoreContext {
   readonly session: SessionId
   /** What stays in sight as it is: what these parts show need not be said again. */
   readonly kept: readonly Part[]
@@ -19,7 +19,7 @@ export interface Restorer {
   readonly name: string
   /** Has its room before the others, and is cut only where it alone does not fit. */
   readonly isWhole?: boolean | undefined
-  restore(scene: RestoreScene): Promise<string | null>
+  restore(context: RestoreContext): Promise<string | null>
 }
 
 /** A file read again: what Read shows of it, and how it is now where there is a disk. */

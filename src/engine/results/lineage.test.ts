@@ -33,7 +33,7 @@ function folded(facts: readonly Fact[]): Fold {
 const main = { session: 's', source: 'main', links: [{ from: 0 }] }
 
 describe('the lineage of a call', () => {
-  const talk = folded([
+  const spoken = folded([
     said('read the page'),
     asked('1', 'WebFetch', { url: 'https://a.test/x' }),
     gave('1', 'page'),
@@ -48,7 +48,7 @@ describe('the lineage of a call', () => {
   ])
 
   it('[ME62] names what was typed and what was read, this turn and before; our own words and recalled memories are neither', () => {
-    expect(lineageOf(talk, main, '4')).toEqual({
+    expect(lineageOf(spoken, main, '4')).toEqual({
       session: 's',
       isMain: true,
       message: 'u11',
@@ -64,13 +64,13 @@ describe('the lineage of a call', () => {
 
   it('[ME62] of a fork or an agent counts as typed only what was typed before it began', () => {
     const fork = lineageOf(
-      talk,
+      spoken,
       { session: 'f', source: 'extraction', links: [{ from: 0 }, { from: 5 }] },
       '4',
     )
     expect(fork).toMatchObject({ isMain: false, userWords: ['read the page'] })
     expect(fork.before[0]).toEqual({ tool: 'extraction', source: null, trust: 'data' })
-    expect(lineageOf(talk, { session: 'a', source: 'agent', links: [{ from: 0 }] }, '4').userWords).toEqual(
+    expect(lineageOf(spoken, { session: 'a', source: 'agent', links: [{ from: 0 }] }, '4').userWords).toEqual(
       [],
     )
   })

@@ -29,7 +29,7 @@ export async function askPhrase(worker: Worker, modelId: string, calls: string):
   const { outcome, text } = await worker.parent.fork({
     purpose: 'progress',
     directive: `The agent works on: ${worker.about.label}\nIts newest calls, the last one at the end:\n${calls}\n\nSay what it is doing in 3 to 5 words, in the present tense, naming the file or function at hand, as in "Reading the parser tests". Only these words.`,
-    apart: { system, talk: [], modelId },
+    apart: { system, conversation: [], modelId },
     maxOutputTokens: defaults.agents.progressTokens,
   })
   const phrase = outcome === 'done' ? phraseOf(text, calls) : null

@@ -24,7 +24,7 @@ export interface ModelSummaryOptions {
   readonly signMs?: number | undefined
 }
 
-type Asked = SummaryAsk & { readonly aside: JobContext; readonly emit: Emit }
+type Asked = SummaryAsk & { readonly jobContext: JobContext; readonly emit: Emit }
 type Tried =
   | { readonly ok: true; readonly account: string }
   | {
@@ -39,15 +39,15 @@ type Tried =
 export function modelSummary(options: ModelSummaryOptions = {}): SessionSummariser {
   return {
     summarise: async (ask, signal) => {
-      const { aside, emit } = ask
-      if (aside === null || !aside.hasModel) return failed('there is no model to ask')
+      const { jobContext, emit } = ask
+      if (jobContext === null || !jobContext.hasModel) return failed('there is no model to ask')
       const signs = {
         emit,
         source: forkPurpose,
         everyMs: options.signMs ?? defaults.summary.signMs,
-        now: () => aside.now(),
+        now: () => jobContext.now(),
       }
-      return withSigns(signs, () => written({ ...ask, aside }, options, signal))
+      return withSigns(signs, () => written({ ...ask, jobContext }, options, signal))
     },
   }
 }
@@ -61,7 +61,7 @@ async function written(
   { modelId }: ModelSummaryOptions,
   signal: AbortSignal,
 ): Promise<SummaryAnswer> {
-  const isOther = modelId !== undefined && wireModelId(modelId) !== wireModelId(ask.aside.modelId())
+  const isOther = modelId !== undefined && wireModelId(modelId) !== wireModelId(ask.jobContext.modelId())
   const first = isOther ? null : await byFork(ask, signal)
   if (first?.ok === true) return answered(first.account)
   if (first !== null && (first.isAborted || first.isFinal)) return failed(first.why, first.isAborted)
@@ -78,24 +78,24 @@ const failed = (why: string, isAborted = false): SummaryAnswer => ({ ok: false, 
 
 /** Null where it cannot be asked that way. */
 async function byFork(ask: Asked, signal: AbortSignal): Promise<Tried | null> {
-  const { aside, variant } = ask
+  const { jobContext, variant } = ask
   // What follows the place must not be sent, and this prefix holds it.
   if (variant === 'up-to') return null
   const directive = promptOf(ask)
-  const maxOutputTokens = forkTokens(aside, directive)
+  const maxOutputTokens = forkTokens(jobContext, directive)
   if (maxOutputTokens === null) return null
   return asked(ask, { purpose: forkPurpose, directive, maxOutputTokens }, signal)
 }
 
 /** What the parent may put out, or what fits beside what is sent; null when that is too little. */
-function forkTokens(aside: JobContext, directive: string): number | null {
-  const room = aside.room()
+function forkTokens(jobContext: JobContext, directive: string): number | null {
+  const room = jobContext.room()
   if (!room.ok) return null
-  const { tokens, factor } = aside.fold.view()
+  const { tokens, factor } = jobContext.fold.view()
   const { leastTokens } = defaults.summary
   const left = room.room.window - tokens - Math.ceil(factor * estimateText(directive)) - leastTokens / 2
-  const most = Math.floor(Math.min(aside.maxOutput(), left))
-  return most < leastTokens || most <= aside.thinkingTokens ? null : most
+  const most = Math.floor(Math.min(jobContext.maxOutput(), left))
+  return most < leastTokens || most <= jobContext.thinkingTokens ? null : most
 }
 
 function promptOf({ variant, instructions, hookInstructions, parts, maxTokens }: Asked): string {
@@ -111,24 +111,24 @@ const wordsOf = ({ blocks }: Part): string => textIn(blocks, ' ')
 // ---- by a direct call ----
 
 async function directly(ask: Asked, modelId: string | undefined, signal: AbortSignal): Promise<Tried> {
-  const { aside, parts } = ask
+  const { jobContext, parts } = ask
   const { directTokens, slackShare, blockShare, pieces: most } = defaults.summary
-  const model = modelId ?? aside.modelId()
-  const known = aside.room()
+  const model = modelId ?? jobContext.modelId()
+  const known = jobContext.room()
   const window =
     modelId === undefined && known.ok
       ? known.room.window
-      : windowOf({ model, table: aside.models, override: undefined, learned: undefined }).tokens
+      : windowOf({ model, table: jobContext.models, override: undefined, learned: undefined }).tokens
   const out = Math.floor(
     Math.min(
       directTokens,
       // The draft before a summary may be as long as the summary.
       2 * ask.maxTokens,
-      lookUp(aside.models, model)?.maxOutput ?? directTokens,
+      lookUp(jobContext.models, model)?.maxOutput ?? directTokens,
       window / 4,
     ),
   )
-  const factor = factorOf(aside.fold.numbers.calibration, wireModelId(model))
+  const factor = factorOf(jobContext.fold.numbers.calibration, wireModelId(model))
   const directive = promptOf(ask)
   const prompt = Math.ceil(factor * estimateText(directive + directSystem))
   // Beside a piece stands what the pieces before it came to, which may be as long as an answer.
@@ -164,12 +164,12 @@ async function pieceOf(
 ): Promise<Tried> {
   let rounds = piece
   for (let retry = 0; ; retry++) {
-    const talk = conversationText(rounds, earlier, retry > 0)
+    const conversation = conversationText(rounds, earlier, retry > 0)
     const spec: ForkSpec = {
       purpose: directPurpose,
       directive,
       maxOutputTokens: out,
-      apart: { system: directSystem, talk, modelId },
+      apart: { system: directSystem, conversation, modelId },
     }
     const tried = await asked(ask, spec, signal)
     if (tried.ok || tried.gap === undefined || retry >= defaults.summary.retries) return tried
@@ -185,14 +185,14 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
   const emit: Emit = (event) => {
     if (event.type === 'answer-end') stop = event.stop
   }
-  const outcome = await ask.aside.fork({ ...spec, maxRounds: 1, emit }, signal)
+  const outcome = await ask.jobContext.fork({ ...spec, maxRounds: 1, emit }, signal)
   if (signal.aborted) return { ok: false, why: 'it was stopped', isAborted: true, isFinal: true }
   // One answer is all that is wanted; a call is refused and not asked about again.
   if (outcome.failure?.code === 'rounds') return refusal('it called a tool instead of writing')
   if (outcome.outcome !== 'done') return failure(outcome)
   const account = accountOf({ ok: true, text: outcome.text, stop, hasCalls: false })
   if (!account.ok) return refusal(account.why)
-  const found = judged(account.account, ask.variant, saidIn([...ask.aside.fold.parts()]))
+  const found = judged(account.account, ask.variant, saidIn([...ask.jobContext.fold.parts()]))
   if (!found.ok) return refusal(found.why)
   const [first, ...others] = found.takenOut
   if (first !== undefined)

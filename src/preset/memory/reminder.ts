@@ -50,7 +50,7 @@ export function reminderSource(options: ReminderOptions): ReminderSource {
       const { text, problems } = await tell(options, moment === 'start' ? null : begunMs)
       return { text, notices: problems }
     },
-    toldIn,
+    filesIn: toldIn,
   }
 }
 

@@ -74,7 +74,7 @@ export function limitBreakpoints(
   let surplus = Math.max(0, total - limits.maxBreakpoints)
   let short = limits.shortBreakpointBefore
   return drafts.map((draft) => {
-    const settle = (block: WireBlock): WireBlock => {
+    const limited = (block: WireBlock): WireBlock => {
       if (block.cache_control === undefined || !hasBreakpoint(block)) return block
       const place = draftPlace(log, block, draft) || messagePath(draft)
       if (surplus > 0) {
@@ -98,16 +98,16 @@ export function limitBreakpoints(
     }
     return withBlocks(
       draft,
-      draft.blocks.map((block) => settle(innerSettled(block, settle, log))),
+      draft.blocks.map((block) => limited(innerLimited(block, limited, log))),
     )
   })
 }
 
 /** Breakpoints inside a result count like any other, and stand before the result's own. */
-function innerSettled(block: WireBlock, settle: (block: WireBlock) => WireBlock, log: RepairLog): WireBlock {
+function innerLimited(block: WireBlock, limited: (block: WireBlock) => WireBlock, log: RepairLog): WireBlock {
   const content = block['content']
   if (block.type !== 'tool_result' || !Array.isArray(content)) return block
-  const next = content.map((inner: unknown) => (isBlock(inner) ? settle(inner) : inner))
+  const next = content.map((inner: unknown) => (isBlock(inner) ? limited(inner) : inner))
   return next.every((inner, index) => inner === content[index])
     ? block
     : changed(log, block, { content: next })

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { scriptedMessage, scriptedModel } from '../../model/scripted.ts'
+import { modelTable } from '../../model/models.ts'
 import { inMemoryStore } from '../../stores/index.ts'
 import { start } from '../../testing/builders.ts'
 import { countingIds, fixedClock } from '../../testing/builders.ts'
@@ -9,9 +10,10 @@ import type { Store } from '../../transcript/store.ts'
 import { Core } from '../core.ts'
 import { createEngine } from '../engine.ts'
 import { ready } from '../options.ts'
-import { fork } from '../fork.ts'
+import { runFork } from '../fork.ts'
 import { main } from '../role.ts'
-import { newState } from '../state.ts'
+import { checkpointFor, resume } from '../opening/resume.ts'
+import { newState, type Latest } from '../state.ts'
 import { lateRows, noteBackground, nothingInBackground, openRows } from './agent-rows.ts'
 import { agentReportText } from './agent-report.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -26,7 +28,7 @@ async function left(store: Store, ...facts: readonly Fact[]): Promise<void> {
   if (!leased.ok) throw new Error('held')
   const options = ready({ store, modelId: 'm', clock: fixedClock(), ids: countingIds() })
   const links = [{ session, from: seq(0), to: seq(Number.MAX_SAFE_INTEGER) }]
-  const parts = { options, session, source: 'main', role: main, fork, lease: leased.lease, links }
+  const parts = { options, session, source: 'main', role: main, fork: runFork, lease: leased.lease, links }
   const core = new Core({ ...parts, state: newState() })
   await core.append([start(session), ...facts])
   await store.release(leased.lease)
@@ -51,6 +53,20 @@ it('[AG17] an agent that ran when the process died is ended at the next opening,
   expect(found.filter((type) => type === 'attachment')).toHaveLength(1)
 })
 
+it('[AG17] the agents of a checkpoint that an earlier version wrote are known', async () => {
+  const store = inMemoryStore()
+  await left(store, begun)
+  const session = sessionId('parent')
+  const found = await resume(store, session, modelTable())
+  const leased = await store.lease(session)
+  if (!found.ok || !leased.ok) throw new Error('not opened')
+  const { background, ...latest } = found.latest
+  const whole = checkpointFor({ ...found, latest: { ...latest, ['beside']: background } as Latest })
+  await store.putCheckpoint(leased.lease, whole)
+  const again = await resume(store, session, modelTable())
+  expect(again).toMatchObject({ ok: true, entriesRead: 0, latest: { background: { agents: [{ child }] } } })
+})
+
 it('[AG16] what is open is never forgotten, however many agents there were', () => {
   const entry = (at: number, fact: Fact) => ({
     v: 1 as const,
@@ -60,27 +76,27 @@ it('[AG16] what is open is never forgotten, however many agents there were', () 
     at,
     fact,
   })
-  let beside = nothingInBackground
+  let rows = nothingInBackground
   let at = 0
   const many = defaults.agents.rememberedAgents * 2
   for (let index = 0; index < many; index++) {
     const name = sessionId(`agent-${index}`)
-    beside = noteBackground(beside, entry(at++, { ...begun, child: name } as Fact))
+    rows = noteBackground(rows, entry(at++, { ...begun, child: name } as Fact))
     if (index === 3) continue
     const outcome = 'done' as const
-    beside = noteBackground(
-      beside,
+    rows = noteBackground(
+      rows,
       entry(at++, { type: 'fork-end', child: name, purpose: 'agent', outcome, text: '' }),
     )
     if (index === 5) continue
-    beside = noteBackground(
-      beside,
+    rows = noteBackground(
+      rows,
       entry(at++, { type: 'attachment', kind: 'agent-result', content: [], id: name }),
     )
   }
-  expect(openRows(beside).map((row) => row.child)).toEqual(['agent-3', 'agent-5'])
-  expect(lateRows(beside).map((row) => row.child)).toEqual(['agent-5'])
-  expect(beside.agents.length).toBeLessThanOrEqual(defaults.agents.rememberedAgents + 2)
+  expect(openRows(rows).map((row) => row.child)).toEqual(['agent-3', 'agent-5'])
+  expect(lateRows(rows).map((row) => row.child)).toEqual(['agent-5'])
+  expect(rows.agents.length).toBeLessThanOrEqual(defaults.agents.rememberedAgents + 2)
 })
 
 it('[AG10] no report closes its own fence', () => {
