@@ -66,8 +66,8 @@ describe.skipIf(files.length === 0)('the corpus (skipped: ../shared/corpus is no
     if (!imported.ok) throw new Error(imported.failure.message)
     const { recording, report } = imported
     expect(report.skipped).toEqual([])
-    const { entries, mended } = toEntries(recording, options())
-    expect(mended).toEqual([])
+    const { entries, repairs } = toEntries(recording, options())
+    expect(repairs).toEqual([])
     expect(grammarProblem(entries)).toBeNull()
     // Where a recording ends inside a call, its closing results follow what was recorded.
     const recorded = wordsOf(recording)

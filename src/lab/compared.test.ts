@@ -13,7 +13,7 @@ function session(name: string, costs: Readonly<Record<string, number>>): Session
   return { name, client: 'x', isHeldOut: false, recorded: null, losses: [], rows, timelines: {} }
 }
 
-it('[LB14] counts sessions that cost no more, those that are dearer, and finds the dearest', () => {
+it('[LB14] counts sessions that cost no more, those that are more expensive, and finds the most expensive', () => {
   const sessions = [
     session('a', { off: 1000, on: 500 }),
     session('b', { off: 1000, on: 1000 }),
@@ -32,8 +32,8 @@ it('[LB14] counts sessions that cost no more, those that are dearer, and finds t
     policy: 'on',
     lifetime: '5m',
     sessions: 4,
-    noDearer: 2,
-    dearer: 1,
+    noMoreExpensive: 2,
+    moreExpensive: 1,
     worst: 1.2,
   })
   expect(short!.sum).toBeCloseTo(0.93, 9)

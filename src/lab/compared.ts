@@ -7,17 +7,17 @@ export interface Compared {
   readonly lifetime: Lifetime
   readonly sessions: number
   /** Sessions that cost no more than under the other policy. */
-  readonly noDearer: number
-  /** Sessions that cost more than `dearerShare` of it. */
-  readonly dearer: number
-  /** The dearest, as a share of what it cost under the other policy. */
+  readonly noMoreExpensive: number
+  /** Sessions that cost more than `moreExpensiveShare` of it. */
+  readonly moreExpensive: number
+  /** The most expensive, as a share of what it cost under the other policy. */
   readonly worst: number
   /** All sessions together, as a share. */
   readonly sum: number
 }
 
-/** Above this a session counts as dearer: the goal that the cheap layers are held to. */
-export const dearerShare = 1.03
+/** Above this a session counts as moreExpensive: the goal that the cheap layers are held to. */
+export const moreExpensiveShare = 1.03
 /** What rounding does not tell apart. */
 const same = 1 + 1e-9
 
@@ -43,8 +43,8 @@ function compared(report: Report, policy: string, other: string, lifetime: Lifet
     policy,
     lifetime,
     sessions: pairs.length,
-    noDearer: ratios.filter((ratio) => ratio <= same).length,
-    dearer: ratios.filter((ratio) => ratio > dearerShare).length,
+    noMoreExpensive: ratios.filter((ratio) => ratio <= same).length,
+    moreExpensive: ratios.filter((ratio) => ratio > moreExpensiveShare).length,
     worst: Math.max(0, ...ratios),
     sum: total(({ mine }) => mine) / total(({ theirs }) => theirs),
   }
@@ -55,16 +55,16 @@ export function comparedText(rows: readonly Compared[], other: string): string {
     'policy',
     'lifetime',
     'in sum',
-    'no dearer',
-    `dearer by over ${percent(dearerShare - 1)}`,
-    'dearest',
+    'no more expensive',
+    `more expensive by over ${percent(moreExpensiveShare - 1)}`,
+    'most expensive',
   ]
   const lines = rows.map((row) => [
     row.policy,
     row.lifetime,
     row.sum.toFixed(3),
-    `${row.noDearer} of ${row.sessions}`,
-    String(row.dearer),
+    `${row.noMoreExpensive} of ${row.sessions}`,
+    String(row.moreExpensive),
     row.worst.toFixed(3),
   ])
   return `\nsession by session, as a share of what it costs under ${other}\n${aligned([head, ...lines])}`

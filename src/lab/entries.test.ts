@@ -83,7 +83,7 @@ describe('toEntries', () => {
   })
 
   it('[I8] ends a turn before the next real input, not before what a client injected', () => {
-    const { entries, mended } = toEntries(
+    const { entries, repairs } = toEntries(
       recordingOf([
         turn('user', text('note', 'client_note'), text('go')),
         turn('assistant', call('a')),
@@ -114,7 +114,7 @@ describe('toEntries', () => {
       'assistant-message',
       'turn-end',
     ])
-    expect(mended).toEqual([])
+    expect(repairs).toEqual([])
   })
 
   it('[I8] leaves the summaries of a client out unless they are asked for', () => {
@@ -130,8 +130,8 @@ describe('toEntries', () => {
     )
   })
 
-  it('[I9] says what it mended: results nobody asked for, calls without a result, ids used twice', () => {
-    const { entries, mended } = toEntries(
+  it('[I9] says what it repairs: results nobody asked for, calls without a result, ids used twice', () => {
+    const { entries, repairs } = toEntries(
       recordingOf([
         turn('user', result('x'), text('go')),
         turn('assistant', call('a'), call('a')),
@@ -140,7 +140,7 @@ describe('toEntries', () => {
       options(),
     )
     expect(factsOf(entries)).toContain('attachment')
-    expect(mended.join('\n')).toMatch(/no open call x[^]*used twice[^]*while calls are open/)
+    expect(repairs.join('\n')).toMatch(/no open call x[^]*used twice[^]*while calls are open/)
   })
 
   it('[I9] replaces an output count that was taken too early by an estimate, and keeps a final one', () => {

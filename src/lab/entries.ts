@@ -20,8 +20,8 @@ export interface EntryOptions {
 
 export interface Entries {
   readonly entries: readonly Entry[]
-  /** What had to be mended so that the grammar holds. */
-  readonly mended: readonly string[]
+  /** What had to be repaired so that the grammar holds. */
+  readonly repairs: readonly string[]
 }
 
 export function toEntries(recording: Recording, options: EntryOptions): Entries {
@@ -42,13 +42,13 @@ export function toEntries(recording: Recording, options: EntryOptions): Entries 
     else writer.write(assistantFact(recording, turn, index))
   })
   writer.close('the recording ends here')
-  return { entries: writer.entries, mended: writer.mended }
+  return { entries: writer.entries, repairs: writer.repairs }
 }
 
-/** Appends facts to a transcript in memory; what the grammar refuses is closed or mended first. */
+/** Appends facts to a transcript in memory; what the grammar refuses is closed or repaired first. */
 class Writer {
   readonly entries: Entry[] = []
-  readonly mended: string[] = []
+  readonly repairs: string[] = []
   at: number | null = null
   private tail: Tail = emptyTail()
   private readonly options: EntryOptions
@@ -61,13 +61,13 @@ class Writer {
     const problem = refusal(this.tail, fact)
     if (problem === null) return this.append(fact)
     if (problem.code === 'calls-open') {
-      this.mended.push(`at ${this.tail.next}: ${problem.message}`)
+      this.repairs.push(`at ${this.tail.next}: ${problem.message}`)
       for (const missing of closing(this.tail, 'it was not recorded'))
         if (missing.type === 'tool-result') this.append(missing)
       return this.write(fact)
     }
     if (fact.type === 'tool-result') {
-      this.mended.push(`at ${this.tail.next}: ${problem.message}; kept as an attachment`)
+      this.repairs.push(`at ${this.tail.next}: ${problem.message}; kept as an attachment`)
       return this.append({
         type: 'attachment',
         kind: 'orphan-result',
@@ -76,10 +76,10 @@ class Writer {
       })
     }
     if (fact.type === 'assistant-message' && problem.code === 'call-duplicate') {
-      this.mended.push(`at ${this.tail.next}: ${problem.message}; the later call is renamed`)
+      this.repairs.push(`at ${this.tail.next}: ${problem.message}; the later call is renamed`)
       return this.write({ ...fact, content: withOwnIds(fact.content) })
     }
-    this.mended.push(`at ${this.tail.next}: left out, ${problem.message}`)
+    this.repairs.push(`at ${this.tail.next}: left out, ${problem.message}`)
   }
 
   endTurn(): void {

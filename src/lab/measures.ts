@@ -23,10 +23,10 @@ export interface Figures {
   /** Calls that a model would have made to write summaries: what it reads from the cache, and what it puts out. */
   readonly summaryInput: number
   readonly summaryOutput: number
-  /** Requests beside the talk that were really composed and charged: how many, their input in equivalents, and their output. */
-  readonly besideRequests: number
-  readonly besideInput: number
-  readonly besideOutput: number
+  /** Requests in the background that were really composed and charged: how many, their input in equivalents, and their output. */
+  readonly backgroundRequests: number
+  readonly backgroundInput: number
+  readonly backgroundOutput: number
   /** Of input and summaries; the answers themselves are the same under every policy. Null where no price is known. */
   readonly dollars: number | null
   readonly largest: number
@@ -54,9 +54,9 @@ export const noFigures: Figures = {
   written1h: 0,
   summaryInput: 0,
   summaryOutput: 0,
-  besideRequests: 0,
-  besideInput: 0,
-  besideOutput: 0,
+  backgroundRequests: 0,
+  backgroundInput: 0,
+  backgroundOutput: 0,
   dollars: 0,
   largest: 0,
   atoms: 0,
@@ -107,8 +107,8 @@ export function sharesOf(figures: Figures): Shares {
       (figures.read + figures.summaryInput) * equivalents.read +
       figures.written5m * equivalents.write5m +
       figures.written1h * equivalents.write1h +
-      figures.besideInput +
-      (figures.summaryOutput + figures.besideOutput) * equivalents.output,
+      figures.backgroundInput +
+      (figures.summaryOutput + figures.backgroundOutput) * equivalents.output,
     hitRate: of(figures.read, context),
     carried: of(context, figures.requests),
     retention: of(figures.remembered, figures.atoms),
@@ -178,14 +178,14 @@ export class Meter {
   }
 
   /** A fork or a direct call; what each lifetime was charged for its input. */
-  beside(charged: readonly CacheUsage[], output: number): void {
+  background(charged: readonly CacheUsage[], output: number): void {
     const before = this.#seen
     this.#seen = {
       ...before,
-      besideRequests: before.besideRequests + 1,
-      besideOutput: before.besideOutput + output,
+      backgroundRequests: before.backgroundRequests + 1,
+      backgroundOutput: before.backgroundOutput + output,
     }
-    for (const [index, ledger] of this.#ledgers.entries()) ledger.beside(charged[index]!, output)
+    for (const [index, ledger] of this.#ledgers.entries()) ledger.background(charged[index]!, output)
   }
 
   breakOff(): void {

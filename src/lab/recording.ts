@@ -51,7 +51,7 @@ export interface Skipped {
   readonly why: string
 }
 
-/** What an importer met on its way. Everything that could be parsed is kept; this says what could not, and what was mended. */
+/** What an importer met on its way. Everything that could be parsed is kept; this says what could not, and what was repaired. */
 export interface ImportReport {
   readonly format: string
   readonly lines: number

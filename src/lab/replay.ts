@@ -107,18 +107,18 @@ async function walk(
   options: ReplayOptions,
   lifetimes: readonly Lifetime[],
 ): Promise<readonly Walked[]> {
-  const scene = await open(script, needs, options, lifetimes)
-  const { session, meter, problems } = scene
+  const run = await open(script, needs, options, lifetimes)
+  const { session, meter, problems } = run
   const said: string[] = []
   try {
     for (const [index, step] of script.steps.entries()) {
       said.push(...step.typed)
-      await comeIn(scene, step)
+      await comeIn(run, step)
       const body = await session.requestBody()
       const isLast = index === script.steps.length - 1
-      await answer(scene, step, index, charge(scene, body, { step, index, said, isLast }))
-      await scene.writer?.idle()
-      scene.files.calls(step)
+      await answer(run, step, index, charge(run, body, { step, index, said, isLast }))
+      await run.writer?.idle()
+      run.files.calls(step)
     }
   } catch (error) {
     // What the engine refuses ends this replay; anything else is a fault of ours.
@@ -128,12 +128,12 @@ async function walk(
   }
   await session.close()
   const { name, client } = script
-  const edits = Object.fromEntries(scene.edits)
-  const timeline = scene.timeline === null ? {} : { timeline: scene.timeline.moments }
+  const edits = Object.fromEntries(run.edits)
+  const timeline = run.timeline === null ? {} : { timeline: run.timeline.moments }
   return meter.figures().map((figures) => ({ name, client, figures, edits, problems, ...timeline }))
 }
 
-interface Scene {
+interface Run {
   readonly options: ReplayOptions
   readonly session: Session
   readonly clock: { at: number } & Clock
@@ -159,7 +159,7 @@ async function open(
   needs: Needs,
   options: ReplayOptions,
   lifetimes: readonly Lifetime[],
-): Promise<Scene> {
+): Promise<Run> {
   const { policy } = options
   const model = modelFor(options)
   const counter = withReasoning(createCounter())
@@ -172,7 +172,7 @@ async function open(
     (name) => tools.find((tool) => tool.spec.name === name)?.policy,
     ({ viewTokens, textTokens }) => charges && meter.summary(viewTokens, textTokens),
   )
-  const scene: Omit<Scene, 'session'> & { writer: Writer | null } = {
+  const run: Omit<Run, 'session'> & { writer: Writer | null } = {
     options,
     clock,
     blocks: new WireBlocks(),
@@ -189,7 +189,7 @@ async function open(
     isSummary: false,
     lastAt: null,
   }
-  if (isWritten(policy)) scene.writer = writerFor(scene)
+  if (isWritten(policy)) run.writer = writerFor(run)
   const engine = createEngine({
     store: inMemoryStore({ clock }),
     modelId: options.model,
@@ -202,15 +202,15 @@ async function open(
     thrift: policy.standard?.thrift,
     pressureClearing: policy.standard?.pressureClearing,
     window: policy.ignoresWindow ? unlimited : options.window,
-    restoration: restorationOf(policy, scene.files),
-    listen: (event) => note(scene, event),
-    ...writingOf(scene.writer, policy.standard?.text),
+    restoration: restorationOf(policy, run.files),
+    listen: (event) => note(run, event),
+    ...writingOf(run.writer, policy.standard?.text),
     ...(script.reminder === null ? {} : { reminder: script.reminder }),
   })
-  return Object.assign(scene, { session: await engine.open() })
+  return Object.assign(run, { session: await engine.open() })
 }
 
-function writerFor({ blocks, ledgers, clock, counter, model, meter }: Omit<Scene, 'session'>): Writer {
+function writerFor({ blocks, ledgers, clock, counter, model, meter }: Omit<Run, 'session'>): Writer {
   return new Writer({
     read: (body) => blocks.show(body).request,
     charge: (request, answer) => {
@@ -218,7 +218,7 @@ function writerFor({ blocks, ledgers, clock, counter, model, meter }: Omit<Scene
       const charged = ledgers.map(({ lifetime, cache }) =>
         cache.account(relabelled(request, lifetime), clock.at, clock.at),
       )
-      meter.beside(charged, output)
+      meter.background(charged, output)
       return { ...charged[0]!, output_tokens: output }
     },
   })
@@ -232,7 +232,7 @@ function restorationOf({ standard }: Policy, source: RecordedFiles): Restoration
 
 const unlimited = Number.MAX_SAFE_INTEGER
 
-async function comeIn({ session, clock, files }: Scene, step: Step): Promise<void> {
+async function comeIn({ session, clock, files }: Run, step: Step): Promise<void> {
   clock.at = Math.max(clock.at, step.at)
   files.results(step)
   for (const { id, content, isError } of step.results) await session.result(id, { content, isError })
@@ -247,11 +247,11 @@ interface Asked {
 }
 
 /** Accounts and measures one request; gives back what the engine's own lifetime was charged. */
-function charge(scene: Scene, body: string, { step, index, said, isLast }: Asked): CacheUsage {
-  const { clock, options, problems, lastAt } = scene
-  const { request, blocks } = scene.blocks.show(body)
+function charge(run: Run, body: string, { step, index, said, isLast }: Asked): CacheUsage {
+  const { clock, options, problems, lastAt } = run
+  const { request, blocks } = run.blocks.show(body)
   options.watch?.(request)
-  const charges = scene.ledgers.map(({ lifetime, cache }) => ({
+  const charges = run.ledgers.map(({ lifetime, cache }) => ({
     usage: cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
     isCold: lastAt !== null && clock.at - lastAt >= defaults.request.cacheLifetimeMs[lifetime],
   }))
@@ -259,21 +259,21 @@ function charge(scene: Scene, body: string, { step, index, said, isLast }: Asked
   const tokens = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
   const isTooLong = !options.policy.ignoresWindow && tokens > options.window
   if (isTooLong) problems.push(`request ${index}: ${tokens} tokens do not fit ${options.window}`)
-  const isChecked = isLast || isTooLong || scene.freed > 0 || index % defaults.lab.checkEvery === 0
+  const isChecked = isLast || isTooLong || run.freed > 0 || index % defaults.lab.checkEvery === 0
   const error = isChecked ? checkRequest(request) : null
   if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
   const isRejected = isChecked ? error !== null || isTooLong : null
-  const { freed, isSummary } = scene
-  scene.timeline?.request(scene.session.view(), clock.at, usage, charges[0]!.isCold)
-  scene.meter.request({ step: index, blocks, isRejected, said, freed, isSummary, charges })
-  scene.freed = 0
-  scene.isSummary = false
-  scene.lastAt = clock.at
+  const { freed, isSummary } = run
+  run.timeline?.request(run.session.view(), clock.at, usage, charges[0]!.isCold)
+  run.meter.request({ step: index, blocks, isRejected, said, freed, isSummary, charges })
+  run.freed = 0
+  run.isSummary = false
+  run.lastAt = clock.at
   return usage
 }
 
-async function answer(scene: Scene, step: Step, index: number, usage: CacheUsage): Promise<void> {
-  const { session, clock, counter, model, options } = scene
+async function answer(run: Run, step: Step, index: number, usage: CacheUsage): Promise<void> {
+  const { session, clock, counter, model, options } = run
   const { at, content, outputTokens } = step.answer
   const output =
     outputTokens ?? content.reduce((sum, block) => sum + counter.block({ ...block } as WireBlock, model), 0)
@@ -297,16 +297,16 @@ const clearing: ReadonlySet<string> = new Set([
   'tool-result-budget',
 ])
 
-function note(scene: Omit<Scene, 'session'>, event: LiveEvent): void {
+function note(run: Omit<Run, 'session'>, event: LiveEvent): void {
   if (event.type !== 'view-edit' && event.type !== 'compaction') return
   const layer = event.type === 'compaction' ? autocompactName : event.layer
-  scene.edits.set(layer, (scene.edits.get(layer) ?? 0) + 1)
+  run.edits.set(layer, (run.edits.get(layer) ?? 0) + 1)
   const freed = event.type === 'compaction' ? event.tokensBefore - event.tokensAfter : event.tokensFreed
-  scene.freed += freed
+  run.freed += freed
   const why =
     event.type === 'compaction' ? `${event.tokensBefore} tokens became ${event.tokensAfter}` : event.why
-  scene.timeline?.change({ layer, why, freed })
-  if (!clearing.has(layer)) scene.isSummary = true
+  run.timeline?.change({ layer, why, freed })
+  if (!clearing.has(layer)) run.isSummary = true
 }
 
 function clockAt(start: number): { at: number } & Clock {

@@ -1,7 +1,7 @@
-// The prompt cache, as its vectors in the tests state it: writes only at marks, reads by walking back at most twenty positions from each
-// mark, lifetimes from the start of a request, entries visible once the writing response has begun. Open choices made
+// The prompt cache, as its vectors in the tests state it: writes only at breakpoints, reads by walking back at most twenty positions from each
+// breakpoint, lifetimes from the start of a request, entries visible once the writing response has begun. Open choices made
 // here: lookback crosses the borders between tools, system and messages; any member of a run matches; a hit refreshes
-// only the entry it hit; a mark before the hit writes nothing; an entry written after cache edits serves only requests
+// only the entry it hit; a breakpoint before the hit writes nothing; an entry written after cache edits serves only requests
 // that carry the same deletions or more, because deleted content cannot come back.
 import type { WireRequest, WireUsage } from '../model/wire.ts'
 import { readPrompt } from './cache/prompt.ts'
@@ -68,14 +68,14 @@ export function createCache(options: CacheOptions = {}): PromptCache {
   const sweep = createSweep(entries)
   const open = (request: WireRequest, model: SimulatedModel, startedAt: number): Reading => {
     const prompt = readPrompt(request, model, reading)
-    const marked = prompt.positions.filter(
-      (each) => each.mark !== null && each.endTokens >= model.minCacheable,
+    const breakpoints = prompt.positions.filter(
+      (each) => each.breakpoint !== null && each.endTokens >= model.minCacheable,
     )
-    const hit = findHit(prompt.positions, marked, entries, startedAt)
+    const hit = findHit(prompt.positions, breakpoints, entries, startedAt)
     const entry = hit === null ? undefined : entries.get(hit.hash)
     if (entry !== undefined) entry.expiresAt = startedAt + entry.lifetimeMs
     const readTokens = hit?.endTokens ?? 0
-    const written = marked.filter((each) => each.endTokens > readTokens)
+    const written = breakpoints.filter((each) => each.endTokens > readTokens)
     return {
       prompt,
       hit,
@@ -103,14 +103,14 @@ export function createCache(options: CacheOptions = {}): PromptCache {
 
 function findHit(
   positions: readonly Position[],
-  marked: readonly Position[],
+  breakpoints: readonly Position[],
   entries: ReadonlyMap<string, Entry>,
   now: number,
 ): Position | null {
-  for (const mark of marked.toReversed()) {
-    for (let index = positions.lastIndexOf(mark); index >= 0; index -= 1) {
+  for (const breakpoint of breakpoints.toReversed()) {
+    for (let index = positions.lastIndexOf(breakpoint); index >= 0; index -= 1) {
       const position = positions[index]
-      if (position === undefined || mark.run - position.run >= LOOKBACK_POSITIONS) break
+      if (position === undefined || breakpoint.run - position.run >= LOOKBACK_POSITIONS) break
       const entry = entries.get(position.hash)
       if (entry !== undefined && isReadable(entry, position, now)) return position
     }
@@ -126,10 +126,10 @@ function isReadable(entry: Entry, position: Position, now: number): boolean {
   )
 }
 
-/** Up to the hit is read, up to the last long mark is written for an hour, up to the last mark for less. */
+/** Up to the hit is read, up to the last long breakpoint is written for an hour, up to the last breakpoint for less. */
 function usageOf(prompt: Prompt, readTokens: number, written: readonly Position[]): CacheUsage {
   const end = written.at(-1)?.endTokens ?? readTokens
-  const longEnd = written.findLast((each) => each.mark === '1h')?.endTokens ?? readTokens
+  const longEnd = written.findLast((each) => each.breakpoint === '1h')?.endTokens ?? readTokens
   return {
     input_tokens: prompt.totalTokens - end,
     cache_creation_input_tokens: end - readTokens,
@@ -149,7 +149,7 @@ function write(
   startedAt: number,
   firstByteAt: number,
 ): void {
-  const lifetimeMs = LIFETIME_MS[position.mark ?? '5m']
+  const lifetimeMs = LIFETIME_MS[position.breakpoint ?? '5m']
   const other = entries.get(position.hash)
   const parallel =
     other !== undefined && other.expiresAt > startedAt && other.deleted.join() === position.deleted.join()

@@ -1,4 +1,4 @@
-// One short name for the content of a block. Marks and references are left out, so moving them changes nothing; so are
+// One short name for the content of a block. Breakpoints and references are left out, so moving them changes nothing; so are
 // fields a response carries and a client may drop. The order of keys counts inside `input` and nowhere else.
 // Digests are kept per object: a caller that hands in the same block again pays nothing.
 import { hash } from 'node:crypto'

@@ -37,7 +37,7 @@ export interface LoggedPrompt {
   readonly totalTokens: number
   readonly deletedTokens: number
   readonly positions: number
-  readonly marks: readonly {
+  readonly breakpoints: readonly {
     readonly level: Level
     readonly endTokens: number
     readonly lifetime: '5m' | '1h'
@@ -94,8 +94,8 @@ export function loggedPrompt({ prompt, hit }: Reading): LoggedPrompt {
     totalTokens: prompt.totalTokens,
     deletedTokens: prompt.deletedTokens,
     positions: prompt.positions.length,
-    marks: prompt.positions.flatMap(({ level, endTokens, mark }) =>
-      mark === null ? [] : [{ level, endTokens, lifetime: mark }],
+    breakpoints: prompt.positions.flatMap(({ level, endTokens, breakpoint }) =>
+      breakpoint === null ? [] : [{ level, endTokens, lifetime: breakpoint }],
     ),
     hit: hit === null ? null : { level: hit.level, endTokens: hit.endTokens, hash: hit.hash },
   }

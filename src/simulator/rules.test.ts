@@ -191,7 +191,7 @@ const parameters: readonly Case[] = [
 const turnOf = (first: unknown) => [user(text('hi')), assistant(first, call('t1')), user(result('t1'))]
 const thought = { type: 'thinking', thinking: 'hm', signature: 's' }
 const budget = { ...old, max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 2000 } }
-const marks: readonly Case[] = [
+const breakpoints: readonly Case[] = [
   {
     rule: 'V13',
     says: 'a tool loop begins with thinking where it is on',
@@ -201,7 +201,7 @@ const marks: readonly Case[] = [
   },
   {
     rule: 'V23',
-    says: 'there are at most four marks, nested ones included',
+    says: 'there are at most four breakpoints, nested ones included',
     bad: body(
       [
         ...pair.slice(0, 2),
@@ -291,7 +291,7 @@ const marks: readonly Case[] = [
 ]
 
 describe('wire rules', () => {
-  for (const each of [...parameters, ...marks]) {
+  for (const each of [...parameters, ...breakpoints]) {
     it(`[${each.rule}] ${each.says}`, () => {
       expect(checkRequest(each.bad, each.options)?.error).toEqual({
         type: 'invalid_request_error',

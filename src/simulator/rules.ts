@@ -1,11 +1,11 @@
 // The wire rules (docs/wire-rules.md) as one pure function. One error per request, the first in this order: shape (known fields,
-// then unknown keys), model, parameters, cache marks, messages, images, reasoning. The real order is not documented.
+// then unknown keys), model, parameters, cache breakpoints, messages, images, reasoning. The real order is not documented.
 import type { WireError, WireRequest } from '../model/wire.ts'
 import { createDigests } from './digest.ts'
 import type { Digests } from './digest.ts'
 import { findModel, simulatedModels } from './models.ts'
 import type { SimulatedModel } from './models.ts'
-import { checkCacheMarks } from './rules/cache-marks.ts'
+import { checkCacheBreakpoints } from './rules/cache-breakpoints.ts'
 import { checkConversation } from './rules/conversation.ts'
 import { checkImages } from './rules/media.ts'
 import { checkParameters } from './rules/parameters.ts'
@@ -55,7 +55,7 @@ export function judgeRequest(body: unknown, options: RuleOptions = {}): Judgemen
   if (model === null) return { ok: false, error: problem('not_found_error', `model: ${request.model}`) }
   const error =
     checkParameters(request, model) ??
-    checkCacheMarks(request) ??
+    checkCacheBreakpoints(request) ??
     checkConversation(request, model, version) ??
     checkImages(request, model) ??
     checkTurnStart(request)

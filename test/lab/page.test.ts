@@ -96,7 +96,7 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
   it('[LB7] answers to pointing, clicking and choosing', async () => {
     const { page, said } = await opened()
     await page.locator('#picture circle[data-policy=pi]').hover()
-    expect(await page.locator('#told').textContent()).toContain('pi: ')
+    expect(await page.locator('#pointed').textContent()).toContain('pi: ')
     await page.locator('#all tr[data-policy=standard]').click()
     expect(await page.locator('#picture circle.chosen').getAttribute('data-policy')).toBe('standard')
     await page.locator('#glass').scrollIntoViewIfNeeded()

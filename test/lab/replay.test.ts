@@ -137,32 +137,49 @@ describe('replay', () => {
   it('[J20] charges forks that write a summary or notes for what they read, send and put out', async () => {
     const made = longWork(30, 60)
     const free = await play(made, named('standard'), 40_000)
-    expect(free.figures['5m']).toMatchObject({ besideRequests: 0, besideInput: 0, besideOutput: 0 })
+    expect(free.figures['5m']).toMatchObject({
+      backgroundRequests: 0,
+      backgroundInput: 0,
+      backgroundOutput: 0,
+    })
     for (const name of ['standard-model', 'standard-notes']) {
       const paid = await play(made, named(name), 40_000)
       expect(await play(made, named(name), 40_000)).toEqual(paid)
       expect(paid.problems).toEqual([])
-      const { besideRequests, besideInput, besideOutput, largest, ...talk } = paid.figures['5m']
+      const { backgroundRequests, backgroundInput, backgroundOutput, largest, ...conversation } =
+        paid.figures['5m']
       expect(paid.edits['autocompact'], name).toBeGreaterThan(0)
-      expect(besideOutput, name).toBeGreaterThan(100)
+      expect(backgroundOutput, name).toBeGreaterThan(100)
       // The cache is warm throughout, so most of each is read at a tenth; something is new in each.
-      expect(besideInput, name).toBeGreaterThan(0)
-      expect(besideInput, name).toBeLessThan(0.3 * besideRequests * largest)
-      const without = { ...talk, largest, besideRequests: 0, besideInput: 0, besideOutput: 0 }
+      expect(backgroundInput, name).toBeGreaterThan(0)
+      expect(backgroundInput, name).toBeLessThan(0.3 * backgroundRequests * largest)
+      const without = {
+        ...conversation,
+        largest,
+        backgroundRequests: 0,
+        backgroundInput: 0,
+        backgroundOutput: 0,
+      }
       const { equivalents } = sharesOf(paid.figures['5m'])
-      expect(equivalents - sharesOf(without).equivalents).toBeCloseTo(besideInput + 5 * besideOutput, 3)
+      expect(equivalents - sharesOf(without).equivalents).toBeCloseTo(
+        backgroundInput + 5 * backgroundOutput,
+        3,
+      )
     }
   })
 
-  it('[J20] leaves the talk as it is where no text is needed, but for the price of notes', async () => {
+  it('[J20] leaves the conversation as it is where no text is needed, but for the price of notes', async () => {
     const made = longWork(20, 60)
-    const { besideRequests, besideInput, besideOutput, dollars, ...talk } = (
+    const { backgroundRequests, backgroundInput, backgroundOutput, dollars, ...conversation } = (
       await play(made, named('standard-notes'))
     ).figures['1h']
     const plain = (await play(made, named('standard'))).figures['1h']
-    expect(plain).toMatchObject(talk)
-    expect(besideRequests).toBeGreaterThanOrEqual(2)
-    expect(dollars).toBeCloseTo(plain.dollars! + (2 * (besideInput + 5 * besideOutput)) / 1_000_000, 6)
+    expect(plain).toMatchObject(conversation)
+    expect(backgroundRequests).toBeGreaterThanOrEqual(2)
+    expect(dollars).toBeCloseTo(
+      plain.dollars! + (2 * (backgroundInput + 5 * backgroundOutput)) / 1_000_000,
+      6,
+    )
     expect((await play(made, named('standard-model'))).figures['1h']).toEqual(plain)
   })
 

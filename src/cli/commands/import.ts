@@ -25,7 +25,7 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
   const read = await importFile(path)
   if (!read.ok) return complain(io, refuse(exits.usage, read.failure.message))
   const { recording, report } = read
-  const { entries, mended } = toEntries(
+  const { entries, repairs } = toEntries(
     { ...recording, system: null },
     { ids: systemIds(systemClock), clock: systemClock },
   )
@@ -45,13 +45,13 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
     const left = report.skipped.length
     if (flags.json === true)
       io.out(
-        `${safeJson({ session: session.id, from: recording.client, turns: recording.turns.length, tokens, skipped: left, mended }, 2)}\n`,
+        `${safeJson({ session: session.id, from: recording.client, turns: recording.turns.length, tokens, skipped: left, repairs }, 2)}\n`,
       )
     else
       io.out(
         `${recording.turns.length} turns of ${safeLine(recording.client)} are session ${session.id} now, about ${tokens} tokens.\n` +
           (left === 0 ? '' : `${left} lines could not be understood and were left out.\n`) +
-          (mended.length === 0 ? '' : `${mended.length} places were mended so that they can be sent.\n`) +
+          (repairs.length === 0 ? '' : `${repairs.length} places were repaired so that they can be sent.\n`) +
           `pal --resume ${session.id} goes on with it\n`,
       )
     return exits.done

@@ -1,4 +1,4 @@
-// Which records of a file with parent links belong to the talk that the last record stands in, when links may be
+// Which records of a file with parent links belong to the conversation that the last record stands in, when links may be
 // broken. A parent that is nowhere in the file, or in a side chain, begins an island: it is joined to what stands
 // before it in the file. Order is always file order, because times of late writers lie.
 
@@ -8,11 +8,11 @@ export interface Link {
   /** Another record of the same response or batch: standing beside it under one parent is no branch. */
   readonly group: string
   /** Bookkeeping is walked through and never kept as a branch of its own. */
-  readonly isTalk: boolean
+  readonly isConversation: boolean
 }
 
 export interface Chain {
-  /** Indices of the links on the line to the last talk record, both ends included. */
+  /** Indices of the links on the line to the last conversation record, both ends included. */
   readonly line: ReadonlySet<number>
   readonly islandsJoined: number
   readonly branches: number
@@ -23,7 +23,7 @@ export function chainOf(links: readonly Link[]): Chain {
   const parents = links.map((link, index) => parentOf(link, index, indexOf))
   return {
     line: lineTo(
-      links.findLastIndex((link) => link.isTalk),
+      links.findLastIndex((link) => link.isConversation),
       parents,
     ),
     islandsJoined: parents.filter(({ isIsland }) => isIsland).length,
@@ -56,16 +56,20 @@ function lineTo(last: number, parents: readonly Parent[]): ReadonlySet<number> {
 }
 
 function branchesOf(links: readonly Link[], parents: readonly Parent[]): number {
-  // Bookkeeping between two talk records is passed over; a parent stands before its child, so one pass is enough.
-  const talkParents: (number | null)[] = []
+  // Bookkeeping between two conversation records is passed over; a parent stands before its child, so one pass is enough.
+  const conversationParents: (number | null)[] = []
   const childGroups = new Map<number, Set<string>>()
   links.forEach((link, index) => {
     const parent = parents[index]?.index ?? null
-    const talk =
-      parent === null ? null : links[parent]?.isTalk === true ? parent : (talkParents[parent] ?? null)
-    talkParents.push(talk)
-    if (!link.isTalk || talk === null || link.group === links[talk]?.group) return
-    childGroups.set(talk, (childGroups.get(talk) ?? new Set()).add(link.group))
+    const conversation =
+      parent === null
+        ? null
+        : links[parent]?.isConversation === true
+          ? parent
+          : (conversationParents[parent] ?? null)
+    conversationParents.push(conversation)
+    if (!link.isConversation || conversation === null || link.group === links[conversation]?.group) return
+    childGroups.set(conversation, (childGroups.get(conversation) ?? new Set()).add(link.group))
   })
   let branches = 0
   for (const groups of childGroups.values()) branches += groups.size - 1

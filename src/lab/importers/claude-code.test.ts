@@ -133,7 +133,7 @@ describe('Claude Code sessions', () => {
     }
   })
 
-  it('[I2] keeps the talk before a message that was sent again under a side chain', () => {
+  it('[I2] keeps the conversation before a message that was sent again under a side chain', () => {
     const lines = [
       user('u1', null, 'first'),
       answer('a1', 'u1', 'm1', 'one'),

@@ -1,6 +1,6 @@
 // Session files of Claude Code. They are internal to that program, so they are read leniently: lines of one response
 // are merged, side chains and bookkeeping left out, and nothing that was said is dropped because a link is broken.
-// Where the talk went on in more than one way everything is kept in file order, unless only the newest way is wanted.
+// Where the conversation went on in more than one way everything is kept in file order, unless only the newest way is wanted.
 import { estimateBlocks } from '../../projection/tokens.ts'
 import {
   contextOf,
@@ -37,12 +37,12 @@ const bookkeeping = new Set([
   'bridge-session',
   'bridge_status',
 ])
-const talk = new Set(['user', 'assistant', 'attachment'])
+const conversation = new Set(['user', 'assistant', 'attachment'])
 
 export const isClaudeCodeLine = (value: Fields): boolean => {
   const type = stringOrNull(value['type']) ?? ''
   return (
-    (talk.has(type) && 'parentUuid' in value) ||
+    (conversation.has(type) && 'parentUuid' in value) ||
     (bookkeeping.has(type) && ('sessionId' in value || 'leafUuid' in value))
   )
 }
@@ -56,7 +56,7 @@ export function importClaudeCode(name: string, lines: Lines, options: BranchOpti
   for (const record of lines.records) {
     const type = stringOrNull(record.value['type'])
     const id = stringOrNull(record.value['uuid'])
-    if (type === null || !(talk.has(type) || bookkeeping.has(type))) {
+    if (type === null || !(conversation.has(type) || bookkeeping.has(type))) {
       skipped.push({ line: record.line, why: `unknown type ${JSON.stringify(type)}` })
     } else if (id !== null && seen.has(id)) {
       skipped.push({ line: record.line, why: `a copy of ${id}` })
@@ -67,11 +67,11 @@ export function importClaudeCode(name: string, lines: Lines, options: BranchOpti
       main.push(record)
     }
   }
-  if (sideLines > 0) notes.push(`${sideLines} lines of sub-agents are not part of the talk`)
+  if (sideLines > 0) notes.push(`${sideLines} lines of sub-agents are not part of the conversation`)
   const linked = main.filter(({ value }) => stringOrNull(value['uuid']) !== null)
   const chain = chainOf(linked.map(linkOf))
   const kept = options.branches === 'newest' ? newest(linked, chain.line) : linked
-  const turns = turnsOf(kept.filter(({ value }) => talk.has(stringOrNull(value['type']) ?? '')))
+  const turns = turnsOf(kept.filter(({ value }) => conversation.has(stringOrNull(value['type']) ?? '')))
   if (turns.length === 0) {
     return {
       ok: false,
@@ -96,9 +96,9 @@ function linkOf({ value }: JsonLine): Link {
   const id = stringOrNull(value['uuid']) ?? ''
   const answered = listOf(message['content']).some((block) => fieldsOf(block)['type'] === 'tool_result')
   const group = answered ? 'results' : (stringOrNull(message['id']) ?? id)
-  // A boundary begins a new root; the talk before it goes on through the logical parent.
+  // A boundary begins a new root; the conversation before it goes on through the logical parent.
   const parent = stringOrNull(value['parentUuid']) ?? stringOrNull(value['logicalParentUuid'])
-  return { id, parent, group, isTalk: value['type'] === 'user' || value['type'] === 'assistant' }
+  return { id, parent, group, isConversation: value['type'] === 'user' || value['type'] === 'assistant' }
 }
 
 // The line to the newest message, with the other lines of its responses and the results of its calls.

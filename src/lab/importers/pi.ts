@@ -1,4 +1,4 @@
-// Session files of pi. Version 1 is a list; from version 2 on entries have parents, and the talk is the line that ends
+// Session files of pi. Version 1 is a list; from version 2 on entries have parents, and the conversation is the line that ends
 // in the last message.
 import type { AssistantBlock } from '../../transcript/content.ts'
 import { contextOf, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
@@ -102,7 +102,7 @@ const linkOf = ({ value }: JsonLine, index: number) => {
     id,
     parent: stringOrNull(value['parentId']),
     group: id,
-    isTalk: spoken.has(stringOrNull(value['type']) ?? ''),
+    isConversation: spoken.has(stringOrNull(value['type']) ?? ''),
   }
 }
 

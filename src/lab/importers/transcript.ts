@@ -1,5 +1,5 @@
 // Our own transcripts, read back as recordings, so that a session of ours is replayed like any other. What was taken
-// back by a rewind is not part of the talk; edits are decisions of a policy and not part of what happened.
+// back by a rewind is not part of the conversation; edits are decisions of a policy and not part of what happened.
 import { decode } from '../../transcript/codec.ts'
 import { isKnown, type Entry, type FactOf } from '../../transcript/fact.ts'
 import { contextOf, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'

@@ -54,6 +54,6 @@ export function contentWords(line: string): ReadonlySet<string> {
   return words
 }
 
-/** Content words of a line beside the atom: what it is part of (a longer path, say) is not beside it. */
-export const wordsBeside = (atom: string, line: string): ReadonlySet<string> =>
+/** Content words of a line around the atom: what it is part of (a longer path, say) is not around it. */
+export const wordsAround = (atom: string, line: string): ReadonlySet<string> =>
   contentWords(line.replaceAll(run, (word) => (word.includes(atom) ? ' ' : word)))

@@ -14,8 +14,8 @@ export const nothing: Tokens = { fresh: 0, read: 0, written5m: 0, written1h: 0, 
 
 export interface LedgerFigures extends Omit<Tokens, 'output'> {
   readonly dollars: number | null
-  /** Input of requests beside the talk, in equivalents. */
-  readonly besideInput: number
+  /** Input of requests in the background, in equivalents. */
+  readonly backgroundInput: number
   readonly largest: number
   readonly reductions: number
   readonly lostMoney: number
@@ -31,7 +31,7 @@ interface Reduction {
 export class Ledger {
   readonly #info: ModelInfo | null
   readonly #reductions: Reduction[] = []
-  #figures = { fresh: 0, read: 0, written5m: 0, written1h: 0, besideInput: 0, largest: 0 }
+  #figures = { fresh: 0, read: 0, written5m: 0, written1h: 0, backgroundInput: 0, largest: 0 }
   #dollars: number | null = 0
   #cached = 0
 
@@ -62,14 +62,14 @@ export class Ledger {
     this.#cached = read + written5m + written1h
   }
 
-  /** A request that is not one of the talk: a fork or a direct call that writes a text. */
-  beside(
+  /** A request that is not one of the conversation: a fork or a direct call that writes a text. */
+  background(
     { input_tokens: fresh, cache_read_input_tokens: read, cache_creation }: CacheUsage,
     output: number,
   ): void {
     const { equivalents } = defaults.lab
     const { ephemeral_5m_input_tokens: written5m, ephemeral_1h_input_tokens: written1h } = cache_creation
-    this.#figures.besideInput +=
+    this.#figures.backgroundInput +=
       fresh * equivalents.fresh +
       read * equivalents.read +
       written5m * equivalents.write5m +

@@ -2,7 +2,7 @@
 // they had been seen before. Depends on the recording alone, so it is found once for all policies.
 import { defaults } from '../../settings/defaults.ts'
 import type { Script, Step } from '../playing/script.ts'
-import { atomsOf, wordsBeside } from './atoms.ts'
+import { atomsOf, wordsAround } from './atoms.ts'
 import { contentText, leaves, linesOf, textOf, withoutLineNumbers } from './texts.ts'
 
 export interface Need {
@@ -109,7 +109,7 @@ function company(
     if (known !== undefined) return known
     known = new Map()
     for (const [line, step] of seen.get(atom) ?? [])
-      for (const word of wordsBeside(atom, line)) known.set(word, Math.min(step, known.get(word) ?? step))
+      for (const word of wordsAround(atom, line)) known.set(word, Math.min(step, known.get(word) ?? step))
     words.set(atom, known)
     return known
   }
@@ -118,7 +118,7 @@ function company(
     isOriginal: (atom, line, step) => (seen.get(atom)?.get(line) ?? Infinity) <= step,
     keepsCompany: (atom, line, step) => {
       const own = wordsOf(atom)
-      for (const word of wordsBeside(atom, line)) if ((own.get(word) ?? Infinity) <= step) return true
+      for (const word of wordsAround(atom, line)) if ((own.get(word) ?? Infinity) <= step) return true
       return false
     },
   }

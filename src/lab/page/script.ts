@@ -36,11 +36,11 @@ const scatter = `
 const state = { lifetime: '1h', measure: 'need', policy: null }
 const measures = { need: 'needs still in sight', bare: 'needs in sight, bare', edits: 'edits ready', words: 'words of the user' }
 const picture = make('div', { id: 'picture' })
-const told = make('div', { class: 'note', id: 'told' })
+const pointed = make('div', { class: 'note', id: 'pointed' })
 const tableAll = make('div', { class: 'scroll', id: 'all' })
 function tell(row) {
-  if (!row) { told.textContent = 'Point at a policy.'; return }
-  told.textContent = row.policy + ': ' + (abouts.get(row.policy) || '') + '\\n' + millions(row.cost5m) + ' / ' + millions(row.cost1h) +
+  if (!row) { pointed.textContent = 'Point at a policy.'; return }
+  pointed.textContent = row.policy + ': ' + (abouts.get(row.policy) || '') + '\\n' + millions(row.cost5m) + ' / ' + millions(row.cost1h) +
     ' million equivalents at 5 minutes / 1 hour (' + dollars(row.dollars5m) + ' / ' + dollars(row.dollars1h) + '); needs ' + percent(row.need) + ' %, edits ' +
     percent(row.edits) + ' %, words ' + percent(row.words) + ' %; ' + row.lost + ' of ' + row.cuts + ' reductions lost money'
 }
@@ -111,7 +111,7 @@ page.append(make('h1', {}, 'Replay of ' + data.sessions.length + ' sessions'),
   make('p', {}, 'Window ' + thousands(data.window) + ' tokens, prices of ' + data.model + '. Cost in millions of input-token equivalents; what is kept as a share of what later answers needed. Up and to the left is better.'))
 const [lifetimeLabel] = choice('cache lifetime', [['1h', '1 hour'], ['5m', '5 minutes']], (value) => { state.lifetime = value; drawPicture() })
 const [measureLabel] = choice('kept', Object.entries(measures), (value) => { state.measure = value; drawPicture() })
-page.append(lifetimeLabel, measureLabel, picture, told, tableAll)
+page.append(lifetimeLabel, measureLabel, picture, pointed, tableAll)
 tableAll.append(tableOf(data.all, null))
 tell(null)
 drawPicture()

@@ -69,13 +69,13 @@ export class Writer implements Model, NoteKeeper {
 
   // ---- notes: kept in memory, by the product's own rules of when, of what is asked and of what stays ----
 
-  heard(aside: JobContext): void {
-    if (!isDue(aside.fold, this.#coversTo)) return
+  heard(context: JobContext): void {
+    if (!isDue(context.fold, this.#coversTo)) return
     const values = { currentNotes: this.#notes, notesPath }
     const directive = updatePrompt(defaultPrompt, values, overlong(this.#notes))
-    this.#coversTo = seq(aside.fold.numbers.upTo)
+    this.#coversTo = seq(context.fold.numbers.upTo)
     const spec = { purpose: notesPurpose, directive, maxRounds: defaults.notes.rounds }
-    this.#running = aside.fork(spec, aside.ending)
+    this.#running = context.fork(spec, context.ending)
   }
 
   /** Ends when the update under way has. */

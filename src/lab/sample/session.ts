@@ -12,8 +12,8 @@ export interface SampleSize {
 
 export function sampleSession(index: number, size: SampleSize): Recording {
   const chance = chanceOf(index + 1)
-  const desk = new Desk(chance, projectOf(chance, size.files, size.lines))
-  while (desk.answers < size.requests) turn(desk, size)
+  const recorder = new Recorder(chance, projectOf(chance, size.files, size.lines))
+  while (recorder.answers < size.requests) turn(recorder, size)
   return {
     name: `sample-${index + 1}`,
     client: 'sample',
@@ -23,12 +23,12 @@ export function sampleSession(index: number, size: SampleSize): Recording {
     firstRequestTokens: null,
     system: null,
     tools: ['Bash', 'Edit', 'Grep', 'Read', 'Write'],
-    turns: desk.turns,
+    turns: recorder.turns,
     extra: {},
   }
 }
 
-class Desk {
+class Recorder {
   readonly turns: RecordedTurn[] = []
   /** What was read, oldest first. */
   readonly read: SourceFile[] = []
@@ -84,11 +84,11 @@ class Desk {
 
 const second = 1000
 
-function turn(desk: Desk, size: SampleSize): void {
-  const { chance, project } = desk
+function turn(recorder: Recorder, size: SampleSize): void {
+  const { chance, project } = recorder
   const file = chance.pick(project.files)
   const name = nameIn(file, chance)
-  desk.say(
+  recorder.say(
     `${chance.pick(['Please make', 'Now make', 'Next: make'])} ${name} in ${file.path} hold its limit of ${chance.between(200, 9000)}. ` +
       chance.pick([
         'Leave the other callers alone.',
@@ -96,47 +96,51 @@ function turn(desk: Desk, size: SampleSize): void {
         'The tests must pass afterwards.',
       ]),
   )
-  search(desk, name)
-  readFile(desk, file)
-  for (let step = chance.between(4, 14); step > 0 && desk.answers < size.requests; step--) {
+  search(recorder, name)
+  readFile(recorder, file)
+  for (let step = chance.between(4, 14); step > 0 && recorder.answers < size.requests; step--) {
     const kind = chance.next()
-    if (kind < 0.3) readFile(desk, chance.pick(project.files))
-    else if (kind < 0.45) search(desk, chance.pick(project.names))
-    else if (kind < 0.75) edit(desk)
-    else if (kind < 0.93) run(desk, chance.isLikely(0.5))
+    if (kind < 0.3) readFile(recorder, chance.pick(project.files))
+    else if (kind < 0.45) search(recorder, chance.pick(project.names))
+    else if (kind < 0.75) edit(recorder)
+    else if (kind < 0.93) run(recorder, chance.isLikely(0.5))
     else
-      desk.use('A note for later.', ['Write', { file_path: `notes/${name}.md`, content: note(desk) }, 'ok'])
+      recorder.use('A note for later.', [
+        'Write',
+        { file_path: `notes/${name}.md`, content: note(recorder) },
+        'ok',
+      ])
   }
-  desk.conclude(`${name} holds its limit now; ${file.path} is the only file with a changed name.`)
+  recorder.conclude(`${name} holds its limit now; ${file.path} is the only file with a changed name.`)
 }
 
 const nameIn = ({ lines }: SourceFile, chance: Chance): string =>
   /function (\w+)/.exec(chance.pick(lines.filter((line) => line.startsWith('export'))))![1]!
 
-function search(desk: Desk, name: string): void {
+function search(recorder: Recorder, name: string): void {
   const pattern = name.replace(/_\d+$/, '')
-  const found = desk.project.files.flatMap(({ path, lines }) =>
+  const found = recorder.project.files.flatMap(({ path, lines }) =>
     lines.flatMap((line, at) => (line.includes(pattern) ? [`${path}:${at + 1}:${line}`] : [])),
   )
-  desk.use('', ['Grep', { pattern, path: 'src' }, found.join('\n') || 'nothing found'])
+  recorder.use('', ['Grep', { pattern, path: 'src' }, found.join('\n') || 'nothing found'])
 }
 
-function readFile(desk: Desk, file: SourceFile): void {
-  desk.read.push(file)
+function readFile(recorder: Recorder, file: SourceFile): void {
+  recorder.read.push(file)
   const text = file.lines.map((line, at) => `${String(at + 1).padStart(6)}→${line}`).join('\n')
-  desk.use(desk.chance.pick(['', `Reading ${file.path}.`]), ['Read', { file_path: file.path }, text])
+  recorder.use(recorder.chance.pick(['', `Reading ${file.path}.`]), ['Read', { file_path: file.path }, text])
 }
 
 /** Mostly a file that was read lately, sometimes one that was read long ago. */
-function edit(desk: Desk): void {
-  const { chance, read } = desk
+function edit(recorder: Recorder): void {
+  const { chance, read } = recorder
   const { recentReads, oldEdits } = defaults.lab.sample
   const file = chance.pick(chance.isLikely(oldEdits) ? read : read.slice(-recentReads))
   const at = chance.between(2, file.lines.length - 2)
   const old = file.lines.slice(at, at + 2).join('\n')
-  if (old.trim() === '') return search(desk, chance.pick(desk.project.names))
+  if (old.trim() === '') return search(recorder, chance.pick(recorder.project.names))
   const fresh = `${file.lines[at]} // held`
-  desk.use(chance.pick(['', 'This is the place.']), [
+  recorder.use(chance.pick(['', 'This is the place.']), [
     'Edit',
     { file_path: file.path, old_string: old, new_string: `${fresh}\n${file.lines[at + 1]}` },
     `${file.path} was changed`,
@@ -144,9 +148,9 @@ function edit(desk: Desk): void {
   file.lines[at] = fresh
 }
 
-function run(desk: Desk, fails: boolean): void {
-  const { chance, project } = desk
-  const file = chance.pick(desk.read)
+function run(recorder: Recorder, fails: boolean): void {
+  const { chance, project } = recorder
+  const file = chance.pick(recorder.read)
   const rows = Array.from({ length: chance.between(20, defaults.lab.sample.outputLines) }, (_, row) => {
     const name = chance.pick(project.names)
     return ` ✓ ${name} keeps what it was given (case ${row}) ${chance.between(1, 900)}ms`
@@ -157,11 +161,11 @@ function run(desk: Desk, fails: boolean): void {
     `    at ${nameIn(file, chance)} (${file.path}:${at}:17)`,
   ]
   const output = fails ? [...trouble, ...rows] : [...rows, `${rows.length} passed`]
-  desk.use('', ['Bash', { command: `npm test -- ${file.path}` }, output.join('\n')])
-  if (fails) readFile(desk, file)
+  recorder.use('', ['Bash', { command: `npm test -- ${file.path}` }, output.join('\n')])
+  if (fails) readFile(recorder, file)
 }
 
-const note = ({ read, chance }: Desk): string =>
+const note = ({ read, chance }: Recorder): string =>
   `Seen so far, commit ${chance.between(2 ** 27, 2 ** 32 - 1).toString(16)}:\n${read.map(({ path }) => `- ${path}`).join('\n')}`
 
 // A made-up project: files of lines that name each other's functions, so that what is found in one place is used in

@@ -30,7 +30,7 @@ export const callId = (seed: string, index: number): string =>
 
 export const digest = (value: string): string => createHash('sha256').update(value).digest('hex')
 
-/** What identifies a request to an answerer: its messages, whatever marks they carry. */
+/** What identifies a request to an answerer: its messages, whatever breakpoints they carry. */
 export const requestSeed = (messages: readonly WireMessage[]): string =>
   digest(JSON.stringify(messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value)))
 

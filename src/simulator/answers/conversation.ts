@@ -11,7 +11,7 @@ export interface Said {
   /** A reminder or attachment rather than the person's words. */
   readonly injected: boolean
   /** Travels in a message that also carries tool results. */
-  readonly beside: boolean
+  readonly withResults: boolean
 }
 
 export interface Called {
@@ -49,21 +49,21 @@ export function readConversation(messages: readonly WireMessage[]): Conversation
         if (block.type === 'tool_use') called.push(readCall(block, at, note, results))
       return
     }
-    const beside = blocks.some((block) => block.type === 'tool_result')
+    const withResults = blocks.some((block) => block.type === 'tool_result')
     for (const block of blocks) {
       const words = block.type === 'text' ? withoutTag(fieldText(block, 'text')) : ''
       if (words.trim() === '') continue
-      said.push({ at, text: words, injected: message.role === 'system' || isWrapped(words), beside })
+      said.push({ at, text: words, injected: message.role === 'system' || isWrapped(words), withResults })
     }
   })
   return { said, called, replied }
 }
 
 /** The conversation as it stood before message `at`. */
-export const before = (talk: Conversation, at: number): Conversation => ({
-  said: talk.said.filter((item) => item.at < at),
-  called: talk.called.filter((item) => item.at < at),
-  replied: talk.replied.filter((item) => item.at < at),
+export const before = (conversation: Conversation, at: number): Conversation => ({
+  said: conversation.said.filter((item) => item.at < at),
+  called: conversation.called.filter((item) => item.at < at),
+  replied: conversation.replied.filter((item) => item.at < at),
 })
 
 /** Results by call id; a call without one is still open or was interrupted. */
@@ -134,5 +134,5 @@ export const isOpening = (value: string): boolean =>
   )
 
 /** The person's own words: neither injected nor the opening of a compacted session. */
-export const ownWords = (talk: Conversation): readonly Said[] =>
-  talk.said.filter((item) => !item.injected && !isContinuation(item.text))
+export const ownWords = (conversation: Conversation): readonly Said[] =>
+  conversation.said.filter((item) => !item.injected && !isContinuation(item.text))

@@ -40,15 +40,15 @@ export function jobOf(request: WireRequest): Job | null {
 
 function ruleAnswer(request: WireRequest, options: RuleModelOptions, given: Task | null): Answer {
   const seed = requestSeed(request.messages)
-  const talk = readConversation(request.messages)
+  const conversation = readConversation(request.messages)
   const toolbox = toolboxOf(request, options.root)
-  const ask = askOf(request, talk, toolbox)
+  const ask = askOf(request, conversation, toolbox)
   if (ask === null)
     return answerOf(
-      [...thought(request, 'Looking for the next step.'), ...ordinary(talk, toolbox, given)],
+      [...thought(request, 'Looking for the next step.'), ...ordinary(conversation, toolbox, given)],
       seed,
     )
-  const good = serve(ask, talk, request, toolbox, given)
+  const good = serve(ask, conversation, request, toolbox, given)
   const mode = typeof options.mode === 'string' ? options.mode : (options.mode?.[ask.job] ?? 'good')
   const served =
     mode === 'good'
@@ -62,37 +62,37 @@ function ruleAnswer(request: WireRequest, options: RuleModelOptions, given: Task
 
 function serve(
   ask: Ask,
-  talk: Conversation,
+  conversation: Conversation,
   request: WireRequest,
   toolbox: Toolbox,
   given: Task | null,
 ): readonly WireBlock[] {
-  const task = currentTask(before(talk, ask.at), given)
+  const task = currentTask(before(conversation, ask.at), given)
   switch (ask.job) {
     case 'summary':
-      return summaryAnswer(ask, talk, request, toolbox, task)
+      return summaryAnswer(ask, conversation, request, toolbox, task)
     case 'notes':
-      return notesAnswer(ask, talk, toolbox, task)
+      return notesAnswer(ask, conversation, toolbox, task)
     case 'select':
       return selectionAnswer(ask, request)
     case 'extract':
-      return extractionAnswer(ask, talk, toolbox)
+      return extractionAnswer(ask, conversation, toolbox)
     case 'consolidate':
-      return consolidationAnswer(ask, talk, toolbox)
+      return consolidationAnswer(ask, conversation, toolbox)
     default:
-      return progressAnswer(ask, talk, toolbox)
+      return progressAnswer(ask, conversation, toolbox)
   }
 }
 
-function ordinary(talk: Conversation, toolbox: Toolbox, given: Task | null): readonly WireBlock[] {
-  const task = currentTask(talk, given)
+function ordinary(conversation: Conversation, toolbox: Toolbox, given: Task | null): readonly WireBlock[] {
+  const task = currentTask(conversation, given)
   if (task !== null)
     return (
-      nextResponse(task, talk, toolbox) ?? [
+      nextResponse(task, conversation, toolbox) ?? [
         text(`Every step of ${task.name} is done; nothing is left to do.`),
       ]
     )
-  const last = ownWords(talk).at(-1)?.text.replace(/\s+/gu, ' ').trim().slice(0, quoteChars) ?? ''
+  const last = ownWords(conversation).at(-1)?.text.replace(/\s+/gu, ' ').trim().slice(0, quoteChars) ?? ''
   return [text(`I am a scripted model and follow task scripts only. You wrote: "${last}"`)]
 }
 

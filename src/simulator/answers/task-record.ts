@@ -37,13 +37,13 @@ export function outcomeOf(result: { readonly text: string; readonly isError: boo
 }
 
 /** Every labelled line in sight with how it went, oldest first; summaries carry them on. */
-export function labelledLines(talk: Conversation): readonly string[] {
+export function labelledLines(conversation: Conversation): readonly string[] {
   const label = /\[[\w-]+ \d+\/\d+\]/u
-  const earlier = talk.said.flatMap((item) =>
+  const earlier = conversation.said.flatMap((item) =>
     item.text.split('\n').filter((line) => label.test(line) && !isOpenLabel(line)),
   )
-  const seen = talk.replied.flatMap(({ at, text: reply }) => {
-    const calls = talk.called.filter((called) => called.at === at)
+  const seen = conversation.replied.flatMap(({ at, text: reply }) => {
+    const calls = conversation.called.filter((called) => called.at === at)
     const lines = reply.split('\n').filter((line) => label.test(line))
     return lines.map((line, index) => {
       const result = calls[index - (lines.length - calls.length)]?.result ?? null
@@ -53,14 +53,14 @@ export function labelledLines(talk: Conversation): readonly string[] {
   return [...new Set([...earlier.map((line) => line.replace(/^[\s>*-]+/u, '')), ...seen])]
 }
 
-export interface Told {
+export interface ReportedSteps {
   readonly done: ReadonlySet<number>
   readonly outcomes: ReadonlyMap<number, StepOutcome>
 }
 
 /** What the texts given to the model say was done: by label, or, where there are no labels, by verb and object. */
-export function toldOf(task: Task, talk: Conversation): Told {
-  const texts = talk.said.map((item) => withoutTasks(item.text))
+export function reportedSteps(task: Task, conversation: Conversation): ReportedSteps {
+  const texts = conversation.said.map((item) => withoutTasks(item.text))
   const outcomes = new Map<number, StepOutcome>()
   let reached = 0
   for (const { step, line } of texts.flatMap((part) => labelled(task, part))) {
@@ -69,7 +69,7 @@ export function toldOf(task: Task, talk: Conversation): Told {
     const outcome = /→ (failed|passed)/u.exec(line)?.[1]
     if (outcome === 'failed' || outcome === 'passed') outcomes.set(step.number, outcome)
   }
-  if (reached === 0) return toldInProse(task, texts.filter(isContinuation))
+  if (reached === 0) return reportedInProse(task, texts.filter(isContinuation))
   return {
     done: new Set(task.steps.map((step) => step.number).filter((number) => number <= reached)),
     outcomes,
@@ -92,7 +92,7 @@ const pastForms: Readonly<Record<Verb, RegExp>> = {
 }
 
 /** The kth step of a kind on one object is done when some section tells of it k times. */
-function toldInProse(task: Task, texts: readonly string[]): Told {
+function reportedInProse(task: Task, texts: readonly string[]): ReportedSteps {
   const sections = texts.flatMap((value) => sectionsIn(value)).filter(({ title }) => !isOpen(title))
   const done = new Set<number>()
   const outcomes = new Map<number, StepOutcome>()
@@ -103,14 +103,14 @@ function toldInProse(task: Task, texts: readonly string[]): Told {
     const object = objectOf(act.intent)
     const ordinal = (times.get(`${verb} ${object}`) ?? 0) + 1
     times.set(`${verb} ${object}`, ordinal)
-    const told = sections.map(({ title, body }) =>
+    const reported = sections.map(({ title, body }) =>
       body
         .split('\n')
         .filter(
           (line) => line.includes(object) && !isOpen(line) && pastForms[verb].test(`${title}: ${line}`),
         ),
     )
-    const line = told.find((lines) => lines.length >= ordinal)?.[ordinal - 1]
+    const line = reported.find((lines) => lines.length >= ordinal)?.[ordinal - 1]
     if (line === undefined) continue
     done.add(number)
     if (/\bfail/iu.test(line)) outcomes.set(number, 'failed')

@@ -4,7 +4,7 @@
 import type { WireBlock } from '../../model/wire.ts'
 import { call, text } from './blocks.ts'
 import { isContinuation, type Called, type Conversation } from './conversation.ts'
-import { labelled, labelOf, objectOf, outcomeOf, toldOf, type StepOutcome } from './task-record.ts'
+import { labelled, labelOf, objectOf, outcomeOf, reportedSteps, type StepOutcome } from './task-record.ts'
 import { tasksIn, type Act, type Condition, type Step, type Task } from './task.ts'
 import type { Toolbox, Verb } from './toolbox.ts'
 
@@ -24,25 +24,29 @@ interface Evidence {
 }
 
 /** The task at hand: the last one in sight, else the one the caller gave. */
-export function currentTask(talk: Conversation, given: Task | null): Task | null {
-  const visible = talk.said
+export function currentTask(conversation: Conversation, given: Task | null): Task | null {
+  const visible = conversation.said
     .filter((item) => !item.injected || isContinuation(item.text))
     .flatMap((item) => tasksIn(item.text))
   return visible.at(-1) ?? given
 }
 
 /** The next response: what is said, and the calls that belong to it. Null when everything is done. */
-export function nextResponse(task: Task, talk: Conversation, toolbox: Toolbox): readonly WireBlock[] | null {
+export function nextResponse(
+  task: Task,
+  conversation: Conversation,
+  toolbox: Toolbox,
+): readonly WireBlock[] | null {
   if (task.faults.length > 0)
     return [text(`Task ${task.name} cannot be followed; unreadable: ${task.faults.join(' | ')}`)]
-  const evidence = gather(task, talk, toolbox)
+  const evidence = gather(task, conversation, toolbox)
   const lines: string[] = []
   const calls: WireBlock[] = []
   let previous = 0
   for (;;) {
     const step = nextStep(task, evidence)
     if (step === null || (calls.length > 0 && !(step.also && step.number === previous + 1))) break
-    const again = calls.length === 0 ? readAgain(task, step, evidence, talk, toolbox) : null
+    const again = calls.length === 0 ? readAgain(task, step, evidence, conversation, toolbox) : null
     if (again !== null) return again
     const block = blockFor(step.act, toolbox)
     lines.push(`${labelOf(task, step)} ${sentence(step.act, block)}`)
@@ -55,8 +59,8 @@ export function nextResponse(task: Task, talk: Conversation, toolbox: Toolbox): 
 }
 
 /** What is left, in words; for summaries and notes. */
-export function remainingSteps(task: Task, talk: Conversation, toolbox: Toolbox): readonly string[] {
-  const { done } = gather(task, talk, toolbox)
+export function remainingSteps(task: Task, conversation: Conversation, toolbox: Toolbox): readonly string[] {
+  const { done } = gather(task, conversation, toolbox)
   const furthest = Math.max(0, ...done)
   const open = task.steps.filter(
     (step) => !done.has(step.number) && !(isOptional(step) && step.number < furthest),
@@ -98,11 +102,11 @@ function isMet(condition: Condition, anchor: Step, evidence: Evidence): boolean 
 }
 
 /** A label beside a finished call, or the word of a summary; nothing else makes a step done. */
-function gather(task: Task, talk: Conversation, toolbox: Toolbox): Evidence {
+function gather(task: Task, conversation: Conversation, toolbox: Toolbox): Evidence {
   const attempts = new Map<number, Attempts>()
   const done = new Set<number>()
-  for (const { at, text: reply } of talk.replied) {
-    const calls = talk.called.filter((called) => called.at === at)
+  for (const { at, text: reply } of conversation.replied) {
+    const calls = conversation.called.filter((called) => called.at === at)
     let used = 0
     for (const { step, line } of labelled(task, reply)) {
       if (!isTool(step.act) || line.includes('] skipped:')) {
@@ -117,9 +121,9 @@ function gather(task: Task, talk: Conversation, toolbox: Toolbox): Evidence {
       if (isSettled(called, toolbox) || all.length >= mostAttempts) done.add(step.number)
     }
   }
-  const told = toldOf(task, talk)
-  for (const number of told.done) done.add(number)
-  return { done, attempts, outcomes: told.outcomes }
+  const reported = reportedSteps(task, conversation)
+  for (const number of reported.done) done.add(number)
+  return { done, attempts, outcomes: reported.outcomes }
 }
 
 /** Answered, and not with "it may not have run" or "read it first". */
@@ -143,13 +147,13 @@ function readAgain(
   task: Task,
   step: Step,
   evidence: Evidence,
-  talk: Conversation,
+  conversation: Conversation,
   toolbox: Toolbox,
 ): readonly WireBlock[] | null {
   const last = evidence.attempts.get(step.number)?.last
   if (last === undefined || !wantsRead(last, toolbox)) return null
   const path = toolbox.intentOf(last)?.path
-  const wasRead = talk.called.some((called) => {
+  const wasRead = conversation.called.some((called) => {
     const intent = called.at > last.at ? toolbox.intentOf(called) : null
     return intent?.verb === 'read' && intent.path === path
   })

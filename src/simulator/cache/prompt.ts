@@ -1,6 +1,6 @@
 // A request as the cache sees it: one list of positions over tools, system and messages, each with the hash
 // of everything up to it and its end in tokens. Levels have seeds, so a change that touches only later levels leaves
-// the earlier ones alone. Open choices: a mark inside a tool result counts at the end of that result; an
+// the earlier ones alone. Open choices: a breakpoint inside a tool result counts at the end of that result; an
 // absent tool choice is `auto`, absent thinking the model's default; deferred tools are not in the prompt; a web search
 // tool is part of the system seed, not of the tools.
 import type { CacheControl, WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
@@ -9,7 +9,7 @@ import { chain } from '../digest.ts'
 import type { Digests } from '../digest.ts'
 import type { SimulatedModel } from '../models.ts'
 import { innerBlocks, isThinking, messageBlocks } from '../rules/blocks.ts'
-import { canCarryMark, ttlOf } from '../rules/cache-marks.ts'
+import { canCarryBreakpoint, ttlOf } from '../rules/cache-breakpoints.ts'
 import { isRecord } from '../rules/shape.ts'
 
 export type Level = 'tools' | 'system' | 'messages'
@@ -18,7 +18,7 @@ export interface Position {
   readonly hash: string
   readonly level: Level
   readonly endTokens: number
-  readonly mark: '5m' | '1h' | null
+  readonly breakpoint: '5m' | '1h' | null
   /** Lookback counts these: a run of calls, or of results, is one. */
   readonly run: number
   /** References deleted by a cache edit at or before this position. */
@@ -56,7 +56,7 @@ export function readPrompt(request: WireRequest, model: SimulatedModel, options:
       type: 'tool',
       digest: digests.tool(tool),
       tokens: counter.tool(tool, model),
-      mark: tool.cache_control,
+      breakpoint: tool.cache_control,
     })
   }
   const toolsHash = reader.hash
@@ -69,7 +69,7 @@ export function readPrompt(request: WireRequest, model: SimulatedModel, options:
       type: 'text',
       digest: digests.block(block),
       tokens: counter.block(block, model),
-      mark: block.cache_control,
+      breakpoint: block.cache_control,
     })
   }
   const systemHash = reader.hash
@@ -83,13 +83,13 @@ export function readPrompt(request: WireRequest, model: SimulatedModel, options:
         type: block.type,
         digest: `${message.role} ${digests.block(block)}`,
         tokens: counter.block(block, model),
-        mark: markOf(block),
+        breakpoint: breakpointOf(block),
         reference: block['cache_reference'],
-        unmarkable: !canCarryMark(block),
+        isNoBreakpoint: !canCarryBreakpoint(block),
       })
     }
   }
-  if (request.cache_control !== undefined) reader.markLast(ttlOf(request.cache_control))
+  if (request.cache_control !== undefined) reader.breakLast(ttlOf(request.cache_control))
   const { positions, tokens: totalTokens, deletedTokens } = reader
   return { model: model.id, positions, totalTokens, deletedTokens, toolsHash, systemHash }
 }
@@ -99,9 +99,9 @@ interface Piece {
   readonly type: string
   readonly digest: string
   readonly tokens: number
-  readonly mark: CacheControl | null | undefined
+  readonly breakpoint: CacheControl | null | undefined
   readonly reference?: unknown
-  readonly unmarkable?: boolean
+  readonly isNoBreakpoint?: boolean
 }
 
 /** Walks the list once; lives for one request. */
@@ -113,7 +113,7 @@ class PromptReader {
   #run = 0
   #type = ''
   #deleted: readonly string[] = []
-  #lastMarkable = -1
+  #lastPossible = -1
   readonly #deletions: ReadonlySet<string>
   readonly #digests: Digests
 
@@ -141,21 +141,21 @@ class PromptReader {
       this.#deleted = [...this.#deleted, reference]
       this.deletedTokens += piece.tokens
     } else this.tokens += piece.tokens
-    if (piece.unmarkable !== true) this.#lastMarkable = this.positions.length
-    const mark = piece.mark ?? null
+    if (piece.isNoBreakpoint !== true) this.#lastPossible = this.positions.length
+    const breakpoint = piece.breakpoint ?? null
     this.positions.push({
       hash: this.hash,
       level,
       endTokens: this.tokens,
-      mark: mark === null ? null : ttlOf(mark),
+      breakpoint: breakpoint === null ? null : ttlOf(breakpoint),
       run: this.#run,
       deleted: this.#deleted,
     })
   }
 
-  markLast(mark: '5m' | '1h'): void {
-    const position = this.positions[this.#lastMarkable]
-    if (position?.mark === null) this.positions[this.#lastMarkable] = { ...position, mark }
+  breakLast(breakpoint: '5m' | '1h'): void {
+    const position = this.positions[this.#lastPossible]
+    if (position?.breakpoint === null) this.positions[this.#lastPossible] = { ...position, breakpoint }
   }
 }
 
@@ -164,7 +164,7 @@ function systemBlocks({ system }: WireRequest): readonly WireBlock[] {
   return typeof system === 'string' ? [{ type: 'text', text: system }] : system
 }
 
-function markOf(block: WireBlock): CacheControl | undefined {
+function breakpointOf(block: WireBlock): CacheControl | undefined {
   return (
     block.cache_control ??
     innerBlocks(block).findLast((each) => (each.cache_control ?? null) !== null)?.cache_control

@@ -226,7 +226,7 @@ describe('the official SDK', () => {
       written,
       null,
     ])
-    expect(log.last()?.prompt?.marks).toEqual([{ level: 'system', endTokens: written, lifetime: '5m' }])
+    expect(log.last()?.prompt?.breakpoints).toEqual([{ level: 'system', endTokens: written, lifetime: '5m' }])
   })
 
   it('[V32] parallel cold requests all miss, one that comes after the first byte hits', async () => {

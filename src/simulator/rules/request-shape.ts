@@ -54,12 +54,12 @@ const SERVER_RESULTS = [
 ]
 
 const type: Fields = { type: isText }
-const mark = nullable(tagged({ ephemeral: record(type, { ttl: choice('5m', '1h') }) }))
-const cache: Fields = { cache_control: markWithPlainTag }
+const breakpoint = nullable(tagged({ ephemeral: record(type, { ttl: choice('5m', '1h') }) }))
+const cache: Fields = { cache_control: breakpointWithPlainTag }
 
-/** A wrong `type` of a mark is named plainly, not as an unknown tag. */
-function markWithPlainTag(value: unknown, path: string): string | null {
-  const wrong = mark(value, path)
+/** A wrong `type` of a breakpoint is named plainly, not as an unknown tag. */
+function breakpointWithPlainTag(value: unknown, path: string): string | null {
+  const wrong = breakpoint(value, path)
   return wrong?.includes('Input tag') === true ? `${path}.type: Input should be 'ephemeral'` : wrong
 }
 
@@ -212,7 +212,7 @@ export function requestShape(options: ShapeOptions): Check {
       ),
       thinking: thinking(betas),
       output_config: record({}, { effort: nullable(effort), format: nullable(anything), ...budget }),
-      cache_control: markWithPlainTag,
+      cache_control: breakpointWithPlainTag,
       stream: flag,
       stop_sequences: list(isText),
       metadata: record({}, { user_id: nullable(isText) }),

@@ -92,7 +92,7 @@ type Verdict =
   | { readonly kind: 'foreign-model' | 'unbound' }
   | { readonly kind: 'invalid'; readonly error: WireError }
 
-interface Scene {
+interface SealContext {
   readonly model: SimulatedModel
   readonly options: ThinkingOptions
   readonly prefix: string
@@ -102,20 +102,20 @@ interface Scene {
   readonly latest: number
 }
 
-function judge({ block, path, message }: PlacedBlock, scene: Scene): Verdict {
-  const { secret } = scene.options
+function judge({ block, path, message }: PlacedBlock, context: SealContext): Verdict {
+  const { secret } = context.options
   if (secret === null) return { kind: 'valid', id: null }
   const seal = openSeal(secret, signatureOf(block))
   const field = block.type === 'thinking' ? 'signature' : 'data'
   const forged = invalid(`${path}: Invalid \`${field}\` in \`${block.type}\` block`)
   if (seal === null) return { kind: 'invalid', error: forged }
   if (seal.textDigest !== visibleDigest(block)) {
-    return { kind: 'invalid', error: message >= scene.latest ? modifiedError(path) : forged }
+    return { kind: 'invalid', error: message >= context.latest ? modifiedError(path) : forged }
   }
-  if (seal.model !== scene.model.id) return { kind: 'foreign-model' }
-  if (!scene.bound) return { kind: 'valid', id: seal.id }
-  const inChain = scene.previous === null || scene.previous === seal.previous
-  return seal.prefix === scene.prefix && inChain ? { kind: 'valid', id: seal.id } : { kind: 'unbound' }
+  if (seal.model !== context.model.id) return { kind: 'foreign-model' }
+  if (!context.bound) return { kind: 'valid', id: seal.id }
+  const inChain = context.previous === null || context.previous === seal.previous
+  return seal.prefix === context.prefix && inChain ? { kind: 'valid', id: seal.id } : { kind: 'unbound' }
 }
 
 function isBound(request: WireRequest, model: SimulatedModel, options: ThinkingOptions): boolean {

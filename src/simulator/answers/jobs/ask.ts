@@ -25,9 +25,9 @@ const fewestHeadings = 3
 const askThreshold = 2
 const manifestShare = 0.3
 
-export function askOf(request: WireRequest, talk: Conversation, toolbox: Toolbox): Ask | null {
+export function askOf(request: WireRequest, conversation: Conversation, toolbox: Toolbox): Ask | null {
   const frame = frameOf(request)
-  for (const said of candidates(talk)) {
+  for (const said of candidates(conversation)) {
     const job = jobOf(said.text, frame, request, toolbox)
     if (job !== null) return { job, text: said.text, frame, at: said.at }
   }
@@ -35,13 +35,13 @@ export function askOf(request: WireRequest, talk: Conversation, toolbox: Toolbox
 }
 
 /** Texts that may be asking, newest first, back to the last message that answers no call. */
-function candidates(talk: Conversation): readonly Said[] {
+function candidates(conversation: Conversation): readonly Said[] {
   const open: Said[] = []
   let floor: number | null = null
-  for (const said of talk.said.toReversed()) {
+  for (const said of conversation.said.toReversed()) {
     if (floor !== null && said.at !== floor) break
     if (!said.injected) open.push(said)
-    if (!said.beside && !said.injected) floor = said.at
+    if (!said.withResults && !said.injected) floor = said.at
   }
   return open
 }
@@ -106,7 +106,7 @@ const orderSummary = new RegExp(
 function isSummaryAsk(text: string, frame: string): boolean {
   const asking = `${frame}\n${ends(text)}`.replace(anyPath, ' ')
   if (!makeSummary.test(asking) && !orderSummary.test(asking)) return false
-  const aboutTalk =
+  const aboutConversation =
     /\b(conversation|session|dialogue|transcript|messages|exchange|span|discussion|chat|work so far)\b/iu.test(
       asking,
     )
@@ -116,7 +116,7 @@ function isSummaryAsk(text: string, frame: string): boolean {
   const sections = askedSections(text).length > 0
   // The opening of a compacted session holds a summary; it does not ask for one.
   if (isContinuation(text) && !tags && !textOnly) return false
-  return Number(aboutTalk) * 2 + Number(tags) + Number(textOnly) + Number(sections) >= askThreshold
+  return Number(aboutConversation) * 2 + Number(tags) + Number(textOnly) + Number(sections) >= askThreshold
 }
 
 /** A long text asks at its beginning or its end; between lies what it speaks of. */

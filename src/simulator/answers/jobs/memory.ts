@@ -16,15 +16,19 @@ export interface Statement {
 }
 
 /** Saves what the user's own messages ask to keep; words of tools and files are never taken for a rule. */
-export function extractionAnswer(ask: Ask, talk: Conversation, toolbox: Toolbox): readonly WireBlock[] {
+export function extractionAnswer(
+  ask: Ask,
+  conversation: Conversation,
+  toolbox: Toolbox,
+): readonly WireBlock[] {
   const folder = memoryFolder(ask.text)
-  const statements = lastingStatements(span(before(talk, ask.at), ask.text))
+  const statements = lastingStatements(span(before(conversation, ask.at), ask.text))
   const known = manifestLines(ask.text)
   const fresh = statements.filter(
     (statement) => !known.some((line) => line.includes(shortened(statement.text))),
   )
   if (folder === null || fresh.length === 0) return [text('Nothing worth keeping was said.')]
-  const since = talk.called.filter((called) => called.at > ask.at)
+  const since = conversation.called.filter((called) => called.at > ask.at)
   if (since.some((called) => toolbox.intentOf(called)?.verb !== 'read'))
     return [text(`Saved: ${fresh.map((item) => item.text).join('; ')}`)]
   const targets = fresh.map((statement) => ({ statement, file: fileFor(statement, known) }))
@@ -60,19 +64,24 @@ export function extractionAnswer(ask: Ask, talk: Conversation, toolbox: Toolbox)
 }
 
 /** Only the messages a prompt speaks of, when it says how many. */
-function span(talk: Conversation, prompt: string): Conversation {
+function span(conversation: Conversation, prompt: string): Conversation {
   const count = /\b(?:last|recent|latest|newest|previous)\s+~?(\d+)\s+messages\b/iu.exec(prompt)?.[1]
-  const end = Math.max(-1, ...talk.said.map((item) => item.at), ...talk.replied.map((item) => item.at)) + 1
+  const end =
+    Math.max(
+      -1,
+      ...conversation.said.map((item) => item.at),
+      ...conversation.replied.map((item) => item.at),
+    ) + 1
   return count === undefined
-    ? talk
-    : { ...talk, said: talk.said.filter((item) => item.at >= end - Number(count)) }
+    ? conversation
+    : { ...conversation, said: conversation.said.filter((item) => item.at >= end - Number(count)) }
 }
 
 const asksToKeep =
   /\b(?:remember|always|never|from now on|I prefer|I like|I hate|please don't|I am an?|I'm an?|my name is|our deadline|we use)\b|记住|总是|我喜欢|기억해/iu
 
-export function lastingStatements(talk: Conversation): readonly Statement[] {
-  const sentences = ownWords(talk).flatMap((item) => item.text.split(/(?<=[.!?。！？])\s+|\n/u))
+export function lastingStatements(conversation: Conversation): readonly Statement[] {
+  const sentences = ownWords(conversation).flatMap((item) => item.text.split(/(?<=[.!?。！？])\s+|\n/u))
   const kept = sentences.map((sentence) => sentence.trim()).filter((sentence) => asksToKeep.test(sentence))
   return [...new Set(kept)].map((sentence) => ({
     text: sentence.replace(/^(?:please\s+)?remember\s*(?:that|:|,)?\s*/iu, ''),
@@ -131,9 +140,13 @@ function shownFile(since: readonly Called[], toolbox: Toolbox, path: string): st
 }
 
 /** Reads the folder, lets the newer of two memories that say the same (or the opposite) stand, and mends the index. */
-export function consolidationAnswer(ask: Ask, talk: Conversation, toolbox: Toolbox): readonly WireBlock[] {
+export function consolidationAnswer(
+  ask: Ask,
+  conversation: Conversation,
+  toolbox: Toolbox,
+): readonly WireBlock[] {
   const folder = memoryFolder(ask.text)
-  const since = talk.called.filter((called) => called.at > ask.at)
+  const since = conversation.called.filter((called) => called.at > ask.at)
   if (folder === null) return [text('No memory folder is named.')]
   if (since.some((called) => ['write', 'edit'].includes(toolbox.intentOf(called)?.verb ?? '')))
     return [text('The memories are in order.')]
@@ -152,16 +165,16 @@ export function consolidationAnswer(ask: Ask, talk: Conversation, toolbox: Toolb
     .filter((file) => file.content !== '')
   const retired = retirements(files)
   const index = shownFile(since, toolbox, `${folder}/${indexName}`)
-  const mended = index
+  const repaired = index
     .split('\n')
     .filter((line) => !retired.some(({ file }) => line.includes(`(${file.name})`)))
     .join('\n')
   const writes = [
-    ...retired.map(({ file, heir }) => ({
+    ...retired.map(({ file, successor }) => ({
       path: `${folder}/${file.name}`,
-      content: retiredText(file.content, heir),
+      content: retiredText(file.content, successor),
     })),
-    ...(mended === index ? [] : [{ path: `${folder}/${indexName}`, content: `${mended}\n` }]),
+    ...(repaired === index ? [] : [{ path: `${folder}/${indexName}`, content: `${repaired}\n` }]),
   ]
   return orSay(
     writes.flatMap((write) => toolbox.callFor({ verb: 'write', ...write }) ?? []),
@@ -187,13 +200,13 @@ interface MemoryFile {
 /** Of two files with one meaning the first in the list, the newest, stands. */
 function retirements(
   files: readonly MemoryFile[],
-): readonly { readonly file: MemoryFile; readonly heir: string }[] {
+): readonly { readonly file: MemoryFile; readonly successor: string }[] {
   const standing = new Map<string, string>()
   return files.flatMap((file) => {
     const meaning = essence(file.content)
-    const heir = standing.get(meaning)
-    if (heir === undefined) standing.set(meaning, file.name)
-    return heir === undefined || file.content.includes('Superseded by') ? [] : [{ file, heir }]
+    const successor = standing.get(meaning)
+    if (successor === undefined) standing.set(meaning, file.name)
+    return successor === undefined || file.content.includes('Superseded by') ? [] : [{ file, successor }]
   })
 }
 
@@ -207,9 +220,9 @@ function essence(content: string): string {
   return [...tellingWords(body.replace(/\b(?:always|never|do not|don't|please)\b/giu, ' '))].sort().join(' ')
 }
 
-const retiredText = (content: string, heir: string): string => {
+const retiredText = (content: string, successor: string): string => {
   const front = /^---\n[\s\S]*?\n---\n/u.exec(content)?.[0] ?? ''
-  return `${front}\nSuperseded by ${heir}.\n`
+  return `${front}\nSuperseded by ${successor}.\n`
 }
 
 const orSay = (blocks: readonly WireBlock[], words: string): readonly WireBlock[] =>

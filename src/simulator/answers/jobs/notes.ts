@@ -6,7 +6,7 @@ import { before, type Conversation } from '../conversation.ts'
 import { sectionsIn, type Section } from '../sections.ts'
 import type { Task } from '../task.ts'
 import type { Toolbox } from '../toolbox.ts'
-import { linesFor, materialOf } from './account.ts'
+import { linesFor, materialOf } from './report-lines.ts'
 import type { Ask } from './ask.ts'
 
 const bodyChars = { usual: 3000, shortened: 1500 }
@@ -14,11 +14,11 @@ const fewestHeadings = 3
 
 export function notesAnswer(
   ask: Ask,
-  talk: Conversation,
+  conversation: Conversation,
   toolbox: Toolbox,
   task: Task | null,
 ): readonly WireBlock[] {
-  if (talk.called.some((called) => called.at > ask.at)) return [text('The notes are up to date.')]
+  if (conversation.called.some((called) => called.at > ask.at)) return [text('The notes are up to date.')]
   const path = notesPath(ask.text)
   const sections = shownSections(ask.text)
   if (path === null || sections.length === 0)
@@ -29,7 +29,7 @@ export function notesAnswer(
     heading,
     body: split(body).lines.join('\n'),
   }))
-  const material = materialOf(before(talk, ask.at), toolbox, task, shown)
+  const material = materialOf(before(conversation, ask.at), toolbox, task, shown)
   const limit = /\b(?:over|exceed\w*|too long|shorten|condense)\b/iu.test(ask.text)
     ? bodyChars.shortened
     : bodyChars.usual

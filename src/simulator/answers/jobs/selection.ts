@@ -83,8 +83,8 @@ const gerunds: Readonly<Record<Verb, string>> = {
 }
 
 /** Three to five words in the present tense on the last thing done. */
-export function progressAnswer(ask: Ask, talk: Conversation, toolbox: Toolbox): readonly WireBlock[] {
-  const last = before(talk, ask.at).called.at(-1)
+export function progressAnswer(ask: Ask, conversation: Conversation, toolbox: Toolbox): readonly WireBlock[] {
+  const last = before(conversation, ask.at).called.at(-1)
   const intent = last === undefined ? null : toolbox.intentOf(last)
   if (intent === null) return [text('Reading the current request')]
   const object = intent.command ?? intent.path?.split('/').at(-1) ?? intent.pattern ?? 'the files'

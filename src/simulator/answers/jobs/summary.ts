@@ -6,7 +6,7 @@ import { before, type Conversation } from '../conversation.ts'
 import { askedSections } from '../sections.ts'
 import type { Task } from '../task.ts'
 import type { Toolbox } from '../toolbox.ts'
-import { linesFor, materialOf } from './account.ts'
+import { linesFor, materialOf } from './report-lines.ts'
 import type { Ask } from './ask.ts'
 
 const charsPerToken = 3
@@ -16,12 +16,12 @@ const plainTitles = ['Request', 'User messages', 'Files', 'Errors', 'Work done',
 
 export function summaryAnswer(
   ask: Ask,
-  talk: Conversation,
+  conversation: Conversation,
   request: WireRequest,
   toolbox: Toolbox,
   task: Task | null,
 ): readonly WireBlock[] {
-  const shown = before(talk, ask.at)
+  const shown = before(conversation, ask.at)
   const empty = shown.said.length + shown.called.length + shown.replied.length === 0
   const material = materialOf(empty ? spokenIn(ask.text) : shown, toolbox, task)
   const asked = askedSections(ask.text)
@@ -81,7 +81,7 @@ function spokenIn(prompt: string): Conversation {
       (match) => match[1] ?? '',
     )
   return {
-    said: lines('user|human').map((words) => ({ at: 0, text: words, injected: false, beside: false })),
+    said: lines('user|human').map((words) => ({ at: 0, text: words, injected: false, withResults: false })),
     called: [],
     replied: lines('assistant|model|agent').map((words) => ({ at: 0, text: words })),
   }

@@ -8,7 +8,7 @@ import { remainingSteps } from '../task-walk.ts'
 import type { Intent, Toolbox, Verb } from '../toolbox.ts'
 
 export interface Material {
-  readonly talk: Conversation
+  readonly conversation: Conversation
   readonly toolbox: Toolbox
   readonly task: Task | null
   /** Sections of an earlier summary or of the notes as they stand: what they tell is carried on. */
@@ -44,13 +44,15 @@ export const kindOf = (title: string): Kind | null =>
 
 /** The conversation before an ask, with what an earlier summary in it already told. */
 export function materialOf(
-  talk: Conversation,
+  conversation: Conversation,
   toolbox: Toolbox,
   task: Task | null,
   shown: readonly Section[] = [],
 ): Material {
-  const told = talk.said.filter((item) => isContinuation(item.text)).flatMap((item) => sectionsIn(item.text))
-  return { talk, toolbox, task, earlier: [...told, ...shown] }
+  const summarized = conversation.said
+    .filter((item) => isContinuation(item.text))
+    .flatMap((item) => sectionsIn(item.text))
+  return { conversation, toolbox, task, earlier: [...summarized, ...shown] }
 }
 
 /** The lines under one title; `titles` are all that were asked, so that nothing is told twice or left without a place. */
@@ -85,16 +87,16 @@ function freshLines(
   asked: ReadonlySet<Kind | null>,
   material: Material,
 ): readonly string[] {
-  const { talk, toolbox, task } = material
+  const { conversation, toolbox, task } = material
   switch (kind) {
     case 'title':
-      return [headline(talk)]
+      return [headline(conversation)]
     case 'words':
-      return orNone(ownWords(talk).map((item) => quotation(item.text)))
+      return orNone(ownWords(conversation).map((item) => quotation(item.text)))
     case 'request':
-      return requestLines(talk, asked.has('words'))
+      return requestLines(conversation, asked.has('words'))
     case 'concepts':
-      return orNone(conceptLines(talk))
+      return orNone(conceptLines(conversation))
     case 'files':
       return orNone(deeds(material).flatMap(fileLine))
     case 'errors':
@@ -102,15 +104,17 @@ function freshLines(
     case 'commands':
       return orNone(deeds(material).flatMap(commandLine))
     case 'pending':
-      return task === null ? [none] : orNone(remainingSteps(task, talk, toolbox).map((step) => `- ${step}`))
+      return task === null
+        ? [none]
+        : orNone(remainingSteps(task, conversation, toolbox).map((step) => `- ${step}`))
     case 'next':
       return nextLines(material)
     case 'log':
-      return workLines(talk)
+      return workLines(conversation)
     case 'now':
-      return asked.has('log') ? workLines(talk).slice(-1) : workLines(talk)
+      return asked.has('log') ? workLines(conversation).slice(-1) : workLines(conversation)
     default:
-      return orNone(talk.replied.slice(-repliesKept).map(({ text }) => `- ${oneLine(text)}`))
+      return orNone(conversation.replied.slice(-repliesKept).map(({ text }) => `- ${oneLine(text)}`))
   }
 }
 
@@ -121,14 +125,14 @@ const oneLine = (value: string): string => value.replace(/\s+/gu, ' ').trim().sl
 /** A message as it was written: on its line, or, with several lines, between fences. */
 const quotation = (value: string): string => (value.includes('\n') ? `"""\n${value}\n"""` : `- ${value}`)
 
-function headline(talk: Conversation): string {
-  const first = withoutTasks(ownWords(talk)[0]?.text ?? '').trim()
+function headline(conversation: Conversation): string {
+  const first = withoutTasks(ownWords(conversation)[0]?.text ?? '').trim()
   return first === '' ? 'Work without a stated goal' : first.split(/\s+/u).slice(0, 8).join(' ')
 }
 
 /** The first goal and the newest wish; between them lies what was already dealt with. */
-function requestLines(talk: Conversation, quotedElsewhere: boolean): readonly string[] {
-  const own = ownWords(talk)
+function requestLines(conversation: Conversation, quotedElsewhere: boolean): readonly string[] {
+  const own = ownWords(conversation)
   const chosen = own.length > 1 ? [own[0], own.at(-1)] : own
   return orNone(
     chosen.flatMap((item) => {
@@ -140,8 +144,8 @@ function requestLines(talk: Conversation, quotedElsewhere: boolean): readonly st
   )
 }
 
-function conceptLines(talk: Conversation): readonly string[] {
-  const tools = [...new Set(talk.called.map((called) => called.name))]
+function conceptLines(conversation: Conversation): readonly string[] {
+  const tools = [...new Set(conversation.called.map((called) => called.name))]
   return tools.length === 0 ? [] : [`- tools used: ${tools.join(', ')}`]
 }
 
@@ -150,8 +154,8 @@ interface Deed {
   readonly called: Called
 }
 
-function deeds({ talk, toolbox }: Material): readonly Deed[] {
-  return talk.called.flatMap((called) => {
+function deeds({ conversation, toolbox }: Material): readonly Deed[] {
+  return conversation.called.flatMap((called) => {
     const intent = called.result === null ? null : toolbox.intentOf(called)
     return intent === null ? [] : [{ intent, called }]
   })
@@ -192,16 +196,17 @@ function errorLines(material: Material): readonly string[] {
   })
 }
 
-function nextLines({ talk, toolbox, task }: Material): readonly string[] {
-  const step = task === null ? undefined : remainingSteps(task, talk, toolbox)[0]
+function nextLines({ conversation, toolbox, task }: Material): readonly string[] {
+  const step = task === null ? undefined : remainingSteps(task, conversation, toolbox)[0]
   if (step === undefined) return ['None: what was asked is finished.']
-  const quote = oneLine(withoutTasks(ownWords(talk).at(-1)?.text ?? ''))
+  const quote = oneLine(withoutTasks(ownWords(conversation).at(-1)?.text ?? ''))
   return [`- ${step}${quote === '' ? '' : `, as asked: "${quote}"`}`]
 }
 
 /** Labels first: they are what a later reader can go on from. */
-function workLines(talk: Conversation): readonly string[] {
-  const labels = labelledLines(talk)
-  const lines = labels.length > 0 ? labels : talk.replied.slice(-repliesKept).map(({ text }) => oneLine(text))
+function workLines(conversation: Conversation): readonly string[] {
+  const labels = labelledLines(conversation)
+  const lines =
+    labels.length > 0 ? labels : conversation.replied.slice(-repliesKept).map(({ text }) => oneLine(text))
   return orNone(lines.map((line) => `- ${line}`))
 }
