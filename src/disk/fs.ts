@@ -6,47 +6,9 @@
 import { constants } from 'node:fs'
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Failure, FailureCode, Result } from './failure.ts'
 
-/** Every way in which touching a file fails, each meaning one thing. */
-export type DiskFailureCode =
-  | 'aborted'
-  | 'bad-memory'
-  | 'bad-name'
-  | 'binary'
-  | 'box-full'
-  | 'busy'
-  | 'changed'
-  | 'damaged'
-  | 'disk-full'
-  | 'exists'
-  | 'forgotten'
-  | 'full'
-  | 'hardlink'
-  | 'io-error'
-  | 'name-too-long'
-  | 'needs-review'
-  | 'no-access'
-  | 'not-a-file'
-  | 'not-empty'
-  | 'not-found'
-  | 'other-device'
-  | 'outside'
-  | 'poison'
-  | 'protected'
-  | 'read-only'
-  | 'secret-file'
-  | 'symlink'
-  | 'too-large'
-  | 'too-many-open-files'
-  | 'twin'
-
-export interface DiskFailure {
-  readonly code: DiskFailureCode
-  readonly message: string
-}
-export type DiskResult<T> =
-  | ({ readonly ok: true } & T)
-  | { readonly ok: false; readonly failure: DiskFailure }
+export type { Failure, FailureCode, Result }
 
 export interface FileStat {
   readonly kind: 'file' | 'folder' | 'link' | 'other'
@@ -193,7 +155,7 @@ function statOf(stat: Awaited<ReturnType<typeof bigStat>>): FileStat {
 }
 const bigStat = (path: string) => node.lstat(path, { bigint: true })
 
-const codes: Readonly<Record<string, DiskFailureCode>> = {
+const codes: Readonly<Record<string, FailureCode>> = {
   ENOSPC: 'disk-full',
   EDQUOT: 'disk-full',
   EFBIG: 'disk-full',
@@ -220,17 +182,14 @@ export function systemCode(error: unknown): string | null {
 }
 
 /** A system error as a value. An error that is not the system's is a bug, and goes on. */
-export function failureOf(error: unknown, doing: string): DiskFailure {
+export function failureOf(error: unknown, doing: string): Failure {
   const code = systemCode(error)
   if (code === null) throw error
   return { code: codes[code] ?? 'io-error', message: `${doing} failed: ${(error as Error).message}` }
 }
 
 /** Runs file-system work and gives its failure as a value. */
-export async function attempt<T extends object>(
-  doing: string,
-  work: () => Promise<T>,
-): Promise<DiskResult<T>> {
+export async function attempt<T extends object>(doing: string, work: () => Promise<T>): Promise<Result<T>> {
   try {
     return { ok: true, ...(await work()) }
   } catch (error) {

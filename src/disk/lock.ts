@@ -13,15 +13,7 @@
 // The owner is alive if host, boot and start time are those of a running process. An owner on another host cannot be
 // judged and counts as alive: age alone never breaks a lock. A body that cannot be read is stale after a while.
 import { join } from 'node:path'
-import {
-  attempt,
-  readAt,
-  systemCode,
-  writeAll,
-  type DiskFailure,
-  type DiskResult,
-  type FileSystem,
-} from './fs.ts'
+import { attempt, readAt, systemCode, writeAll, type Failure, type Result, type FileSystem } from './fs.ts'
 import { ownerState, type ProcessIdentity, type Processes } from './processes.ts'
 import { removeIfThere, replaceFile, temporaryName } from './replace.ts'
 
@@ -41,7 +33,7 @@ export interface Lock {
 export type LockOutcome =
   | { readonly ok: true; readonly lock: Lock }
   | { readonly ok: false; readonly why: 'taken'; readonly owner: LockOwner }
-  | { readonly ok: false; readonly why: 'failed'; readonly failure: DiskFailure }
+  | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
 
 export interface LockOptions {
   readonly fs: FileSystem
@@ -90,7 +82,7 @@ export async function takeLock(path: string, options: LockOptions): Promise<Lock
 export async function lockOwner(
   path: string,
   options: LockOptions,
-): Promise<DiskResult<{ owner: LockOwner | null }>> {
+): Promise<Result<{ owner: LockOwner | null }>> {
   return await attempt(`reading the lock ${path}`, async () => {
     const epoch = await highestEpoch(path, options.fs)
     return { owner: epoch === 0 ? null : await livingOwner(await find(path, epoch, options), options) }
@@ -107,10 +99,7 @@ export async function holds(lock: Lock, fs: FileSystem): Promise<boolean> {
 }
 
 /** Gives it back if it is still ours; a lock that became another's is left alone. */
-export async function releaseLock(
-  lock: Lock,
-  options: LockOptions,
-): Promise<DiskResult<{ released: boolean }>> {
+export async function releaseLock(lock: Lock, options: LockOptions): Promise<Result<{ released: boolean }>> {
   const ours = await attempt(`reading the lock ${lock.path}`, async () => ({
     released: await holds(lock, options.fs),
   }))

@@ -6,7 +6,7 @@ import {
   attempt,
   systemCode,
   writeAll,
-  type DiskResult,
+  type Result,
   type FileStat,
   type FileSystem,
   type OpenFile,
@@ -29,7 +29,7 @@ export async function replaceFile(
   path: string,
   bytes: Uint8Array,
   options: ReplaceOptions,
-): Promise<DiskResult<{ stat: FileStat }>> {
+): Promise<Result<{ stat: FileStat }>> {
   return await attempt(`replacing ${path}`, async () => {
     const folder = await fs.openFolder(await fs.realPath(dirname(path)))
     try {
@@ -88,7 +88,7 @@ export async function moveFile(
   from: string,
   to: string,
   options: ReplaceOptions & { readonly blockBytes: number },
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   return await attempt(`moving ${from} to ${to}`, async () => {
     try {
       await fs.rename(from, to)

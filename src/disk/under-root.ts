@@ -11,13 +11,13 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import {
   failureOf,
   systemCode,
-  type DiskFailure,
-  type DiskResult,
+  type Failure,
+  type Result,
   type FileStat,
   type FileSystem,
   type OpenFile,
   type OpenFolder,
-  type DiskFailureCode,
+  type FailureCode,
 } from './fs.ts'
 import { replaceIn, type ReplaceOptions } from './replace.ts'
 
@@ -48,7 +48,7 @@ export async function openUnder(
   root: string,
   name: string,
   options: GateOptions = {},
-): Promise<DiskResult<{ file: OpenFile; path: string; stat: FileStat }>> {
+): Promise<Result<{ file: OpenFile; path: string; stat: FileStat }>> {
   return await inFolder(fs, root, name, undefined, async (folder, base, path, realRoot) => {
     const target = await linkTarget(fs, folder.at(base), realRoot, options)
     if (target !== null) return await openUnder(fs, realRoot, target, { ...options, links: 'refuse' })
@@ -69,7 +69,7 @@ export async function writeUnder(
   name: string,
   bytes: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
   options: WriteOptions,
-): Promise<DiskResult<{ path: string; stat: FileStat }>> {
+): Promise<Result<{ path: string; stat: FileStat }>> {
   return await inFolder(fs, root, name, options.makeFolders, async (folder, base, path, realRoot) => {
     const target = await linkTarget(fs, folder.at(base), realRoot, options)
     if (target !== null) return await writeUnder(fs, realRoot, target, bytes, { ...options, links: 'refuse' })
@@ -85,7 +85,7 @@ export async function writeUnder(
 }
 
 /** Removes a file. A link is removed as a link: its target stays. */
-export async function removeUnder(fs: FileSystem, root: string, name: string): Promise<DiskResult<object>> {
+export async function removeUnder(fs: FileSystem, root: string, name: string): Promise<Result<object>> {
   return await inFolder(fs, root, name, undefined, async (folder, base) => {
     await fs.unlink(folder.at(base))
     await folder.sync()
@@ -99,7 +99,7 @@ export async function folderUnder(
   root: string,
   name: string,
   makeMode?: number,
-): Promise<DiskResult<{ folder: OpenFolder; path: string }>> {
+): Promise<Result<{ folder: OpenFolder; path: string }>> {
   try {
     const { folder, path } = await openFolderChain(
       fs,
@@ -119,7 +119,7 @@ export async function locateUnder(
   fs: FileSystem,
   root: string,
   name: string,
-): Promise<DiskResult<{ path: string }>> {
+): Promise<Result<{ path: string }>> {
   try {
     if (name.includes('\0')) throw new GateError('bad-name', `${JSON.stringify(name)} holds a NUL`)
     const realRoot = await fs.realPath(root)
@@ -135,15 +135,15 @@ export async function locateUnder(
 
 /** A refusal on the way through the gate; it never leaves this file. */
 class GateError extends Error {
-  readonly gate: DiskFailure
-  constructor(code: DiskFailureCode, message: string) {
+  readonly gate: Failure
+  constructor(code: FailureCode, message: string) {
     super(message)
     this.gate = { code, message }
   }
 }
 const outside = (name: string, root: string): GateError =>
   new GateError('outside', `${JSON.stringify(name)} lies outside ${root}; only paths under it are allowed`)
-const gateFailure = (error: unknown, name: string): DiskFailure =>
+const gateFailure = (error: unknown, name: string): Failure =>
   error instanceof GateError ? error.gate : failureOf(error, `opening ${JSON.stringify(name)}`)
 
 type InFolder<T extends object> = (
@@ -151,7 +151,7 @@ type InFolder<T extends object> = (
   base: string,
   path: string,
   realRoot: string,
-) => Promise<DiskResult<T>>
+) => Promise<Result<T>>
 
 async function inFolder<T extends object>(
   fs: FileSystem,
@@ -159,7 +159,7 @@ async function inFolder<T extends object>(
   name: string,
   makeMode: number | undefined,
   work: InFolder<T>,
-): Promise<DiskResult<T>> {
+): Promise<Result<T>> {
   try {
     if (name.includes('\0')) throw new GateError('bad-name', `${JSON.stringify(name)} holds a NUL`)
     const realRoot = await fs.realPath(root)
@@ -280,18 +280,14 @@ async function linkTarget(
   return target
 }
 
-async function refusalOf(
-  file: OpenFile,
-  realRoot: string,
-  options: GateOptions,
-): Promise<DiskFailure | null> {
+async function refusalOf(file: OpenFile, realRoot: string, options: GateOptions): Promise<Failure | null> {
   const refused = kindRefusal(await file.stat(), options)
   if (refused !== null) return refused
   const real = await file.realPath()
   return real === null || isInside(realRoot, real) ? null : outside(real, realRoot).gate
 }
 
-function kindRefusal(stat: FileStat, options: GateOptions): DiskFailure | null {
+function kindRefusal(stat: FileStat, options: GateOptions): Failure | null {
   if (stat.kind !== 'file') return { code: 'not-a-file', message: 'it is not a regular file' }
   if (stat.links > 1 && options.hardLinks !== 'allow') {
     return { code: 'hardlink', message: `the file has ${stat.links} names, and the others may lie anywhere` }
@@ -299,7 +295,7 @@ function kindRefusal(stat: FileStat, options: GateOptions): DiskFailure | null {
   return null
 }
 
-function changedRefusal(now: FileStat | null, seen: string | null | undefined): DiskFailure | null {
+function changedRefusal(now: FileStat | null, seen: string | null | undefined): Failure | null {
   if (seen === undefined || seen === (now?.mark ?? null)) return null
   return {
     code: 'changed',

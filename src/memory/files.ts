@@ -2,7 +2,7 @@
 // exactly these bytes. Looks only. A file that is a link, has a second name or is too large is passed over and named.
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { attempt, readAt, systemCode, type DiskResult, type FileStat, type FileSystem } from '../disk/fs.ts'
+import { attempt, readAt, systemCode, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
 import { openUnder } from '../disk/under-root.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { MemoryText } from './format/frontmatter.ts'
@@ -23,7 +23,7 @@ export async function listMemories(
   fs: FileSystem,
   place: MemoryPlace,
   options: ListOptions = {},
-): Promise<DiskResult<Listing>> {
+): Promise<Result<Listing>> {
   const { most = defaults.memory.listed, ledger = new Ledger(fs, place.state) } = options
   const known = await ledger.refresh()
   if (!known.ok) return known
@@ -53,7 +53,7 @@ export async function readMemory(
   place: MemoryPlace,
   file: string,
   ledger: Ledger,
-): Promise<DiskResult<{ memory: Memory; text: string }>> {
+): Promise<Result<{ memory: Memory; text: string }>> {
   const read = await readBytes(fs, place.root, file)
   if (!read.ok) return read
   const text = read.bytes.toString('utf8')
@@ -84,7 +84,7 @@ export async function readBytes(
   fs: FileSystem,
   root: string,
   file: string,
-): Promise<DiskResult<{ bytes: Buffer; stat: FileStat }>> {
+): Promise<Result<{ bytes: Buffer; stat: FileStat }>> {
   const opened = await openUnder(fs, root, file)
   if (!opened.ok) return opened
   try {

@@ -3,7 +3,7 @@
 //
 // What is only data stays `fenced`, what nobody vouches for is `held`, and trust never rises by saving (law M1): these are
 // promises of every store, so nobody above has to ask which one it has.
-import type { DiskFailureCode, DiskResult } from '../disk/fs.ts'
+import type { FailureCode, Result } from '../disk/fs.ts'
 import type { Memory, MemoryScope, Provenance } from './memory.ts'
 
 /** Who wrote it, as the versions tell. */
@@ -41,7 +41,7 @@ export interface Applied {
   /** What was really written: without secrets and hidden characters. */
   readonly text: string | null
   readonly by: Provenance
-  readonly code: DiskFailureCode | null
+  readonly code: FailureCode | null
   readonly why: string
   readonly notes: readonly string[]
 }
@@ -56,19 +56,19 @@ export interface MemoryStore {
   /** The folder under which memories are named by path. */
   readonly root: string
   /** The newest `most`, each with what is known of exactly these bytes. A store without memories lists none. */
-  list(most?: number): Promise<DiskResult<Listing>>
+  list(most?: number): Promise<Result<Listing>>
   /** One with its text; `not-found` where there is none. */
-  read(file: string): Promise<DiskResult<{ readonly memory: Memory; readonly text: string }>>
+  read(file: string): Promise<Result<{ readonly memory: Memory; readonly text: string }>>
   /** Judged, then written with its origin. A refusal is an outcome; only a store that does not work fails. */
   save(
     change: MemoryChange,
     by: Provenance,
     options: SaveOptions,
-  ): Promise<DiskResult<{ readonly applied: Applied; readonly dropped: readonly string[] }>>
+  ): Promise<Result<{ readonly applied: Applied; readonly dropped: readonly string[] }>>
   /** The best fitting first. */
   search(
     query: string,
     most: number,
     signal: AbortSignal,
-  ): Promise<DiskResult<{ readonly hits: readonly SearchHit[] }>>
+  ): Promise<Result<{ readonly hits: readonly SearchHit[] }>>
 }

@@ -1,11 +1,11 @@
 // A small file of our own or of git's, read whole up to a bound. What is no plain file is refused.
-import { attempt, readAt, type DiskResult, type FileSystem } from '../disk/fs.ts'
+import { attempt, readAt, type Result, type FileSystem } from '../disk/fs.ts'
 
 export async function readSmall(
   fs: FileSystem,
   path: string,
   maxBytes: number,
-): Promise<DiskResult<{ bytes: Buffer }>> {
+): Promise<Result<{ bytes: Buffer }>> {
   return await attempt(`reading ${path}`, async () => {
     const file = await fs.open(path, 'read')
     try {

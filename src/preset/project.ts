@@ -3,7 +3,7 @@
 // share one.
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
-import { failureOf, systemCode, type DiskResult, type FileSystem } from '../disk/fs.ts'
+import { failureOf, systemCode, type Result, type FileSystem } from '../disk/fs.ts'
 import { sharedRoot } from '../memory/place/git-root.ts'
 
 export interface Project {
@@ -19,7 +19,7 @@ export interface Project {
 const readableChars = 40
 const hashChars = 16
 
-export async function projectOf(fs: FileSystem, folder: string): Promise<DiskResult<{ project: Project }>> {
+export async function projectOf(fs: FileSystem, folder: string): Promise<Result<{ project: Project }>> {
   try {
     const cwd = await fs.realPath(folder)
     const git = await gitRoot(fs, cwd)

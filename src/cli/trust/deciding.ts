@@ -1,6 +1,6 @@
 // What there is to decide about a folder, and the decision itself. What was shown is what is written down: the files of
 // the list, with the content they had when they were listed, and nothing that came to lie there since.
-import { machineFileSystem, type DiskResult } from '../../disk/fs.ts'
+import { machineFileSystem, type Result } from '../../disk/fs.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { contentKey, type ContentKind } from './content.ts'
 import { contentText, describe, shownPath } from './describe.ts'
@@ -45,7 +45,7 @@ export async function decide(
   { trust, trustPlace }: Pick<Workplace, 'trust' | 'trustPlace'>,
   { files, isDeep }: FolderContent,
   answer: TrustAnswer,
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   if (answer === 'later') return { ok: true }
   const keys = new Set(files.map(contentKey))
   // Those of folders that were not looked through stay approved.

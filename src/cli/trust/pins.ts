@@ -6,7 +6,7 @@
 // known and asked about once more.
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { shaOf } from '../../memory/files.ts'
 import { readText } from '../workplace/files.ts'
@@ -93,7 +93,7 @@ export interface Decision {
 }
 
 /** Writes the decision down, and reads it again: what could not be read back is not decided. */
-export async function writeTrust(place: TrustPlace, decision: Decision): Promise<DiskResult<object>> {
+export async function writeTrust(place: TrustPlace, decision: Decision): Promise<Result<object>> {
   const { fs, root, unique } = place
   const path = trustFile(place)
   const made = await attempt(`making the folder of ${path}`, async () => {
@@ -113,7 +113,7 @@ export async function writeTrust(place: TrustPlace, decision: Decision): Promise
 }
 
 /** Forgets the decision, also one from before contents were approved. */
-export async function forgetTrust(place: TrustPlace): Promise<DiskResult<object>> {
+export async function forgetTrust(place: TrustPlace): Promise<Result<object>> {
   const { fs, home, root, unique } = place
   const removed = await attempt(`removing ${trustFile(place)}`, async () => {
     await fs.unlink(trustFile(place))
@@ -128,7 +128,7 @@ export async function forgetTrust(place: TrustPlace): Promise<DiskResult<object>
 }
 
 /** Approves a file that this program has just written itself; everything else stays as it was decided. */
-export async function pinOwn(place: TrustPlace, file: ActingFile): Promise<DiskResult<object>> {
+export async function pinOwn(place: TrustPlace, file: ActingFile): Promise<Result<object>> {
   const { standing, files, refused } = await readTrust(place)
   if (standing !== 'trusted') return { ok: true }
   const others = files.filter((one) => contentKey(one) !== contentKey(file))

@@ -2,7 +2,7 @@
 // key lies in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…"}. Where
 // there is neither, a scripted model answers on this machine.
 import { join } from 'node:path'
-import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import type { Access } from '../../preset.ts'
 import type { Settings } from '../../settings/schema.ts'
@@ -69,7 +69,7 @@ export async function keepKey(
   home: string,
   apiKey: string,
   unique: () => string,
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   const made = await attempt(`making ${home}`, async () => {
     await makeFolders(fs, home, ownerFolder)
     return {}
@@ -80,7 +80,7 @@ export async function keepKey(
 }
 
 /** False when there was none. */
-export async function forgetKey(fs: FileSystem, home: string): Promise<DiskResult<{ had: boolean }>> {
+export async function forgetKey(fs: FileSystem, home: string): Promise<Result<{ had: boolean }>> {
   const removed = await attempt('removing the key', async () => {
     await fs.unlink(credentialsFile(home))
     return { had: true }

@@ -5,7 +5,7 @@
 //   project   <root>/.palimpsest/agent-memory/<type>/        committed, so for all who work on it
 //   local     <root>/.palimpsest/agent-memory-local/<type>/  of this project on this machine
 import { join } from 'node:path'
-import { attempt, makeFolders, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from './type-files.ts'
 import type { MemoryScope } from './types.ts'
@@ -40,7 +40,7 @@ export async function openMemory(
   scope: MemoryScope,
   type: string,
   indexAt: IndexAt = (folder) => indexIn(fs, folder),
-): Promise<DiskResult<{ readonly memory: AgentMemory }>> {
+): Promise<Result<{ readonly memory: AgentMemory }>> {
   const folder = memoryFolder(places, scope, type)
   const made = await attempt(`making ${folder}`, async () => (await makeFolders(fs, folder, folderMode), {}))
   if (!made.ok) return made

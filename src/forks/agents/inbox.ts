@@ -2,7 +2,7 @@
 // crash loses none, and the session has it when it is opened again. Only an agent without a box, which ends with the
 // process in any case, has its messages in memory. Implements what the engine asks of a companion.
 import type { Companion, Delivery } from '../../engine/ports.ts'
-import type { DiskResult } from '../../disk/fs.ts'
+import type { Result } from '../../disk/fs.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Box } from '../mailbox/box.ts'
@@ -23,7 +23,7 @@ export class Inbox {
     this.#box = box
   }
 
-  async hand(message: Message): Promise<DiskResult<object>> {
+  async hand(message: Message): Promise<Result<object>> {
     const box = await this.#box
     if (box === null) this.#near.push(message)
     else {

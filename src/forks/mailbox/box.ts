@@ -16,10 +16,10 @@ import {
   syncFolder,
   systemCode,
   writeAll,
-  type DiskFailure,
-  type DiskResult,
+  type Failure,
+  type Result,
   type FileSystem,
-  type DiskFailureCode,
+  type FailureCode,
 } from '../../disk/fs.ts'
 import { isTemporaryName, replaceFile } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
@@ -35,17 +35,17 @@ export interface BoxPorts {
 export interface Taken {
   readonly messages: readonly { readonly name: string; readonly message: Message }[]
   /** To be shown: what was set aside, and what could not be read. */
-  readonly failures: readonly DiskFailure[]
+  readonly failures: readonly Failure[]
 }
 
 export interface Box {
   /** Puts a message in, once: an id that is there already is not put in again. */
-  post(message: Message): Promise<DiskResult<object>>
+  post(message: Message): Promise<Result<object>>
   /** The next messages in order. They stay until `acted` is told. */
   take(): Promise<Taken>
-  acted(names: readonly string[]): Promise<DiskResult<object>>
+  acted(names: readonly string[]): Promise<Result<object>>
   /** How many wait. */
-  waiting(): Promise<DiskResult<{ readonly count: number }>>
+  waiting(): Promise<Result<{ readonly count: number }>>
 }
 
 const fileMode = 0o600
@@ -57,7 +57,7 @@ const orderDigits = 17
 const ordersPerMs = 1000
 
 /** Makes what is missing, and clears away what killed writers have left half written. */
-export async function makeBox(folder: string, { fs, now }: BoxPorts): Promise<DiskResult<object>> {
+export async function makeBox(folder: string, { fs, now }: BoxPorts): Promise<Result<object>> {
   return attempt(`making the mailbox ${folder}`, async () => {
     for (const name of folders) await makeFolders(fs, join(folder, name), folderMode)
     const begun = (await fs.names(join(folder, 'tmp'))).map((name) => join(folder, 'tmp', name))
@@ -110,7 +110,7 @@ interface SentBefore {
 async function post(
   message: Message,
   { folder, ports, listed, sent }: Inside & { readonly sent: SentBefore },
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   const { fs } = ports
   const bytes = encodeMessage(message)
   const most = defaults.mailbox.messageBytes
@@ -169,7 +169,7 @@ async function idsIn(
 }
 
 async function take({ folder, ports, listed, run }: Inside & { readonly run: string }): Promise<Taken> {
-  const failures: DiskFailure[] = []
+  const failures: Failure[] = []
   const found = await attempt(`looking into ${folder}`, async () => {
     const names = await listed('new')
     const before = names.length === 0 ? noTries : await triesIn(folder, ports.fs)
@@ -203,7 +203,7 @@ async function take({ folder, ports, listed, run }: Inside & { readonly run: str
   return marked.ok ? { messages, failures } : { messages: [], failures: [...failures, marked.failure] }
 }
 
-type ReadOutcome = DiskResult<{ readonly message: Message | null; readonly aside: DiskFailure | null }>
+type ReadOutcome = Result<{ readonly message: Message | null; readonly aside: Failure | null }>
 
 async function readMessage(
   folder: string,
@@ -287,13 +287,9 @@ async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
 }
 
 /** As `attempt`, for work that has refusals of its own. */
-async function attemptValue(
-  doing: string,
-  work: () => Promise<DiskResult<object>>,
-): Promise<DiskResult<object>> {
+async function attemptValue(doing: string, work: () => Promise<Result<object>>): Promise<Result<object>> {
   const done = await attempt(doing, async () => ({ outcome: await work() }))
   return done.ok ? done.outcome : done
 }
 
-const refused = (code: DiskFailureCode, message: string) =>
-  ({ ok: false, failure: { code, message } }) as const
+const refused = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const

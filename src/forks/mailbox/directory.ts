@@ -8,7 +8,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod/mini'
-import { attempt, readAt, systemCode, type DiskFailure, type DiskResult } from '../../disk/fs.ts'
+import { attempt, readAt, systemCode, type Failure, type Result } from '../../disk/fs.ts'
 import { ownerState, type ProcessIdentity, type Processes } from '../../disk/processes.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
 import { safeName } from '../../disk/safe-name.ts'
@@ -26,15 +26,15 @@ export interface Card {
 
 export interface Directory {
   /** Makes the box of a session and puts its card up. */
-  open(card: Card): Promise<DiskResult<{ readonly box: Box }>>
+  open(card: Card): Promise<Result<{ readonly box: Box }>>
   /** Takes the card down; what waits in the box stays. */
   leave(session: string): Promise<void>
   /** Everything of a session that is gone. */
-  remove(session: string): Promise<DiskResult<object>>
+  remove(session: string): Promise<Result<object>>
   /** Those that live, and what could not be read on the way. */
-  living(): Promise<{ readonly cards: readonly Card[]; readonly failures: readonly DiskFailure[] }>
+  living(): Promise<{ readonly cards: readonly Card[]; readonly failures: readonly Failure[] }>
   /** The box of a session that has one. */
-  boxOf(session: string): Promise<DiskResult<{ readonly box: Box }>>
+  boxOf(session: string): Promise<Result<{ readonly box: Box }>>
 }
 
 const cardName = 'who.json'
@@ -84,7 +84,7 @@ export function createDirectory(root: string, ports: DirectoryPorts): Directory 
       }))
       if (!listed.ok) return { cards: [], failures: [listed.failure] }
       const cards: Card[] = []
-      const failures: DiskFailure[] = []
+      const failures: Failure[] = []
       for (const name of listed.names) {
         const read = await cardIn(ports, join(root, name, cardName))
         if (!read.ok) failures.push(read.failure)
@@ -120,7 +120,7 @@ type WholeCard = Card & ProcessIdentity
 async function cardIn(
   { fs }: DirectoryPorts,
   path: string,
-): Promise<DiskResult<{ readonly card: WholeCard | null }>> {
+): Promise<Result<{ readonly card: WholeCard | null }>> {
   return attempt(`reading ${path}`, async () => {
     let file
     try {

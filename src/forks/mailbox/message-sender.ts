@@ -2,7 +2,7 @@
 // word with a scheme is an address, handed to whoever carries that scheme: `session:<id>` is a box on this machine, and
 // a shared store can carry another one between hosts. `*` goes to everybody. An unknown name is refused with the names
 // there are, and nothing is said to be sent that is not.
-import type { DiskFailure } from '../../disk/fs.ts'
+import type { Failure } from '../../disk/fs.ts'
 import type { Directory } from './directory.ts'
 import type { Message } from './message.ts'
 
@@ -37,7 +37,7 @@ export function createMessageSender(options: {
   const carriers = [...(directory === null ? [] : [boxes(directory)]), ...(options.carriers ?? [])]
   const others = async (
     self: string,
-  ): Promise<{ cards: readonly Reached[]; failures: readonly DiskFailure[] }> => {
+  ): Promise<{ cards: readonly Reached[]; failures: readonly Failure[] }> => {
     const near = nearby.names(self)
     const { cards, failures } = (await directory?.living()) ?? { cards: [], failures: [] }
     const known = new Set([self, ...near.map(({ session }) => session)])

@@ -1,7 +1,7 @@
 // The notes of a session on the disk: `<session>/session-memory/summary.md`, and what the user put in the place of our
 // template and prompt. Everything goes through the gate of `disk`; a file that is not there is null, the rest is a failure.
 import { createHash } from 'node:crypto'
-import { attempt, makeFolders, readAt, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, readAt, type Result, type FileSystem } from '../../disk/fs.ts'
 import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
@@ -20,7 +20,7 @@ export interface NotesFile {
 export async function readNotes(
   fs: FileSystem,
   folder: string,
-): Promise<DiskResult<{ readonly file: NotesFile | null }>> {
+): Promise<Result<{ readonly file: NotesFile | null }>> {
   return readText(fs, folder, notesName, defaults.notes.maxFileBytes)
 }
 
@@ -29,7 +29,7 @@ export async function writeNotes(
   folder: string,
   text: string,
   unique: () => string,
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   // Not every store of sessions has a folder for each.
   const made = await attempt(`making ${folder}`, async () => {
     await makeFolders(fs, folder, modes.folder)
@@ -48,7 +48,7 @@ export async function readConfig(
   fs: FileSystem,
   folder: string,
   name: 'template.md' | 'prompt.md',
-): Promise<DiskResult<{ readonly text: string | null }>> {
+): Promise<Result<{ readonly text: string | null }>> {
   const found = await readText(fs, folder, name, defaults.notes.maxConfigBytes)
   return found.ok ? { ok: true, text: found.file?.text ?? null } : found
 }
@@ -58,7 +58,7 @@ async function readText(
   folder: string,
   name: string,
   mostBytes: number,
-): Promise<DiskResult<{ readonly file: NotesFile | null }>> {
+): Promise<Result<{ readonly file: NotesFile | null }>> {
   const opened = await openUnder(fs, folder, name)
   if (!opened.ok) return opened.failure.code === 'not-found' ? { ok: true, file: null } : opened
   const { file, path, stat } = opened

@@ -1,7 +1,7 @@
 // One instruction file, read as text for the model: a plain file of bounded size, UTF-8, without characters
 // that nobody sees. Pipes, devices and folders are refused by what was opened, not by name.
 import { dirname } from 'node:path'
-import { attempt, readAt, type DiskResult, type FileSystem, type DiskFailureCode } from '../../disk/fs.ts'
+import { attempt, readAt, type Result, type FileSystem, type FailureCode } from '../../disk/fs.ts'
 import { isInside, openUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
@@ -24,7 +24,7 @@ export async function readBelow(
   fs: FileSystem,
   root: string,
   path: string,
-): Promise<DiskResult<InstructionText>> {
+): Promise<Result<InstructionText>> {
   const opened = await openUnder(fs, root, path, { links: 'inside', hardLinks: 'allow' })
   if (!opened.ok) return opened
   const { file, stat } = opened
@@ -54,7 +54,7 @@ export async function readBelow(
 }
 
 /** A file of the user's own or of the machine, wherever its links lead. */
-export async function readOwn(fs: FileSystem, path: string): Promise<DiskResult<InstructionText>> {
+export async function readOwn(fs: FileSystem, path: string): Promise<Result<InstructionText>> {
   const real = await attempt(`looking for ${path}`, async () => ({ path: await fs.realPath(path) }))
   return real.ok ? await readBelow(fs, dirname(real.path), real.path) : real
 }
@@ -69,8 +69,7 @@ function textIn(bytes: Buffer): string | null {
   }
 }
 
-const refused = (code: DiskFailureCode, message: string) =>
-  ({ ok: false, failure: { code, message } }) as const
+const refused = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const
 
 /** The folders from one down to another that lies in it; only the first where it does not. */
 export function foldersDown(from: string, to: string): readonly string[] {

@@ -2,7 +2,7 @@
 // A change is made from bytes that were read; if others stand there now it is refused, never merged by guess. A file
 // that somebody else changed is not overwritten either: it is held until the user has looked.
 import { dirname, join } from 'node:path'
-import { attempt, type DiskFailure, type DiskFailureCode, type DiskResult } from '../../disk/fs.ts'
+import { attempt, type Failure, type FailureCode, type Result } from '../../disk/fs.ts'
 import { removeUnder, writeUnder } from '../../disk/under-root.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { twinOf } from '../format/names.ts'
@@ -20,7 +20,7 @@ export async function applyWrite(
   changes: readonly MemoryChange[],
   by: Provenance,
   options: SaveOptions,
-): Promise<DiskResult<{ applied: readonly Applied[]; dropped: readonly string[] }>> {
+): Promise<Result<{ applied: readonly Applied[]; dropped: readonly string[] }>> {
   return await alone(keeper, async () => {
     const applied: Applied[] = []
     for (const change of changes) {
@@ -38,7 +38,7 @@ export async function applyWrite(
 const judged = (keeper: Keeper, change: MemoryChange, by: Provenance, approved: boolean): Verdict =>
   judge(change, by, keeper.ledger, { review: keeper.review === true, salt: keeper.ledger.salt, approved })
 
-type Done = DiskResult<{ applied: Applied }>
+type Done = Result<{ applied: Applied }>
 
 async function carryOut(
   keeper: Keeper,
@@ -51,7 +51,7 @@ async function carryOut(
     ok: true,
     applied: { file, kind, version: null, text: null, by: nobody, code: null, why: '', notes: [], ...rest },
   })
-  const refused = (code: DiskFailureCode, why: string): Done => said('refused', { code, why })
+  const refused = (code: FailureCode, why: string): Done => said('refused', { code, why })
   if (verdict.kind === 'refuse') return refused(verdict.code, verdict.why)
   const now = await readNow(keeper, file)
   if (!now.ok) return refused(now.failure.code, now.failure.message)
@@ -85,7 +85,7 @@ const nobody: Provenance = { kind: 'model', trust: 'data', session: null, messag
 async function readNow(
   keeper: Keeper,
   file: string,
-): Promise<DiskResult<{ sha: string | null; mark: string | null }>> {
+): Promise<Result<{ sha: string | null; mark: string | null }>> {
   const look = () => readBytes(keeper.fs, keeper.place.root, file)
   let read = await look()
   if (!read.ok && read.failure.code === 'hardlink') {
@@ -96,7 +96,7 @@ async function readNow(
   return read.failure.code === 'not-found' ? { ok: true, sha: null, mark: null } : read
 }
 
-function staleness(keeper: Keeper, { file, expected }: MemoryChange, sha: string | null): DiskFailure | null {
+function staleness(keeper: Keeper, { file, expected }: MemoryChange, sha: string | null): Failure | null {
   if (expected !== undefined && expected !== sha)
     return {
       code: 'changed',
@@ -150,7 +150,7 @@ export async function put(
   file: string,
   text: string | null,
   seen: string | null,
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   const { fs, place, unique } = keeper
   if (text === null) {
     const removed = await removeUnder(fs, place.root, file)

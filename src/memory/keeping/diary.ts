@@ -1,6 +1,6 @@
 // The diary: `logs/YYYY/MM/YYYY-MM-DD.md`, one file a day, only ever appended to. It is neither listed nor
 // recalled; consolidation reads it later. It passes the same gate and the same redaction as a memory.
-import type { DiskResult } from '../../disk/fs.ts'
+import type { Result } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { readBytes } from '../files.ts'
@@ -19,7 +19,7 @@ export async function appendDiary(
   keeper: Keeper,
   file: string,
   text: string,
-): Promise<DiskResult<{ file: string }>> {
+): Promise<Result<{ file: string }>> {
   const today = diaryFile(keeper.clock.now())
   if (file !== today)
     return { ok: false, failure: { code: 'bad-name', message: `Only today's page is written: ${today}` } }

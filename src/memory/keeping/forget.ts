@@ -1,7 +1,7 @@
 // Forgetting is complete: the file, every version of its text, every record of it, its line in the index.
 // What stays is that it was forgotten: the session or source by name, and salted fingerprints of its sentences, so that
 // it is not learnt again. A memory that others have a part in goes back to what it was before the forgotten part came.
-import { attempt, type DiskResult } from '../../disk/fs.ts'
+import { attempt, type Result } from '../../disk/fs.ts'
 import { removeIfThere } from '../../disk/replace.ts'
 import { readBytes } from '../files.ts'
 import type { Provenance } from '../memory.ts'
@@ -24,7 +24,7 @@ export interface Forgot {
   readonly versions: number
 }
 
-export async function forget(keeper: Keeper, what: ForgetWhat): Promise<DiskResult<Forgot>> {
+export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<Forgot>> {
   return await alone(keeper, async () => {
     const { ledger, clock } = keeper
     const records = ledger.records()
@@ -86,7 +86,7 @@ async function printsFor(
   records: readonly LedgerRecord[],
   gone: ReadonlySet<number>,
   what: ForgetWhat,
-): Promise<DiskResult<{ prints: ReadonlySet<string> }>> {
+): Promise<Result<{ prints: ReadonlySet<string> }>> {
   const prints = new Set<string>()
   const salt = keeper.ledger.salt
   const texts: string[] = []
@@ -118,7 +118,7 @@ async function resettle(
   kept: readonly LedgerRecord[],
   gone: ReadonlySet<number>,
   what: ForgetWhat,
-): Promise<DiskResult<Resettled>> {
+): Promise<Result<Resettled>> {
   const removed: string[] = []
   const wentBack: { file: string; to: number; lost: number }[] = []
   const files = new Set(
@@ -151,7 +151,7 @@ async function resettle(
 async function removeVersions(
   keeper: Keeper,
   kept: readonly LedgerRecord[],
-): Promise<DiskResult<{ count: number }>> {
+): Promise<Result<{ count: number }>> {
   const needed = new Set(kept.flatMap(shasOf))
   return await attempt('removing forgotten versions', async () => {
     let count = 0

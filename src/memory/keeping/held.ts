@@ -1,6 +1,6 @@
 // What waits for the user: writes that were held, and files that something else changed. Accepting means a person has
 // looked at exactly these bytes; nothing else raises trust (law M1). What is given up is kept as a version first.
-import type { DiskResult } from '../../disk/fs.ts'
+import type { Result } from '../../disk/fs.ts'
 import { listMemories, readBytes, shaOf } from '../files.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { nameRefusal } from '../format/names.ts'
@@ -28,7 +28,7 @@ export interface Waiting {
 }
 
 /** Everything that waits. Reads every memory once. */
-export async function waiting(keeper: Keeper): Promise<DiskResult<Waiting>> {
+export async function waiting(keeper: Keeper): Promise<Result<Waiting>> {
   const { fs, place, ledger } = keeper
   const listed = await listMemories(fs, place, { most: Number.POSITIVE_INFINITY, ledger })
   if (!listed.ok) return listed
@@ -47,7 +47,7 @@ export async function waiting(keeper: Keeper): Promise<DiskResult<Waiting>> {
 }
 
 /** The user wants a held write. */
-export async function acceptHeld(keeper: Keeper, n: number): Promise<DiskResult<{ applied: Applied }>> {
+export async function acceptHeld(keeper: Keeper, n: number): Promise<Result<{ applied: Applied }>> {
   const fresh = await keeper.ledger.refresh()
   if (!fresh.ok) return fresh
   const held = keeper.ledger.held().find((one) => one.n === n)
@@ -67,10 +67,10 @@ export async function acceptHeld(keeper: Keeper, n: number): Promise<DiskResult<
   return settled.ok ? { ok: true, applied } : settled
 }
 
-export const rejectHeld = async (keeper: Keeper, n: number): Promise<DiskResult<object>> =>
+export const rejectHeld = async (keeper: Keeper, n: number): Promise<Result<object>> =>
   await settle(keeper, n, 'rejected')
 
-async function settle(keeper: Keeper, n: number, how: 'accepted' | 'rejected'): Promise<DiskResult<object>> {
+async function settle(keeper: Keeper, n: number, how: 'accepted' | 'rejected'): Promise<Result<object>> {
   return await alone(keeper, async () => {
     if (!keeper.ledger.held().some((one) => one.n === n)) return nothing(`nothing waits under ${n}`)
     return await keeper.ledger.append({ do: 'settle', at: keeper.clock.now(), held: n, how }, keeper.unique)
@@ -82,7 +82,7 @@ export async function acceptOutside(
   keeper: Keeper,
   file: string,
   sha?: string,
-): Promise<DiskResult<{ version: number; notes: readonly string[] }>> {
+): Promise<Result<{ version: number; notes: readonly string[] }>> {
   return await alone(keeper, async () => {
     const { ledger, clock } = keeper
     const bad = nameRefusal(file)
@@ -133,10 +133,7 @@ export async function acceptOutside(
 }
 
 /** The user does not want what something else did: the known text comes back, and what stood there is kept aside. */
-export async function rejectOutside(
-  keeper: Keeper,
-  file: string,
-): Promise<DiskResult<{ aside: string | null }>> {
+export async function rejectOutside(keeper: Keeper, file: string): Promise<Result<{ aside: string | null }>> {
   return await alone(keeper, async () => {
     const current = keeper.ledger.current(file)
     const read = await readBytes(keeper.fs, keeper.place.root, file)
@@ -155,7 +152,7 @@ export async function rejectOutside(
 async function noted(
   keeper: Keeper,
   record: Parameters<Keeper['ledger']['append']>[0],
-): Promise<DiskResult<{ version: number; notes: readonly string[] }>> {
+): Promise<Result<{ version: number; notes: readonly string[] }>> {
   const done = await keeper.ledger.append(record, keeper.unique)
   if (!done.ok) return done
   const index = await keepIndex(keeper)

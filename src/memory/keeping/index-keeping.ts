@@ -2,7 +2,7 @@
 // ones beside the new, so that an index that somebody else changed is known as such and is not shown to the model; it is
 // kept as a version and made again.
 import { join } from 'node:path'
-import { attempt, readAt, type DiskResult } from '../../disk/fs.ts'
+import { attempt, readAt, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -26,7 +26,7 @@ export function derivedIndex(keeper: Keeper): Index {
 }
 
 /** Puts the index in place. The caller is alone and the ledger is fresh. A team's index is made when it is read. */
-export async function keepIndex(keeper: Keeper): Promise<DiskResult<{ dropped: readonly string[] }>> {
+export async function keepIndex(keeper: Keeper): Promise<Result<{ dropped: readonly string[] }>> {
   const index = derivedIndex(keeper)
   if (keeper.place.scope === 'team') return { ok: true, dropped: index.dropped }
   const { fs, place, unique } = keeper
@@ -59,7 +59,7 @@ export interface LoadedIndex {
 }
 
 /** The index as it may be shown: the file where it is ours, else made again. Bounded, however many memories there are. */
-export async function loadIndex(keeper: Keeper): Promise<DiskResult<LoadedIndex>> {
+export async function loadIndex(keeper: Keeper): Promise<Result<LoadedIndex>> {
   if (keeper.place.scope === 'team') {
     const fresh = await keeper.ledger.refresh()
     return fresh.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: false } : fresh
@@ -74,14 +74,14 @@ export async function loadIndex(keeper: Keeper): Promise<DiskResult<LoadedIndex>
 }
 
 /** No index: none yet, or somebody took it away. */
-async function missing(keeper: Keeper): Promise<DiskResult<LoadedIndex>> {
+async function missing(keeper: Keeper): Promise<Result<LoadedIndex>> {
   const known = await knownShas(keeper)
   if (known.length === 0) return { ok: true, text: '', tampered: false }
   const made = await alone(keeper, () => keepIndex(keeper))
   return made.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: true } : made
 }
 
-async function readBounded(keeper: Keeper): Promise<DiskResult<{ bytes: Buffer }>> {
+async function readBounded(keeper: Keeper): Promise<Result<{ bytes: Buffer }>> {
   const opened = await openUnder(keeper.fs, keeper.place.root, indexName)
   if (!opened.ok) return opened
   try {

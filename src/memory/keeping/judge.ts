@@ -1,7 +1,7 @@
 // What becomes of a wanted change, decided before anything is written: written, held until the user has looked, or
 // refused with what to do about it. Law M1 is kept here: what is only data never becomes a rule, never takes the place
 // of something trusted, and is never trusted more than the version it was made from.
-import type { DiskFailureCode } from '../../disk/fs.ts'
+import type { FailureCode } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
@@ -24,7 +24,7 @@ export type Verdict =
       /** What was changed on the way: secrets, hidden characters. */
       readonly notes: readonly string[]
     }
-  | { readonly kind: 'refuse'; readonly file: string; readonly code: DiskFailureCode; readonly why: string }
+  | { readonly kind: 'refuse'; readonly file: string; readonly code: FailureCode; readonly why: string }
 
 export interface JudgeOptions {
   readonly review: boolean
@@ -35,7 +35,7 @@ export interface JudgeOptions {
 
 export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, options: JudgeOptions): Verdict {
   const { file } = change
-  const refuse = (code: DiskFailureCode, why: string): Verdict => ({ kind: 'refuse', file, code, why })
+  const refuse = (code: FailureCode, why: string): Verdict => ({ kind: 'refuse', file, code, why })
   const badName = nameRefusal(file)
   if (badName !== null) return refuse('bad-name', `${JSON.stringify(file)} can be no memory: ${badName}.`)
   if (change.text === null) return judgeRemoval(file, by, ledger, options, refuse)
@@ -81,7 +81,7 @@ function judgeRemoval(
   by: Provenance,
   ledger: Ledger,
   options: JudgeOptions,
-  refuse: (code: DiskFailureCode, why: string) => Verdict,
+  refuse: (code: FailureCode, why: string) => Verdict,
 ): Verdict {
   const current = ledger.current(file)
   if (current === null) return refuse('not-found', `There is no memory ${file}.`)

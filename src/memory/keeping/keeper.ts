@@ -2,7 +2,7 @@
 // was read after the lock was taken, so that no update is lost. Failures are values; the lock is given back
 // whatever happens.
 import { join } from 'node:path'
-import { attempt, makeFolders, type DiskFailure, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, makeFolders, type Failure, type Result, type FileSystem } from '../../disk/fs.ts'
 import { releaseLock, takeLock, type Lock, type LockOptions } from '../../disk/lock.ts'
 import type { Processes } from '../../disk/processes.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -37,10 +37,7 @@ export const openKeeper = (place: MemoryPlace, options: KeeperOptions): Keeper =
 })
 
 /** Does something while nobody else changes the folder. The ledger is fresh. */
-export function alone<T extends object>(
-  keeper: Keeper,
-  work: () => Promise<DiskResult<T>>,
-): Promise<DiskResult<T>> {
+export function alone<T extends object>(keeper: Keeper, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const mine = keeper.line.last.then(() => locked(keeper, work))
   // Whether it went well is the caller's to hear; the next in line only waits for its end.
   keeper.line.last = mine.then(
@@ -50,10 +47,7 @@ export function alone<T extends object>(
   return mine
 }
 
-async function locked<T extends object>(
-  keeper: Keeper,
-  work: () => Promise<DiskResult<T>>,
-): Promise<DiskResult<T>> {
+async function locked<T extends object>(keeper: Keeper, work: () => Promise<Result<T>>): Promise<Result<T>> {
   const made = await makePlace(keeper)
   if (!made.ok) return made
   const options = lockOptions(keeper)
@@ -88,13 +82,13 @@ async function giveBack(lock: Lock, options: LockOptions): Promise<void> {
 
 const byTimer = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-const busy = (root: string): DiskFailure => ({
+const busy = (root: string): Failure => ({
   code: 'busy',
   message: `another process keeps changing the memories in ${root}; try again`,
 })
 
 /** Both folders, each a real one: a link planted in their place is refused. */
-async function makePlace({ fs, place }: Keeper): Promise<DiskResult<object>> {
+async function makePlace({ fs, place }: Keeper): Promise<Result<object>> {
   return await attempt(`opening the memories in ${place.root}`, async () => {
     for (const [path, mode] of [
       [place.root, folderMode(place)],

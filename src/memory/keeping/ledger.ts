@@ -20,7 +20,7 @@ import {
   syncFolder,
   systemCode,
   writeAll,
-  type DiskResult,
+  type Result,
   type FileSystem,
 } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
@@ -56,7 +56,7 @@ export class Ledger {
   }
 
   /** Reads what others appended meanwhile; everything again when the ledger was written anew. */
-  async refresh(): Promise<DiskResult<object>> {
+  async refresh(): Promise<Result<object>> {
     return await attempt(`reading the ledger ${this.#path}`, async () => {
       const file = await this.#open()
       if (file === null) {
@@ -91,7 +91,7 @@ export class Ledger {
   }
 
   /** Appends one record, synced. The caller holds the lock of the folder and has refreshed. */
-  async append(record: NewRecord, unique: () => string): Promise<DiskResult<{ record: LedgerRecord }>> {
+  async append(record: NewRecord, unique: () => string): Promise<Result<{ record: LedgerRecord }>> {
     const numbered: LedgerRecord = { n: this.#next, ...record }
     const written = await attempt(`writing the ledger ${this.#path}`, async () => {
       const isNew = this.#offset === 0
@@ -113,7 +113,7 @@ export class Ledger {
   }
 
   /** Writes the ledger anew with these records alone. The caller holds the lock and has refreshed. */
-  async rewrite(records: readonly LedgerRecord[], unique: () => string): Promise<DiskResult<object>> {
+  async rewrite(records: readonly LedgerRecord[], unique: () => string): Promise<Result<object>> {
     const header = headerLine(unique(), this.salt === '' ? unique() : this.salt)
     const bytes = Buffer.from([header, ...records.map(lineOf)].join(''))
     const written = await replaceFile(this.#fs, this.#path, bytes, { mode: defaults.memory.fileMode, unique })

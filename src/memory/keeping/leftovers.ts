@@ -1,7 +1,7 @@
 // Who dies between giving a new file its name and taking its first one away leaves a file with two names, which is then
 // refused as somebody else's. Whoever changes the folder next takes the temporary name away.
 import { join } from 'node:path'
-import { attempt, systemCode, type DiskResult } from '../../disk/fs.ts'
+import { attempt, systemCode, type Result } from '../../disk/fs.ts'
 import { isTemporaryName, removeIfThere } from '../../disk/replace.ts'
 import type { Keeper } from './keeper.ts'
 
@@ -9,7 +9,7 @@ import type { Keeper } from './keeper.ts'
 export async function clearLeftovers(
   { fs, place }: Keeper,
   folders: ReadonlySet<string>,
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   return await attempt('clearing up what a dead process left', async () => {
     for (const folder of folders) {
       const path = join(place.root, folder)

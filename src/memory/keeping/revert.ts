@@ -1,6 +1,6 @@
 // Versions of a memory: listed, shown, and brought back. Bringing one back is a new version with the origin of the old
 // one: going back raises no trust (law M1).
-import type { DiskResult } from '../../disk/fs.ts'
+import type { Result } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { put } from './apply.ts'
 import { keepIndex } from './index-keeping.ts'
@@ -20,7 +20,7 @@ export function versionNumbered(keeper: Keeper, n: number): Version | Held | nul
 export async function textOf(
   keeper: Keeper,
   version: Version | Held,
-): Promise<DiskResult<{ text: string | null }>> {
+): Promise<Result<{ text: string | null }>> {
   if (version.do === 'remove' || version.sha === null) return { ok: true, text: null }
   return await readVersion(keeper, version.sha)
 }
@@ -29,7 +29,7 @@ export async function textOf(
 export async function textBefore(
   keeper: Keeper,
   version: Version | Held,
-): Promise<DiskResult<{ text: string | null }>> {
+): Promise<Result<{ text: string | null }>> {
   return version.before === null || version.before === ''
     ? { ok: true, text: null }
     : await readVersion(keeper, version.before)
@@ -40,7 +40,7 @@ export async function revert(
   keeper: Keeper,
   file: string,
   n?: number,
-): Promise<DiskResult<{ version: number; to: number | null }>> {
+): Promise<Result<{ version: number; to: number | null }>> {
   return await alone(keeper, async () => {
     const { ledger, clock } = keeper
     const versions = ledger.versionsOf(file)

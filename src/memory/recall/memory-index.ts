@@ -3,7 +3,7 @@
 // held up, and ends when the signal fires. What a file is worth is asked of the ledger anew at every refresh, and once
 // more when its text is read (law M1).
 import { join } from 'node:path'
-import { attempt, type DiskFailure, type DiskResult, type FileSystem } from '../../disk/fs.ts'
+import { attempt, type Failure, type Result, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { filesBelow, readMemory, standingOf } from '../files.ts'
 import { Ledger } from '../keeping/ledger.ts'
@@ -29,7 +29,7 @@ export class MemoryIndex {
   readonly #ledgers: readonly Ledger[]
   readonly #kept = new Map<string, Kept>()
   #ranker: FileRanker | null = null
-  #refreshing: Promise<DiskFailure | null> | null = null
+  #refreshing: Promise<Failure | null> | null = null
   #isWarm = false
   #superseded: ReadonlySet<string> = new Set()
 
@@ -76,7 +76,7 @@ export class MemoryIndex {
   }
 
   /** Brings the index up to date; one at a time, and those who come meanwhile wait for it. */
-  async refresh(signal: AbortSignal): Promise<DiskFailure | null> {
+  async refresh(signal: AbortSignal): Promise<Failure | null> {
     this.#refreshing ??= this.#refresh(signal).finally(() => {
       this.#refreshing = null
     })
@@ -84,13 +84,13 @@ export class MemoryIndex {
   }
 
   /** The text of a memory as it is now, with what the ledger knows now. */
-  async read(one: IndexedMemory): Promise<DiskResult<{ memory: Memory; text: string }>> {
+  async read(one: IndexedMemory): Promise<Result<{ memory: Memory; text: string }>> {
     const ledger = this.#ledgers[this.#places.indexOf(one.place)]!
     const known = await ledger.refresh()
     return known.ok ? await readMemory(this.#fs, one.place, one.memory.file, ledger) : known
   }
 
-  async #refresh(signal: AbortSignal): Promise<DiskFailure | null> {
+  async #refresh(signal: AbortSignal): Promise<Failure | null> {
     const seen = new Set<string>()
     for (const [at, place] of this.#places.entries()) {
       const ledger = this.#ledgers[at]!
@@ -122,7 +122,7 @@ export class MemoryIndex {
     ledger: Ledger,
     changed: readonly { readonly name: string; readonly file: string; readonly mark: string }[],
     signal: AbortSignal,
-  ): Promise<DiskFailure | null> {
+  ): Promise<Failure | null> {
     const { readAtOnce } = defaults.recall
     for (let at = 0; at < changed.length; at += readAtOnce) {
       if (signal.aborted) return { code: 'aborted', message: 'reading the memories was given up' }

@@ -2,7 +2,6 @@
 // turns is built when it is first asked for and goes on where it stopped; it holds no texts, those of the hits are read
 // from the store. What tools printed, what was recalled and what forks said is not indexed: it would be found in place
 // of what people said. Never throws.
-import type { DiskFailure } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fact.ts'
@@ -216,4 +215,4 @@ const hitOf = ({ name, path, memory }: IndexedMemory, score: number): MemoryHit 
   score,
 })
 
-const failed = ({ code, message }: DiskFailure) => ({ ok: false, failure: { code, message } }) as const
+const failed = ({ code, message }: Failure) => ({ ok: false, failure: { code, message } }) as const

@@ -2,7 +2,7 @@
 // removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
 // changed: what somebody else wrote meanwhile stays.
 import { dirname } from 'node:path'
-import type { DiskFailure, DiskResult, DiskFailureCode } from '../../disk/fs.ts'
+import type { Failure, Result, FailureCode } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
 import { alone, type Keeper } from '../keeping/keeper.ts'
@@ -31,7 +31,7 @@ export interface WantedSet {
   readonly review?: boolean | undefined
 }
 
-type Made = DiskResult<{ set: ChangeSet; dropped: readonly string[] }>
+type Made = Result<{ set: ChangeSet; dropped: readonly string[] }>
 
 /** All of it or nothing: one change that may not be made, or was overtaken, refuses the set. */
 export async function applySet(keeper: Keeper, wanted: WantedSet): Promise<Made> {
@@ -50,7 +50,7 @@ export async function applySet(keeper: Keeper, wanted: WantedSet): Promise<Made>
 }
 
 /** Finishes a set that a process left half made. Cheap where there is none. */
-export async function finishSet(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
+export async function finishSet(keeper: Keeper): Promise<Result<{ set: ChangeSet | null }>> {
   const waits = await pending(keeper)
   if (!waits.ok || waits.set === null) return waits
   return await alone(keeper, () => finishPending(keeper))
@@ -99,7 +99,7 @@ async function make(keeper: Keeper, set: ChangeSet): Promise<Made> {
   return await complete(keeper, set)
 }
 
-async function finishPending(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
+async function finishPending(keeper: Keeper): Promise<Result<{ set: ChangeSet | null }>> {
   const waits = await pending(keeper)
   if (!waits.ok || waits.set === null) return waits
   const folders = new Set(waits.set.changes.map(({ file }) => dirname(file)))
@@ -114,7 +114,7 @@ async function prepared(
   keeper: Keeper,
   { file, text, expected, by }: WantedChange,
   review: boolean,
-): Promise<DiskResult<{ change: SetChange }>> {
+): Promise<Result<{ change: SetChange }>> {
   const { ledger } = keeper
   // What judges is loaded with the first change: every start asks whether a set was broken off, and hardly ever one was.
   const { judge } = await import('../keeping/judge.ts')
@@ -149,7 +149,7 @@ async function complete(keeper: Keeper, set: ChangeSet): Promise<Made> {
   return closed.ok ? { ok: true, set, dropped: index.dropped } : closed
 }
 
-async function carryOut(keeper: Keeper, set: ChangeSet, change: SetChange): Promise<DiskResult<object>> {
+async function carryOut(keeper: Keeper, set: ChangeSet, change: SetChange): Promise<Result<object>> {
   const { file, before, after } = change
   const read = await readBytes(keeper.fs, keeper.place.root, file)
   if (!read.ok && read.failure.code !== 'not-found') return read
@@ -178,16 +178,13 @@ function recordOf({ at, via }: ChangeSet, { file, before, after, head, by }: Set
 }
 const noHead = { name: '', description: '', type: null, triggers: [], supersedes: [], expires: null }
 
-async function shaNow(keeper: Keeper, file: string): Promise<DiskResult<{ sha: string | null }>> {
+async function shaNow(keeper: Keeper, file: string): Promise<Result<{ sha: string | null }>> {
   const read = await readBytes(keeper.fs, keeper.place.root, file)
   if (read.ok) return { ok: true, sha: shaOf(read.bytes) }
   return read.failure.code === 'not-found' ? { ok: true, sha: null } : read
 }
 
-const failed = (
-  code: DiskFailureCode,
-  message: string,
-): { readonly ok: false; readonly failure: DiskFailure } => ({
+const failed = (code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } => ({
   ok: false,
   failure: { code, message },
 })

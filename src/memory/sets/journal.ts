@@ -7,7 +7,7 @@
 //   {"v":1,"id":"…","at":…,"via":"dream","undoes":null,"told":["…"],
 //    "changes":[{"file":"a.md","before":"<sha>"|null,"after":"<sha>"|null,"head":{…}|null,"by":{…}}]}
 import { join } from 'node:path'
-import { attempt, makeFolders, readAt, syncFolder, systemCode, type DiskResult } from '../../disk/fs.ts'
+import { attempt, makeFolders, readAt, syncFolder, systemCode, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Keeper } from '../keeping/keeper.ts'
@@ -38,7 +38,7 @@ const underWay = ({ place }: Keeper): string => join(place.state, 'set-under-way
 const folderOf = ({ place }: Keeper): string => join(place.state, 'sets')
 
 /** From here on the set counts. */
-export async function commit(keeper: Keeper, set: ChangeSet): Promise<DiskResult<object>> {
+export async function commit(keeper: Keeper, set: ChangeSet): Promise<Result<object>> {
   const bytes = Buffer.from(`${JSON.stringify({ v: 1, ...set })}\n`)
   return await replaceFile(keeper.fs, underWay(keeper), bytes, {
     mode: defaults.memory.fileMode,
@@ -47,7 +47,7 @@ export async function commit(keeper: Keeper, set: ChangeSet): Promise<DiskResult
 }
 
 /** The set that waits to be finished, or null. A journal that cannot be read is put aside and said. */
-export async function pending(keeper: Keeper): Promise<DiskResult<{ set: ChangeSet | null }>> {
+export async function pending(keeper: Keeper): Promise<Result<{ set: ChangeSet | null }>> {
   const read = await readSet(keeper, underWay(keeper))
   if (read.ok || read.failure.code !== 'damaged') return read
   const moved = await archive(keeper, `damaged-${keeper.unique()}.json`)
@@ -55,11 +55,11 @@ export async function pending(keeper: Keeper): Promise<DiskResult<{ set: ChangeS
 }
 
 /** Everything of it has been done. */
-export const finished = (keeper: Keeper, { at, id }: ChangeSet): Promise<DiskResult<object>> =>
+export const finished = (keeper: Keeper, { at, id }: ChangeSet): Promise<Result<object>> =>
   archive(keeper, `${at}-${id}.json`)
 
 /** The sets that were made, oldest first. */
-export async function doneSets(keeper: Keeper): Promise<DiskResult<{ sets: readonly ChangeSet[] }>> {
+export async function doneSets(keeper: Keeper): Promise<Result<{ sets: readonly ChangeSet[] }>> {
   const listed = await attempt('listing the change sets', async () => ({
     names: await keeper.fs.names(folderOf(keeper)),
   }))
@@ -76,7 +76,7 @@ export async function doneSets(keeper: Keeper): Promise<DiskResult<{ sets: reado
   return { ok: true, sets }
 }
 
-async function archive(keeper: Keeper, name: string): Promise<DiskResult<object>> {
+async function archive(keeper: Keeper, name: string): Promise<Result<object>> {
   const { fs, place } = keeper
   return await attempt('closing a change set', async () => {
     await makeFolders(fs, folderOf(keeper), defaults.memory.folderMode)
@@ -87,7 +87,7 @@ async function archive(keeper: Keeper, name: string): Promise<DiskResult<object>
   })
 }
 
-async function readSet(keeper: Keeper, path: string): Promise<DiskResult<{ set: ChangeSet | null }>> {
+async function readSet(keeper: Keeper, path: string): Promise<Result<{ set: ChangeSet | null }>> {
   const read = await attempt(`reading the change set ${path}`, async () => {
     try {
       const file = await keeper.fs.open(path, 'read')

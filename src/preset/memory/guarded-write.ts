@@ -1,6 +1,6 @@
 // One write of the conversation into a store of memories. A turn that has read what nobody vouches for asks the user
 // first, where there is one.
-import type { DiskResult } from '../../disk/fs.ts'
+import type { Result } from '../../disk/fs.ts'
 import type { Target, WantedWrite } from '../../forks/memory/folder-guard.ts'
 import { indexName } from '../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../memory/memory-store.ts'
@@ -14,7 +14,7 @@ export interface GuardOptions {
   readonly stores: readonly MemoryStore[]
   readonly askUser?: AskUser | undefined
   /** Writes a page of the diary; null where diaries are off. */
-  readonly diary: ((store: MemoryStore, file: string, text: string) => Promise<DiskResult<object>>) | null
+  readonly diary: ((store: MemoryStore, file: string, text: string) => Promise<Result<object>>) | null
 }
 
 export async function guardedWrite(

@@ -9,12 +9,12 @@ import { basename, dirname, join, parse, relative, resolve } from 'node:path'
 import {
   failureOf,
   systemCode,
-  type DiskFailure,
-  type DiskResult,
+  type Failure,
+  type Result,
   type FileStat,
   type FileSystem,
   type OpenFile,
-  type DiskFailureCode,
+  type FailureCode,
 } from '../../disk/fs.ts'
 import { replaceIn } from '../../disk/replace.ts'
 import { folderUnder, isInside, locateUnder, openUnder } from '../../disk/under-root.ts'
@@ -51,17 +51,17 @@ export interface PathGateOptions {
 export interface PathGate {
   readonly fs: FileSystem
   /** Where a path really lies, if it may be looked at. The file need not exist. */
-  locate(cwd: string, path: string): Promise<DiskResult<{ path: string }>>
-  openToRead(cwd: string, path: string): Promise<DiskResult<{ file: OpenFile; path: string; stat: FileStat }>>
+  locate(cwd: string, path: string): Promise<Result<{ path: string }>>
+  openToRead(cwd: string, path: string): Promise<Result<{ file: OpenFile; path: string; stat: FileStat }>>
   /** Why a path may not be written, before anything is made ready; null when it may. */
-  writeRefusal(cwd: string, path: string): Promise<DiskFailure | null>
+  writeRefusal(cwd: string, path: string): Promise<Failure | null>
   /** Replaces a file whole if it still bears the mark that was seen (null: if there is none yet). */
   write(
     cwd: string,
     path: string,
     bytes: Uint8Array,
     seen: string | null,
-  ): Promise<DiskResult<{ path: string; stat: FileStat }>>
+  ): Promise<Result<{ path: string; stat: FileStat }>>
   /** Whether a search must pass a file over, for what it holds by custom or by a rule. */
   isHidden(path: string): boolean
   /** The files at or below a real path that wait for the user's word, which a search passes over too. */
@@ -79,7 +79,7 @@ export function createPathGate(options: PathGateOptions): PathGate {
     isMachinePath(path) || (options.readSecrets !== true && isSecretPath(path))
   const withheld = async (real: string) => (await options.withheld?.(real)) ?? new Set<string>()
   const isGranted = (path: string) => options.grants?.mayRead(path) === true
-  const readRefusal = (path: string): DiskResult<never> | null =>
+  const readRefusal = (path: string): Result<never> | null =>
     isMachinePath(path)
       ? refuse('not-a-file', `${path} belongs to the machine and is not read as a file.`)
       : isHidden(path) && !isGranted(path)
@@ -89,13 +89,13 @@ export function createPathGate(options: PathGateOptions): PathGate {
           )
         : null
   const rootsOf = (cwd: string) => [cwd, ...(options.roots ?? []), ...(options.openFolders ?? [])]
-  const placeToRead = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
+  const placeToRead = async (cwd: string, path: string): Promise<Result<Place>> => {
     const own = [...rootsOf(cwd), ...(options.readRoots ?? [])]
     const roots = options.readOutside === true ? [...own, parse(resolve(cwd)).root] : own
     const found = await placeOf(options, cwd, path, roots, isGranted)
     return found.ok ? (readRefusal(found.path) ?? found) : found
   }
-  const placeToWrite = async (cwd: string, path: string): Promise<DiskResult<Place>> => {
+  const placeToWrite = async (cwd: string, path: string): Promise<Result<Place>> => {
     const found = await placeOf(
       options,
       cwd,
@@ -133,7 +133,7 @@ export function createPathGate(options: PathGateOptions): PathGate {
   }
 }
 
-const waits = (path: string): DiskResult<never> =>
+const waits = (path: string): Result<never> =>
   refuse(
     'needs-review',
     `${path} is held until the user has looked at it (pal memory review), and shown to nobody before.`,
@@ -146,12 +146,12 @@ async function placeOf(
   path: string,
   roots: readonly string[],
   isGranted: (real: string) => boolean,
-): Promise<DiskResult<Place>> {
+): Promise<Result<Place>> {
   if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
   if (path.includes('\0')) return refuse('bad-name', 'The path holds a NUL character.')
   const atHome = options.home !== undefined && /^~(?=$|[/\\])/.test(path)
   const asked = resolve(cwd, atHome ? options.home + path.slice(1) : path)
-  let first: DiskResult<never> | undefined
+  let first: Result<never> | undefined
   for (const root of roots) {
     const found = await locateUnder(options.fs, root, asked)
     if (found.ok) return { ok: true, root: await options.fs.realPath(root), path: found.path }
@@ -165,7 +165,7 @@ async function placeOf(
 }
 
 /** Names are judged below the root only: the root itself may well lie in a folder of a protected name. */
-function protection(options: PathGateOptions, { root, path }: Place): DiskFailure | null {
+function protection(options: PathGateOptions, { root, path }: Place): Failure | null {
   if (options.openFolders?.some((folder) => isInside(folder, path)) === true) return null
   const name = unwritableName(relative(root, path))
   return name === null
@@ -179,7 +179,7 @@ async function replaceVerified(
   { root, path }: Place,
   bytes: Uint8Array,
   seen: string | null,
-): Promise<DiskResult<{ path: string; stat: FileStat }>> {
+): Promise<Result<{ path: string; stat: FileStat }>> {
   const { fs, unique } = options
   const opened = await folderUnder(fs, root, dirname(path), defaults.tools.newFolderMode)
   if (!opened.ok) return opened
@@ -217,5 +217,4 @@ export async function statIfThere(fs: FileSystem, path: string): Promise<FileSta
   }
 }
 
-const refuse = (code: DiskFailureCode, message: string) =>
-  ({ ok: false, failure: { code, message } }) as const
+const refuse = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const

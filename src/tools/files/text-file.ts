@@ -1,7 +1,7 @@
 // A whole file as text, for those who change it: the byte order mark stays the first character, line ends stay as they
 // are, and what is not plain UTF-8 is refused, because writing it back would spoil it.
 import { createHash } from 'node:crypto'
-import { readAt, type DiskResult, type FileStat, failureOf, type DiskFailureCode } from '../../disk/fs.ts'
+import { readAt, type Result, type FileStat, failureOf, type FailureCode } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ToolEnv } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
@@ -17,7 +17,7 @@ export const byteOrderMark = '\uFEFF'
 export const sha256Of = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex')
 
-export async function loadText(gate: PathGate, cwd: string, path: string): Promise<DiskResult<TextFile>> {
+export async function loadText(gate: PathGate, cwd: string, path: string): Promise<Result<TextFile>> {
   const opened = await gate.openToRead(cwd, path)
   if (!opened.ok) return opened
   const { file, stat } = opened
@@ -75,5 +75,4 @@ export const withReturns = (text: string): string => text.replace(/\r?\n/g, '\r\
 export const holdsHalfCharacter = (text: string): boolean =>
   /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
 
-const refuse = (code: DiskFailureCode, message: string) =>
-  ({ ok: false, failure: { code, message } }) as const
+const refuse = (code: FailureCode, message: string) => ({ ok: false, failure: { code, message } }) as const

@@ -12,8 +12,8 @@ import {
   makeFolders,
   readAt,
   systemCode,
-  type DiskFailure,
-  type DiskResult,
+  type Failure,
+  type Result,
   type FileSystem,
 } from '../../disk/fs.ts'
 import { ownerState, type Processes } from '../../disk/processes.ts'
@@ -52,7 +52,7 @@ export interface BackgroundTaskPorts {
   readonly fileOf: (session: string) => string
   /** No store makes the folder of a session there, so it is made with the first job. */
   readonly makesFolders: boolean
-  readonly complain: (failure: DiskFailure) => void
+  readonly complain: (failure: Failure) => void
 }
 
 interface Noted {
@@ -138,7 +138,7 @@ const fileShape = z.looseObject({
 export async function readJobs(
   { fs, processes }: Pick<BackgroundTaskPorts, 'fs' | 'processes'>,
   path: string,
-): Promise<DiskResult<{ readonly rows: readonly JobRow[] }>> {
+): Promise<Result<{ readonly rows: readonly JobRow[] }>> {
   return attempt(`reading ${path}`, async () => {
     const found = await readJobsFile(fs, path)
     const owner = found === null ? 'elsewhere' : await ownerState(processes, found.by)

@@ -7,7 +7,7 @@
 // well, the body is emptied and the time stays; ended badly or killed, the earlier time comes back. An owner that is dead
 // counts as ended badly at once; a body that cannot be read, after a while.
 import { join } from 'node:path'
-import { attempt, type DiskResult, type OpenFile } from '../../../disk/fs.ts'
+import { attempt, type Result, type OpenFile } from '../../../disk/fs.ts'
 import { ownerState, type ProcessIdentity } from '../../../disk/processes.ts'
 import { removeIfThere } from '../../../disk/replace.ts'
 import { writeUnder } from '../../../disk/under-root.ts'
@@ -34,7 +34,7 @@ type State =
   | { readonly kind: 'unreadable'; readonly modifiedMs: number }
 
 /** When the last consolidation that counts began; 0 for never. Looks only. */
-export async function lastConsolidation(keeper: Keeper): Promise<DiskResult<{ at: number }>> {
+export async function lastConsolidation(keeper: Keeper): Promise<Result<{ at: number }>> {
   const found = await look(keeper)
   return found.ok ? { ok: true, at: timeOf(found.state) } : found
 }
@@ -42,7 +42,7 @@ export async function lastConsolidation(keeper: Keeper): Promise<DiskResult<{ at
 /** Null: somebody else is at it, and nothing was changed. */
 export async function takeConsolidationLock(
   keeper: Keeper,
-): Promise<DiskResult<{ lock: ConsolidationLock | null }>> {
+): Promise<Result<{ lock: ConsolidationLock | null }>> {
   return await alone(keeper, async () => {
     const found = await look(keeper)
     if (!found.ok) return found
@@ -70,7 +70,7 @@ export async function releaseConsolidationLock(
   keeper: Keeper,
   lock: ConsolidationLock,
   how: 'done' | 'failed',
-): Promise<DiskResult<object>> {
+): Promise<Result<object>> {
   return await alone(keeper, async () => {
     const found = await look(keeper)
     if (!found.ok) return found
@@ -91,7 +91,7 @@ export async function releaseConsolidationLock(
 
 const pathOf = ({ place }: Keeper): string => join(place.root, lockName)
 
-async function change(keeper: Keeper, work: (file: OpenFile) => Promise<void>): Promise<DiskResult<object>> {
+async function change(keeper: Keeper, work: (file: OpenFile) => Promise<void>): Promise<Result<object>> {
   return await attempt(`changing ${lockName}`, async () => {
     const file = await keeper.fs.open(pathOf(keeper), 'append')
     try {
@@ -104,7 +104,7 @@ async function change(keeper: Keeper, work: (file: OpenFile) => Promise<void>): 
   })
 }
 
-async function look(keeper: Keeper): Promise<DiskResult<{ state: State }>> {
+async function look(keeper: Keeper): Promise<Result<{ state: State }>> {
   const read = await readBytes(keeper.fs, keeper.place.root, lockName)
   if (!read.ok)
     return read.failure.code === 'not-found' ? { ok: true, state: { kind: 'free', last: 0 } } : read

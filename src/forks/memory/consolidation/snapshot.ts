@@ -1,7 +1,7 @@
 // What a consolidation starts from: the memories as they are, each line with where it stands, and the diary. What is held
 // is not part of it: it may be neither used nor changed.
 import { join } from 'node:path'
-import { attempt, type DiskResult } from '../../../disk/fs.ts'
+import { attempt, type Result } from '../../../disk/fs.ts'
 import { filesBelow, listMemories, readBytes, readMemory } from '../../../memory/files.ts'
 import { absoluteDates, codeLines, hasRelativeDate } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
@@ -33,7 +33,7 @@ export interface Snapshot {
   readonly dated: ReadonlyMap<string, number>
 }
 
-export async function readSnapshot(keeper: Keeper): Promise<DiskResult<{ world: Snapshot }>> {
+export async function readSnapshot(keeper: Keeper): Promise<Result<{ world: Snapshot }>> {
   const { fs, place, ledger } = keeper
   const listed = await listMemories(fs, place, { most: defaults.dream.files, ledger })
   if (!listed.ok) return listed

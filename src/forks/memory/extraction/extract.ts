@@ -8,7 +8,7 @@ import { memoryLimits } from '../limits.ts'
 import { isOurs, type MemoryJobOptions } from '../memory-jobs.ts'
 import type { Span } from './span.ts'
 import { extractionGuard } from './writing.ts'
-import type { DiskResult } from '../../../disk/fs.ts'
+import type { Result } from '../../../disk/fs.ts'
 import type { MemoryStore } from '../../../memory/memory-store.ts'
 import { manifestLine } from '../../../memory/recall/recall-text.ts'
 import type { MemoryScope } from '../../../memory/memory.ts'
@@ -68,7 +68,7 @@ export async function extract(
 async function shownMemories(
   store: MemoryStore,
   most: number,
-): Promise<DiskResult<{ lines: readonly string[] }>> {
+): Promise<Result<{ lines: readonly string[] }>> {
   const listed = await store.list(most)
   if (!listed.ok) return listed
   const memories = listed.memories.filter(({ standing }) => standing !== 'held')
