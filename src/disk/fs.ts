@@ -3,15 +3,17 @@
 // Whatever is built on it in this room catches at its door with `attempt` and hands on a value.
 //
 // Every open refuses a link at the last step of the path and never waits on a pipe.
-import { constants } from 'node:fs'
+import { constants, type Dirent } from 'node:fs'
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Failure, FailureCode, Result } from './failure.ts'
 
 export type { Failure, FailureCode, Result }
 
+export type FileKind = 'file' | 'folder' | 'link' | 'other'
+
 export interface FileStat {
-  readonly kind: 'file' | 'folder' | 'link' | 'other'
+  readonly kind: FileKind
   readonly bytes: number
   /** Permission bits only. */
   readonly mode: number
@@ -61,6 +63,11 @@ export interface OpenFolder {
   close(): Promise<void>
 }
 
+export interface FolderEntry {
+  readonly name: string
+  readonly kind: FileKind
+}
+
 export interface FileSystem {
   open(path: string, how: OpenFor, mode?: number): Promise<OpenFile>
   openFolder(path: string): Promise<OpenFolder>
@@ -69,8 +76,8 @@ export interface FileSystem {
   realPath(path: string): Promise<string>
   /** The names in a folder, in no order. */
   names(path: string): Promise<readonly string[]>
-  /** The same, and which of them are folders themselves; a link is none. */
-  entries(path: string): Promise<readonly { readonly name: string; readonly isFolder: boolean }[]>
+  /** The same, each with what it is itself: a link is a link. */
+  entries(path: string): Promise<readonly FolderEntry[]>
   makeFolder(path: string, mode: number): Promise<void>
   rename(from: string, to: string): Promise<void>
   /** A second name for a file; refused when the name is taken. */
@@ -98,7 +105,7 @@ export const machineFileSystem: FileSystem = {
   entries: async (path) =>
     (await node.readdir(path, { withFileTypes: true })).map((entry) => ({
       name: entry.name,
-      isFolder: entry.isDirectory(),
+      kind: kindOf(entry),
     })),
   makeFolder: async (path, mode) => {
     await node.mkdir(path, { mode })
@@ -144,7 +151,7 @@ async function pathOfHandle(fd: number): Promise<string | null> {
 function statOf(stat: Awaited<ReturnType<typeof bigStat>>): FileStat {
   const identity = `${stat.dev}:${stat.ino}`
   return {
-    kind: stat.isFile() ? 'file' : stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : 'other',
+    kind: kindOf(stat),
     bytes: Number(stat.size),
     mode: Number(stat.mode & 0o777n),
     links: Number(stat.nlink),
@@ -154,6 +161,9 @@ function statOf(stat: Awaited<ReturnType<typeof bigStat>>): FileStat {
   }
 }
 const bigStat = (path: string) => node.lstat(path, { bigint: true })
+
+const kindOf = (it: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): FileKind =>
+  it.isFile() ? 'file' : it.isDirectory() ? 'folder' : it.isSymbolicLink() ? 'link' : 'other'
 
 const codes: Readonly<Record<string, FailureCode>> = {
   ENOSPC: 'disk-full',

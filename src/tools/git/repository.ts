@@ -2,7 +2,7 @@
 // nothing depends on git finding the same: what is not plain here is asked about. A folder from an archive can hold any
 // pointer and any link, so whatever leads out of the project counts only where the other side points back.
 import { dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { attempt, type FileSystem, type FolderEntry } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 
@@ -30,18 +30,12 @@ export async function repositoryOf(fs: FileSystem, root: string, folder: string)
       return doubt(`the repository in ${worktree} reaches beyond the project`)
     if (stat.ok && stat.kind === 'file') return pointedTo(fs, root, worktree)
     if (stat.ok && stat.kind !== 'folder') return doubt(`${path} is a link`)
-    // Waiting for the disk is most of what judging takes, so all is asked for at once.
-    const [isRepository, link, objects, common] = stat.ok
-      ? await Promise.all([
-          isThere(fs, join(path, 'HEAD')),
-          linkDoubt(fs, path),
-          objectsDoubt(fs, root, path),
-          textOf(fs, join(path, 'commondir')),
-        ])
-      : [false, null, null, null]
-    if (isRepository) {
-      const why = link ?? objects
+    const entries = stat.ok ? await entriesOf(fs, path) : []
+    if (entries === null) return doubt(`${path} cannot be listed`)
+    if (has(entries, 'HEAD')) {
+      const why = linkDoubt(path, entries) ?? (await objectsDoubt(fs, root, path))
       if (why !== null) return doubt(why)
+      const common = has(entries, 'commondir') ? await textOf(fs, join(path, 'commondir')) : null
       // The sandbox keeps that name with a file that says what is so without it.
       if (common !== null && common !== '.\n') return doubt(`${path} takes its settings from elsewhere`)
       return { ok: true, repository: { worktree, gitFolder: path, commonFolder: path } }
@@ -63,7 +57,9 @@ async function pointedTo(fs: FileSystem, root: string, worktree: string): Promis
   if (name === undefined) return doubt(`${join(gitFolder, 'commondir')} is not one plain line`)
   const commonFolder = await realOf(fs, resolve(gitFolder, name))
   const repository = { worktree, gitFolder, commonFolder }
-  const why = (await linkDoubt(fs, gitFolder)) ?? (await linkDoubt(fs, commonFolder))
+  const why =
+    linkDoubt(gitFolder, await entriesOf(fs, gitFolder)) ??
+    linkDoubt(commonFolder, await entriesOf(fs, commonFolder))
   if (why !== null) return doubt(why)
   if (isInside(root, gitFolder) && isInside(root, commonFolder)) {
     const objects = await objectsDoubt(fs, root, commonFolder)
@@ -83,10 +79,29 @@ async function pointedTo(fs: FileSystem, root: string, worktree: string): Promis
 /** What git reads there as its own; a link could lead to another repository. */
 const ownNames = ['config', 'index', 'packed-refs', 'refs', 'logs', 'objects', 'worktrees', 'shallow']
 
-async function linkDoubt(fs: FileSystem, git: string): Promise<string | null> {
-  const stats = await Promise.all(ownNames.map((name) => attempt('looking', () => fs.stat(join(git, name)))))
-  const at = stats.findIndex((stat) => stat.ok && stat.kind !== 'file' && stat.kind !== 'folder')
-  return at === -1 ? null : `${join(git, ownNames[at]!)} is a link`
+function linkDoubt(git: string, entries: readonly FolderEntry[] | null): string | null {
+  if (entries === null) return `${git} cannot be listed`
+  const link = entries.find((entry) => isOdd(entry) && ownNames.some((name) => mayMean(entry.name, name)))
+  return link === undefined ? null : `${join(git, link.name)} is a link`
+}
+
+const isOdd = ({ kind }: FolderEntry): boolean => kind !== 'file' && kind !== 'folder'
+
+/** Some disks take a name written otherwise for the same: in other case, or with letters they pass over. */
+const mayMean = (written: string, name: string): boolean =>
+  written.toLowerCase() === name.toLowerCase() || /[^\x20-\x7e]/.test(written)
+
+const has = (entries: readonly FolderEntry[], name: string): boolean =>
+  entries.some((entry) => mayMean(entry.name, name))
+
+/**
+ * One listing instead of a question for each name. Null when it cannot be listed: what stands in such a folder may still
+ * be opened by its name.
+ */
+async function entriesOf(fs: FileSystem, folder: string): Promise<readonly FolderEntry[] | null> {
+  const listed = await attempt('looking', async () => ({ entries: await fs.entries(folder) }))
+  if (listed.ok) return listed.entries
+  return listed.failure.code === 'not-found' ? [] : null
 }
 
 /** The content of another repository must not be shown as that of this one. */
@@ -102,12 +117,15 @@ async function storeDoubt(
 ): Promise<string | null> {
   if (seen.has(objects)) return null
   seen.add(objects)
-  const listed = await attempt('looking', async () => ({ names: await fs.names(objects) }))
-  const names = listed.ok ? listed.names : []
-  const stats = await Promise.all(names.map((name) => attempt('looking', () => fs.stat(join(objects, name)))))
-  const link = stats.findIndex((stat) => !stat.ok || (stat.kind !== 'folder' && stat.kind !== 'file'))
-  if (link !== -1) return `${join(objects, names[link]!)} is a link`
-  const borrowed = ['alternates', 'http-alternates'].map((name) => join(objects, 'info', name))
+  const entries = await entriesOf(fs, objects)
+  if (entries === null) return `${objects} cannot be listed`
+  const link = entries.find(isOdd)
+  if (link !== undefined) return `${join(objects, link.name)} is a link`
+  const info = has(entries, 'info') ? await entriesOf(fs, join(objects, 'info')) : []
+  if (info === null) return `${join(objects, 'info')} cannot be listed`
+  const borrowed = info
+    .filter(({ name }) => ['alternates', 'http-alternates'].some((known) => mayMean(name, known)))
+    .map(({ name }) => join(objects, 'info', name))
   const texts = await Promise.all(borrowed.map((file) => textOf(fs, file)))
   for (const [index, file] of borrowed.entries()) {
     const lines = (texts[index] ?? '').split('\n').filter((line) => line !== '')
@@ -124,9 +142,6 @@ async function storeDoubt(
   return null
 }
 const mostStores = 16
-
-const isThere = async (fs: FileSystem, path: string): Promise<boolean> =>
-  (await attempt('looking', () => fs.stat(path))).ok
 
 /** What is not there lies where its name says. */
 async function realOf(fs: FileSystem, path: string): Promise<string> {

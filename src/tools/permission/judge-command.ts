@@ -3,10 +3,10 @@
 import { isAbsolute, join } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { repositoryOf, type Repository } from '../git/repository.ts'
+import { repositoryOf, type Repository, type RepositoryFound } from '../git/repository.ts'
 import { keysDoubt } from './keys.ts'
 import { mentions, type Mention } from './named-paths.ts'
-import { lookAt, matching, readDoubt, realPlace, type Place } from './place.ts'
+import { lookAt, matching, readDoubt, realPlace, type Finding, type Place } from './place.ts'
 import { rememberingFs } from './remembering-fs.ts'
 import type { PlacedRule } from './rule-paths.ts'
 import { pathKind, type Rule } from './rule.ts'
@@ -144,10 +144,11 @@ async function judgeSteps(
 ): Promise<Verdict> {
   const doubts: string[] = []
   const offers = new Set<string>()
-  const repositories: Repositories = { found: new Map(), looked: new Set() }
+  const repositories: Repositories = { found: new Map(), looked: new Set(), asked: new Map() }
+  const looks: Looks = new Map()
   const parts = new Set<string>()
   let used: Rule | undefined
-  askAhead(steps, place)
+  askAhead(steps, place, repositories)
   for (const step of steps) {
     const rule =
       step.doubt === null
@@ -156,7 +157,7 @@ async function judgeSteps(
     used ??= rule
     if (rule === undefined) for (const { value } of known(step)) parts.add(value)
     const doubt =
-      rule === undefined ? await stepDoubt(step, place, repositories) : await folderDoubt(step, place)
+      rule === undefined ? await stepDoubt(step, place, repositories, looks) : await folderDoubt(step, place)
     if (doubt === null) continue
     doubts.push(doubt)
     // Only a step that a rule of its own would settle is offered one.
@@ -178,17 +179,48 @@ async function judgeSteps(
 }
 
 /**
- * The places a chain names are asked for at once: one after the other, waiting for the disk is most of what judging
- * takes. The answers are remembered, so that the steps in turn find them there.
+ * What a chain names is asked for at once: one after the other, waiting for the disk is most of what judging takes. The
+ * answers are remembered, so that the steps in turn find them there.
  */
-function askAhead(steps: readonly Leaf[], place: Place): void {
+function askAhead(steps: readonly Leaf[], place: Place, repositories: Repositories): void {
   if (steps.length < 2) return
-  const places = steps.flatMap((step) => {
-    const fit = step.doubt === null ? readOnly(known(step)) : null
-    return fit?.ok === true ? fit.paths.map((path) => ({ base: folderOf(step, place), path })) : []
-  })
-  for (const { base, path } of places.slice(0, defaults.permission.namedFiles))
-    void attempt('looking', async () => ({ real: await realPlace(place, base, path) }))
+  const seen = new Set<string>()
+  for (const step of steps) {
+    const words = step.doubt === null ? known(step) : []
+    const fit = readOnly(words)
+    if (!fit.ok) continue
+    const base = folderOf(step, place)
+    const git = gitFolder(words)
+    if (git !== null)
+      void attempt('looking', async () => ({ found: await askedOf(repositories, place, base, git) }))
+    for (const path of fit.paths) {
+      const key = `${base}\0${path}`
+      if (seen.has(key) || seen.size >= defaults.permission.namedFiles) continue
+      seen.add(key)
+      void attempt('looking', async () => ({ real: await realPlace(place, base, path) }))
+    }
+  }
+}
+
+/** What was found at a path, by the folder of the step and the path as it is written. */
+type Looks = Map<string, Finding>
+
+interface RepositoryAsked {
+  readonly folder: string
+  readonly found: RepositoryFound
+}
+
+/** The repository that git would find from a folder, asked for once in a line. */
+function askedOf({ asked }: Repositories, place: Place, base: string, git: string): Promise<RepositoryAsked> {
+  const key = `${base}\0${git}`
+  const known = asked.get(key)
+  if (known !== undefined) return known
+  const answer = realPlace(place, base, git).then(async (folder) => ({
+    folder,
+    found: await repositoryOf(place.fs, place.root, folder),
+  }))
+  asked.set(key, answer)
+  return answer
 }
 
 interface Repositories {
@@ -196,6 +228,8 @@ interface Repositories {
   readonly found: Map<string, Repository | null>
   /** The folders that git works in. */
   readonly looked: Set<string>
+  /** What was asked of the disk already, by the folder of the step and the folder it names. */
+  readonly asked: Map<string, Promise<RepositoryAsked>>
 }
 
 const readOnlyRun = (repositories: Repositories, { root, cwd }: Place): ReadOnlyRun => {
@@ -221,7 +255,12 @@ const ruleText = (step: Leaf): string =>
     )
     .join(' ')
 
-async function stepDoubt(step: Leaf, place: Place, repositories: Repositories): Promise<string | null> {
+async function stepDoubt(
+  step: Leaf,
+  place: Place,
+  repositories: Repositories,
+  looks: Looks,
+): Promise<string | null> {
   if (step.doubt !== null) return step.doubt
   const words = known(step)
   const moves = words[0]?.value === 'cd'
@@ -238,7 +277,9 @@ async function stepDoubt(step: Leaf, place: Place, repositories: Repositories): 
     if (/^[*?[]/.test(path) && files.some((file) => file.startsWith('-')))
       return `${path} stands for a file that is named like an option`
     for (const file of new Set([path, ...files])) {
-      const finding = await lookAt(place, base, file)
+      const key = `${base}\0${file}`
+      const finding = looks.get(key) ?? (await lookAt(place, base, file))
+      looks.set(key, finding)
       const doubt = readDoubt(finding) ?? (await folderPairDoubt(words, finding.real, place))
       if (doubt !== null) return doubt
     }
@@ -251,9 +292,8 @@ async function stepDoubt(step: Leaf, place: Place, repositories: Repositories): 
   }
   const git = gitFolder(words)
   if (git === null) return null
-  const folder = await realPlace(place, base, git)
+  const { folder, found } = await askedOf(repositories, place, base, git)
   if (repositories.looked.has(folder)) return null
-  const found = await repositoryOf(place.fs, place.root, folder)
   if (!found.ok) return found.why
   repositories.looked.add(folder)
   repositories.found.set(found.repository?.gitFolder ?? '', found.repository)

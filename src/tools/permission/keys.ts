@@ -26,7 +26,8 @@ export async function keysDoubt(
     const entries = listed.ok ? listed.entries : []
     if (rules !== null && looked > 0 && entries.some(({ name }) => ignoreFiles.includes(name)))
       rules.back.push(...takenBack(await ignoreTexts(place, real)))
-    for (const { name, isFolder } of entries) {
+    for (const { name, kind } of entries) {
+      const isFolder = kind === 'folder'
       if (rules !== null && passesOver(rules, name, isFolder)) continue
       const below = { path: path === '.' ? name : join(path, name), real: join(real, name) }
       if (place.isForbidden?.(below.real) === true || (!isFolder && holdsKeys(below.path, below.real)))
