@@ -7,7 +7,7 @@
 // the simulator's rule-based model kept while the session went on, and that model's summary. It writes by rules, so the
 // figures speak of sizes, kept words and our own time, and not of how well a real model writes.
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plan, type Plan } from '../src/compaction/ladder.ts'
 import { Bystander, type Way } from './compaction-ways.ts'
@@ -156,7 +156,7 @@ async function corpus(folder: string) {
     refused: 0,
   }))
   for (const name of names) {
-    const imported = await importFile(join(folder, name), (path) => readFile(path))
+    const imported = await importFile(join(folder, name))
     if (!imported.ok) throw new Error(imported.failure.message)
     const { entries } = toEntries(imported.recording, { ids: countingIds(), clock: fixedClock() })
     for (const row of rows) {

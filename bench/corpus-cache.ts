@@ -5,7 +5,7 @@
 // between them than the lifetime lasts: that of the last write (an hour or five minutes, as its usage says; five
 // minutes where it does not), counted from when a request was sent. The recorded fact: the second read less than 98 %
 // of what the first had read and written. Pairs with a compaction between them have another prompt and are set apart.
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importFile } from '../src/lab/importers/import-file.ts'
 import type { Recording } from '../src/lab/recording.ts'
@@ -70,7 +70,7 @@ async function recordings(folder: string): Promise<readonly Recording[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl.gz')).sort()
   const found: Recording[] = []
   for (const name of names) {
-    const imported = await importFile(join(folder, name), (path) => readFile(path))
+    const imported = await importFile(join(folder, name))
     if (!imported.ok) throw new Error(imported.failure.message)
     const { recording } = imported
     if (recording.usageKind === 'anthropic' && recording.client.startsWith('claude-code'))

@@ -1,6 +1,6 @@
 // What counting is judged by: for each two neighbouring requests of a recorded session, how much the context really
 // grew and what had been added. Shared by the fit of the weights and by the measurement.
-import { readFile, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importFile } from '../src/lab/importers/import-file.ts'
 import { contextOf, type Recording } from '../src/lab/recording.ts'
@@ -38,7 +38,7 @@ export async function sampledSessions(folder: string): Promise<readonly SampledS
   const names = (await readdir(folder)).filter((name) => name.endsWith('.jsonl.gz')).sort()
   const sessions: SampledSession[] = []
   for (const name of names) {
-    const imported = await importFile(join(folder, name), (path) => readFile(path))
+    const imported = await importFile(join(folder, name))
     if (!imported.ok) throw new Error(imported.failure.message)
     const { recording } = imported
     const samples = samplesOf(recording)

@@ -1,6 +1,5 @@
 // Every distinct shell command of the recorded sessions.
 import { readdirSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { importFile } from '../../src/lab/importers/import-file.ts'
 
@@ -39,7 +38,7 @@ export async function recordedCommands(folder: string): Promise<readonly Recorde
   for (const name of readdirSync(folder)
     .filter((one) => one.endsWith('.jsonl.gz'))
     .toSorted()) {
-    const imported = await importFile(join(folder, name), (path) => readFile(path))
+    const imported = await importFile(join(folder, name))
     if (!imported.ok) throw new Error(`${name}: ${imported.failure.message}`)
     const calls = imported.recording.turns.flatMap(({ content }) =>
       content.flatMap(({ block }) => (block.type === 'tool_use' ? [block] : [])),

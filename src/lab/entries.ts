@@ -6,16 +6,13 @@ import { estimateBlocks } from '../projection/tokens.ts'
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import type { Entry, Fact, Origin, Usage } from '../transcript/fact.ts'
 import { closing, emptyTail, refusal, step, type Tail } from '../transcript/grammar.ts'
-import { callId, sessionId, type Clock, type Ids, type SessionId } from '../transcript/ids.ts'
+import { callId, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
 import type { RecordedBlock, RecordedResult, RecordedTurn, Recording } from './recording.ts'
 
 export interface EntryOptions {
   readonly ids: Ids
   /** Asked only where the recording does not know the time. */
   readonly clock: Clock
-  readonly session?: SessionId | undefined
-  /** `keep` shows the context as the client had it after its own compaction. */
-  readonly summaries?: 'leave out' | 'keep' | undefined
 }
 
 export interface Entries {
@@ -28,7 +25,7 @@ export function toEntries(recording: Recording, options: EntryOptions): Entries 
   const writer = new Writer(options)
   writer.write({
     type: 'session-start',
-    session: options.session ?? sessionId(options.ids.uuid()),
+    session: sessionId(options.ids.uuid()),
     purpose: 'main',
     imported: `${recording.client}: ${recording.name}`,
   })
@@ -38,7 +35,7 @@ export function toEntries(recording: Recording, options: EntryOptions): Entries 
   }
   recording.turns.forEach((turn, index) => {
     writer.at = turn.at
-    if (turn.role === 'user') writeUserTurn(writer, turn, options.summaries ?? 'leave out')
+    if (turn.role === 'user') writeUserTurn(writer, turn)
     else writer.write(assistantFact(recording, turn, index))
   })
   writer.close('the recording ends here')
@@ -100,7 +97,7 @@ class Writer {
   }
 }
 
-function writeUserTurn(writer: Writer, turn: RecordedTurn, summaries: 'leave out' | 'keep'): void {
+function writeUserTurn(writer: Writer, turn: RecordedTurn): void {
   for (const { block } of turn.content) {
     if (!isResult(block)) continue
     writer.write({
@@ -110,7 +107,7 @@ function writeUserTurn(writer: Writer, turn: RecordedTurn, summaries: 'leave out
       isError: block.is_error,
     })
   }
-  for (const group of groupsOf(turn.content, summaries)) {
+  for (const group of groupsOf(turn.content)) {
     if (group.origin !== 'injected') writer.endTurn()
     writer.write(
       group.attachment === null
@@ -127,11 +124,11 @@ interface Group {
 }
 
 // Neighbouring blocks of one origin are one message.
-function groupsOf(content: readonly RecordedBlock[], summaries: 'leave out' | 'keep'): readonly Group[] {
+function groupsOf(content: readonly RecordedBlock[]): readonly Group[] {
   const groups: Group[] = []
   for (const { block, kind } of content) {
     if (isResult(block) || !isUserBlock(block)) continue
-    if (kind === 'compact_summary' && summaries === 'leave out') continue
+    if (kind === 'compact_summary') continue
     const { origin, attachment } = originOf(block, kind)
     const last = groups.at(-1)
     if (last !== undefined && last.origin === origin && last.attachment === attachment)

@@ -1,5 +1,5 @@
 // A session that some agent really had, in one neutral shape: what was said, when, and what the provider counted.
-// Importers make it, `toEntries` turns it into a transcript. What a format says beyond this stays in `extra`.
+// Importers make it, `toEntries` turns it into a transcript.
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import type { Usage } from '../transcript/fact.ts'
 import type { Result } from '../transcript/store.ts'
@@ -43,7 +43,6 @@ export interface Recording {
   readonly system: string | null
   readonly tools: readonly string[]
   readonly turns: readonly RecordedTurn[]
-  readonly extra: Readonly<Record<string, unknown>>
 }
 
 export interface Skipped {
@@ -51,21 +50,40 @@ export interface Skipped {
   readonly why: string
 }
 
-/** What an importer met on its way. Everything that could be parsed is kept; this says what could not, and what was repaired. */
+/** What an importer met on its way: everything that could be parsed is kept, this says what could not. */
 export interface ImportReport {
   readonly format: string
-  readonly lines: number
-  /** Lines or items that became part of the recording, or were understood and are not part of any request. */
-  readonly records: number
   readonly skipped: readonly Skipped[]
-  /** Stretches whose first parent is nowhere in the file, joined in file order. */
-  readonly islandsJoined: number
-  /** Places where the recording went on in more than one way. */
-  readonly branches: number
-  readonly notes: readonly string[]
 }
 
 export type Imported = Result<{ readonly recording: Recording; readonly report: ImportReport }>
 
 /** Tokens the provider saw before this response. */
 export const contextOf = (usage: Usage): number => usage.input + usage.cacheRead + usage.cacheWrite
+
+type FromTurns = 'model' | 'usageKind' | 'outputCounts' | 'firstRequestTokens' | 'system' | 'tools'
+
+/** A recording of these turns: what a file does not say is read off them. One in which nobody speaks is none. */
+export function importedFrom(
+  { format, skipped }: ImportReport,
+  turns: readonly RecordedTurn[],
+  known: Pick<Recording, 'name' | 'client'> & Partial<Pick<Recording, FromTurns>>,
+): Imported {
+  if (turns.length === 0)
+    return { ok: false, failure: { code: 'nothing-said', message: `${known.name}: no message in it` } }
+  const first = turns.find((turn) => turn.usage !== undefined)?.usage
+  const tools = turns.flatMap(({ content }) =>
+    content.flatMap(({ block }) => (block.type === 'tool_use' && 'name' in block ? [block.name] : [])),
+  )
+  const recording: Recording = {
+    model: turns.find((turn) => turn.model !== undefined)?.model ?? 'unknown',
+    usageKind: first === undefined ? 'none' : 'anthropic',
+    outputCounts: 'final',
+    firstRequestTokens: first === undefined ? null : contextOf(first),
+    system: null,
+    tools: [...new Set(tools)],
+    ...known,
+    turns,
+  }
+  return { ok: true, recording, report: { format, skipped } }
+}

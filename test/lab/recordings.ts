@@ -25,7 +25,6 @@ export function recording(
     system: 'You test.',
     tools: [],
     turns: turns.map(([role, content, pause = 10 * second]) => ({ role, content, at: (at += pause) })),
-    extra: {},
     ...more,
   }
 }

@@ -61,6 +61,11 @@ function resultOf(value: Fields): RecordedResult {
   }
 }
 
+export const textBlock = (text: unknown, kind?: string): RecordedBlock => ({
+  block: { type: 'text', text: stringOrNull(text) ?? '' },
+  kind,
+})
+
 /** What a tool gave back: a text, a list of blocks, or anything else as JSON. */
 export function resultContent(content: unknown): readonly UserBlock[] {
   if (content === undefined || content === null) return []

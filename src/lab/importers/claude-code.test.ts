@@ -50,11 +50,11 @@ const result = (uuid: string, parent: string, id: string, text: string): string 
 const progress = (uuid: string, parent: string, extra: Extra = {}): string =>
   line('progress', uuid, parent, undefined, extra)
 
-const load = (lines: readonly string[], options = {}): Imported =>
-  importBytes('s.jsonl', Buffer.from(lines.join('\n') + '\n'), options)
+const load = (lines: readonly string[]): Imported =>
+  importBytes('s.jsonl', Buffer.from(lines.join('\n') + '\n'))
 
-function loaded(lines: readonly string[], options = {}) {
-  const imported = load(lines, options)
+function loaded(lines: readonly string[]) {
+  const imported = load(lines)
   if (!imported.ok) throw new Error(imported.failure.message)
   return imported
 }
@@ -72,7 +72,7 @@ const spoken = (recording: Recording): readonly string[] =>
   })
 
 describe('Claude Code sessions', () => {
-  it('[I2] keeps everything around parents that were never written, and counts the islands', () => {
+  it('[I2] keeps everything around parents that were never written', () => {
     const lines = [user('u0', null, 'start')]
     for (let index = 0; index < 60; index++) {
       const parent = index % 20 === 19 ? `never-written-${index}` : `u${index}`
@@ -81,14 +81,12 @@ describe('Claude Code sessions', () => {
         user(`u${index + 1}`, `a${index}`, `ask ${index}`),
       )
     }
-    for (const branches of ['all', 'newest'] as const) {
-      const { recording, report } = loaded(lines, { branches })
-      expect(recording.turns).toHaveLength(121)
-      expect(report).toMatchObject({ format: 'claude-code', islandsJoined: 3, branches: 0, skipped: [] })
-    }
+    const { recording, report } = loaded(lines)
+    expect(recording.turns).toHaveLength(121)
+    expect(report).toEqual({ format: 'claude-code', skipped: [] })
   })
 
-  it('[I2] keeps both children of one parent, and says that there is a branch', () => {
+  it('[I2] keeps both children of one parent, in file order', () => {
     const lines = [
       user('u1', null, 'first'),
       answer('a1', 'u1', 'm1', 'one'),
@@ -96,18 +94,11 @@ describe('Claude Code sessions', () => {
       user('u3', 'a1', 'right'),
       answer('a2', 'u3', 'm2', 'two'),
     ]
-    const { recording, report } = loaded(lines)
+    const { recording } = loaded(lines)
     expect(spoken(recording)).toEqual([
       'user: first',
       'assistant: one',
       'user: left + right',
-      'assistant: two',
-    ])
-    expect(report.branches).toBe(1)
-    expect(spoken(loaded(lines, { branches: 'newest' }).recording)).toEqual([
-      'user: first',
-      'assistant: one',
-      'user: right',
       'assistant: two',
     ])
   })
@@ -121,16 +112,13 @@ describe('Claude Code sessions', () => {
       progress('p1', 'a1', { timestamp: '2026-08-01T12:00:00Z' }),
       progress('p2', 'p1', { timestamp: '2026-08-01T12:00:01Z' }),
     ]
-    for (const branches of ['all', 'newest'] as const) {
-      const { recording, report } = loaded(lines, { branches })
-      expect(spoken(recording)).toEqual([
-        'user: first',
-        'assistant: call t1',
-        'user: result t1',
-        'assistant: done',
-      ])
-      expect(report).toMatchObject({ islandsJoined: 0, branches: 0 })
-    }
+    const { recording } = loaded(lines)
+    expect(spoken(recording)).toEqual([
+      'user: first',
+      'assistant: call t1',
+      'user: result t1',
+      'assistant: done',
+    ])
   })
 
   it('[I2] keeps the conversation before a message that was sent again under a side chain', () => {
@@ -141,12 +129,8 @@ describe('Claude Code sessions', () => {
       user('u2', 'side', 'again'),
       answer('a2', 'u2', 'm2', 'two'),
     ]
-    for (const branches of ['all', 'newest'] as const) {
-      const { recording, report } = loaded(lines, { branches })
-      expect(spoken(recording)).toEqual(['user: first', 'assistant: one', 'user: again', 'assistant: two'])
-      expect(report.islandsJoined).toBe(1)
-      expect(report.notes.join()).toContain('1 lines of sub-agents')
-    }
+    const { recording } = loaded(lines)
+    expect(spoken(recording)).toEqual(['user: first', 'assistant: one', 'user: again', 'assistant: two'])
   })
 
   it('[I2] crosses a boundary whose parent lived only in the compacted text', () => {
@@ -158,7 +142,7 @@ describe('Claude Code sessions', () => {
       user('u2', 'gone-with-the-compaction', 'next'),
       answer('a2', 'u2', 'm2', 'two'),
     ]
-    const { recording, report } = loaded(lines, { branches: 'newest' })
+    const { recording } = loaded(lines)
     expect(spoken(recording)).toEqual([
       'user: first',
       'assistant: one',
@@ -166,7 +150,6 @@ describe('Claude Code sessions', () => {
       'assistant: two',
     ])
     expect(recording.turns[2]?.content.map(({ kind }) => kind)).toEqual(['compact_summary', undefined])
-    expect(report.islandsJoined).toBe(1)
   })
 
   it('[I3] a damaged line costs itself, and the report names it', () => {
@@ -194,7 +177,7 @@ describe('Claude Code sessions', () => {
         output_tokens: output,
       },
     })
-    const { recording, report } = loaded([
+    const { recording } = loaded([
       user('u1', null, 'first'),
       answer('a1', 'u1', 'm1', 'reading', usage(1)),
       answer('a2', 'a1', 'm1', call('t1'), usage(1)),
@@ -217,7 +200,6 @@ describe('Claude Code sessions', () => {
       name: 's1',
       tools: ['Read'],
     })
-    expect(report.branches).toBe(0)
   })
 
   it('[I4] what the client wrote in the place of the person is marked, copies and errors are left out', () => {
@@ -254,10 +236,11 @@ describe('Claude Code sessions', () => {
   })
 
   it('[I3] survives a circle of parents', () => {
-    const { recording } = loaded(
-      [user('u1', 'a1', 'first'), answer('a1', 'u1', 'm1', 'one'), user('u2', 'u2', 'self')],
-      { branches: 'newest' },
-    )
+    const { recording } = loaded([
+      user('u1', 'a1', 'first'),
+      answer('a1', 'u1', 'm1', 'one'),
+      user('u2', 'u2', 'self'),
+    ])
     expect(spoken(recording)).toEqual(['user: first', 'assistant: one', 'user: self'])
   })
 })

@@ -3,14 +3,14 @@
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import {
-  contextOf,
+  importedFrom,
   type Imported,
   type RecordedBlock,
   type RecordedResult,
   type Skipped,
 } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
-import { callOf, resultContent } from './blocks.ts'
+import { callOf, resultContent, textBlock } from './blocks.ts'
 import {
   fieldsOf,
   isFields,
@@ -48,7 +48,7 @@ interface State {
   readonly skipped: Skipped[]
   meta: Fields
   model: string | null
-  first: Usage | null
+  isCounted: boolean
 }
 
 export function importCodex(name: string, lines: Lines): Imported {
@@ -57,48 +57,20 @@ export function importCodex(name: string, lines: Lines): Imported {
     skipped: [...lines.skipped],
     meta: {},
     model: null,
-    first: null,
+    isCounted: false,
   }
   for (const { line, value } of lines.records) {
     const why = take(state, value)
     if (why !== null) state.skipped.push({ line, why })
   }
-  const turns = state.list.turns()
-  if (turns.length === 0) {
-    return {
-      ok: false,
-      failure: { code: 'nothing-said', message: `${name}: no message in ${lines.total} lines` },
-    }
-  }
-  const calls = turns.flatMap(({ content }) =>
-    content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
-  )
-  const system =
-    stringOrNull(fieldsOf(state.meta['base_instructions'])['text']) ??
-    stringOrNull(state.meta['instructions'])
-  const recording = {
-    name: stringOrNull(state.meta['id']) ?? name,
-    client: `codex ${stringOrNull(state.meta['cli_version']) ?? ''}`.trim(),
-    model: state.model ?? 'unknown',
-    usageKind: state.first === null ? ('none' as const) : ('openai' as const),
-    outputCounts: 'final' as const,
-    firstRequestTokens: state.first === null ? null : contextOf(state.first),
-    system,
-    tools: [...new Set(calls)],
-    turns,
-    extra: { cwd: stringOrNull(state.meta['cwd']) },
-  }
-  const { skipped } = state
-  const report = {
-    format: 'codex',
-    lines: lines.total,
-    records: lines.records.length,
-    skipped,
-    islandsJoined: 0,
-    branches: 0,
-    notes: [],
-  }
-  return { ok: true, recording, report }
+  const { list, meta, model, skipped, isCounted } = state
+  return importedFrom({ format: 'codex', skipped }, list.turns(), {
+    name: stringOrNull(meta['id']) ?? name,
+    client: `codex ${stringOrNull(meta['cli_version']) ?? ''}`.trim(),
+    model: model ?? 'unknown',
+    usageKind: isCounted ? 'openai' : 'none',
+    system: stringOrNull(fieldsOf(meta['base_instructions'])['text']) ?? stringOrNull(meta['instructions']),
+  })
 }
 
 /** Takes one line in, or says why it was left behind. */
@@ -116,10 +88,7 @@ function take(state: State, value: Fields): string | null {
       if (payload['type'] === 'token_count') takeCounts(state, fieldsOf(payload['info']))
       return null
     case 'compacted':
-      state.list.user(
-        [{ block: { type: 'text', text: stringOrNull(payload['message']) ?? '' }, kind: 'compact_summary' }],
-        at,
-      )
+      state.list.user([textBlock(payload['message'], 'compact_summary')], at)
       return null
     case 'response_item':
       return takeItem(state, payload, at)
@@ -216,6 +185,6 @@ function takeCounts(state: State, info: Fields): void {
     cacheWrite: 0,
     output: numberOf(last['output_tokens']) ?? 0,
   }
-  state.first ??= usage
+  state.isCounted = true
   state.list.closeResponse(usage)
 }

@@ -3,17 +3,6 @@ import type { Imported, RecordedBlock, RecordedTurn, Recording, Skipped } from '
 import { anthropicUsage, messageBlocks } from './blocks.ts'
 import { fieldsOf, listOf, numberOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
 
-const known = new Set([
-  'session',
-  'client',
-  'model',
-  'usage_kind',
-  'output_tokens',
-  'first_request_tokens',
-  'system',
-  'tools',
-])
-
 export const isCorpusHeader = (value: Fields): boolean =>
   'session' in value && 'client' in value && 'usage_kind' in value
 const isCorpusTurn = (value: Fields): boolean => 'role' in value && Array.isArray(value['content'])
@@ -30,22 +19,9 @@ export function importCorpus(name: string, lines: Lines): Imported {
     if (isCorpusTurn(value)) turns.push(turnOf(value, client))
     else skipped.push({ line, why: 'not a turn' })
   }
-  const recording = { ...headerOf(name, client, header.value), turns }
-  const report = {
-    format: 'corpus',
-    lines: lines.total,
-    records: turns.length + 1,
-    skipped,
-    islandsJoined: 0,
-    branches: 0,
-    notes: [],
-  }
-  return { ok: true, recording, report }
-}
-
-function headerOf(name: string, client: string, value: Fields): Omit<Recording, 'turns'> {
+  const { value } = header
   const usageKind = value['usage_kind']
-  return {
+  const recording: Recording = {
     name: stringOrNull(value['session']) ?? name,
     client,
     model: stringOrNull(value['model']) ?? 'unknown',
@@ -54,8 +30,9 @@ function headerOf(name: string, client: string, value: Fields): Omit<Recording, 
     firstRequestTokens: numberOf(value['first_request_tokens']),
     system: stringOrNull(value['system']),
     tools: listOf(value['tools']).map((tool) => stringOrNull(fieldsOf(tool)['name']) ?? 'unknown'),
-    extra: Object.fromEntries(Object.entries(value).filter(([field]) => !known.has(field))),
+    turns,
   }
+  return { ok: true, recording, report: { format: 'corpus', skipped } }
 }
 
 function turnOf(value: Fields, client: string): RecordedTurn {

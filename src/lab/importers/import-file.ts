@@ -1,8 +1,8 @@
-// One door for every format: looks at what a file holds, not at its name, and hands it to the importer that knows it.
+// One entry for every format: looks at what a file holds, not at its name, and hands it to the importer that knows it.
 import { readFile } from 'node:fs/promises'
 import { defaults } from '../../settings/defaults.ts'
 import type { Imported } from '../recording.ts'
-import { importClaudeCode, isClaudeCodeLine, type BranchOptions } from './claude-code.ts'
+import { importClaudeCode, isClaudeCodeLine } from './claude-code.ts'
 import { importCodex, isCodexLine } from './codex.ts'
 import { importCorpus, isCorpusHeader } from './corpus.ts'
 import { readLines, unpack, type Fields, type Lines } from './lines.ts'
@@ -10,11 +10,9 @@ import { importMessages, isMessage, messagesIn } from './messages.ts'
 import { importPi, isPiLine } from './pi.ts'
 import { importTranscript, isEntryLine } from './transcript.ts'
 
-export type ReadBytes = (path: string) => Promise<Uint8Array>
-
 interface Format {
   readonly isLine: (value: Fields) => boolean
-  readonly load: (name: string, lines: Lines, options: BranchOptions) => Imported
+  readonly load: (name: string, lines: Lines) => Imported
 }
 
 /** The first whose lines are the most wins; the order settles a tie. */
@@ -27,24 +25,20 @@ const formats: readonly Format[] = [
 ]
 
 /** Reads a recording. Never throws: what cannot be read is a failure that names the file and the line. */
-export async function importFile(
-  path: string,
-  read: ReadBytes = (path) => readFile(path),
-  options: BranchOptions = {},
-): Promise<Imported> {
+export async function importFile(path: string): Promise<Imported> {
   let bytes: Uint8Array
   try {
-    bytes = await read(path)
+    bytes = await readFile(path)
   } catch (error) {
     return {
       ok: false,
       failure: { code: 'io-error', message: `${path}: cannot be read (${(error as Error).message})` },
     }
   }
-  return importBytes(path, bytes, options)
+  return importBytes(path, bytes)
 }
 
-export function importBytes(name: string, packed: Uint8Array, options: BranchOptions = {}): Imported {
+export function importBytes(name: string, packed: Uint8Array): Imported {
   const unpacked = unpack(name, packed)
   if (!unpacked.ok) return unpacked
   const { bytes } = unpacked
@@ -52,7 +46,7 @@ export function importBytes(name: string, packed: Uint8Array, options: BranchOpt
   if (whole.ok && messagesIn(whole.value) !== null) return importMessages(name, whole.value)
   const lines = readLines(bytes, (value) => formats.some(({ isLine }) => isLine(value)))
   const format = formatOf(lines)
-  if (format !== null && !startsArray(bytes)) return format.load(name, lines, options)
+  if (format !== null && !startsArray(bytes)) return format.load(name, lines)
   const messages = lines.records.map(({ value }) => value)
   if (messages.length > 0 && messages.every(isMessage)) return importMessages(name, messages)
   const where = `${name}, line ${whole.ok ? 1 : whole.line()}`

@@ -1,7 +1,7 @@
 // Plain arrays of messages, as programs keep them: the Messages API's shape or OpenAI's chat shape, alone or in an
 // object with `messages`, and with the system prompt where there is one.
 import type { UserBlock } from '../../transcript/content.ts'
-import type { Imported, RecordedBlock, Skipped } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import { anthropicUsage, callOf, messageBlocks, resultContent } from './blocks.ts'
 import { fieldsOf, isFields, listOf, stringOrNull, timeOf, type Fields } from './lines.ts'
@@ -33,37 +33,15 @@ export function importMessages(name: string, value: unknown): Imported {
     else if (isChat) takeChat(list, fields)
     else takeAnthropic(list, fields)
   })
-  const turns = list.turns()
-  const answers = turns.filter((turn) => turn.role === 'assistant')
-  const calls = turns.flatMap(({ content }) =>
-    content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
-  )
-  const recording = {
+  const shape = isChat ? 'openai' : 'anthropic'
+  const model = stringOrNull(fieldsOf(value)['model'])
+  return importedFrom({ format: shape, skipped }, list.turns(), {
     name,
-    client: isChat ? 'openai messages' : 'anthropic messages',
-    model:
-      stringOrNull(fieldsOf(value)['model']) ??
-      answers.find((turn) => turn.model !== undefined)?.model ??
-      'unknown',
-    usageKind: answers.some((turn) => turn.usage !== undefined) ? ('anthropic' as const) : ('none' as const),
-    outputCounts: 'final' as const,
+    client: `${shape} messages`,
+    ...(model === null ? {} : { model }),
     firstRequestTokens: null,
     system: system.length === 0 ? null : system.join('\n\n'),
-    tools: [...new Set(calls)],
-    turns,
-    extra: {},
-  }
-  const format = isChat ? 'openai' : 'anthropic'
-  const report = {
-    format,
-    lines: messages.length,
-    records: messages.length - skipped.length,
-    skipped,
-    islandsJoined: 0,
-    branches: 0,
-    notes: [],
-  }
-  return { ok: true, recording, report }
+  })
 }
 
 function isChatMessage(message: unknown): boolean {

@@ -1,11 +1,9 @@
 // Session files of pi. Version 1 is a list; from version 2 on entries have parents, and the conversation is the line that ends
 // in the last message.
 import type { AssistantBlock } from '../../transcript/content.ts'
-import { contextOf, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
-import { callOf, resultContent } from './blocks.ts'
-import { chainOf } from './chain.ts'
-import type { BranchOptions } from './claude-code.ts'
+import { callOf, resultContent, textBlock } from './blocks.ts'
 import {
   fieldsOf,
   isFields,
@@ -40,7 +38,7 @@ export const isPiLine = (value: Fields): boolean =>
   (value['type'] === 'message' && isFields(value['message']) && !('parentUuid' in value)) ||
   (spoken.has(stringOrNull(value['type']) ?? '') && 'parentId' in value)
 
-export function importPi(name: string, lines: Lines, options: BranchOptions = {}): Imported {
+export function importPi(name: string, lines: Lines): Imported {
   const skipped: Skipped[] = [...lines.skipped]
   const known: JsonLine[] = []
   for (const record of lines.records) {
@@ -48,62 +46,34 @@ export function importPi(name: string, lines: Lines, options: BranchOptions = {}
     if (silent.has(type) || spoken.has(type)) known.push(record)
     else skipped.push({ line: record.line, why: `unknown type ${JSON.stringify(type)}` })
   }
-  const entries = known.filter(({ value }) => value['type'] !== 'session')
-  const isTree = entries.some(({ value }) => 'parentId' in value)
-  const chain = isTree ? chainOf(entries.map(linkOf)) : null
-  const kept =
-    chain === null || options.branches === 'all'
-      ? entries
-      : entries.filter((_, index) => chain.line.has(index))
+  const entries = known.filter(({ value }) => value['type'] !== 'session').map(({ value }) => value)
   const list = new TurnList()
-  for (const { value } of kept) takeEntry(list, value)
-  const turns = list.turns()
-  if (turns.length === 0) {
-    return {
-      ok: false,
-      failure: { code: 'nothing-said', message: `${name}: no message in ${lines.total} lines` },
-    }
-  }
+  for (const value of entries.some((entry) => 'parentId' in entry) ? lineOf(entries) : entries)
+    takeEntry(list, value)
   const header = fieldsOf(known.find(({ value }) => value['type'] === 'session')?.value)
-  const answers = turns.filter((turn) => turn.role === 'assistant')
-  const first = answers.find((turn) => turn.usage !== undefined)?.usage
-  const calls = turns.flatMap(({ content }) =>
-    content.flatMap(({ block }) => ('name' in block ? [block.name] : [])),
-  )
-  const recording = {
+  const turns = list.turns()
+  const named = turns.find((turn) => turn.model !== undefined)?.model
+  return importedFrom({ format: 'pi', skipped }, turns, {
     name: stringOrNull(header['id']) ?? name,
     client: `pi session v${numberOf(header['version']) ?? 1}`,
-    model:
-      answers.find((turn) => turn.model !== undefined)?.model ?? stringOrNull(header['modelId']) ?? 'unknown',
-    usageKind: first === undefined ? ('none' as const) : ('anthropic' as const),
-    outputCounts: 'final' as const,
-    firstRequestTokens: first === undefined ? null : contextOf(first),
-    system: null,
-    tools: [...new Set(calls)],
-    turns,
-    extra: { cwd: stringOrNull(header['cwd']) },
-  }
-  const { islandsJoined, branches } = chain ?? { islandsJoined: 0, branches: 0 }
-  const report = {
-    format: 'pi',
-    lines: lines.total,
-    records: known.length,
-    skipped,
-    islandsJoined,
-    branches,
-    notes: [],
-  }
-  return { ok: true, recording, report }
+    model: named ?? stringOrNull(header['modelId']) ?? 'unknown',
+  })
 }
 
-const linkOf = ({ value }: JsonLine, index: number) => {
-  const id = stringOrNull(value['id']) ?? `line ${index}`
-  return {
-    id,
-    parent: stringOrNull(value['parentId']),
-    group: id,
-    isConversation: spoken.has(stringOrNull(value['type']) ?? ''),
+/**
+ * The line of entries that ends in the last message, in file order. A parent that is nowhere before in the file costs
+ * nothing: what stands before it takes its place.
+ */
+function lineOf(entries: readonly Fields[]): readonly Fields[] {
+  const indexOf = new Map(entries.map(({ id }, index) => [id, index]))
+  const line: Fields[] = []
+  let at = entries.findLastIndex(({ type }) => spoken.has(stringOrNull(type) ?? ''))
+  while (at >= 0) {
+    line.push(entries[at]!)
+    const parent = indexOf.get(entries[at]!['parentId'])
+    at = parent !== undefined && parent < at ? parent : at - 1
   }
+  return line.toReversed()
 }
 
 function takeEntry(list: TurnList, value: Fields): void {
@@ -112,15 +82,9 @@ function takeEntry(list: TurnList, value: Fields): void {
     case 'message':
       return takeMessage(list, fieldsOf(value['message']), at)
     case 'compaction':
-      return list.user(
-        [{ block: { type: 'text', text: stringOrNull(value['summary']) ?? '' }, kind: 'compact_summary' }],
-        at,
-      )
+      return list.user([textBlock(value['summary'], 'compact_summary')], at)
     case 'branch_summary':
-      return list.user(
-        [{ block: { type: 'text', text: stringOrNull(value['summary']) ?? '' }, kind: 'branch_summary' }],
-        at,
-      )
+      return list.user([textBlock(value['summary'], 'branch_summary')], at)
     case 'custom_message':
       return list.user(said(value['content'], stringOrNull(value['customType']) ?? 'custom'), at)
   }

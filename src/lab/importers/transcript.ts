@@ -2,7 +2,7 @@
 // back by a rewind is not part of the conversation; edits are decisions of a policy and not part of what happened.
 import { decode } from '../../transcript/codec.ts'
 import { isKnown, type Entry, type FactOf } from '../../transcript/fact.ts'
-import { contextOf, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
 import type { Fields, Lines } from './lines.ts'
 
@@ -11,7 +11,6 @@ export const isEntryLine = (value: Fields): boolean => 'v' in value && 'seq' in 
 export function importTranscript(name: string, lines: Lines): Imported {
   const skipped: Skipped[] = [...lines.skipped]
   let entries: Entry[] = []
-  let rewinds = 0
   for (const { line, value } of lines.records) {
     const decoded = decode(JSON.stringify(value))
     if (!decoded.ok) {
@@ -20,7 +19,6 @@ export function importTranscript(name: string, lines: Lines): Imported {
       skipped.push({ line, why: `unknown fact ${decoded.entry.unknown}` })
     } else if (decoded.entry.fact.type === 'rewind') {
       const { to } = decoded.entry.fact
-      rewinds++
       entries = entries.filter((entry) => entry.seq <= to)
     } else {
       entries.push(decoded.entry)
@@ -28,45 +26,17 @@ export function importTranscript(name: string, lines: Lines): Imported {
   }
   const list = new TurnList()
   for (const entry of entries) takeEntry(list, entry)
-  const turns = list.turns()
-  if (turns.length === 0) {
-    return {
-      ok: false,
-      failure: { code: 'nothing-said', message: `${name}: no message in ${lines.total} lines` },
-    }
-  }
   const start = factOf(entries, 'session-start')
   const instructions = factOf(entries, 'instructions-set')
-  const answer = factOf(entries, 'assistant-message')
-  const first = turns.find((turn) => turn.usage !== undefined)?.usage
-  const recording = {
+  return importedFrom({ format: 'palimpsest', skipped }, list.turns(), {
     name: start?.session ?? name,
     client: 'palimpsest',
-    model: answer?.model ?? 'unknown',
-    usageKind: first === undefined ? ('none' as const) : ('anthropic' as const),
-    outputCounts: 'final' as const,
-    firstRequestTokens: first === undefined ? null : contextOf(first),
     system: instructions?.sections.map(({ text }) => text).join('\n\n') ?? null,
     tools: instructions?.tools.map((tool) => tool.name) ?? [],
-    turns,
-    extra: { cwd: start?.cwd ?? null },
-  }
-  const report = {
-    format: 'palimpsest',
-    lines: lines.total,
-    records: lines.records.length,
-    skipped,
-    islandsJoined: 0,
-    branches: rewinds,
-    notes: [],
-  }
-  return { ok: true, recording, report }
+  })
 }
 
-function factOf<T extends 'session-start' | 'instructions-set' | 'assistant-message'>(
-  entries: readonly Entry[],
-  type: T,
-) {
+function factOf<T extends 'session-start' | 'instructions-set'>(entries: readonly Entry[], type: T) {
   return entries.map((entry) => entry.fact).find((fact): fact is FactOf<T> => fact.type === type)
 }
 

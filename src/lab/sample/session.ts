@@ -24,7 +24,6 @@ export function sampleSession(index: number, size: SampleSize): Recording {
     system: null,
     tools: ['Bash', 'Edit', 'Grep', 'Read', 'Write'],
     turns: recorder.turns,
-    extra: {},
   }
 }
 
