@@ -160,9 +160,9 @@ async function converse(
     for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
     await session.close()
     const { forkTokens, forkDollars } = session.spent()
-    const beside = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
+    const background = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
     const leftOut = place.gate.leftOut().map(({ kind, path, why }) => ({ kind, path, why }))
-    const result = { ...reporter.result(), beside, leftOut }
+    const result = { ...reporter.result(), background, leftOut }
     writeResult(io, options.format, result)
     if (options.isVerbose || io.errIsTerminal)
       io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)

@@ -7,8 +7,8 @@ export const agentDefaults = {
     rememberedAgents: 100,
     rememberedMessages: 512,
     /** What of a result stands in the parent's view: this much of its head and of its tail. */
-    capsuleHeadChars: 3000,
-    capsuleTailChars: 1000,
+    reportHeadChars: 3000,
+    reportTailChars: 1000,
     /** What is kept of the words of one that did not finish, the newest. */
     saidChars: 20_000,
     /** Results handed on with one request; the others wait for the next. */

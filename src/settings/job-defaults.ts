@@ -99,7 +99,7 @@ export const dreamDefaults = {
     lossShare: 0.2,
     lossLines: 3,
     /** The telling words of a retired memory that the one in its place must share. */
-    heirShare: 0.5,
+    successorShare: 0.5,
     /** Versions looked through for the day on which a line was written. */
     versionsRead: 50,
     /** Longest journal, and how many are read for an undo. */

@@ -51,7 +51,7 @@ export const surfaceDefaults = {
      * A question takes keys when it has been in sight for the first, and nothing was typed for the second: longer than
      * the pauses of somebody who types slowly.
      */
-    settleMs: 400,
+    inSightMs: 400,
     quietMs: 1.5 * second,
     /** Two presses within this time leave. */
     leaveMs: 2 * second,

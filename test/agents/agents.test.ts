@@ -31,9 +31,7 @@ describe('an agent that is waited for', () => {
     expect((await turn(session.send('please'))).outcome).toBe('done')
     const [result] = ofType(await factsOf(preset.store, session.id), 'tool-result')
     const text = result!.content.map((block) => ('text' in block ? block.text : '')).join('')
-    expect(text.length).toBeLessThan(
-      defaults.agents.capsuleHeadChars + defaults.agents.capsuleTailChars + 1000,
-    )
+    expect(text.length).toBeLessThan(defaults.agents.reportHeadChars + defaults.agents.reportTailChars + 1000)
     expect(text).toContain('HEAD')
     expect(text).toContain('TAIL')
     const ref = /Expand \{"ref": "(\d+)"\}/.exec(text)?.[1]

@@ -52,9 +52,9 @@ describe('pal and its agents', () => {
     ])
     const ended = await at.pal(['-p', '--output-format', 'json', 'please'])
     expect(ended.code).toBe(0)
-    const result = JSON.parse(ended.out) as { text: string; beside: { tokens: number; dollars: number } }
+    const result = JSON.parse(ended.out) as { text: string; background: { tokens: number; dollars: number } }
     expect(result.text).toBe('it says so')
-    expect(result.beside.tokens).toBeGreaterThan(100)
+    expect(result.background.tokens).toBeGreaterThan(100)
     expect(bodiesOf(simulator, 'main').at(-1)).toContain('BACKGROUND-REPORT')
     const cost = await at.pal(['cost'])
     expect(cost.out).toContain('the fork for agent took')

@@ -97,7 +97,7 @@ describe('looking at sessions', () => {
         what: string
         state: string
         found: string
-        mend: string
+        fix: string
       }[]
     expect((await checks()).filter((check) => check.state === 'bad')).toEqual([])
     await writeFile(join(state, 'settings.json'), '{"window": "wide"}')
@@ -108,7 +108,7 @@ describe('looking at sessions', () => {
     expect(bad.map(({ found }) => found).join('\n')).toMatch(
       /settings\.json: window does not fit[\s\S]*transcript\.jsonl/,
     )
-    expect(bad.every(({ mend }) => mend.length > 0)).toBe(true)
+    expect(bad.every(({ fix }) => fix.length > 0)).toBe(true)
     expect((await pal(['doctor'])).code).toBe(1)
   })
 

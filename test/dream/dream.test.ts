@@ -151,7 +151,7 @@ describe('a consolidation', () => {
     const made = await dreamt(at)
     expect(made).toMatchObject({
       kind: 'changed',
-      told: expect.arrayContaining(['retired old.md: new.md stands in its place']) as string[],
+      report: expect.arrayContaining(['retired old.md: new.md stands in its place']) as string[],
     })
     const after = await at.files()
     expect(Object.keys(after)).toEqual(['MEMORY.md', 'deadline.md', 'new.md', 'page.md'])

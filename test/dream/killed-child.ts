@@ -42,8 +42,8 @@ if (!ready.ok || !taken.ok || taken.lock === null || !read.ok) throw new Error('
 const gone = texts['old.md']!.replace(/(---\n[\s\S]*?---\n)[\s\S]*/u, '$1\nSuperseded by new.md.\n')
 const outcome = changeSetOf(read.world, new Map([['old.md', gone]]), clock.now())
 if (!outcome.ok) throw new Error(outcome.why)
-const { changes, told } = outcome
-const made = await applySet(keeper, { id: 'dream-1', via: 'dream', told, changes })
+const { changes, report } = outcome
+const made = await applySet(keeper, { id: 'dream-1', via: 'dream', report, changes })
 if (!made.ok) throw new Error(made.failure.message)
 const released = await releaseConsolidationLock(keeper, taken.lock, 'done')
 if (!released.ok) throw new Error(released.failure.message)

@@ -22,7 +22,7 @@ interface Check {
   readonly state: 'good' | 'note' | 'bad'
   readonly found: string
   /** What to do; null where nothing has to be done. */
-  readonly mend: string | null
+  readonly fix: string | null
 }
 
 export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
@@ -45,12 +45,12 @@ export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
 }
 
 const marks = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
-const asLines = ({ what, state, found, mend }: Check): string =>
-  `${marks[state]}  ${what}: ${safeLine(found)}\n${mend === null ? '' : `      → ${safeLine(mend)}\n`}`
+const asLines = ({ what, state, found, fix }: Check): string =>
+  `${marks[state]}  ${what}: ${safeLine(found)}\n${fix === null ? '' : `      → ${safeLine(fix)}\n`}`
 
-const good = (what: string, found: string): Check => ({ what, state: 'good', found, mend: null })
-const note = (what: string, found: string, mend: string): Check => ({ what, state: 'note', found, mend })
-const bad = (what: string, found: string, mend: string): Check => ({ what, state: 'bad', found, mend })
+const good = (what: string, found: string): Check => ({ what, state: 'good', found, fix: null })
+const note = (what: string, found: string, fix: string): Check => ({ what, state: 'note', found, fix })
+const bad = (what: string, found: string, fix: string): Check => ({ what, state: 'bad', found, fix })
 
 export function nodeVersion(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number)

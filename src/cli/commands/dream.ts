@@ -49,13 +49,13 @@ async function report(io: Io, keeper: Keeper, dreamt: Consolidated, json: boolea
     return complain(io, refuse(exits.failed, 'another process puts these memories in order right now'))
   if ('why' in dreamt)
     return complain(io, refuse(dreamt.kind === 'killed' ? exits.interrupted : exits.failed, dreamt.why))
-  const { kind, set, told, dropped, read, changes } = dreamt
+  const { kind, set, report, dropped, read, changes } = dreamt
   const files = changes.map(({ file, text, by }) => ({ file, removed: text === null, trust: by.trust }))
   if (json) {
-    io.out(`${safeJson({ kind, set, read, changes: files, told, dropped }, 2)}\n`)
+    io.out(`${safeJson({ kind, set, read, changes: files, report, dropped }, 2)}\n`)
     return exits.done
   }
-  for (const line of told) io.out(`${safeLine(line)}\n`)
+  for (const line of report) io.out(`${safeLine(line)}\n`)
   if (kind === 'shown') {
     for (const change of changes) io.out(safeText(await patchOf(keeper, change), { reveal: true }))
     io.out('nothing was written; pal dream does it\n')

@@ -168,7 +168,7 @@ function blockOf({
   tools,
   refused,
   files,
-  told,
+  report,
   turns,
   tokens,
 }: JobLook): string {
@@ -180,7 +180,7 @@ function blockOf({
       ? []
       : [`  calls: ${calls.join(', ')}${refused.length === 0 ? '' : `; ${refused.length} refused`}`]),
     ...(files.length === 0 ? [] : [`  files: ${files.join(', ')}`]),
-    ...told.map((line) => `  ${line}`),
+    ...report.map((line) => `  ${line}`),
     ...turns.slice(-1).flatMap((said) => (said === '' ? [] : [`  said: ${said}`])),
   ]
     .map((line) => `${safeLine(line)}\n`)

@@ -45,8 +45,8 @@ export function createLineQuestions(io: Io): LineQuestions {
   let open: OpenQuestion | null = null
   let lineAt = -Infinity
   const begin = (text: string, asked: Pick<OpenQuestion, 'choices' | 'note' | 'turnAway' | 'no'>): void => {
-    const { settleMs, quietMs } = defaults.screen
-    const armedAt = Math.max(performance.now() + settleMs, lineAt + quietMs)
+    const { inSightMs, quietMs } = defaults.screen
+    const armedAt = Math.max(performance.now() + inSightMs, lineAt + quietMs)
     open = { ...asked, armedAt, isTypedPast: false, selected: null, isShown: false }
     io.err(`${text}${choicesText(open.choices, open.note)}`)
   }

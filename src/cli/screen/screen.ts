@@ -212,9 +212,9 @@ export class Screen {
         for (const key of keys) this.#editor.handleInput(key)
       },
       drawn: () => {
-        const { settleMs, quietMs } = defaults.screen
+        const { inSightMs, quietMs } = defaults.screen
         const since = performance.now() - this.#typedAt
-        arming = setTimeout(() => this.#arm(), Math.max(settleMs, quietMs - since))
+        arming = setTimeout(() => this.#arm(), Math.max(inSightMs, quietMs - since))
       },
       writing: () => this.#place.removeChild(this.#editor),
       hasDraft: () => this.#editor.getText() !== '',

@@ -37,10 +37,10 @@ const endings: Readonly<Record<Outcome, string>> = {
 }
 
 function bounded(text: string): { readonly shown: string; readonly left: number } {
-  const { capsuleHeadChars, capsuleTailChars } = defaults.agents
-  if (text.length <= capsuleHeadChars + capsuleTailChars) return { shown: text, left: 0 }
-  const head = headOf(text, capsuleHeadChars)
-  const tail = tailOf(text, capsuleTailChars)
+  const { reportHeadChars, reportTailChars } = defaults.agents
+  if (text.length <= reportHeadChars + reportTailChars) return { shown: text, left: 0 }
+  const head = headOf(text, reportHeadChars)
+  const tail = tailOf(text, reportTailChars)
   return { shown: `${head}\n[…]\n${tail}`, left: text.length - head.length - tail.length }
 }
 

@@ -2,7 +2,7 @@
 import type { Section } from '../../transcript/fact.ts'
 import type { AgentType } from './types.ts'
 
-export interface AgentScene {
+export interface AgentContext {
   readonly type: AgentType
   readonly cwd: string
   readonly name: string | null
@@ -12,8 +12,8 @@ export interface AgentScene {
   readonly memory: string | null
 }
 
-export function agentSections(scene: AgentScene): readonly Section[] {
-  const { type, cwd, name, isWorktree, isTeammate, plans, memory } = scene
+export function agentSections(context: AgentContext): readonly Section[] {
+  const { type, cwd, name, isWorktree, isTeammate, plans, memory } = context
   const section = (title: string, text: string): Section => ({ name: title, text, side: 'dynamic' })
   return [
     section('identity', identity),

@@ -187,7 +187,7 @@ async function take({ folder, ports, listed, run }: Inside & { readonly run: str
     const read = await readMessage(folder, name, tries, ports.fs)
     if (!read.ok) failures.push(read.failure)
     if (read.ok && read.message !== null) messages.push({ name, message: read.message })
-    if (read.ok && read.aside !== null) failures.push(read.aside)
+    if (read.ok && read.poisoned !== null) failures.push(read.poisoned)
     // What comes after it must not overtake it.
     if (!read.ok) break
   }
@@ -203,7 +203,7 @@ async function take({ folder, ports, listed, run }: Inside & { readonly run: str
   return marked.ok ? { messages, failures } : { messages: [], failures: [...failures, marked.failure] }
 }
 
-type ReadOutcome = Result<{ readonly message: Message | null; readonly aside: Failure | null }>
+type ReadOutcome = Result<{ readonly message: Message | null; readonly poisoned: Failure | null }>
 
 async function readMessage(
   folder: string,
@@ -214,16 +214,19 @@ async function readMessage(
   return attempt(`reading the message ${name}`, async () => {
     const bytes = await bytesOf(fs, join(folder, 'new', name))
     // Another reader of the same box was quicker.
-    if (bytes === null) return { message: null, aside: null }
+    if (bytes === null) return { message: null, poisoned: null }
     const message = decodeMessage(bytes)
-    if (message !== null && tries < defaults.mailbox.tries) return { message, aside: null }
+    if (message !== null && tries < defaults.mailbox.tries) return { message, poisoned: null }
     await moved(fs, join(folder, 'new', name), join(folder, 'bad', name))
     await syncFolder(fs, join(folder, 'bad'))
     const why =
       message === null ? 'it cannot be read' : `its reader died ${tries} times while it was acted on`
     return {
       message: null,
-      aside: { code: 'poison', message: `a message was set aside in ${join(folder, 'bad', name)}: ${why}` },
+      poisoned: {
+        code: 'poison',
+        message: `a message was set aside in ${join(folder, 'bad', name)}: ${why}`,
+      },
     }
   })
 }

@@ -28,7 +28,7 @@ export interface JobLook {
   readonly refused: readonly string[]
   readonly files: readonly string[]
   /** What came of it. */
-  readonly told: readonly string[]
+  readonly report: readonly string[]
   readonly tokens: number
 }
 
@@ -44,7 +44,7 @@ export class MemoryJob {
   readonly #files = new Set<string>()
   #said = ''
   #state: JobState = 'running'
-  #told: readonly string[] = []
+  #report: readonly string[] = []
   #tokens = 0
 
   constructor(id: string, kind: JobKind, session: string, since: number) {
@@ -82,9 +82,9 @@ export class MemoryJob {
     this.#files.add(file)
   }
 
-  end(state: Exclude<JobState, 'running'>, told: readonly string[]): void {
+  end(state: Exclude<JobState, 'running'>, report: readonly string[]): void {
     this.#state = state
-    this.#told = told
+    this.#report = report
   }
 
   look(): JobLook {
@@ -100,7 +100,7 @@ export class MemoryJob {
       tools: Object.fromEntries(this.#tools),
       refused: [...this.#refused],
       files: [...this.#files],
-      told: this.#told,
+      report: this.#report,
       tokens: this.#tokens,
     }
   }

@@ -47,29 +47,29 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
     return state
   }
   return {
-    ended(aside) {
-      if (!aside.hasModel || options.keepers.length === 0) return
-      const state = stateOf(aside.session)
+    ended(context) {
+      if (!context.hasModel || options.keepers.length === 0) return
+      const state = stateOf(context.session)
       state.turns++
       if (state.working !== null) {
         state.isWanted = true
         return
       }
-      state.working = afterTurn(options, aside, state, scans)
+      state.working = afterTurn(options, context, state, scans)
         // A port that throws is at fault, but the conversation must not end by it, and it must be heard of (law E1).
-        .catch((error: unknown) => tell(aside, 'fault', `memories: ${String(error)}`))
+        .catch((error: unknown) => tell(context, 'fault', `memories: ${String(error)}`))
         .finally(() => {
           state.working = null
         })
     },
-    async closing(aside, hurry) {
-      const state = states.get(aside.session)
+    async closing(context, hurry) {
+      const state = states.get(context.session)
       if (state === undefined) return
-      states.delete(aside.session)
+      states.delete(context.session)
       const { working } = state
       if (working !== null && !(await before(working, hurry))) {
         if (state.extracting !== null)
-          tell(aside, 'memory-wait', 'saving memories before leaving; Ctrl-C leaves without')
+          tell(context, 'memory-wait', 'saving memories before leaving; Ctrl-C leaves without')
         if (!(await inTime(working, defaults.extraction.exitMs))) {
           state.extracting?.stop()
           await working
@@ -83,44 +83,44 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
 
 async function afterTurn(
   options: WatcherOptions,
-  aside: JobContext,
+  context: JobContext,
   state: State,
   scans: Scans,
 ): Promise<void> {
   const every = options.every ?? defaults.extraction.every
   let isDue = options.extracts && state.turns % every === 0
-  while (isDue && state.failures < defaults.extraction.failures && !aside.ending.aborted) {
+  while (isDue && state.failures < defaults.extraction.failures && !context.ending.aborted) {
     state.isWanted = false
-    await extractOnce(options, aside, state)
+    await extractOnce(options, context, state)
     // Only the newest request was kept, and it is served whatever the count says.
     isDue = state.isWanted
   }
-  await consolidateIfDue(options, aside, state, scans)
+  await consolidateIfDue(options, context, state, scans)
 }
 
-async function extractOnce(options: WatcherOptions, aside: JobContext, state: State): Promise<void> {
-  const span = spanSince(aside.fold, aside.latest().memoriesTo, isOurs(options.keepers, options))
+async function extractOnce(options: WatcherOptions, context: JobContext, state: State): Promise<void> {
+  const span = spanSince(context.fold, context.latest().memoriesTo, isOurs(options.keepers, options))
   if (span.messages === 0) return
   const { coversTo } = span
   if (span.hasWritten) {
-    await note(aside, { type: 'memories-extracted', coversTo, files: [], skipped: true })
+    await note(context, { type: 'memories-extracted', coversTo, files: [], skipped: true })
     return
   }
-  const job = options.list.start('extraction', aside.session, aside.now())
+  const job = options.list.start('extraction', context.session, context.now())
   state.extracting = job
-  sign(aside, job)
+  sign(context, job)
   // What only follows a turn is loaded then, and not before the first request.
   const { extract } = await import('./extraction/extract.ts')
-  const done = await extract(options, aside, span, job)
+  const done = await extract(options, context, span, job)
   state.extracting = null
   if (!done.ok) {
     job.end(done.isAborted ? 'killed' : 'failed', [done.why])
-    sign(aside, job)
+    sign(context, job)
     if (done.isAborted) return
     state.failures++
     if (state.failures === defaults.extraction.failures)
       tell(
-        aside,
+        context,
         'extraction-off',
         `memories could not be extracted ${state.failures} times in a row (${done.why}); none are until the session is opened again`,
       )
@@ -129,23 +129,24 @@ async function extractOnce(options: WatcherOptions, aside: JobContext, state: St
   state.failures = 0
   const saved = done.saved.map((path) => basename(path))
   job.end('completed', saved.length === 0 ? ['nothing lasting was said'] : [`saved ${saved.join(', ')}`])
-  sign(aside, job)
-  await note(aside, { type: 'memories-extracted', coversTo, files: done.saved })
-  if (saved.length > 0) tell(aside, 'memory-saved', `remembered: ${saved.join(', ')} (pal memory shows them)`)
+  sign(context, job)
+  await note(context, { type: 'memories-extracted', coversTo, files: done.saved })
+  if (saved.length > 0)
+    tell(context, 'memory-saved', `remembered: ${saved.join(', ')} (pal memory shows them)`)
   if (done.held.length > 0)
-    tell(aside, 'memory-held', `${done.held.length} memories wait for you: pal memory review`)
+    tell(context, 'memory-held', `${done.held.length} memories wait for you: pal memory review`)
 }
 
 /** One folder at a time; the others have their turn after a later one. */
 async function consolidateIfDue(
   options: WatcherOptions,
-  aside: JobContext,
+  context: JobContext,
   state: State,
   scans: Scans,
 ): Promise<void> {
   const { gateOf } = await import('./consolidation/gates.ts')
   for (const keeper of options.keepers) {
-    if (state.consolidating !== null || aside.ending.aborted) return
+    if (state.consolidating !== null || context.ending.aborted) return
     const { root } = keeper.place
     const scan = scans.get(root) ?? { last: null }
     scans.set(root, scan)
@@ -155,8 +156,8 @@ async function consolidateIfDue(
       store: options.store,
       scans: scan,
     })
-    if (failure !== null) tell(aside, failure.code, `memory consolidation: ${failure.message}`)
-    if (gate === 'open' && !aside.ending.aborted) await startConsolidation(options, keeper, aside, state)
+    if (failure !== null) tell(context, failure.code, `memory consolidation: ${failure.message}`)
+    if (gate === 'open' && !context.ending.aborted) await startConsolidation(options, keeper, context, state)
   }
 }
 /** When the sessions were last looked through, by folder. */
@@ -165,20 +166,20 @@ type Scans = Map<string, { last: number | null }>
 async function startConsolidation(
   options: WatcherOptions,
   keeper: FolderStore,
-  aside: JobContext,
+  context: JobContext,
   state: State,
 ): Promise<void> {
   const { consolidate } = await import('./consolidation/consolidate.ts')
-  const job = options.list.start('dream', aside.session, aside.now())
-  sign(aside, job)
-  const work = consolidate(options, keeper, aside, job, { isDry: false, isAsked: false })
+  const job = options.list.start('dream', context.session, context.now())
+  sign(context, job)
+  const work = consolidate(options, keeper, context, job, { isDry: false, isAsked: false })
     .then((consolidated) => {
-      sign(aside, job)
-      report(aside, keeper, job, consolidated)
+      sign(context, job)
+      report(context, keeper, job, consolidated)
     })
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
-      tell(aside, 'fault', `memory consolidation: ${String(error)}`)
+      tell(context, 'fault', `memory consolidation: ${String(error)}`)
     })
     .finally(() => {
       state.consolidating = null
@@ -187,30 +188,36 @@ async function startConsolidation(
 }
 
 /** What another process does, or a person has stopped, is no news. */
-function report(aside: JobContext, { place }: FolderStore, job: MemoryJob, consolidated: Consolidated): void {
-  if (consolidated.kind === 'failed') tell(aside, 'dream-failed', `memory consolidation: ${consolidated.why}`)
+function report(
+  context: JobContext,
+  { place }: FolderStore,
+  job: MemoryJob,
+  consolidated: Consolidated,
+): void {
+  if (consolidated.kind === 'failed')
+    tell(context, 'dream-failed', `memory consolidation: ${consolidated.why}`)
   if (consolidated.kind !== 'changed') return
   const gone = consolidated.changes.filter(({ text }) => text === null).length
   const { tokens } = job.look()
   tell(
-    aside,
+    context,
     'dream-done',
     `memory consolidation: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} takes it back`,
   )
 }
 
-async function note(aside: JobContext, fact: Parameters<JobContext['append']>[0][number]): Promise<void> {
-  const written = await aside.append([fact])
-  if (!written.ok && !aside.ending.aborted) tell(aside, written.failure.code, written.failure.message)
+async function note(context: JobContext, fact: Parameters<JobContext['append']>[0][number]): Promise<void> {
+  const written = await context.append([fact])
+  if (!written.ok && !context.ending.aborted) tell(context, written.failure.code, written.failure.message)
 }
 
 /** A sign of life, so that whoever counts what is under way looks again. */
-const sign = (aside: JobContext, { kind, since }: MemoryJob): void =>
-  aside.tell({ type: 'working', source: names[kind], forMs: aside.now() - since })
+const sign = (context: JobContext, { kind, since }: MemoryJob): void =>
+  context.tell({ type: 'working', source: names[kind], forMs: context.now() - since })
 const names = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
 
-const tell = (aside: JobContext, code: string, message: string): void =>
-  aside.tell({ type: 'notice', code, message })
+const tell = (context: JobContext, code: string, message: string): void =>
+  context.tell({ type: 'notice', code, message })
 
 /** Whether it ended before a signal fired. */
 async function before(work: Promise<void>, signal: AbortSignal): Promise<boolean> {

@@ -47,39 +47,39 @@ export function sessionNotes(options: SessionNotesOptions): NoteKeeper {
     return state
   }
   return {
-    heard: (aside) => {
-      const state = stateOf(aside.session)
-      if (!mayWrite(aside) || state.running !== null || state.failures >= defaults.notes.failures) return
-      const work = afterAnswer(options, aside, state)
+    heard: (context) => {
+      const state = stateOf(context.session)
+      if (!mayWrite(context) || state.running !== null || state.failures >= defaults.notes.failures) return
+      const work = afterAnswer(options, context, state)
         // A port that throws is at fault, but the turn must not end by it, and it must be heard of (law E1).
         .catch((error: unknown) =>
-          aside.tell({ type: 'notice', code: 'fault', message: `notes: ${String(error)}` }),
+          context.tell({ type: 'notice', code: 'fault', message: `notes: ${String(error)}` }),
         )
         .finally(() => {
           state.running = null
         })
-      state.running = { since: aside.now(), work }
+      state.running = { since: context.now(), work }
     },
-    read: (aside, signal) => readBack(options, aside, stateOf(aside.session), signal),
+    read: (context, signal) => readBack(options, context, stateOf(context.session), signal),
   }
 }
 
-const mayWrite = (aside: JobContext): boolean =>
-  aside.hasModel && aside.fold.view().tools.some((tool) => tool.name === editName)
+const mayWrite = (context: JobContext): boolean =>
+  context.hasModel && context.fold.view().tools.some((tool) => tool.name === editName)
 const editName = 'Edit'
 
-async function afterAnswer(options: SessionNotesOptions, aside: JobContext, state: State): Promise<void> {
-  await sayWhenAnswered(aside, state)
-  if (state.unsaid !== null || !isDue(aside.fold, aside.latest().notesTo)) return
-  const why = await updated(options, aside, state)
+async function afterAnswer(options: SessionNotesOptions, context: JobContext, state: State): Promise<void> {
+  await sayWhenAnswered(context, state)
+  if (state.unsaid !== null || !isDue(context.fold, context.latest().notesTo)) return
+  const why = await updated(options, context, state)
   if (why === null) {
     state.failures = 0
     return
   }
-  if (aside.ending.aborted) return
+  if (context.ending.aborted) return
   state.failures++
   if (state.failures === defaults.notes.failures)
-    aside.tell({
+    context.tell({
       type: 'notice',
       code: 'notes-off',
       message: `the session notes could not be kept ${state.failures} times in a row (${why}); none are kept until the session is opened again`,
@@ -87,15 +87,15 @@ async function afterAnswer(options: SessionNotesOptions, aside: JobContext, stat
 }
 
 /** The fact that moves the cursor waits until the answer it ends with has its results. */
-async function sayWhenAnswered(aside: JobContext, state: State): Promise<void> {
+async function sayWhenAnswered(context: JobContext, state: State): Promise<void> {
   const { unsaid } = state
   if (unsaid === null) return
-  const open = new Set<string>(aside.tail().open.map((call) => call.id))
+  const open = new Set<string>(context.tail().open.map((call) => call.id))
   if (unsaid.open.some((id) => open.has(id))) return
   state.unsaid = null
-  const written = await aside.append([unsaid.fact])
-  if (!written.ok && !aside.ending.aborted)
-    aside.tell({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  const written = await context.append([unsaid.fact])
+  if (!written.ok && !context.ending.aborted)
+    context.tell({ type: 'notice', code: written.failure.code, message: written.failure.message })
 }
 
 // ---- one update ----
@@ -103,11 +103,11 @@ async function sayWhenAnswered(aside: JobContext, state: State): Promise<void> {
 /** Why the notes are as they were, or null. */
 async function updated(
   options: SessionNotesOptions,
-  aside: JobContext,
+  context: JobContext,
   state: State,
 ): Promise<string | null> {
   const { fs, configFolder, unique } = options
-  const folder = options.folderOf(aside.session)
+  const folder = options.folderOf(context.session)
   const template = await readConfig(fs, configFolder, 'template.md')
   const prompt = await readConfig(fs, configFolder, 'prompt.md')
   if (!template.ok) return template.failure.message
@@ -121,10 +121,10 @@ async function updated(
     overlong(text),
   )
   // Taken together, before anything is waited for: what the fork sees and where it ends.
-  const coversTo = seq(aside.fold.numbers.upTo)
-  const open = aside.tail().open.map((call) => call.id as string)
+  const coversTo = seq(context.fold.numbers.upTo)
+  const open = context.tail().open.map((call) => call.id as string)
   const tools = [notesEdit(fs, folder, unique)]
-  const outcome = await aside.fork(
+  const outcome = await context.fork(
     {
       purpose: notesPurpose,
       directive,
@@ -133,7 +133,7 @@ async function updated(
       judges: [restriction('notes', (call) => editRefusal(call.name, call.input['file_path'], path))],
       maxRounds: defaults.notes.rounds,
     },
-    aside.ending,
+    context.ending,
   )
   const after = await settled(options, folder, before.file)
   if (!after.ok) return after.why
@@ -142,10 +142,10 @@ async function updated(
     return outcome.failure?.message ?? 'the fork failed'
   if (isEmpty(after.text, template.text ?? defaultTemplate)) return 'nothing was noted'
   const tokens = estimateText(after.text)
-  const kept = await aside.keep(`notes-${coversTo}`, after.text)
+  const kept = await context.keep(`notes-${coversTo}`, after.text)
   if (!kept.ok) return kept.failure.message
   state.unsaid = { fact: { type: 'notes-update', blob: kept.blob, coversTo, tokens }, open }
-  await sayWhenAnswered(aside, state)
+  await sayWhenAnswered(context, state)
   return null
 }
 
@@ -209,17 +209,17 @@ function editRefusal(name: string, path: unknown, notes: string): string | null 
 
 async function readBack(
   { fs, folderOf, configFolder }: SessionNotesOptions,
-  aside: JobContext,
+  context: JobContext,
   state: State,
   signal: AbortSignal,
 ): Promise<ReadNotes | null> {
   const { waitMs, staleMs } = defaults.notes
   const { running } = state
-  if (running !== null && aside.now() - running.since < staleMs) await ended(running.work, waitMs, signal)
-  await sayWhenAnswered(aside, state)
-  const coversTo = aside.latest().notesTo
+  if (running !== null && context.now() - running.since < staleMs) await ended(running.work, waitMs, signal)
+  await sayWhenAnswered(context, state)
+  const coversTo = context.latest().notesTo
   if (coversTo === undefined) return null
-  const found = await readNotes(fs, folderOf(aside.session))
+  const found = await readNotes(fs, folderOf(context.session))
   const template = await readConfig(fs, configFolder, 'template.md')
   if (!found.ok || found.file === null || !template.ok) return null
   const { text, path } = found.file

@@ -16,7 +16,7 @@ export function judged(account: string, variant: Variant, said: Said): Judged {
   const why = missingIn(sections, variant) ?? quoted.why ?? tooLittle(sections) ?? strangeIn(sections, said)
   if (why !== null) return { ok: false, why }
   const takenOut = [...quoted.invented]
-  const told = sections.flatMap((section) => {
+  const kept = sections.flatMap((section) => {
     if (section.title === userMessagesTitle) return [section.heading, elsewhere, '']
     const kept = section.lines.map((line) => {
       if (!isWrong(section, line, quoted.invented, said)) return line
@@ -25,7 +25,7 @@ export function judged(account: string, variant: Variant, said: Said): Judged {
     })
     return [section.heading, ...kept]
   })
-  return { ok: true, account: told.join('\n').trim(), takenOut: takenOut.map(short) }
+  return { ok: true, account: kept.join('\n').trim(), takenOut: takenOut.map(short) }
 }
 
 /** What it gives as the user's words; and why it is no summary where most of that was made up. */
@@ -140,8 +140,8 @@ const isNone = (line: string): boolean => /^\W*(?:none|n\/a|nothing)\b.{0,20}$/i
 /** Paths, names and numbers are the same in every language: most of those it names must occur in the session. */
 function strangeIn(sections: readonly Section[], said: Said): string | null {
   const { leastNames, mostNames, knownShare } = defaults.summary
-  const told = sections.flatMap(({ title, lines }) => (title === userMessagesTitle ? [] : lines)).join('\n')
-  const names = new Set((told.match(/[\w./@-]{5,120}/gu) ?? []).filter((word) => isName.test(word)))
+  const kept = sections.flatMap(({ title, lines }) => (title === userMessagesTitle ? [] : lines)).join('\n')
+  const names = new Set((kept.match(/[\w./@-]{5,120}/gu) ?? []).filter((word) => isName.test(word)))
   const looked = [...names].slice(0, mostNames)
   if (looked.length < leastNames) return null
   const strange = looked.filter((name) => !said.byAnyone.texts.some((text) => text.includes(letters(name))))

@@ -21,7 +21,7 @@ export function roundsOf(parts: readonly Part[], blockTokens: number, factor: nu
   for (const part of parts) {
     if (part.attachment?.restored === true) continue
     const text = part.blocks
-      .map((block) => cut(toldBlock(block, part), blockTokens))
+      .map((block) => cut(blockText(block, part), blockTokens))
       .join('\n')
       .trim()
     const isAnswer = part.kind === 'answer'
@@ -39,7 +39,7 @@ export function roundsOf(parts: readonly Part[], blockTokens: number, factor: nu
 
 const isSpoken = (kind: Part['kind']): boolean => kind === 'answer' || kind === 'result'
 
-function toldBlock(block: ViewBlock, part: Part): string {
+function blockText(block: ViewBlock, part: Part): string {
   if (block.type === 'tool_result' && 'is_error' in block) {
     const inner = block.content.map((one) => (one.type === 'text' ? one.text : `[${one.type}]`)).join('\n')
     const failed = block.is_error ? ' failed="yes"' : ''

@@ -204,12 +204,12 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
   return { ok: true, account: unfenced(found.account) }
 }
 
-function failure({ failure: told, outcome }: ForkOutcome): Tried {
-  const why = told?.message ?? `it ended as ${outcome}`
-  const isAborted = told === null && outcome === 'aborted'
+function failure({ failure: cause, outcome }: ForkOutcome): Tried {
+  const why = cause?.message ?? `it ended as ${outcome}`
+  const isAborted = cause === null && outcome === 'aborted'
   // A cap holds for every way of asking.
-  const isFinal = isAborted || told?.code === 'cap' || told?.code === 'closed'
-  const isTooLong = told?.code === 'overflow' || told?.code === 'too-large'
+  const isFinal = isAborted || cause?.code === 'cap' || cause?.code === 'closed'
+  const isTooLong = cause?.code === 'overflow' || cause?.code === 'too-large'
   return { ok: false, why, isAborted, isFinal, ...(isTooLong ? { gap: gapIn(why) } : {}) }
 }
 

@@ -47,8 +47,8 @@ export type Finding = 'said' | 'near' | 'invented' | 'short'
 /** A line that claims to be a quotation, with whatever stands before it or around it. */
 export function findLine(line: string, place: Place): Finding {
   const bare = line.replace(/^\s*(?:(?:[-*•>–—]|\(?\d+[.):\]])\s*)+/u, '').trim()
-  const isAside = /^(?:```\w*|"""|[([].*[)\]]|none\b.{0,20}|<\/?[\w-]+[^<>]*>)$/iu.test(bare)
-  if (isAside) return 'short'
+  const isFiller = /^(?:```\w*|"""|[([].*[)\]]|none\b.{0,20}|<\/?[\w-]+[^<>]*>)$/iu.test(bare)
+  if (isFiller) return 'short'
   const whole = findQuote(bare, place)
   if (whole === 'said' || whole === 'short') return whole
   const label = /^[^:：]{1,40}[:：](.*)$/su.exec(bare)?.[1]

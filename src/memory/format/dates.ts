@@ -99,11 +99,11 @@ const isQuoted = (text: string, from: number, length: number): boolean =>
   /["'“‘«„「『]/u.test(text.charAt(from - 1)) && /["'”’»“」』]/u.test(text.charAt(from + length))
 
 const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
-const besideChars = 16
+const aroundChars = 16
 /** Whether words begin and end there. Only what stands around it is looked at: each segment costs a copy of the whole. */
 function isWordAt(text: string, from: number, to: number): boolean {
-  const start = Math.max(0, from - besideChars)
-  const around = text.slice(start, to + besideChars).toWellFormed()
+  const start = Math.max(0, from - aroundChars)
+  const around = text.slice(start, to + aroundChars).toWellFormed()
   const ends = new Set([...segmenter.segment(around)].map(({ index }) => index + start))
   return ends.has(from) && (ends.has(to) || to === start + around.length)
 }

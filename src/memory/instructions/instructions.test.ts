@@ -10,7 +10,7 @@ import { namedIn } from './includes.ts'
 import { loadInstructions, loadNested, type InstructionSources } from './load.ts'
 import { NestedInstructions } from './nested.ts'
 import { noPins, pinsSince } from './pins.ts'
-import { toldIn, reminderOf } from './reminder.ts'
+import { filesIn, reminderOf } from './reminder.ts'
 
 interface Scene {
   readonly base: string
@@ -85,8 +85,8 @@ describe('instruction files', () => {
         { ...file, path: '/c.md', text: 'x', by: '/by.md' },
       ],
     })
-    expect([...toldIn(reminder)]).toEqual([odd, '/twin.md', '/c.md'])
-    expect([...toldIn('<instructions path="\\x">'), ...toldIn(null)]).toEqual([])
+    expect([...filesIn(reminder)]).toEqual([odd, '/twin.md', '/c.md'])
+    expect([...filesIn('<instructions path="\\x">'), ...filesIn(null)]).toEqual([])
   })
 
   it('[ME41] of a folder that is not trusted are named and not read (A7)', async () => {

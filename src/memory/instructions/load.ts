@@ -79,11 +79,11 @@ export async function loadInstructions(sources: InstructionSources): Promise<Loa
 export async function loadNested(
   sources: InstructionSources,
   folder: string,
-  told: ReadonlySet<string>,
+  known: ReadonlySet<string>,
 ): Promise<Loaded> {
   const gathering: Gathering = { sources, files: [], problems: [], room: includeRoom() }
   const above = new Set(foldersDown(sources.root, sources.cwd))
-  const fresh = foldersDown(sources.root, folder).filter((one) => !above.has(one) && !told.has(one))
+  const fresh = foldersDown(sources.root, folder).filter((one) => !above.has(one) && !known.has(one))
   for (const one of fresh) await takeFolder(gathering, one, 'project')
   for (const one of fresh) await takeFolder(gathering, one, 'local')
   return finished(gathering)

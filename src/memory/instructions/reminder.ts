@@ -50,7 +50,7 @@ const quoted = /"(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[0-9a-f]{4}))*"/iu.source
 const named = new RegExp(` (?:path|same-as)=(${quoted})`, 'gu')
 
 /** The files that a reminder holds, and those that say the same: what stands before the talk need not be shown in it. */
-export function toldIn(reminder: string | null): ReadonlySet<string> {
+export function filesIn(reminder: string | null): ReadonlySet<string> {
   // No text can begin a line with a fence of ours.
   const fences = (reminder ?? '').split('\n').filter((line) => line.startsWith('<instructions path='))
   const paths = fences.flatMap((line) => [...line.matchAll(named)].map(([, path]) => path!))

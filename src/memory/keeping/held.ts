@@ -63,14 +63,14 @@ export async function acceptHeld(keeper: Keeper, n: number): Promise<Result<{ ap
   const applied = done.applied[0]!
   if (applied.kind === 'refused')
     return { ok: false, failure: { code: applied.code ?? 'io-error', message: applied.why } }
-  const settled = await settle(keeper, n, 'accepted')
+  const settled = await closeHeld(keeper, n, 'accepted')
   return settled.ok ? { ok: true, applied } : settled
 }
 
 export const rejectHeld = async (keeper: Keeper, n: number): Promise<Result<object>> =>
-  await settle(keeper, n, 'rejected')
+  await closeHeld(keeper, n, 'rejected')
 
-async function settle(keeper: Keeper, n: number, how: 'accepted' | 'rejected'): Promise<Result<object>> {
+async function closeHeld(keeper: Keeper, n: number, how: 'accepted' | 'rejected'): Promise<Result<object>> {
   return await alone(keeper, async () => {
     if (!keeper.ledger.held().some((one) => one.n === n)) return nothing(`nothing waits under ${n}`)
     return await keeper.ledger.append({ do: 'settle', at: keeper.clock.now(), held: n, how }, keeper.unique)
@@ -133,7 +133,10 @@ export async function acceptOutside(
 }
 
 /** The user does not want what something else did: the known text comes back, and what stood there is kept aside. */
-export async function rejectOutside(keeper: Keeper, file: string): Promise<Result<{ aside: string | null }>> {
+export async function rejectOutside(
+  keeper: Keeper,
+  file: string,
+): Promise<Result<{ replaced: string | null }>> {
   return await alone(keeper, async () => {
     const current = keeper.ledger.current(file)
     const read = await readBytes(keeper.fs, keeper.place.root, file)
@@ -145,7 +148,7 @@ export async function rejectOutside(keeper: Keeper, file: string): Promise<Resul
     const text = current === null ? { ok: true as const, text: null } : await readVersion(keeper, current.sha)
     if (!text.ok) return text
     const done = await put(keeper, file, text.text, read.ok ? read.stat.mark : null)
-    return done.ok ? { ok: true, aside: kept.sha } : done
+    return done.ok ? { ok: true, replaced: kept.sha } : done
   })
 }
 

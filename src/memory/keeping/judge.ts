@@ -55,7 +55,7 @@ export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, opti
       'forgotten',
       `The user had this forgotten and does not want it learnt again. Do not save it.`,
     )
-  const kept = by.trust === 'data' ? fencedBeside(ledger, file) : 0
+  const kept = by.trust === 'data' ? fencedNear(ledger, file) : 0
   if (kept >= defaults.memory.fencedFiles)
     return refuse(
       'full',
@@ -114,7 +114,7 @@ function unfitness(text: string, head: MemoryHead, problems: readonly string[]):
   return null
 }
 
-const fencedBeside = (ledger: Ledger, file: string): number =>
+const fencedNear = (ledger: Ledger, file: string): number =>
   ledger.standing().filter((one) => one.by.trust === 'data' && one.file !== file).length
 
 const confirmed = (by: Provenance): Provenance => ({

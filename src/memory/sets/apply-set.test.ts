@@ -10,6 +10,7 @@ import { machineProcesses } from '../../disk/processes.ts'
 import { listMemories } from '../files.ts'
 import { applyWrite } from '../keeping/apply.ts'
 import type { Keeper } from '../keeping/keeper.ts'
+import { doneSets } from './journal.ts'
 import { applySet, finishSet, undoSet, type WantedSet } from './apply-set.ts'
 
 const texts = {
@@ -40,7 +41,7 @@ async function wanted(keeper: Keeper): Promise<WantedSet> {
   return {
     id: 'set-1',
     via: 'dream',
-    told: ['joined b.md into a.md'],
+    report: ['joined b.md into a.md'],
     changes: [
       change('b.md', null),
       change('a.md', texts.joined),
@@ -81,6 +82,18 @@ describe('change sets', () => {
       ok: false,
       failure: { code: 'not-found' },
     })
+  })
+
+  it('[DR3] a set written by an earlier version is read with what it says', async () => {
+    const base = await folder()
+    const keeper = await filled(base)
+    await applySet(keeper, await wanted(keeper))
+    const sets = join(keeper.place.state, 'sets')
+    const [name] = await readdir(sets)
+    const { report, ...rest } = JSON.parse(await readFile(join(sets, name!), 'utf8')) as WantedSet
+    await writeFile(join(sets, name!), JSON.stringify({ ...rest, told: report }))
+    expect(await doneSets(keeper)).toMatchObject({ ok: true, sets: [{ id: 'set-1', report }] })
+    expect(report).toEqual(['joined b.md into a.md'])
   })
 
   it('[DR4] a file that a dead process left with two names is written again', async () => {

@@ -25,7 +25,7 @@ export interface WantedChange {
 export interface WantedSet {
   readonly id: string
   readonly via: Writer
-  readonly told: readonly string[]
+  readonly report: readonly string[]
   readonly changes: readonly WantedChange[]
   /** Writes wait for the user here. Left out, as the folder is kept; false when the user asks for exactly this. */
   readonly review?: boolean | undefined
@@ -44,8 +44,8 @@ export async function applySet(keeper: Keeper, wanted: WantedSet): Promise<Made>
       if (!ready.ok) return ready
       changes.push(ready.change)
     }
-    const { id, via, told } = wanted
-    return await make(keeper, { id, at: keeper.clock.now(), via, undoes: null, told, changes })
+    const { id, via, report } = wanted
+    return await make(keeper, { id, at: keeper.clock.now(), via, undoes: null, report, changes })
   })
 }
 
@@ -81,13 +81,13 @@ export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: s
       if (old !== null && known === null) return failed('not-found', `the version of ${file} is gone`)
       changes.push({ file, before: after, after: old, head: known?.head ?? head, by: known?.by ?? by })
     }
-    const told = [`took back ${target.id}`]
+    const report = [`took back ${target.id}`]
     return await make(keeper, {
       id,
       at: keeper.clock.now(),
       via: 'revert',
       undoes: target.id,
-      told,
+      report,
       changes,
     })
   })

@@ -30,7 +30,7 @@ export interface ChangeSet {
   /** The set that this one takes back. */
   readonly undoes: string | null
   /** What was done and why, a line each, for people. */
-  readonly told: readonly string[]
+  readonly report: readonly string[]
   readonly changes: readonly SetChange[]
 }
 
@@ -121,5 +121,8 @@ function setIn(text: string): ChangeSet | null {
   const set = value as Partial<ChangeSet & { v: number }> | null
   const isWhole =
     set?.v === 1 && typeof set.id === 'string' && Number.isFinite(set.at) && Array.isArray(set.changes)
-  return isWhole ? (set as ChangeSet) : null
+  if (!isWhole) return null
+  // Sets of earlier versions have these lines under another key.
+  const lines = (value as Readonly<Record<string, readonly string[]>>)['told']
+  return { ...(set as ChangeSet), report: set.report ?? lines ?? [] }
 }

@@ -19,7 +19,7 @@ import {
   pinsSince,
   type PinnedFiles,
 } from '../../memory/instructions/pins.ts'
-import { reminderOf, toldIn } from '../../memory/instructions/reminder.ts'
+import { reminderOf, filesIn } from '../../memory/instructions/reminder.ts'
 import { loadIndex } from '../../memory/keeping/index-keeping.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { ledgerFile } from '../../memory/keeping/ledger.ts'
@@ -39,7 +39,7 @@ export interface ReminderOptions {
   readonly keepers: readonly Keeper[]
 }
 
-export interface Told extends Loaded {
+export interface BuiltReminder extends Loaded {
   readonly text: string | null
 }
 
@@ -50,12 +50,16 @@ export function reminderSource(options: ReminderOptions): ReminderSource {
       const { text, problems } = await tell(options, moment === 'start' ? null : begunMs)
       return { text, notices: problems }
     },
-    filesIn: toldIn,
+    filesIn,
   }
 }
 
 /** `since`: a session that began then asks again; null: one begins now, and what is there becomes what is known. */
-export async function tell(options: ReminderOptions, since: number | null, keep = true): Promise<Told> {
+export async function tell(
+  options: ReminderOptions,
+  since: number | null,
+  keep = true,
+): Promise<BuiltReminder> {
   const known = await readPins(options)
   const sources = sourcesOf(options, known, since)
   const [loaded, indexes] = await Promise.all([loadInstructions(sources), indexesOf(options)])

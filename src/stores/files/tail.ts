@@ -42,10 +42,10 @@ async function repair(file: OpenFile, bytes: number, layout: Layout, machine: Ma
   const place = { file: transcriptName, line: 0, offset: keep, bytes: torn }
   let done = 'the missing line end was added'
   if (torn > 0) {
-    const aside = await setAside(file, keep, bytes, layout, machine)
-    if (!aside.ok) return aside
+    const kept = await keepTorn(file, keep, bytes, layout, machine)
+    if (!kept.ok) return kept
     await file.truncate(keep)
-    done = `cut off, the bytes are kept in ${aside.name}`
+    done = `cut off, the bytes are kept in ${kept.name}`
   }
   if (endsInEntry) await writeAll(file, Buffer.from([lineFeed]))
   await file.datasync()
@@ -64,7 +64,7 @@ async function wholePart(file: OpenFile, bytes: number): Promise<{ keep: number;
   return { keep: 0, endsInEntry: false }
 }
 
-async function setAside(
+async function keepTorn(
   file: OpenFile,
   from: number,
   to: number,

@@ -123,7 +123,7 @@ export class Writer {
       const written = await this.#write(framed.bytes)
       if (written !== null) return failed(written)
       this.#next = seq(expected + entries.length)
-      const unsafe = await this.#settle(durability)
+      const unsafe = await this.#secure(durability)
       if (unsafe !== null) return failed(unsafe)
       return (await holds(this.lock, this.#machine.fs)) ? { ok: true } : fenced
     } catch (error) {
@@ -144,7 +144,7 @@ export class Writer {
     this.#identity ??= (await file.stat()).identity
     const isSame = stat.ok && stat.identity === this.#identity
     if (isSame && this.#health.kind === 'torn') {
-      const failure = await this.#mend(file, this.#health.wholeEntries, stat.bytes)
+      const failure = await this.#repair(file, this.#health.wholeEntries, stat.bytes)
       return failure === null ? null : failed(failure)
     }
     if (isSame && stat.bytes === this.#end) return null
@@ -176,15 +176,15 @@ export class Writer {
   }
 
   #degrade(failure: Failure): Failure {
-    const told = {
+    const degraded = {
       ...failure,
       message: `${failure.message}. The last entries may be lost; open the session again`,
     }
-    this.#health = { kind: 'degraded', failure: told }
-    return told
+    this.#health = { kind: 'degraded', failure: degraded }
+    return degraded
   }
 
-  async #mend(file: OpenFile, wholeEntries: boolean, bytes: number): Promise<Failure | null> {
+  async #repair(file: OpenFile, wholeEntries: boolean, bytes: number): Promise<Failure | null> {
     const cut = await attempt('cutting off a refused entry', async () => (await file.truncate(this.#end), {}))
     if (cut.ok) {
       this.#health = { kind: 'sound' }
@@ -221,7 +221,7 @@ export class Writer {
   }
 
   /** What the acknowledgement has to wait for. */
-  async #settle(durability: Durability): Promise<Failure | null> {
+  async #secure(durability: Durability): Promise<Failure | null> {
     if (this.#policy === 'none') return null
     if (this.#policy === 'full' || durability === 'now') return await this.#syncNow()
     if (durability === 'soon' && this.#cancelSync === null) {

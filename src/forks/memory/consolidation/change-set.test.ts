@@ -102,7 +102,7 @@ describe('a proposal', () => {
     ])
     const outcome = propose(world, { [file]: text })
     expect(filesOf(outcome)).toEqual([])
-    expect(outcome.ok && outcome.told.join()).toMatch(/^left out: /u)
+    expect(outcome.ok && outcome.report.join()).toMatch(/^left out: /u)
   })
 
   it('[DR6] K10: nothing is retired for what is retired itself, in a ring or in a chain that ends nowhere', async () => {
@@ -132,7 +132,7 @@ describe('a proposal', () => {
     expect(outcome).toMatchObject({ ok: true, changes: [{ file: 'both.md', by: { trust: 'data' } }] })
     if (!outcome.ok) return
     expect(outcome.changes[0]!.by.from).toContain('Read')
-    await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
+    await applySet(keeper, { id: 's', via: 'dream', report: [], changes: outcome.changes })
     const listed = await listMemories(keeper.fs, keeper.place)
     expect(listed.ok && listed.memories.find(({ file }) => file === 'both.md')?.standing).toBe('fenced')
   })
@@ -168,7 +168,7 @@ describe('a proposal', () => {
     expect(outcome.ok && outcome.changes[0]!.text).toContain('description: The freeze begins 2026-11-16.')
     if (!outcome.ok) return
     expect(outcome.changes[0]!.by.trust).toBe('user')
-    await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
+    await applySet(keeper, { id: 's', via: 'dream', report: [], changes: outcome.changes })
     expect(filesOf(propose(await again(keeper), {}))).toEqual([])
   })
 })
@@ -277,7 +277,7 @@ describe('proposals at random', () => {
           )
           const outcome = propose(world, wanted)
           fc.pre(outcome.ok)
-          const made = await applySet(keeper, { id: 's', via: 'dream', told: [], changes: outcome.changes })
+          const made = await applySet(keeper, { id: 's', via: 'dream', report: [], changes: outcome.changes })
           expect(made, JSON.stringify(made)).toMatchObject({ ok: true })
           const after = await again(keeper)
           const said = (one: Snapshot, isTrusted: boolean) =>

@@ -12,7 +12,7 @@ import { successorIn, successorRefusal, proposalRefusal, provenanceOf, type Stag
 import { datedLine, sentencesOf, type Snapshot } from './snapshot.ts'
 
 export type ChangeSetOutcome =
-  | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly told: readonly string[] }
+  | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly report: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
 export function changeSetOf(world: Snapshot, proposals: Staged, now: number): ChangeSetOutcome {
@@ -24,7 +24,7 @@ export function changeSetOf(world: Snapshot, proposals: Staged, now: number): Ch
     if (successor !== null) successors.set(file, successor)
   }
   const changes: WantedChange[] = []
-  const told: string[] = []
+  const report: string[] = []
   const files = new Set([...world.memories.keys(), ...staged.keys()])
   const there = new Set([...world.there, ...files])
   for (const file of files) {
@@ -32,20 +32,20 @@ export function changeSetOf(world: Snapshot, proposals: Staged, now: number): Ch
     const successor = successors.get(file)
     if (successor !== undefined && known !== undefined) {
       changes.push({ file, text: null, expected: known.sha, by: goneBy(known.by, successor, now) })
-      told.push(`retired ${file}: ${successor} stands in its place`)
+      report.push(`retired ${file}: ${successor} stands in its place`)
       continue
     }
     const proposed = staged.get(file) ?? known?.text ?? ''
-    const text = fixed(world, file, proposed, successors, there, told)
+    const text = fixed(world, file, proposed, successors, there, report)
     if (text === known?.text) continue
-    if (proposed !== known?.text) told.push(known === undefined ? `made ${file}` : `changed ${file}`)
+    if (proposed !== known?.text) report.push(known === undefined ? `made ${file}` : `changed ${file}`)
     const isMoved = proposed !== known?.text
     const by = isMoved || known === undefined ? provenanceOf(world, file, proposed, now) : known.by
     changes.push({ file, text, expected: known?.sha ?? null, by })
   }
   const why = lossRefusal(world, changes)
   if (why !== null) return { ok: false, why }
-  return { ok: true, changes, told: [...told, ...refused.map((one) => `left out: ${one}`)] }
+  return { ok: true, changes, report: [...report, ...refused.map((one) => `left out: ${one}`)] }
 }
 
 /** The proposals that hold together; what one that fell out carried falls out too, until nothing changes any more. */
@@ -85,7 +85,7 @@ function fixed(
   text: string,
   successors: ReadonlyMap<string, string>,
   files: ReadonlySet<string>,
-  told: string[],
+  report: string[],
 ): string {
   const { head, body } = readMemoryText(text)
   const start = text.slice(0, text.length - body.length)
@@ -93,10 +93,10 @@ function fixed(
   const code = codeLines(body)
   const lines = body.split('\n').map((line, i) => {
     const pointed = pointing(line, file, successors, files)
-    if (pointed !== line) told.push(`mended a pointer in ${file}`)
+    if (pointed !== line) report.push(`mended a pointer in ${file}`)
     const dated = hasDays && !code.has(i) ? datedLine(world, file, line) : null
     if (dated === null) return pointed
-    told.push(`dated a line of ${file}: ${dated.trim()}`)
+    report.push(`dated a line of ${file}: ${dated.trim()}`)
     return pointing(dated, file, successors, files)
   })
   const description = hasDays ? datedLine(world, file, head.description) : null

@@ -69,7 +69,7 @@ export function successorRefusal(
     const { head, body } = readMemoryText(one)
     return `${head.description}\n${body}`
   }
-  return sharedWords(words(old.text), words(text)) >= defaults.dream.heirShare
+  return sharedWords(words(old.text), words(text)) >= defaults.dream.successorShare
     ? null
     : `${successor} does not speak of what ${file} says.`
 }
@@ -231,7 +231,8 @@ function lostRefusal(world: Snapshot, staged: Staged, file: string, text: string
   const old = new Set(before.struck.map(plain))
   const idle = struck.find(
     (line) =>
-      !old.has(plain(line)) && !facts.some((fact) => sharedWords(line, fact) >= defaults.dream.heirShare),
+      !old.has(plain(line)) &&
+      !facts.some((fact) => sharedWords(line, fact) >= defaults.dream.successorShare),
   )
   return idle === undefined
     ? null

@@ -35,7 +35,7 @@ export type Consolidated =
       /** The set it made, to be taken back by. */
       readonly set: string | null
       readonly changes: readonly WantedChange[]
-      readonly told: readonly string[]
+      readonly report: readonly string[]
       /** Memories that have no room in the index. */
       readonly dropped: readonly string[]
       readonly read: number
@@ -46,27 +46,27 @@ export type Consolidated =
 export async function consolidate(
   options: MemoryJobOptions,
   keeper: FolderStore,
-  aside: Forking,
+  context: Forking,
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
-  const consolidated = await locked(options, keeper, aside, job, how)
+  const consolidated = await locked(options, keeper, context, job, how)
   const state =
     consolidated.kind === 'failed' || consolidated.kind === 'killed' ? consolidated.kind : 'completed'
-  job.end(state, toldOf(consolidated))
+  job.end(state, reportOf(consolidated))
   return consolidated
 }
 
-function toldOf(consolidated: Consolidated): readonly string[] {
+function reportOf(consolidated: Consolidated): readonly string[] {
   if (consolidated.kind === 'taken') return ['another process does it']
   if ('why' in consolidated) return [consolidated.why]
-  return consolidated.told.length === 0 ? ['everything was in order'] : consolidated.told
+  return consolidated.report.length === 0 ? ['everything was in order'] : consolidated.report
 }
 
 async function locked(
   options: MemoryJobOptions,
   keeper: FolderStore,
-  aside: Forking,
+  context: Forking,
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
@@ -78,7 +78,7 @@ async function locked(
   if (lock === null) return { kind: 'taken' }
   let consolidated: Consolidated = failed('it broke off')
   try {
-    consolidated = await under(options, keeper, aside, job, how)
+    consolidated = await under(options, keeper, context, job, how)
   } finally {
     consolidated = await givenBack(keeper, lock, consolidated)
   }
@@ -98,7 +98,7 @@ async function givenBack(
 async function under(
   options: MemoryJobOptions,
   keeper: FolderStore,
-  aside: Forking,
+  context: Forking,
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
@@ -106,33 +106,33 @@ async function under(
   if (!read.ok) return failed(read.failure.message)
   const { world } = read
   const count = world.memories.size
-  const nothing = { kind: 'nothing', set: null, changes: [], told: [], dropped: [], read: count } as const
+  const nothing = { kind: 'nothing', set: null, changes: [], report: [], dropped: [], read: count } as const
   if (world.texts.size === 0) return nothing
-  const proposed = await proposals(options, keeper, world, aside, job)
+  const proposed = await proposals(options, keeper, world, context, job)
   if ('kind' in proposed) return proposed
   const outcome = changeSetOf(world, proposed.staged, keeper.clock.now())
   if (!outcome.ok) return failed(outcome.why)
-  const { changes, told } = outcome
-  if (changes.length === 0) return { ...nothing, told }
-  if (how.isDry) return { ...nothing, kind: 'shown', changes, told }
-  if (job.signal.aborted || aside.ending.aborted) return killed
+  const { changes, report } = outcome
+  if (changes.length === 0) return { ...nothing, report }
+  if (how.isDry) return { ...nothing, kind: 'shown', changes, report }
+  if (job.signal.aborted || context.ending.aborted) return killed
   const made = await applySet(keeper, {
     id: keeper.unique(),
     via: 'dream',
-    told,
+    report,
     changes,
     ...(how.isAsked ? { review: false } : {}),
   })
   if (!made.ok) return failed(made.failure.message)
   for (const { file } of changes) job.wrote(file)
-  return { kind: 'changed', set: made.set.id, changes, told, dropped: made.dropped, read: count }
+  return { kind: 'changed', set: made.set.id, changes, report, dropped: made.dropped, read: count }
 }
 
 async function proposals(
   options: MemoryJobOptions,
   keeper: FolderStore,
   world: Snapshot,
-  aside: Forking,
+  context: Forking,
   job: MemoryJob,
 ): Promise<{ readonly staged: ReadonlyMap<string, string> } | Extract<Consolidated, { why: string }>> {
   const staging = stagingFor(keeper, world, (file) => job.wrote(file))
@@ -140,7 +140,7 @@ async function proposals(
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
   const ours = isOurs([keeper], options)
   const newest = [...world.memories.values()].sort((a, b) => b.at - a.at || (a.file < b.file ? -1 : 1))
-  const outcome = await aside.fork(
+  const outcome = await context.fork(
     {
       purpose: consolidationPurpose,
       directive: consolidationPrompt({
@@ -155,7 +155,7 @@ async function proposals(
       writesCache: true,
       emit: (event) => job.hear(event),
     },
-    AbortSignal.any([aside.ending, job.signal]),
+    AbortSignal.any([context.ending, job.signal]),
   )
   if (outcome.outcome === 'aborted') return killed
   if (outcome.outcome === 'failed')

@@ -21,7 +21,7 @@ export type Extracted =
 
 export async function extract(
   options: MemoryJobOptions,
-  aside: JobContext,
+  context: JobContext,
   span: Span,
   job: MemoryJob,
 ): Promise<Extracted> {
@@ -36,18 +36,18 @@ export async function extract(
   const guard = extractionGuard({
     stores: options.keepers,
     span,
-    session: aside.session,
+    session: context.session,
     purpose: extractionPurpose,
     wrote: (path, isHeld) => {
       ;(isHeld ? held : saved).add(path)
       job.wrote(path)
     },
   })
-  const today = new Date(aside.now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  const today = new Date(context.now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
   const ours = isOurs(options.keepers, options)
-  const outcome = await aside.fork(
+  const outcome = await context.fork(
     {
       purpose: extractionPurpose,
       directive: extractionPrompt(span.messages, folders, today),
@@ -56,7 +56,7 @@ export async function extract(
       maxRounds: defaults.extraction.rounds,
       emit: (event) => job.hear(event),
     },
-    AbortSignal.any([aside.ending, job.signal]),
+    AbortSignal.any([context.ending, job.signal]),
   )
   const wasLong = outcome.failure?.code === 'rounds' && saved.size > 0
   if (outcome.outcome === 'done' || wasLong) return { ok: true, saved: [...saved], held: [...held] }
