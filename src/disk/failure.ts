@@ -104,3 +104,8 @@ export interface Failure {
   readonly message: string
 }
 export type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly failure: Failure }
+
+export const refused = (
+  code: FailureCode,
+  message: string,
+): { readonly ok: false; readonly failure: Failure } => ({ ok: false, failure: { code, message } })

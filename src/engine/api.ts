@@ -77,13 +77,6 @@ export const cutShort = (call: OpenCall): Fact => ({
 export const faultText = (error: unknown): string =>
   `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
 
-export const attachment = (kind: string, text: string, source: string): Fact => ({
-  type: 'attachment',
-  kind,
-  content: [{ type: 'text', text }],
-  source,
-})
-
 /** Files as Read shows them, ready to be written down, and those that cannot be read. They can be edited at once. */
 export async function fileAttachments(
   core: Slice<'options' | 'readFiles' | 'view'>,

@@ -1,11 +1,12 @@
 // The engine: opens, resumes and lists sessions over a store.
+import { branchedLinks, ownLink } from '../transcript/lineage.ts'
 import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { after, seq, sessionId, unbounded, type SessionId } from '../transcript/ids.ts'
+import { seq, sessionId, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './background/spawn.ts'
-import { Core, type Slice } from './core.ts'
+import { Core, type CoreParts, type Slice } from './core.ts'
 import { runFork } from './fork.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt, renewInstructions } from './opening/start-hooks.ts'
@@ -72,16 +73,7 @@ interface Adopted {
 async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened> {
   const session = sessionId(options.ids.uuid())
   return leased(options, session, async ({ lease, damage }) => {
-    const core = new Core({
-      options,
-      session,
-      source: 'main',
-      role: main,
-      fork: runFork,
-      lease,
-      state: newState(),
-      links: [{ session, from: seq(0), to: unbounded }],
-    })
+    const core = mainCore({ options, session, lease, state: newState(), links: ownLink(session) })
     const imported = adopted === null ? {} : { imported: adopted.from }
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
     const reminder = await reminderAt(options, 'start', core.background.tell)
@@ -98,16 +90,7 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
     if (!resumed.ok) throw new EngineError(resumed.failure)
     if (resumed.readOnly !== null) throw new EngineError({ code: 'read-only', message: resumed.readOnly })
     const { links, damage, entriesRead } = resumed
-    const core = new Core({
-      options,
-      session,
-      source: 'main',
-      role: main,
-      fork: runFork,
-      lease,
-      state: resumed,
-      links,
-    })
+    const core = mainCore({ options, session, lease, state: resumed, links })
     await write(core, damageFacts(damage, resumed.fold))
     await close(core, 'the process ended before it was finished')
     const unended = await endLost(core)
@@ -132,21 +115,8 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
   const upTo = seq(from.fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
   return leased(options, session, async ({ lease }) => {
-    const line = [
-      ...links.slice(0, -1),
-      { ...links.at(-1)!, to: upTo },
-      { session, from: after(upTo), to: unbounded },
-    ]
-    const core = new Core({
-      options,
-      session,
-      source: 'main',
-      role: main,
-      fork: runFork,
-      lease,
-      state: branched(from),
-      links: line,
-    })
+    const line = branchedLinks(links, session, upTo)
+    const core = mainCore({ options, session, lease, state: branched(from), links: line })
     const parent = { session: id, upTo }
     await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])
     await close(core, 'the session was branched off here')
@@ -154,6 +124,9 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
     return new Session(core)
   })
 }
+
+const mainCore = (parts: Pick<CoreParts, 'options' | 'session' | 'lease' | 'state' | 'links'>): Core =>
+  new Core({ ...parts, source: 'main', role: main, fork: runFork })
 
 /** Takes the lease for what is done with it, and gives it back when that fails. */
 async function leased<T>(

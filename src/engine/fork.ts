@@ -2,10 +2,11 @@
 // and renders nothing again, so its requests begin with its parent's bytes; it copies what can change; it is aborted
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
 // It runs no layers, but for an agent that may work for long: what it has done itself is then put away.
+import { branchedLinks, ownLink } from '../transcript/lineage.ts'
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
 import type { BreakpointPosition } from '../request/compose.ts'
-import { after, seq, sessionId, unbounded, type Seq } from '../transcript/ids.ts'
+import { seq, sessionId, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { Core, type CoreParts, type Slice } from './core.ts'
@@ -19,7 +20,7 @@ import { Requests } from './requests/requests.ts'
 import { fork as forkRole, forkedAgent, inherited, type Role } from './role.ts'
 import { branched, newState } from './state.ts'
 import { runTurn } from './turn.ts'
-import { notFinished, saidSoFar } from './background/agent-report.ts'
+import { notFinished, saidIn } from './background/agent-report.ts'
 import { textIn } from '../transcript/content.ts'
 
 const placeholder = '[this call is being handled by the parent session]'
@@ -79,11 +80,7 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
   for (const [path, file] of spec.read ?? []) readFiles.set(path, file)
   const upTo = seq(state.fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
-  const links = [
-    ...parent.links.slice(0, -1),
-    { ...parent.links.at(-1)!, to: upTo },
-    { session, from: after(upTo), to: unbounded },
-  ]
+  const links = branchedLinks(parent.links, session, upTo)
   // Once the cache has died, what a breakpoint covers is written: instructions are read again at once, the conversation by nobody.
   const isOnce = spec.maxRounds === 1 && !isWarm(parent)
   const breakpointAt =
@@ -128,7 +125,7 @@ function apart(parent: Core, spec: ForkSpec, { system, conversation, modelId }: 
     effort: undefined,
     cacheLifetime: null,
   }
-  const links = [{ session, from: seq(0), to: unbounded }]
+  const links = ownLink(session)
   const requests = new Requests({
     watchKey: watchKeyOf(spec.purpose, session),
     from: parent.requests,
@@ -205,7 +202,7 @@ async function finish(
   const why = spec.why?.() ?? ended.failure?.message ?? null
   const isCut = spec.agent !== undefined && ended.outcome !== 'done'
   const text = isCut
-    ? `${notFinished(why ?? 'it was interrupted')}\n${await saidSoFar(child)}`.trim()
+    ? `${notFinished(why ?? 'it was interrupted')}\n${await saidIn(child)}`.trim()
     : lastWords(child)
   const released = await child.transcript.release()
   const noted = await parent.append([

@@ -1,4 +1,4 @@
-// Hooks: what others may say at certain moments . The port; `hook-commands` runs them as commands.
+// Hooks: what others may say at certain moments. The port; `hook-commands` runs them as commands.
 // A hook that fails is shown; where it was to judge a call it blocks it, and is ignored everywhere else.
 import { pass, type Judge } from '../tools/permission/pipeline.ts'
 import type { Emit } from './live.ts'
@@ -29,6 +29,25 @@ export interface Hooks {
 export const noAnswer: HookAnswer = { context: null, block: null, failures: [] }
 export const noHooks: Hooks = { fire: () => Promise.resolve(noAnswer) }
 
+/** Whose hooks are fired. */
+interface Fired {
+  readonly options: { readonly hooks?: Hooks | undefined }
+  readonly session: string
+}
+
+/** Fires one moment; what goes wrong with a hook itself is shown. */
+export async function fireHooks(
+  { options: { hooks = noHooks }, session }: Fired,
+  name: HookName,
+  payload: Readonly<Record<string, unknown>>,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<HookAnswer> {
+  const answer = await hooks.fire(name, { session, ...payload }, signal)
+  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  return answer
+}
+
 /** What an agent hears of its parent's hooks: those that judge its calls. The talk they belong to is another's. */
 export const toolHooks = (hooks: Hooks | undefined): Hooks | undefined =>
   hooks && {
@@ -39,13 +58,12 @@ export const toolHooks = (hooks: Hooks | undefined): Hooks | undefined =>
   }
 
 /** The hooks as the first judge of a call: they may stop it, and allow nothing. */
-export const hookJudge = (hooks: Hooks, session: string, emit: Emit): Judge => ({
+export const hookJudge = (core: Fired, emit: Emit): Judge => ({
   name: 'hooks',
   async judge({ sent, call }, signal) {
     const through = sent.name === call.name ? {} : { through: sent.name }
-    const payload = { session, tool: call.name, input: call.input, ...through }
-    const answer = await hooks.fire('PreToolUse', payload, signal)
-    for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+    const payload = { tool: call.name, input: call.input, ...through }
+    const answer = await fireHooks(core, 'PreToolUse', payload, emit, signal)
     return answer.block === null ? pass('no hook blocks it') : { kind: 'deny', why: answer.block }
   },
 })

@@ -3,7 +3,6 @@
 import type { Room } from '../projection/budget.ts'
 import type { Budget, Layer, Proposal } from '../projection/layer.ts'
 import type { EditRefusalCode } from '../projection/refusal.ts'
-import type { View } from '../projection/view.ts'
 import type { Declined, FactOf, Range } from '../transcript/fact.ts'
 import { after } from '../transcript/ids.ts'
 import type { CompactAsk, CompactRefusalCode, PlanRefusalCode } from './compacting/ask.ts'
@@ -15,42 +14,33 @@ import type { Emit, TurnFailure } from './live.ts'
 import { prepareAhead } from './compacting/prepared.ts'
 import { deletionsIn } from './requests/server-edits.ts'
 
-export type LayersRun =
-  | { readonly ok: true; readonly view: View; readonly declined: readonly Declined[] }
-  | { readonly ok: false; readonly failure: TurnFailure }
-
-export async function runLayers(core: Core, layers: readonly Layer[], emit: Emit): Promise<LayersRun> {
+/** Null when the view can be sent now; what layers weighed and left is added to `declined`. */
+export async function runLayers(core: Core, emit: Emit, declined: Declined[]): Promise<TurnFailure | null> {
   const outcome = core.room()
-  if (!outcome.ok) return { ok: false, failure: { code: 'no-room', message: outcome.why } }
-  const declined: Declined[] = []
-  for (const layer of layers) {
+  if (!outcome.ok) return { code: 'no-room', message: outcome.why }
+  for (const layer of core.options.layers) {
     const failure = await hear(core, layer, outcome.room, emit, declined)
-    if (failure !== null) return { ok: false, failure }
+    if (failure !== null) return failure
   }
-  const unwritten = await stubDeletions(core, layers, outcome.room, emit)
-  if (unwritten !== null) return { ok: false, failure: unwritten }
+  const unwritten = await stubDeletions(core, outcome.room, emit)
+  if (unwritten !== null) return unwritten
   prepareAhead(core, outcome.room)
-  const view = core.view()
+  const { tokens } = core.view()
   const { effective, window } = outcome.room
-  if (view.tokens <= effective) return { ok: true, view, declined }
+  if (tokens <= effective) return null
   const message =
-    `the session takes about ${view.tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
+    `the session takes about ${tokens} tokens, but only ${effective} of the ${window} token window can be sent. ` +
     core.role.overflowAdvice
-  return { ok: false, failure: { code: 'overflow', message } }
+  return { code: 'overflow', message }
 }
 
 /**
  * A later layer has rewritten what the server was to delete from its cache. Who asked for that was heard before, and is
  * heard once more: in this very request the deletions become stubs.
  */
-async function stubDeletions(
-  core: Core,
-  layers: readonly Layer[],
-  room: Room,
-  emit: Emit,
-): Promise<TurnFailure | null> {
+async function stubDeletions(core: Core, room: Room, emit: Emit): Promise<TurnFailure | null> {
   const view = core.view()
-  const layer = layers.find(({ deletesFromCache }) => deletesFromCache === true)
+  const layer = core.options.layers.find(({ deletesFromCache }) => deletesFromCache === true)
   if (layer === undefined || view.changedFrom === null || deletionsIn(view).length === 0) return null
   return hear(core, layer, room, emit, [])
 }

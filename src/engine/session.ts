@@ -10,7 +10,7 @@ import { EditList, type EditRow } from '../projection/edit-list.ts'
 import type { View } from '../projection/view.ts'
 import type { ToolOutcome } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
-import type { BlockRef, Entry, Fact, Outcome } from '../transcript/fact.ts'
+import { attachmentOf, type BlockRef, type Entry, type Fact, type Outcome } from '../transcript/fact.ts'
 import type { Seq, SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import { closing, type Tail } from '../transcript/grammar.ts'
@@ -22,14 +22,14 @@ import { fileAttachments } from './api.ts'
 import { EngineError } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, type Input } from './api.ts'
 import { messageOf, type Response } from './api.ts'
-import { attachment, cutShort, faultText, nothingWaits } from './api.ts'
+import { cutShort, faultText, nothingWaits } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
 import type { ForkOutcome, ForkSpec } from './ports.ts'
 import { runFork } from './fork.ts'
 import { Channel, type Emit, type LiveEvent } from './live.ts'
-import { noHooks } from './hooks.ts'
+import { fireHooks } from './hooks.ts'
 import { gated, gatedText } from './results/results.ts'
 import { record } from './requests/answer.ts'
 import { deliverQueued, makeRequest } from './requests/request-steps.ts'
@@ -94,16 +94,14 @@ export class Session {
       if (!this.unfinished()) return channel.push(refused(nothingWaits))
       return runTurn(this.#core, signal, channel.push)
     }
-    const hooks = this.#core.options.hooks ?? noHooks
     const content = blocksOf(input)
-    const answer = await hooks.fire('UserPromptSubmit', { session: this.id, prompt: input }, signal)
-    for (const message of answer.failures) channel.push({ type: 'notice', code: 'hook-failed', message })
+    const answer = await fireHooks(this.#core, 'UserPromptSubmit', { prompt: input }, channel.push, signal)
     if (answer.block !== null) return channel.push(refused({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
     if (answer.context !== null) {
       const name = `hook-${this.#core.state.tail.next}`
       const context = await gatedText(this.#core, name, answer.context)
-      facts.push(attachment('hook', context, 'UserPromptSubmit'))
+      facts.push(attachmentOf('hook', context, { source: 'UserPromptSubmit' }))
     }
     if (isEmpty(content)) return channel.push(refused(emptyInput))
     // A turn that could not be ended, when the disk was full, may have left calls open.
@@ -124,7 +122,7 @@ export class Session {
 
   /** Says something beside the words of the user, before they are said: the mode, a plan. The newest of a kind stands. */
   async attach(kind: string, text: string, source?: string): Promise<Entry> {
-    return this.#write(attachment(kind, text, source ?? kind))
+    return this.#write(attachmentOf(kind, text, { source: source ?? kind }))
   }
 
   /** Shows files the user named, as Read would. Gives back those that cannot be read. */

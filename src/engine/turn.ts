@@ -7,7 +7,7 @@ import { permitBy } from '../tools/permission/pipeline.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
-import type { ClearingPrice, Entry, Fact, Outcome } from '../transcript/fact.ts'
+import { attachmentOf, type ClearingPrice, type Entry, type Fact, type Outcome } from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId, seq } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
@@ -16,7 +16,7 @@ import { compact } from './compacting/compact.ts'
 import type { Core, Slice } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
-import { hookJudge, noHooks } from './hooks.ts'
+import { fireHooks, hookJudge } from './hooks.ts'
 import { lineageOf } from './results/lineage.ts'
 import { runnableTools } from './options.ts'
 import { isShown } from './restoring/read-through.ts'
@@ -39,12 +39,7 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
   const closed = await core.append((tail) => ending(tail, ended))
   const failure = ended.failure ?? (closed.ok ? null : closed.failure)
   await save(core, emit)
-  const stopped = await (core.options.hooks ?? noHooks).fire(
-    'Stop',
-    { session: core.session, outcome: ended.outcome },
-    signal,
-  )
-  for (const message of stopped.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  await fireHooks(core, 'Stop', { outcome: ended.outcome }, emit, signal)
   if (ended.outcome === 'done' && closed.ok && core.role.isWatched)
     core.options.afterTurn?.ended(core.jobContext)
   emit({ type: 'turn-end', outcome: closed.ok ? ended.outcome : 'failed', failure })
@@ -177,8 +172,8 @@ async function permitted(
   signal: AbortSignal,
   emit: Emit,
 ): Promise<Permit> {
-  const { hooks = noHooks, judges = [] } = core.options
-  const permit = await permitBy([hookJudge(hooks, core.session, emit), ...judges], call, tool, signal)
+  const { judges = [] } = core.options
+  const permit = await permitBy([hookJudge(core, emit), ...judges], call, tool, signal)
   if (permit.facts === undefined || signal.aborted) return permit
   const written = await core.append(permit.facts)
   if (!written.ok) return { ok: false, why: `The decision could not be written: ${written.failure.message}` }
@@ -194,22 +189,14 @@ async function afterTool(
   signal: AbortSignal,
   emit: Emit,
 ): Promise<Fact[]> {
-  const hooks = core.options.hooks ?? noHooks
-  const payload = { session: core.session, tool: call.name, input: call.input, output: textOf(content) }
-  const answer = await hooks.fire('PostToolUse', payload, signal)
-  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  const payload = { tool: call.name, input: call.input, output: textOf(content) }
+  const answer = await fireHooks(core, 'PostToolUse', payload, emit, signal)
   const folder = await core.folders?.touched(call)
   for (const message of folder?.problems ?? []) emit({ type: 'notice', code: 'instructions', message })
   const texts = [answer.context, folder?.text ?? null].filter((text) => text !== null)
   if (texts.length === 0) return []
-  return [
-    {
-      type: 'attachment',
-      kind: 'hook',
-      content: [{ type: 'text', text: await gatedText(core, `hook-${call.id}`, texts.join('\n\n')) }],
-      source: 'PostToolUse',
-    },
-  ]
+  const text = await gatedText(core, `hook-${call.id}`, texts.join('\n\n'))
+  return [attachmentOf('hook', text, { source: 'PostToolUse' })]
 }
 
 function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {

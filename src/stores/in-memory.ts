@@ -1,5 +1,6 @@
 // A store that lives as long as the process: for tests and for sessions nobody wants to keep. Entries are kept as
 // their lines, so that what comes back has gone through the codec like everywhere else.
+import { refused } from '../disk/failure.ts'
 import { createHash } from 'node:crypto'
 import { safeName } from '../disk/safe-name.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -16,7 +17,6 @@ import type {
   Result,
   SessionInfo,
   Store,
-  FailureCode,
 } from '../transcript/store.ts'
 
 interface Kept {
@@ -140,17 +140,18 @@ class InMemoryStore implements Store {
     try {
       for await (const part of source instanceof Uint8Array ? [source] : source) {
         room -= part.byteLength
-        if (room < 0) return failed('quota', `the blob ${name} needs more than the bytes left to the session`)
+        if (room < 0)
+          return refused('quota', `the blob ${name} needs more than the bytes left to the session`)
         parts.push(part)
       }
     } catch (error) {
-      return failed('source-failed', `the bytes of the blob ${name} stopped coming: ${String(error)}`)
+      return refused('source-failed', `the bytes of the blob ${name} stopped coming: ${String(error)}`)
     }
     const bytes = Buffer.concat(parts)
     const blob = safeName(name)
     const existing = held.blobs.get(blob)
     if (existing !== undefined && !bytes.equals(existing))
-      return failed('exists', `there is another blob named ${blob}`)
+      return refused('exists', `there is another blob named ${blob}`)
     held.blobs.set(blob, bytes)
     return {
       ok: true,
@@ -162,7 +163,7 @@ class InMemoryStore implements Store {
 
   async getBlob(...[session, blob, part]: Parameters<Store['getBlob']>): ReturnType<Store['getBlob']> {
     const bytes = this.#sessions.get(session)?.blobs.get(safeName(blob))
-    if (bytes === undefined) return failed('not-found', `session ${session} has no blob ${blob}`)
+    if (bytes === undefined) return refused('not-found', `session ${session} has no blob ${blob}`)
     const from = Math.max(0, Math.min(part?.offset ?? 0, bytes.byteLength))
     const to = Math.max(from, from + (part?.length ?? bytes.byteLength))
     return { ok: true, bytes: bytes.slice(from, to), total: bytes.byteLength }
@@ -175,7 +176,7 @@ class InMemoryStore implements Store {
     if (held === null) return notHeld
     const next = nextOf(held.kept)
     if (next === null || checkpoint.upTo >= next) {
-      return failed(
+      return refused(
         'not-found',
         `a checkpoint up to ${checkpoint.upTo} covers entries that are not written yet`,
       )
@@ -192,7 +193,7 @@ class InMemoryStore implements Store {
   async remove(session: SessionId): Promise<Result<object>> {
     return this.#sessions.delete(session)
       ? { ok: true }
-      : failed('no-such-session', `there is no session ${session}`)
+      : refused('no-such-session', `there is no session ${session}`)
   }
 
   #held(lease: Lease): Session | null {
@@ -236,11 +237,7 @@ function unfit(line: string, place: number, wanted: number): Failure | null {
   return { code: 'too-large', message: `entry ${place} is too long for a line; keep it as a blob` }
 }
 
-const failed = (code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } => ({
-  ok: false,
-  failure: { code, message },
-})
-const notHeld = failed('not-held', 'this lease is no longer the one that writes; open the session again')
+const notHeld = refused('not-held', 'this lease is no longer the one that writes; open the session again')
 const noSession = (session: SessionId): ReadItem => ({
   kind: 'failed',
   failure: { code: 'no-such-session', message: `there is no session ${session} in this store` },

@@ -1,7 +1,7 @@
 // Plan: the model shows its plan to the user and waits for a yes. The plan is kept as an attachment, so that it stands
 // word for word after every compaction; a yes ends the mode in which nothing may be changed.
 import { defaults } from '../settings/defaults.ts'
-import type { Fact } from '../transcript/fact.ts'
+import { attachmentOf, type Fact } from '../transcript/fact.ts'
 import { inputShape, text, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
@@ -12,12 +12,7 @@ const shape = inputShape(fields)
 const begun =
   '<mode name="default">The user agreed to the plan: changes may be made again, and are shown to them where they need asking.</mode>'
 
-const attached = (kind: string, words: string): Fact => ({
-  type: 'attachment',
-  kind,
-  content: [{ type: 'text', text: words }],
-  source: 'Plan',
-})
+const attached = (kind: string, words: string): Fact => attachmentOf(kind, words, { source: 'Plan' })
 
 export type PlanAnswer =
   | { readonly kind: 'begin' }

@@ -301,6 +301,13 @@ export type Fact =
 export type FactType = Fact['type']
 export type FactOf<T extends FactType> = Extract<Fact, { readonly type: T }>
 
+/** A text of ours in the view. */
+export const attachmentOf = (
+  kind: string,
+  text: string,
+  more: Pick<FactOf<'attachment'>, 'source' | 'restored' | 'id'>,
+): FactOf<'attachment'> => ({ type: 'attachment', kind, content: [{ type: 'text', text }], ...more })
+
 /** A fact with its place. */
 export interface Entry {
   readonly v: 1

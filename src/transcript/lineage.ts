@@ -2,8 +2,9 @@
 // the entries of the whole line have one row of places, and any range of it can be read.
 import type { Range } from './fact.ts'
 import { isKnown } from './fact.ts'
-import { seq, type Seq, type SessionId, unbounded } from './ids.ts'
-import type { Failure, ReadItem, Result, Store, FailureCode } from './store.ts'
+import { refused } from '../disk/failure.ts'
+import { after, seq, type Seq, type SessionId, unbounded } from './ids.ts'
+import type { ReadItem, Result, Store } from './store.ts'
 
 /** One session of a line and the places that count of it. */
 export interface Link extends Range {
@@ -21,14 +22,14 @@ export async function lineageOf(
   let next: { session: SessionId; upTo: Seq } | undefined = { session, upTo: unbounded }
   while (next !== undefined) {
     if (links.length === longest || links.some((link) => link.session === next?.session)) {
-      return failed(
+      return refused(
         'bad-lineage',
         `the parents of session ${session} lead in a circle or too far; it cannot be read whole`,
       )
     }
     const first: ReadItem | undefined = await firstOf(store, next.session)
     if (first?.kind === 'failed') return { ok: false, failure: first.failure }
-    if (first === undefined) return failed('no-such-session', `session ${next.session} holds nothing`)
+    if (first === undefined) return refused('no-such-session', `session ${next.session} holds nothing`)
     const entry: ReadItem & { kind: 'entry' } = first as ReadItem & { kind: 'entry' }
     links.unshift({ session: next.session, from: entry.entry.seq, to: next.upTo })
     const fact = isKnown(entry.entry) ? entry.entry.fact : undefined
@@ -68,6 +69,12 @@ async function firstOf(store: Store, session: SessionId): Promise<ReadItem | und
   return undefined
 }
 
-function failed(code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } {
-  return { ok: false, failure: { code, message } }
-}
+/** The line of a session that stands on no other. */
+export const ownLink = (session: SessionId): readonly Link[] => [{ session, from: seq(0), to: unbounded }]
+
+/** The line of a session that goes on from another's, whose part ends at `upTo`. */
+export const branchedLinks = (links: readonly Link[], session: SessionId, upTo: Seq): readonly Link[] => [
+  ...links.slice(0, -1),
+  { ...links.at(-1)!, to: upTo },
+  { session, from: after(upTo), to: unbounded },
+]

@@ -5,7 +5,8 @@ import type { Entry, Fact, StoredEntry } from './fact.ts'
 import { closing, refusal, step, type Tail } from './grammar.ts'
 import type { Clock, Ids } from './ids.ts'
 import { seq } from './ids.ts'
-import type { AppendOutcome, Failure, Lease, Result, Store, Durability, FailureCode } from './store.ts'
+import type { AppendOutcome, Failure, Lease, Result, Store, Durability } from './store.ts'
+import { refused } from '../disk/failure.ts'
 
 /** What stands beside a transcript and must keep step with it: the state of the session. */
 export interface Follower {
@@ -74,7 +75,7 @@ export class Transcript {
   }
 
   async #append(facts: readonly Fact[]): Promise<Appended> {
-    if (this.#closed) return failed('closed', 'the session was closed; open it again to go on')
+    if (this.#closed) return refused('closed', 'the session was closed; open it again to go on')
     const unprepared = await this.#follower.prepare(facts)
     if (unprepared !== null) return { ok: false, failure: unprepared }
     const placed = this.#place(facts)
@@ -92,9 +93,9 @@ export class Transcript {
     let { tail } = this
     for (const fact of facts) {
       const problem = factProblem(fact)
-      if (problem !== null) return failed('bad-fact', `a ${fact.type} cannot be written: ${problem}`)
-      const refused = refusal(tail, fact) ?? this.#follower.refuse(fact)
-      if (refused !== null) return failed(refused.code, refused.message)
+      if (problem !== null) return refused('bad-fact', `a ${fact.type} cannot be written: ${problem}`)
+      const failure = refusal(tail, fact) ?? this.#follower.refuse(fact)
+      if (failure !== null) return refused(failure.code, failure.message)
       const entry: Entry = {
         v: 1,
         seq: seq(tail.next),
@@ -128,10 +129,6 @@ function appendFailure(outcome: Exclude<AppendOutcome, { ok: true }>, lease: Lea
       }
     }
   }
-}
-
-function failed(code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } {
-  return { ok: false, failure: { code, message } }
 }
 
 // When a fact must be safe on the disk. `now`: somebody acts on it at once, so losing it would make what

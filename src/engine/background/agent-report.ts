@@ -5,8 +5,7 @@ import type { Slice } from '../core.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { headOf, tailOf } from '../../tools/outcome.ts'
 import { type Outcome, isKnown } from '../../transcript/fact.ts'
-import type { Seq, SessionId } from '../../transcript/ids.ts'
-import type { Store } from '../../transcript/store.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import { textsIn } from '../../transcript/content.ts'
 
 export const safeFence = (tag: string, text: string): string =>
@@ -47,12 +46,9 @@ function bounded(text: string): { readonly shown: string; readonly left: number 
 export const notFinished = (why: string): string => `[It did not finish: ${why.replace(/\.$/, '')}.]`
 
 /** The newest of what it said, oldest first. What cannot be read any more is left out: the reason stands in any case. */
-export const saidSoFar = ({ options, session }: Slice<'options' | 'session'>): Promise<string> =>
-  saidIn(options.store, session)
-
-export async function saidIn(store: Store, session: SessionId): Promise<string> {
+export async function saidIn({ options, session }: Slice<'options' | 'session'>): Promise<string> {
   const said: string[] = []
-  for await (const item of store.read(session)) {
+  for await (const item of options.store.read(session)) {
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
     const { fact } = item.entry
     if (fact.type !== 'assistant-message') continue

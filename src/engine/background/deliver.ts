@@ -2,7 +2,7 @@
 // messages, and after a compaction the list of agents. Each is an attachment with an id, and the fold of those ids
 // (`agent-rows`) is what makes a delivery happen once, over crashes and compactions alike.
 import { defaults } from '../../settings/defaults.ts'
-import { isKnown, type Fact } from '../../transcript/fact.ts'
+import { attachmentOf, isKnown } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Slice } from '../core.ts'
@@ -42,7 +42,9 @@ async function deliverResults(
   for (const row of lateRows(backgroundOf(core)).slice(0, defaults.agents.resultsAtOnce)) {
     const report = await reportOf(core, row)
     if (!report.ok) return report.failure
-    const written = await core.append([attachment(resultKind, report.text, row.label, row.child)])
+    const written = await core.append([
+      attachmentOf(resultKind, report.text, { source: row.label, id: row.child }),
+    ])
     if (!written.ok) return written.failure
   }
   return null
@@ -82,7 +84,7 @@ async function deliverMessages(
   for (const { code, message } of failures) emit({ type: 'notice', code, message })
   const fresh = deliveries.filter(({ id }) => !known.has(id))
   const written = await core.append(
-    fresh.map(({ id, from, text }) => attachment(messageKind, text, from, id)),
+    fresh.map(({ id, from, text }) => attachmentOf(messageKind, text, { source: from, id })),
   )
   if (!written.ok) return written.failure
   if (deliveries.length === 0) return null
@@ -116,11 +118,3 @@ export const agentsText = (rows: readonly AgentRow[]): string =>
 const nameOf = ({ name }: AgentRow): string => (name === undefined ? '' : `, named ${name}`)
 const stateOf = ({ state, end }: AgentRow): string =>
   state === 'running' ? 'is running' : `is ${state}; Expand {"ref": "${end}"} shows its result`
-
-const attachment = (kind: string, text: string, source: string, id?: string): Fact => ({
-  type: 'attachment',
-  kind,
-  content: [{ type: 'text', text }],
-  source,
-  ...(id === undefined ? {} : { id }),
-})

@@ -4,8 +4,10 @@
 import { setMaxListeners } from 'node:events'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Outcome } from '../../transcript/fact.ts'
-import { seq, sessionId, unbounded, type Seq } from '../../transcript/ids.ts'
-import type { Failure, FailureCode, Result } from '../../transcript/store.ts'
+import { sessionId, type Seq } from '../../transcript/ids.ts'
+import { refused } from '../../disk/failure.ts'
+import { ownLink } from '../../transcript/lineage.ts'
+import type { Failure, Result } from '../../transcript/store.ts'
 import { Core, type Slice } from '../core.ts'
 import { runFork } from '../fork.ts'
 import { instructionsOf, ready, type EngineOptions } from '../options.ts'
@@ -16,7 +18,7 @@ import { agent, inherited } from '../role.ts'
 import { newState } from '../state.ts'
 import { agentPurpose, type AgentAbout } from './agent-rows.ts'
 import { backgroundOf } from './deliver.ts'
-import { saidIn, saidSoFar } from './agent-report.ts'
+import { saidIn } from './agent-report.ts'
 
 export interface SpawnSpec extends AgentAbout {
   /** What is other than with the parent: prompt, tools, model, caps, folder … */
@@ -64,7 +66,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
     fork: runFork,
     lease: leased.lease,
     state: newState(),
-    links: [{ session, from: seq(0), to: unbounded }],
+    links: ownLink(session),
     payers: [parent, ...parent.payers],
   })
   const begun = await core.append([
@@ -88,7 +90,7 @@ function linked(parent: Slice<'append' | 'background'>, core: Core): SpawnedCore
     await Promise.allSettled(core.background.children.values())
     const spent = totalWith(core)
     const whole =
-      outcome === 'done' ? text : [text, await saidSoFar(core)].filter((part) => part !== '').join('\n')
+      outcome === 'done' ? text : [text, await saidIn(core)].filter((part) => part !== '').join('\n')
     const released = await core.transcript.release()
     const noted = await parent.append([
       { type: 'fork-end', child: core.session, purpose: agentPurpose, outcome, text: whole, spent },
@@ -107,7 +109,7 @@ export async function endLost(core: Slice<'append' | 'options' | 'state'>): Prom
     if (state !== 'running') continue
     const found = await resume(core.options.store, child, core.options.models)
     const spent = found.ok ? totalOf(found.spent) : undefined
-    const said = await saidIn(core.options.store, child)
+    const said = await saidIn({ options: core.options, session: child })
     const why = `The process ended before it was finished. What it had done is kept in its own session ${child}.`
     const text = [why, said].filter((part) => part !== '').join('\n')
     const written = await core.append([
@@ -123,8 +125,4 @@ export async function endLost(core: Slice<'append' | 'options' | 'state'>): Prom
     if (!written.ok) return written.failure
   }
   return null
-}
-
-function refused(code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } {
-  return { ok: false, failure: { code, message } }
 }

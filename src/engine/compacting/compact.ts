@@ -7,7 +7,7 @@ import { type Choosing, withAccount, withNotes } from './account.ts'
 import { type CompactAsk, type Compacted, refused } from './ask.ts'
 import { boundaryOf, figures, isArchive, compactedOf } from './boundary.ts'
 import type { Core, Slice } from '../core.ts'
-import { noHooks } from '../hooks.ts'
+import { fireHooks } from '../hooks.ts'
 import type { Emit } from '../live.ts'
 import { fireStart, renewReminder } from '../opening/start-hooks.ts'
 import { withPrepared } from './prepared.ts'
@@ -165,12 +165,11 @@ export async function askHooks({
 }: Choosing): Promise<Result<{ /** For whoever writes the text. */ readonly context: string | null }>> {
   const { tokensBefore, tokensAfter, partsGone } = extracted
   const ids = partsGone.map((part) => part.uuid)
-  const payload = { session: core.session, trigger: ask.trigger, tokensBefore, tokensAfter, ids }
-  const answer = await (core.options.hooks ?? noHooks).fire('PreCompact', payload, signal)
-  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  const payload = { trigger: ask.trigger, tokensBefore, tokensAfter, ids }
+  const answer = await fireHooks(core, 'PreCompact', payload, emit, signal)
   if (answer.block === null) return { ok: true, context: answer.context }
   if (ask.trigger !== 'reactive' && core.view().tokens <= room.effective)
-    return { ok: false, failure: { code: 'blocked', message: answer.block } }
+    return refused('blocked', answer.block)
   emit({
     type: 'notice',
     code: 'veto-ignored',
@@ -186,8 +185,7 @@ export async function tellHooks(
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  const payload = { session: core.session, trigger: ask.trigger, ...figures(done), seq: done.seq }
-  const answer = await (core.options.hooks ?? noHooks).fire('PostCompact', payload, signal)
-  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  const payload = { trigger: ask.trigger, ...figures(done), seq: done.seq }
+  const answer = await fireHooks(core, 'PostCompact', payload, emit, signal)
   if (answer.context !== null) emit({ type: 'notice', code: 'hook', message: answer.context })
 }

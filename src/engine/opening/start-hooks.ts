@@ -2,8 +2,9 @@
 // message. Hooks are fired when a session is opened and after each compaction; what they say waits until there is something
 // to send and becomes an attachment, within the limits of a tool result. The reminder is asked for when a session begins and
 // again after each compaction, where the prefix is rewritten anyway; between the two it stays as it was sent.
+import { attachmentOf } from '../../transcript/fact.ts'
 import type { Core, Slice } from '../core.ts'
-import { noHooks } from '../hooks.ts'
+import { fireHooks } from '../hooks.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { type Ready, instructionsOf } from '../options.ts'
 import { gatedText } from '../results/results.ts'
@@ -17,10 +18,8 @@ export async function fireStart(
   signal: AbortSignal = core.background.ending.signal,
 ): Promise<void> {
   core.folders?.renew()
-  const { hooks = noHooks, cwd } = core.options
-  const payload = { session: core.session, source, model: core.modelId, cwd }
-  const answer = await hooks.fire('SessionStart', payload, signal)
-  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  const payload = { source, model: core.modelId, cwd: core.options.cwd }
+  const answer = await fireHooks(core, 'SessionStart', payload, emit, signal)
   if (answer.block !== null) {
     const message = `a hook wanted to stop the session, which it cannot: ${answer.block}`
     emit({ type: 'notice', code: 'veto-ignored', message })
@@ -35,17 +34,11 @@ export async function fireInstructions(
 ): Promise<void> {
   const { sections, tools, reminder } = core.view()
   const payload = {
-    session: core.session,
     sections: sections.map(({ name, text }) => ({ name, chars: text.length })),
     tools: tools.map((tool) => tool.name),
     reminderChars: reminder?.length ?? 0,
   }
-  const answer = await (core.options.hooks ?? noHooks).fire(
-    'InstructionsLoaded',
-    payload,
-    core.background.ending.signal,
-  )
-  for (const message of answer.failures) emit({ type: 'notice', code: 'hook-failed', message })
+  await fireHooks(core, 'InstructionsLoaded', payload, emit, core.background.ending.signal)
 }
 
 /** Writes down what the hooks said, once. */
@@ -53,9 +46,7 @@ export async function deliverStart(core: Core): Promise<TurnFailure | null> {
   const said = core.requests.startContext
   if (said === null || core.view().messages.length === 0) return null
   const text = await gatedText(core, `start-${core.state.tail.next}`, said)
-  const written = await core.append([
-    { type: 'attachment', kind: 'hook', content: [{ type: 'text', text }], source: 'SessionStart' },
-  ])
+  const written = await core.append([attachmentOf('hook', text, { source: 'SessionStart' })])
   if (!written.ok) return written.failure
   core.requests.startContext = null
   return null

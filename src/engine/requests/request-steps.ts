@@ -17,16 +17,12 @@ import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
 import { capRefusal } from '../limits/spend.ts'
 
-export type MadeRequest =
-  | { readonly ok: true; readonly composed: Composed }
-  | { readonly ok: false; readonly failure: TurnFailure }
-
 /** What grows while a request is made. */
 interface Making {
   readonly core: Core
   readonly emit: Emit
   /** What layers weighed and left. */
-  declined: readonly Declined[]
+  readonly declined: Declined[]
   composed: Composed | null
 }
 
@@ -42,7 +38,7 @@ export const requestSteps: readonly RequestStep[] = [
   { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
   { name: 'deliver results and messages', run: ({ core, emit }) => deliverBackground(core, emit) },
   { name: 'recall memories', run: ({ core, emit }) => recallMemories(core, emit) },
-  { name: 'run layers', run: reduce },
+  { name: 'run layers', run: ({ core, emit, declined }) => runLayers(core, emit, declined) },
   // A compaction among them has asked the hooks again.
   { name: 'deliver what start hooks said of a compaction', run: ({ core }) => deliverStart(core) },
   { name: 'compose', run: compose },
@@ -51,21 +47,13 @@ export const requestSteps: readonly RequestStep[] = [
   { name: 'choose memories meanwhile', run: startChoosing },
 ]
 
-export async function makeRequest(core: Core, emit: Emit): Promise<MadeRequest> {
+export async function makeRequest(core: Core, emit: Emit): Promise<Result<{ readonly composed: Composed }>> {
   const making: Making = { core, emit, declined: [], composed: null }
   for (const step of requestSteps) {
     const failure = await step.run(making)
     if (failure !== null) return { ok: false, failure }
   }
   return { ok: true, composed: making.composed! }
-}
-
-async function reduce(making: Making): Promise<TurnFailure | null> {
-  const { core, emit } = making
-  const run = await runLayers(core, core.options.layers, emit)
-  if (!run.ok) return run.failure
-  making.declined = run.declined
-  return null
 }
 
 async function compose(making: Making): Promise<TurnFailure | null> {

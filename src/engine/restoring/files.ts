@@ -8,7 +8,7 @@ import type { Part } from '../../projection/view.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
-import type { Edit, FactOf } from '../../transcript/fact.ts'
+import { attachmentOf, type Edit, type FactOf } from '../../transcript/fact.ts'
 import type { FileSource, ReadNow, RestorationOptions, RestoreContext } from './restorer.ts'
 
 export interface FilesAsk {
@@ -83,9 +83,9 @@ export async function restoreFiles(ask: FilesAsk): Promise<RestoredFiles> {
     ask,
     room - spent,
   )
-  const facts = shown.map(({ path, text }) => attachment(fileKind, text, path))
+  const facts = shown.map(({ path, text }) => attachmentOf(fileKind, text, { source: path, restored: true }))
   return {
-    facts: rest === null ? facts : [...facts, attachment('file-outlines', rest)],
+    facts: rest === null ? facts : [...facts, attachmentOf('file-outlines', rest, { restored: true })],
     files: shown.map(({ path, file, isWhole }) => (file === null ? null : { path, file, isWhole })),
   }
 }
@@ -178,11 +178,3 @@ function enclosed(name: string, attributes: string, text: string): string {
   const inside = text.replaceAll(`</restored-`, '< /restored-')
   return `<restored-${name}${attributes}>\n${inside}\n</restored-${name}>`
 }
-
-const attachment = (kind: string, text: string, source?: string): FactOf<'attachment'> => ({
-  type: 'attachment',
-  kind,
-  content: [{ type: 'text', text }],
-  ...(source === undefined ? {} : { source }),
-  restored: true,
-})

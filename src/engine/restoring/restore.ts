@@ -8,7 +8,7 @@ import { pointOf } from '../../projection/dial.ts'
 import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
-import type { Entry, FactOf } from '../../transcript/fact.ts'
+import { attachmentOf, type Entry, type FactOf } from '../../transcript/fact.ts'
 import { agentsRestorer } from '../background/deliver.ts'
 import type { Core, Slice } from '../core.ts'
 import { attachmentRef } from './read-through.ts'
@@ -103,8 +103,7 @@ async function standingFacts(
     const head = headWithin(text, first[index]! + rest[index]!, cost)
     if (head.text === '') return []
     const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`
-    const content = [{ type: 'text', text: `${head.text}${cut}` }] as const
-    return [{ type: 'attachment', kind: restorer.name, content, restored: true }]
+    return [attachmentOf(restorer.name, `${head.text}${cut}`, { restored: true })]
   })
 }
 

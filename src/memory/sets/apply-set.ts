@@ -1,8 +1,9 @@
 // Making a change set, finishing one that was broken off, and taking one back. What is new is written before anything is
 // removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
 // changed: what somebody else wrote meanwhile stays.
+import { refused } from '../../disk/failure.ts'
 import { dirname } from 'node:path'
-import type { Failure, Result, FailureCode } from '../../disk/fs.ts'
+import type { Result } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
 import { alone, type Keeper } from '../keeping/keeper.ts'
@@ -67,18 +68,18 @@ export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: s
     const target = done.sets.findLast(
       (set) => set.via === via && !undone.has(set.id) && (named === undefined || set.id === named),
     )
-    if (target === undefined) return failed('not-found', 'there is nothing left to take back')
+    if (target === undefined) return refused('not-found', 'there is nothing left to take back')
     const changes: SetChange[] = []
     for (const { file, before: old, after, head, by } of target.changes) {
       const now = await shaNow(keeper, file)
       if (!now.ok) return now
       if (now.sha !== after)
-        return failed(
+        return refused(
           'changed',
           `${file} was changed since, so this cannot be taken back whole; pal memory revert brings single memories back`,
         )
       const known = old === null ? null : keeper.ledger.known(file, old)
-      if (old !== null && known === null) return failed('not-found', `the version of ${file} is gone`)
+      if (old !== null && known === null) return refused('not-found', `the version of ${file} is gone`)
       changes.push({ file, before: after, after: old, head: known?.head ?? head, by: known?.by ?? by })
     }
     const report = [`took back ${target.id}`]
@@ -119,13 +120,13 @@ async function prepared(
   // What judges is loaded with the first change: every start asks whether a set was broken off, and hardly ever one was.
   const { judge } = await import('../keeping/judge.ts')
   const verdict = judge({ file, text, expected }, by, ledger, { review, salt: ledger.salt, approved: false })
-  if (verdict.kind === 'refuse') return failed(verdict.code, `${file}: ${verdict.why}`)
-  if (verdict.kind === 'hold') return failed('needs-review', `${file}: ${verdict.why}`)
+  if (verdict.kind === 'refuse') return refused(verdict.code, `${file}: ${verdict.why}`)
+  if (verdict.kind === 'hold') return refused('needs-review', `${file}: ${verdict.why}`)
   const now = await shaNow(keeper, file)
   if (!now.ok) return now
-  if (now.sha !== expected) return failed('changed', `${file} changed since it was read`)
+  if (now.sha !== expected) return refused('changed', `${file} changed since it was read`)
   if (now.sha !== null && ledger.known(file, now.sha) === null)
-    return failed('needs-review', `${file} was changed from outside and is held until the user accepts it`)
+    return refused('needs-review', `${file} was changed from outside and is held until the user accepts it`)
   const kept =
     verdict.text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, verdict.text)
   if (!kept.ok) return kept
@@ -183,8 +184,3 @@ async function shaNow(keeper: Keeper, file: string): Promise<Result<{ sha: strin
   if (read.ok) return { ok: true, sha: shaOf(read.bytes) }
   return read.failure.code === 'not-found' ? { ok: true, sha: null } : read
 }
-
-const failed = (code: FailureCode, message: string): { readonly ok: false; readonly failure: Failure } => ({
-  ok: false,
-  failure: { code, message },
-})
