@@ -142,22 +142,29 @@ async function judgeSteps(
   place: Place,
   whole: readonly string[],
 ): Promise<Verdict> {
+  const memory: Memory = { repositories: new Map(), findings: new Map() }
+  // All at once: one after the other, waiting for the disk is most of what judging takes.
+  const judged = await Promise.all(
+    steps.map(async (step) => {
+      const rule =
+        step.doubt === null
+          ? rules.allow.find((rule) => patternOf(rule)?.allows(known(step)) === true)
+          : undefined
+      const looked: Looked =
+        rule === undefined
+          ? await stepDoubt(step, place, memory)
+          : { doubt: await folderDoubt(step, place), git: null }
+      return { step, rule, ...looked }
+    }),
+  )
   const doubts: string[] = []
   const offers = new Set<string>()
-  const repositories: Repositories = { found: new Map(), looked: new Set(), asked: new Map() }
-  const looks: Looks = new Map()
+  const repositories: Repositories = new Map()
   const parts = new Set<string>()
-  let used: Rule | undefined
-  askAhead(steps, place, repositories)
-  for (const step of steps) {
-    const rule =
-      step.doubt === null
-        ? rules.allow.find((rule) => patternOf(rule)?.allows(known(step)) === true)
-        : undefined
-    used ??= rule
+  const used = judged.find(({ rule }) => rule !== undefined)?.rule
+  for (const { step, rule, doubt, git } of judged) {
     if (rule === undefined) for (const { value } of known(step)) parts.add(value)
-    const doubt =
-      rule === undefined ? await stepDoubt(step, place, repositories, looks) : await folderDoubt(step, place)
+    if (git !== null) repositories.set(git.repository?.gitFolder ?? '', git.repository)
     if (doubt === null) continue
     doubts.push(doubt)
     // Only a step that a rule of its own would settle is offered one.
@@ -178,69 +185,40 @@ async function judgeSteps(
       })
 }
 
-/**
- * What a chain names is asked for at once: one after the other, waiting for the disk is most of what judging takes. The
- * answers are remembered, so that the steps in turn find them there.
- */
-function askAhead(steps: readonly Leaf[], place: Place, repositories: Repositories): void {
-  if (steps.length < 2) return
-  const seen = new Set<string>()
-  for (const step of steps) {
-    const words = step.doubt === null ? known(step) : []
-    const fit = readOnly(words)
-    if (!fit.ok) continue
-    const base = folderOf(step, place)
-    const git = gitFolder(words)
-    if (git !== null)
-      void attempt('looking', async () => ({ found: await askedOf(repositories, place, base, git) }))
-    for (const path of fit.paths) {
-      const key = `${base}\0${path}`
-      if (seen.has(key) || seen.size >= defaults.permission.namedFiles) continue
-      seen.add(key)
-      void attempt('looking', async () => ({ real: await realPlace(place, base, path) }))
-    }
-  }
+/** What was asked of the disk already: the steps of a line name the same places again and again. */
+interface Memory {
+  /** By the folder of the step and the folder it names. */
+  readonly repositories: Map<string, Promise<RepositoryFound>>
+  /** By the folder of the step and the path as it is written. */
+  readonly findings: Map<string, Promise<Finding>>
 }
 
-/** What was found at a path, by the folder of the step and the path as it is written. */
-type Looks = Map<string, Finding>
-
-interface RepositoryAsked {
-  readonly folder: string
-  readonly found: RepositoryFound
-}
-
-/** The repository that git would find from a folder, asked for once in a line. */
-function askedOf({ asked }: Repositories, place: Place, base: string, git: string): Promise<RepositoryAsked> {
-  const key = `${base}\0${git}`
-  const known = asked.get(key)
+function remembered<T>(
+  memory: Map<string, Promise<T>>,
+  base: string,
+  path: string,
+  ask: () => Promise<T>,
+): Promise<T> {
+  const key = `${base}\0${path}`
+  const known = memory.get(key)
   if (known !== undefined) return known
-  const answer = realPlace(place, base, git).then(async (folder) => ({
-    folder,
-    found: await repositoryOf(place.fs, place.root, folder),
-  }))
-  asked.set(key, answer)
+  const answer = ask()
+  memory.set(key, answer)
   return answer
 }
 
-interface Repositories {
-  /** Those that git looks at without a rule, by the folder of each; null where there is none. */
-  readonly found: Map<string, Repository | null>
-  /** The folders that git works in. */
-  readonly looked: Set<string>
-  /** What was asked of the disk already, by the folder of the step and the folder it names. */
-  readonly asked: Map<string, Promise<RepositoryAsked>>
-}
+/** The repositories that git looks at without a rule, by the folder of each; null where there is none. */
+type Repositories = Map<string, Repository | null>
 
 const readOnlyRun = (repositories: Repositories, { root, cwd }: Place): ReadOnlyRun => {
-  const [repository] = repositories.found.values()
+  const [repository] = repositories.values()
   return { project: [root, cwd], git: repository === undefined ? undefined : { repository } }
 }
 
 /** Git runs unasked in an environment made for one repository and for nothing else. */
 function mixedDoubt(repositories: Repositories, rule: Rule | undefined): string | null {
-  if (repositories.found.size > 1) return 'git would look at several repositories; look at one at a time'
-  return repositories.found.size === 0 || rule === undefined
+  if (repositories.size > 1) return 'git would look at several repositories; look at one at a time'
+  return repositories.size === 0 || rule === undefined
     ? null
     : `git runs unasked only without the repository's own configuration, which what the rule ${rule.text} allows may need; run it by itself`
 }
@@ -255,50 +233,49 @@ const ruleText = (step: Leaf): string =>
     )
     .join(' ')
 
-async function stepDoubt(
-  step: Leaf,
-  place: Place,
-  repositories: Repositories,
-  looks: Looks,
-): Promise<string | null> {
-  if (step.doubt !== null) return step.doubt
+async function stepDoubt(step: Leaf, place: Place, memory: Memory): Promise<Looked> {
+  if (step.doubt !== null) return unclear(step.doubt)
   const words = known(step)
   const moves = words[0]?.value === 'cd'
   const fit: Fit = moves ? { ok: true, paths: [] } : readOnly(words)
-  if (!fit.ok) return fit.why
+  if (!fit.ok) return unclear(fit.why)
   const cwd = await folderDoubt(step, place)
-  if (cwd !== null) return cwd
+  if (cwd !== null) return unclear(cwd)
   const base = folderOf(step, place)
   const named = [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]
-  if (named.length > defaults.permission.namedFiles) return 'it names more files than are looked at'
+  if (named.length > defaults.permission.namedFiles) return unclear('it names more files than are looked at')
   for (const path of named) {
     const files = await matching(place, base, path)
-    if (files === null) return `${path} stands for more files than are looked at`
+    if (files === null) return unclear(`${path} stands for more files than are looked at`)
     if (/^[*?[]/.test(path) && files.some((file) => file.startsWith('-')))
-      return `${path} stands for a file that is named like an option`
+      return unclear(`${path} stands for a file that is named like an option`)
     for (const file of new Set([path, ...files])) {
-      const key = `${base}\0${file}`
-      const finding = looks.get(key) ?? (await lookAt(place, base, file))
-      looks.set(key, finding)
+      const finding = await remembered(memory.findings, base, file, () => lookAt(place, base, file))
       const doubt = readDoubt(finding) ?? (await folderPairDoubt(words, finding.real, place))
-      if (doubt !== null) return doubt
+      if (doubt !== null) return unclear(doubt)
     }
   }
   const through = readsThrough(words)
   const { files = [] } = fit
   for (const folder of through === null ? [] : files.length === 0 ? ['.'] : files) {
     const keys = through === null ? null : await keysDoubt(place, base, folder, through)
-    if (keys !== null) return keys
+    if (keys !== null) return unclear(keys)
   }
   const git = gitFolder(words)
-  if (git === null) return null
-  const { folder, found } = await askedOf(repositories, place, base, git)
-  if (repositories.looked.has(folder)) return null
-  if (!found.ok) return found.why
-  repositories.looked.add(folder)
-  repositories.found.set(found.repository?.gitFolder ?? '', found.repository)
-  return null
+  if (git === null) return { doubt: null, git: null }
+  const found = await remembered(memory.repositories, base, git, async () =>
+    repositoryOf(place.fs, place.root, await realPlace(place, base, git)),
+  )
+  return found.ok ? { doubt: null, git: found } : unclear(found.why)
 }
+
+interface Looked {
+  readonly doubt: string | null
+  /** The repository that git would look at, when it would look at all. */
+  readonly git: { readonly repository: Repository | null } | null
+}
+
+const unclear = (doubt: string): Looked => ({ doubt, git: null })
 
 /** Of a folder diff shows every file, hidden ones and links to other places too. */
 async function folderPairDoubt(
