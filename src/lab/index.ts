@@ -12,7 +12,8 @@ export {
   type Skipped,
 } from './recording.ts'
 export { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
-export { policyFrom, type Policy } from './policy.ts'
+export { policyFrom } from './policy.ts'
+export type { Policy } from './policies/rules.ts'
 export { dial, layers, policies, policyNamed, texts } from './policies/list.ts'
 export { comparedText, comparedWith, type Compared } from './compared.ts'
 export {

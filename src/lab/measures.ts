@@ -8,67 +8,41 @@ import type { Needs } from './measuring/needs.ts'
 import { Sight } from './measuring/sight.ts'
 import type { PlainBlock } from './playing/wire-blocks.ts'
 
-export interface Figures {
-  readonly sessions: number
-  /** Sessions that could not be played to their end. */
-  readonly brokenOff: number
-  readonly requests: number
-  /** Requests that the wire rules judged, and those of them that they refuse or that are larger than the window. */
-  readonly checked: number
-  readonly rejected: number
-  readonly fresh: number
-  readonly read: number
-  readonly written5m: number
-  readonly written1h: number
-  /** Calls that a model would have made to write summaries: what it reads from the cache, and what it puts out. */
-  readonly summaryInput: number
-  readonly summaryOutput: number
-  /** Requests in the background that were really composed and charged: how many, their input in equivalents, and their output. */
-  readonly backgroundRequests: number
-  readonly backgroundInput: number
-  readonly backgroundOutput: number
-  /** Of input and summaries; the answers themselves are the same under every policy. Null where no price is known. */
-  readonly dollars: number | null
-  readonly largest: number
-  readonly atoms: number
-  readonly remembered: number
-  readonly visible: number
-  readonly replaced: number
-  readonly ready: number
-  /** Characters of the person's words that had been said, over all requests, and of those the ones in sight. */
-  readonly wordsSaid: number
-  readonly wordsKept: number
-  readonly reductions: number
-  readonly lostMoney: number
-}
-
-export const noFigures: Figures = {
+/** Nothing yet; every figure is a sum, the largest request apart. */
+export const noFigures = {
   sessions: 0,
+  /** Sessions that could not be played to their end. */
   brokenOff: 0,
   requests: 0,
+  /** Requests that the wire rules judged, and those of them that they refuse or that are larger than the window. */
   checked: 0,
   rejected: 0,
   fresh: 0,
   read: 0,
   written5m: 0,
   written1h: 0,
+  /** Calls that a model would have made to write summaries: what it reads from the cache, and what it puts out. */
   summaryInput: 0,
   summaryOutput: 0,
+  /** Requests in the background that were really composed and charged: how many, their input in equivalents, and their output. */
   backgroundRequests: 0,
   backgroundInput: 0,
   backgroundOutput: 0,
-  dollars: 0,
+  /** Of input and summaries; the answers themselves are the same under every policy. Null where no price is known. */
+  dollars: 0 as number | null,
   largest: 0,
   atoms: 0,
   remembered: 0,
   visible: 0,
   replaced: 0,
   ready: 0,
+  /** Characters of the person's words that had been said, over all requests, and of those the ones in sight. */
   wordsSaid: 0,
   wordsKept: 0,
   reductions: 0,
   lostMoney: 0,
 }
+export type Figures = Readonly<typeof noFigures>
 
 export function sum(all: readonly Figures[]): Figures {
   const total = { ...noFigures }

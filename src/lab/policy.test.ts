@@ -30,7 +30,6 @@ describe('policies', () => {
         spill: true,
         // `keep` is the name that earlier files use.
         standard: { keepResults: 2, pressureClearing: true },
-        clear: null,
         trim: { atTokens: 90_000, text: 'extract', userWords: 'keep' },
         summaries: 'none',
         ignoresWindow: false,

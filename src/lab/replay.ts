@@ -35,7 +35,8 @@ import { capResultsName } from './policies/cap-results.ts'
 import { clearResultsName } from './policies/clear-results.ts'
 import { pruneCallsName } from './policies/prune-calls.ts'
 import { staleReadsName } from './policies/stale-reads.ts'
-import { isWritten, layersOf, type Policy } from './policy.ts'
+import type { Policy } from './policies/rules.ts'
+import { isWritten, layersOf } from './policy.ts'
 import type { Recording } from './recording.ts'
 
 export type Lifetime = '5m' | '1h'
@@ -75,8 +76,8 @@ export function prepareReplay(recording: Recording): Prepared {
 
 /** Both lifetimes. Where no layer asks whether the cache is warm, one walk is charged under both. */
 export async function replay(prepared: Prepared, options: ReplayOptions): Promise<Replayed> {
-  if (options.policy.hindsight) return inHindsight(prepared, options)
-  if (options.policy.standard === null) {
+  if (options.policy.hindsight === true) return inHindsight(prepared, options)
+  if (options.policy.standard === undefined) {
     const [long, short] = await walk(prepared, options, ['1h', '5m'])
     return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
   }

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { WireBlock, WireMessage, WireRequest } from '../model/wire.ts'
-import { createCache } from './cache.ts'
-import type { PromptCache } from './cache.ts'
+import { createCache, type PromptCache } from './cache.ts'
 import type { Counter } from './counter.ts'
 import { simulatedModels } from './models.ts'
 

@@ -4,14 +4,10 @@
 // only the entry it hit; a breakpoint before the hit writes nothing; an entry written after cache edits serves only requests
 // that carry the same deletions or more, because deleted content cannot come back.
 import type { WireRequest, WireUsage } from '../model/wire.ts'
-import { readPrompt } from './cache/prompt.ts'
-import type { Position, Prompt } from './cache/prompt.ts'
-import { createCounter } from './counter.ts'
-import type { Counter } from './counter.ts'
-import { createDigests } from './digest.ts'
-import type { Digests } from './digest.ts'
-import { findModel, simulatedModels, unknownModel } from './models.ts'
-import type { SimulatedModel } from './models.ts'
+import { readPrompt, type Position, type Prompt } from './cache/prompt.ts'
+import { createCounter, type Counter } from './counter.ts'
+import { createDigests, type Digests } from './digest.ts'
+import { findModel, simulatedModels, unknownModel, type SimulatedModel } from './models.ts'
 
 const LOOKBACK_POSITIONS = 20
 const LIFETIME_MS = { '5m': 300_000, '1h': 3_600_000 } as const

@@ -3,8 +3,7 @@
 // same, so positions add up. Images weigh by their area; documents that are not text weigh by their size. Counts are kept
 // per object.
 import type { WireBlock, WireTool } from '../model/wire.ts'
-import { NEW_TOKENIZER_SINCE } from './models.ts'
-import type { SimulatedModel } from './models.ts'
+import { NEW_TOKENIZER_SINCE, type SimulatedModel } from './models.ts'
 import { isThinking, stringOf } from './rules/blocks.ts'
 import { imageSize } from './rules/media.ts'
 import { sealedTokens } from './rules/seal.ts'

@@ -3,10 +3,8 @@
 import type { WireBlock, WireRequest } from '../model/wire.ts'
 import type { Answer } from './answer.ts'
 import { blockTokens, textTokens, textWithin } from './counter.ts'
-import { chain } from './digest.ts'
-import type { Digests } from './digest.ts'
-import { NEW_TOKENIZER_SINCE } from './models.ts'
-import type { SimulatedModel } from './models.ts'
+import { chain, type Digests } from './digest.ts'
+import { NEW_TOKENIZER_SINCE, type SimulatedModel } from './models.ts'
 import { isThinking, stringOf } from './rules/blocks.ts'
 import { sealed, visibleDigest } from './rules/seal.ts'
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assistant, body, call, old, plain, result, text, user, type Body } from '../../test/wire-bodies.ts'
-import type { RuleOptions } from './rules.ts'
-import { checkRequest } from './rules.ts'
+import { type RuleOptions, checkRequest } from './rules.ts'
 
 interface Case {
   readonly rule: string

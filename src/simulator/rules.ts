@@ -1,18 +1,15 @@
 // The wire rules (docs/wire-rules.md) as one pure function. One error per request, the first in this order: shape (known fields,
 // then unknown keys), model, parameters, cache breakpoints, messages, images, reasoning. The real order is not documented.
 import type { WireError, WireRequest } from '../model/wire.ts'
-import { createDigests } from './digest.ts'
-import type { Digests } from './digest.ts'
-import { findModel, simulatedModels } from './models.ts'
-import type { SimulatedModel } from './models.ts'
+import { createDigests, type Digests } from './digest.ts'
+import { findModel, simulatedModels, type SimulatedModel } from './models.ts'
 import { checkCacheBreakpoints } from './rules/cache-breakpoints.ts'
 import { checkConversation } from './rules/conversation.ts'
 import { checkImages } from './rules/media.ts'
 import { checkParameters } from './rules/parameters.ts'
 import { invalid, problem } from './rules/problem.ts'
 import { requestShape, VERSION_WITHOUT_SAMPLING } from './rules/request-shape.ts'
-import { admitThinking, checkTurnStart } from './rules/thinking.ts'
-import type { Admission } from './rules/thinking.ts'
+import { admitThinking, checkTurnStart, type Admission } from './rules/thinking.ts'
 
 export interface RuleOptions {
   readonly models?: readonly SimulatedModel[]

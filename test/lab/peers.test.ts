@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/lab/measures.ts'
 import { policyNamed } from '../../src/lab/policies/list.ts'
-import type { Policy } from '../../src/lab/policy.ts'
+import type { Policy } from '../../src/lab/policies/rules.ts'
 import type { Recording } from '../../src/lab/recording.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
 import { load, sampleSources } from '../../src/lab/source.ts'

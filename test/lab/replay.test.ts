@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/lab/measures.ts'
 import { policies, policyNamed } from '../../src/lab/policies/list.ts'
-import type { Policy } from '../../src/lab/policy.ts'
+import type { Policy } from '../../src/lab/policies/rules.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
 import type { Recording } from '../../src/lab/recording.ts'
 import { createCounter, findModel, simulatedModels } from '../../src/simulator/index.ts'

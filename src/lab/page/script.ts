@@ -5,18 +5,13 @@ const shared = `
 const data = JSON.parse(document.getElementById('data').textContent)
 const page = document.getElementById('page')
 const svgSpace = 'http://www.w3.org/2000/svg'
-function make(name, fields, ...inside) {
-  const made = document.createElement(name)
+function fill(made, fields, inside) {
   for (const [key, value] of Object.entries(fields || {})) made.setAttribute(key, String(value))
   for (const one of inside) made.append(typeof one === 'object' ? one : document.createTextNode(String(one)))
   return made
 }
-function draw(name, fields, ...inside) {
-  const made = document.createElementNS(svgSpace, name)
-  for (const [key, value] of Object.entries(fields || {})) made.setAttribute(key, String(value))
-  for (const one of inside) made.append(typeof one === 'object' ? one : document.createTextNode(String(one)))
-  return made
-}
+const make = (name, fields, ...inside) => fill(document.createElement(name), fields, inside)
+const draw = (name, fields, ...inside) => fill(document.createElementNS(svgSpace, name), fields, inside)
 const percent = (share) => (share === null ? '–' : (share * 100).toFixed(1))
 const millions = (tokens) => (tokens / 1e6).toFixed(2)
 const thousands = (tokens) => (tokens >= 1000 ? Math.round(tokens / 1000) + 'K' : String(tokens))

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { differenceOf, WireBody } from './wire-blocks.ts'
-import { isSame, relabelled, WireBlocks } from './wire-blocks.ts'
+import { differenceOf, WireBody, isSame, relabelled, WireBlocks } from './wire-blocks.ts'
 
 const words = fc.constantFrom('plain', 'other', ',{"role":"', '],"max_tokens":', '"}]}', '\\', '\n', '列')
 const block = fc.oneof(

@@ -4,10 +4,15 @@
 import type { JobContext, NoteKeeper, ReadNotes } from '../../engine/ports.ts'
 import { machineFileSystem } from '../../disk/fs.ts'
 import type { EngineOptions } from '../../engine/options.ts'
-import { isDue } from '../../forks/notes/session-notes.ts'
-import { defaultPrompt, updatePrompt } from '../../forks/notes/template.ts'
-import { notesPurpose } from '../../forks/notes/session-notes.ts'
-import { cutToLimits, defaultTemplate, isEmpty, overlong } from '../../forks/notes/template.ts'
+import { isDue, notesPurpose } from '../../forks/notes/session-notes.ts'
+import {
+  defaultPrompt,
+  updatePrompt,
+  cutToLimits,
+  defaultTemplate,
+  isEmpty,
+  overlong,
+} from '../../forks/notes/template.ts'
 import { modelSummary } from '../../forks/summary/model-summary.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../model/model.ts'
 import { usageOf } from '../../model/usage.ts'
@@ -17,7 +22,7 @@ import { ruleModel, type CacheUsage } from '../../simulator/index.ts'
 import { standardTools } from '../../tools/index.ts'
 import type { AssistantBlock } from '../../transcript/content.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
-import type { StandardSettings } from '../policy.ts'
+import type { StandardSettings } from '../policies/rules.ts'
 
 /** Reads a body as it is sent, and charges a request with its answer. */
 export interface Till {

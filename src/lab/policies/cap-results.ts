@@ -4,12 +4,7 @@ import type { Layer } from '../../projection/layer.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { StubEdit } from '../../transcript/fact.ts'
 import { partsOf, resultText } from './parts.ts'
-
-export interface CapRule {
-  readonly overChars: number
-  /** What stays of both ends together; as much at the front as at the back. */
-  readonly keepChars: number
-}
+import type { CapRule } from './rules.ts'
 
 export const capResultsName = 'cap-results'
 

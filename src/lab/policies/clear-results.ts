@@ -6,24 +6,7 @@ import { turnsOf } from '../../projection/turns.ts'
 import type { Part, View } from '../../projection/view.ts'
 import type { StubEdit } from '../../transcript/fact.ts'
 import { partsOf, resultText } from './parts.ts'
-
-export interface ClearRule {
-  /** Size from which on it clears. */
-  readonly atTokens?: number | undefined
-  /** What that size is taken of: what is shown now, what would be shown had nothing been cleared, or the messages of that. */
-  readonly counts?: 'shown' | 'whole' | 'messages' | undefined
-  /** Characters of results from which on the oldest go until `toChars` are left. */
-  readonly atChars?: number | undefined
-  readonly toChars?: number | undefined
-  /** Time since the last answer after which it clears. */
-  readonly idleMs?: number | undefined
-  /** Newest results that stay, by count, by size, and those of the newest turns. */
-  readonly keepResults?: number | undefined
-  readonly keepTokens?: number | undefined
-  readonly keepTurns?: number | undefined
-  /** Less than this is not worth it. */
-  readonly minFreedTokens?: number | undefined
-}
+import type { ClearRule } from './rules.ts'
 
 export const clearResultsName = 'clear-results'
 const marker = '[cleared]'

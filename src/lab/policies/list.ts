@@ -1,76 +1,55 @@
 // Every policy that has a name, in the order of the table: what bounds the picture, other programs, ours.
 import { defaults } from '../../settings/defaults.ts'
-import { fallback, plain, type Policy } from '../policy.ts'
 import { peers } from './peers.ts'
-import type { TrimRule } from './trim-rounds.ts'
+import { policy, type Policy } from './rules.ts'
 
-const cutOff: TrimRule = { text: 'none', userWords: 'lose' }
+const cutOff = { text: 'none', userWords: 'lose' } as const
 
 const bounds: readonly Policy[] = [
-  {
-    ...plain,
-    name: 'append-only',
-    about: 'sends everything, window or not: what keeps everything',
+  policy('append-only', 'sends everything, window or not: what keeps everything', {
     trim: cutOff,
     ignoresWindow: true,
-  },
+  }),
   {
-    ...plain,
-    name: 'hindsight',
-    about:
+    ...policy(
+      'hindsight',
       'knows the future: each block is carried only while something later needs it, and leaves for nothing',
-    trim: cutOff,
-    ignoresWindow: true,
+      {
+        trim: cutOff,
+        ignoresWindow: true,
+      },
+    ),
     hindsight: true,
   },
-  {
-    ...plain,
-    name: 'empty',
-    about: 'only the round at work is sent: what keeps nothing',
+  policy('empty', 'only the round at work is sent: what keeps nothing', {
     trim: { ...cutOff, atTokens: 0, keepTokens: 0 },
-  },
-  {
-    ...plain,
-    name: 'bag-of-words',
-    about: 'at the threshold a list of words stands for everything: must lose',
-    trim: { text: 'bag', userWords: 'keep', keepTokens: 0 },
-  },
-  { ...plain, name: 'none', about: 'sends everything; at the window the oldest is cut off', trim: cutOff },
-  {
-    ...plain,
-    name: 'truncate-half',
-    about: 'at the threshold the older half is cut off',
+  }),
+  policy('bag-of-words', 'at the threshold a list of words stands for everything: must lose', {
+    trim: { text: 'bag', keepTokens: 0 },
+  }),
+  policy('none', 'sends everything; at the window the oldest is cut off', { trim: cutOff }),
+  policy('truncate-half', 'at the threshold the older half is cut off', {
     trim: { ...cutOff, keepShare: 0.5 },
-  },
-  {
-    ...plain,
-    name: 'compact-keep-0',
-    about: 'at 33,000 below the window a summary stands for everything',
-    trim: { ...fallback, belowEnd: 33_000, keepTokens: 0 },
+  }),
+  policy('compact-keep-0', 'at 33,000 below the window a summary stands for everything', {
+    trim: { belowEnd: 33_000, keepTokens: 0 },
     summaries: 'model',
-  },
+  }),
 ]
+
+const standardPolicy = policy('standard', 'our layers with their defaults', {
+  spill: true,
+  standard: {},
+  // It compacts by itself: only what could not be sent at all is trimmed.
+  trim: { atShare: 1 },
+})
 
 const ours: readonly Policy[] = [
-  {
-    ...plain,
-    name: 'clear-old',
-    about: 'our clearing of old results by time, economy and pressure, alone',
+  policy('clear-old', 'our clearing of old results by time, economy and pressure, alone', {
     standard: { budget: false, autocompact: false, pressureClearing: true },
-    trim: fallback,
-  },
-  {
-    ...plain,
-    name: 'standard',
-    about: 'our layers with their defaults',
-    spill: true,
-    standard: {},
-    // It compacts by itself: only what could not be sent at all is trimmed.
-    trim: { ...fallback, atShare: 1 },
-  },
+  }),
+  standardPolicy,
 ]
-
-const standardPolicy = ours.find(({ name }) => name === 'standard')!
 
 /** Our layers at each measured place of the dial. */
 export const dial: readonly Policy[] = defaults.dial.points.map(({ at }) => ({

@@ -7,13 +7,9 @@ import type { Edit } from '../../transcript/fact.ts'
 import { isCall, partsOf } from './parts.ts'
 import { textIn } from '../../transcript/content.ts'
 
-export interface PruneRule {
-  readonly keepMessages: number
-}
-
 export const pruneCallsName = 'prune-calls'
 
-export function pruneCalls({ keepMessages }: PruneRule): Layer {
+export function pruneCalls({ keepMessages }: { readonly keepMessages: number }): Layer {
   return {
     name: pruneCallsName,
     decide: (view) => {

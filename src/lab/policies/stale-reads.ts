@@ -5,15 +5,10 @@ import type { Part } from '../../projection/view.ts'
 import type { StubEdit } from '../../transcript/fact.ts'
 import { partsOf, readsIn, resultText } from './parts.ts'
 
-export interface StaleRule {
-  /** Fewer bytes are not worth it. */
-  readonly minBytes: number
-}
-
 export const staleReadsName = 'stale-reads'
 const marker = '[this copy is out of date: the file was read again later]'
 
-export function staleReads({ minBytes }: StaleRule): Layer {
+export function staleReads({ minBytes }: { readonly minBytes: number }): Layer {
   return {
     name: staleReadsName,
     decide: (view) => {

@@ -8,27 +8,12 @@ import type { Part, View } from '../../projection/view.ts'
 import type { Edit, Kept, StubEdit } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import { resultText, readsIn } from './parts.ts'
+import type { TrimRule } from './rules.ts'
 import { extract } from '../../compaction/extract.ts'
 import { fitSections, leftOut, renderSections } from '../../compaction/sections.ts'
 import { summaryText } from '../../compaction/summary.ts'
 import { atomsOf } from '../measuring/atoms.ts'
 import { textOf } from '../measuring/texts.ts'
-
-export interface TrimRule {
-  /** Where it begins: tokens, a share of the window, or so many tokens below its end; the engine's threshold else. */
-  readonly atTokens?: number | undefined
-  readonly atShare?: number | undefined
-  readonly belowEnd?: number | undefined
-  /** What stays of the newest rounds: tokens, a share of the view or of the window; up to the engine's target else. */
-  readonly keepTokens?: number | undefined
-  readonly keepShare?: number | undefined
-  readonly keepWindowShare?: number | undefined
-  /** Files read last that stand behind the text again, each up to so many tokens. */
-  readonly restore?: { readonly files: number; readonly tokensEach: number } | undefined
-  readonly text: TrimText
-  /** The user's words stay word for word, up to the caps of law U1, or are left out but for a marker. */
-  readonly userWords: 'keep' | 'lose'
-}
 
 export interface Trimmed {
   readonly viewTokens: number
@@ -206,8 +191,6 @@ function cutProposal(parts: readonly Part[], view: View, budget: Budget): Propos
 // What stands for a trimmed span: the extract that our own compaction makes without a model, the same for every policy,
 // so that policies are compared and not those who summarise; or a bag of words; or a mere line.
 
-type TrimText = 'extract' | 'bag' | 'none'
-
 interface TrimSpan {
   readonly parts: readonly Part[]
   readonly budget: Budget
@@ -216,7 +199,7 @@ interface TrimSpan {
   readonly isFollowed: boolean
 }
 
-function textFor(kind: TrimText, span: TrimSpan): string {
+function textFor(kind: TrimRule['text'], span: TrimSpan): string {
   if (kind === 'none') return '[Earlier rounds were cut off here.]'
   return kind === 'bag' ? bagOf(span.parts) : extractOf(span)
 }
@@ -240,10 +223,7 @@ function extractOf({ parts, budget, factor, isFollowed }: TrimSpan): string {
 }
 
 /** The files of a span that were read last, each once and cut to size, as they were when they were read. */
-function restored(
-  { parts, factor }: TrimSpan,
-  rule: { readonly files: number; readonly tokensEach: number } | undefined,
-): string {
+function restored({ parts, factor }: TrimSpan, rule: TrimRule['restore']): string {
   if (rule === undefined) return ''
   const newest = new Map<string, string>()
   for (const { part, path } of readsIn(parts).toReversed()) {

@@ -66,13 +66,10 @@ export class Gains {
   }
 
   #add(layer: string, gain: LayerGain): void {
-    this.#layers.set(layer, addedGain(this.#layers.get(layer) ?? noGain, gain))
+    this.#layers.set(layer, added(this.#layers.get(layer) ?? noGain, gain))
   }
 }
 
-export const addedGain = (left: LayerGain, right: LayerGain): LayerGain => ({
-  edits: left.edits + right.edits,
-  tokensFreed: left.tokensFreed + right.tokensFreed,
-  saved: left.saved + right.saved,
-  rewritten: left.rewritten + right.rewritten,
-})
+/** Field by field. */
+export const added = <T extends Readonly<Record<keyof T, number>>>(left: T, right: T): T =>
+  Object.fromEntries((Object.keys(left) as (keyof T)[]).map((key) => [key, left[key] + right[key]])) as T

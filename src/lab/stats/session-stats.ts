@@ -2,7 +2,7 @@
 import { dollarsOf } from '../../engine/limits/spend.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { isEditing, isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
-import { Gains, type LayerGain } from './gains.ts'
+import { added, Gains, type LayerGain } from './gains.ts'
 
 export interface Bill {
   readonly requests: number
@@ -125,7 +125,7 @@ export class SessionTally {
       dollars: paid ?? 0,
       unpriced: paid === null ? 1 : 0,
     }
-    this.#days.set(day, addedBill(this.#days.get(day) ?? noBill, bill))
+    this.#days.set(day, added(this.#days.get(day) ?? noBill, bill))
   }
 
   #compact({ source, audit }: FactOf<'boundary'>): void {
@@ -166,13 +166,3 @@ function retentionIn(audit: unknown): number | null {
   if (typeof audit !== 'object' || audit === null || !('retention' in audit)) return null
   return typeof audit.retention === 'number' ? audit.retention : null
 }
-
-export const addedBill = (left: Bill, right: Bill): Bill => ({
-  requests: left.requests + right.requests,
-  fresh: left.fresh + right.fresh,
-  read: left.read + right.read,
-  written: left.written + right.written,
-  output: left.output + right.output,
-  dollars: left.dollars + right.dollars,
-  unpriced: left.unpriced + right.unpriced,
-})

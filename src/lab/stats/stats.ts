@@ -1,9 +1,8 @@
 // Figures of many sessions: by day, by project, by purpose of a fork and by layer. Plain sums, so that sessions can be
 // taken in any order. A fork that has a transcript of its own is counted there, any other by what its parent says.
 import { defaults } from '../../settings/defaults.ts'
-import { addedGain, noGain, type LayerGain } from './gains.ts'
+import { added, noGain, type LayerGain } from './gains.ts'
 import {
-  addedBill,
   noBill,
   noCompactions,
   type Bill,
@@ -72,7 +71,7 @@ export function statsOf(all: readonly ProjectSession[]): Stats {
   }
 }
 
-const sumOf = (bills: Iterable<Bill>): Bill => [...bills].reduce(addedBill, noBill)
+const sumOf = (bills: Iterable<Bill>): Bill => [...bills].reduce(added, noBill)
 
 function hitRateOf({ fresh, read, written }: Bill): number | null {
   const prompt = fresh + read + written
@@ -83,7 +82,7 @@ function linesOf(all: readonly { readonly name: string; readonly bill: Bill }[])
   const lines = new Map<string, { sessions: number; bill: Bill }>()
   for (const { name, bill } of all) {
     const before = lines.get(name) ?? { sessions: 0, bill: noBill }
-    lines.set(name, { sessions: before.sessions + 1, bill: addedBill(before.bill, bill) })
+    lines.set(name, { sessions: before.sessions + 1, bill: added(before.bill, bill) })
   }
   return [...lines]
     .map(([name, { sessions, bill }]) => ({ name, sessions, bill, hitRate: hitRateOf(bill) }))
@@ -115,23 +114,20 @@ const isWasted = ({ outcome }: ForkEnd): boolean => outcome !== 'done'
 function layersOf(all: readonly ProjectSession[]): readonly LayerLine[] {
   const layers = new Map<string, LayerGain>()
   for (const { stats } of all)
-    for (const [name, gain] of stats.layers) layers.set(name, addedGain(layers.get(name) ?? noGain, gain))
+    for (const [name, gain] of stats.layers) layers.set(name, added(layers.get(name) ?? noGain, gain))
   return [...layers]
     .map(([name, gain]) => ({ name, ...gain, avoided: gain.saved - gain.rewritten }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
 function addedCompactions(left: Compactions, right: Compactions): Compactions {
-  const sources = { ...left.sources }
-  for (const [name, count] of Object.entries(right.sources)) sources[name] = (sources[name] ?? 0) + count
+  const { sources, ...counts } = left
+  const { sources: others, ...more } = right
+  const all = { ...sources }
+  for (const [name, count] of Object.entries(others)) all[name] = (all[name] ?? 0) + count
   return {
-    count: left.count + right.count,
-    sources,
-    turnsBetween: left.turnsBetween + right.turnsBetween,
-    stretches: left.stretches + right.stretches,
-    audits: left.audits + right.audits,
-    retention: left.retention + right.retention,
-    failures: left.failures + right.failures,
+    ...added(counts, more),
+    sources: all,
     longestRun: Math.max(left.longestRun, right.longestRun),
     openRun: Math.max(left.openRun, right.openRun),
   }

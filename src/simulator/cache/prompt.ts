@@ -5,8 +5,7 @@
 // tool is part of the system seed, not of the tools.
 import type { CacheControl, WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
 import type { Counter } from '../counter.ts'
-import { chain } from '../digest.ts'
-import type { Digests } from '../digest.ts'
+import { chain, type Digests } from '../digest.ts'
 import type { SimulatedModel } from '../models.ts'
 import { innerBlocks, isThinking, messageBlocks } from '../rules/blocks.ts'
 import { canCarryBreakpoint, ttlOf } from '../rules/cache-breakpoints.ts'

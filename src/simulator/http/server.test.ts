@@ -10,8 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { WireBlock } from '../../model/wire.ts'
 import type { Answer, AnswerContext } from '../answer.ts'
 import { createManualClock } from '../clock.ts'
-import { createSimulator } from './server.ts'
-import type { Simulator, SimulatorOptions } from './server.ts'
+import { createSimulator, type Simulator, type SimulatorOptions } from './server.ts'
 
 const text = (words: string): WireBlock => ({ type: 'text', text: words })
 const said = (...content: WireBlock[]): Answer => ({ content, stop_reason: 'end_turn' })

@@ -1,22 +1,16 @@
 // The simulator as a server on this machine: POST /v1/messages, /v1/messages/count_tokens, GET /v1/models. It routes on
 // the path alone. Faults strike after the key has been checked and before the rules are asked. Everything that happens
 // to a request is in the log.
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WireError } from '../../model/wire.ts'
-import { createExchange } from '../exchange.ts'
-import type { Clock, Exchange, ExchangeOptions } from '../exchange.ts'
-import { createLog, loggedPrompt } from '../log.ts'
-import type { LoggedRequest, LogLimits, RequestLog } from '../log.ts'
-import { findModel, simulatedModels } from '../models.ts'
-import type { SimulatedModel } from '../models.ts'
+import { createExchange, type Clock, type Exchange, type ExchangeOptions } from '../exchange.ts'
+import { createLog, loggedPrompt, type LoggedRequest, type LogLimits, type RequestLog } from '../log.ts'
+import { findModel, simulatedModels, type SimulatedModel } from '../models.ts'
 import { invalid, problem, statusOf } from '../rules/problem.ts'
 import { isRecord } from '../rules/shape.ts'
-import { checkAccess, createRateWindow } from './access.ts'
-import type { RateWindow } from './access.ts'
-import { createFaults, faultText } from './faults.ts'
-import type { Fault, Faults, ScheduledFault } from './faults.ts'
+import { checkAccess, createRateWindow, type RateWindow } from './access.ts'
+import { createFaults, faultText, type Fault, type Faults, type ScheduledFault } from './faults.ts'
 import { modelRecord } from './model-list.ts'
 import { sendJson, sendReply, strikeEarly } from './sending.ts'
 

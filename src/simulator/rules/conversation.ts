@@ -1,9 +1,15 @@
 // Rules 1–12: what may stand where in `messages`. Messages are walked in order, so the first fault is named.
 import type { WireBlock, WireError, WireMessage, WireRequest } from '../../model/wire.ts'
-import type { SimulatedModel } from '../models.ts'
-import { NO_PREFILL_SINCE } from '../models.ts'
-import { innerBlocks, isThinking, messageBlocks, stringOf, turnsOf } from './blocks.ts'
-import type { PlacedBlock, Turn } from './blocks.ts'
+import { type SimulatedModel, NO_PREFILL_SINCE } from '../models.ts'
+import {
+  innerBlocks,
+  isThinking,
+  messageBlocks,
+  stringOf,
+  turnsOf,
+  type PlacedBlock,
+  type Turn,
+} from './blocks.ts'
 import { invalid } from './problem.ts'
 import { VERSION_WITHOUT_SAMPLING } from './request-shape.ts'
 

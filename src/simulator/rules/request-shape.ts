@@ -15,8 +15,9 @@ import {
   tagged,
   isText,
   textOr,
+  type Check,
+  type Fields,
 } from './shape.ts'
-import type { Check, Fields } from './shape.ts'
 
 export interface ShapeOptions {
   readonly version: string

@@ -2,11 +2,9 @@
 // blocks it was made after; reasoning itself is left out of that comparison and forms a chain of its own, so it may be
 // missing at the start or the end but not in the middle. Blocks of another model are dropped without a word.
 import type { WireError, WireRequest } from '../../model/wire.ts'
-import { chain } from '../digest.ts'
-import type { Digests } from '../digest.ts'
+import { chain, type Digests } from '../digest.ts'
 import type { SimulatedModel } from '../models.ts'
-import { isThinking, placedBlocks, turnsOf } from './blocks.ts'
-import type { PlacedBlock } from './blocks.ts'
+import { isThinking, placedBlocks, turnsOf, type PlacedBlock } from './blocks.ts'
 import { invalid } from './problem.ts'
 import { BETAS } from './request-shape.ts'
 import { openSeal, signatureOf, visibleDigest } from './seal.ts'
