@@ -82,7 +82,16 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
       ? climb(context, options)
       : atPivot(context, options)
   if (!('step' in found)) return found
-  return finishing(context, found)
+  const made = finishing(context, found)
+  return made.ok && options.trigger !== 'manual' && isNewerGone(context, made.plan)
+    ? refused('held', context, 'all that could be compacted is newer than what an undo restored')
+    : made
+}
+
+/** An undo gives older work back; newer work does not go in its place. */
+function isNewerGone({ fold, held }: PlanContext, { partsGone }: Plan): boolean {
+  const spans = fold.edits.holds.filter(({ isSpan, range }) => isSpan && held.includes(range))
+  return spans.some(({ range }) => partsGone.some((part) => part.from > range.to))
 }
 
 /** A text that somebody wrote for what goes away. */
@@ -220,7 +229,9 @@ function climb(context: PlanContext, options: PlanOptions): Found | Refused {
   if (trimmed !== null) return trimmed
   if (tried.length === 0) return nothingToGo(context)
   const best = Math.min(...tried.map((one) => one.draft.tokens))
-  return best < room.threshold ? notSmaller(context, best) : tooLarge(context, best)
+  return best < room.threshold && context.held.length === 0
+    ? notSmaller(context, best)
+    : tooLarge(context, best)
 }
 
 /** Where what must be kept exceeds the target. */

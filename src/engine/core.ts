@@ -65,8 +65,11 @@ export class Core {
   readonly jobContext: JobContext
   readonly preparing: Preparing = notPreparing()
   readonly recalling: Recalling = notRecalling()
-  /** One compaction at a time. */
-  readonly compacting = { isUnderWay: false }
+  /** One compaction at a time; and why the last one a layer asked for was refused. */
+  readonly compacting: { isUnderWay: boolean; refusedFor: string | null } = {
+    isUnderWay: false,
+    refusedFor: null,
+  }
   #state: SessionState
 
   constructor(parts: CoreParts) {

@@ -3,6 +3,7 @@
 // with its parent but never aborts it; its tools stay in the list and are refused when called. It cannot fork again.
 // It runs no layers, but for an agent that may work for long: what it has done itself is then put away.
 import { branchedLinks, ownLink } from '../transcript/lineage.ts'
+import { lookUp, type ModelInfo } from '../model/models.ts'
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import type { Fact, Outcome } from '../transcript/fact.ts'
 import type { BreakpointPosition } from '../request/compose.ts'
@@ -121,7 +122,7 @@ function apart(parent: Core, spec: ForkSpec, { system, conversation, modelId }: 
     ...(isOther ? { window: undefined, threshold: undefined } : {}),
     tools: [],
     formerTools: [],
-    thinking: undefined,
+    thinking: noThinking(lookUp(parent.options.models, modelId ?? parent.modelId)),
     effort: undefined,
     cacheLifetime: null,
   }
@@ -142,6 +143,12 @@ function apart(parent: Core, spec: ForkSpec, { system, conversation, modelId }: 
     ],
   }
 }
+
+/** A model that thinks where nothing is said is told not to, as far as it can be: its answer has few tokens. */
+const noThinking = (info: ModelInfo | null): Ready['thinking'] =>
+  info?.capabilities.defaultThinking === 'on' && info.capabilities.thinking.includes('disabled')
+    ? { type: 'disabled' }
+    : undefined
 
 /** A summary is asked on the main thread's bytes; other forks have prefixes of their own. */
 const watchKeyOf = (purpose: string, session: string): string =>

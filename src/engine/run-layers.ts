@@ -95,10 +95,13 @@ async function summarised(
     { trigger: 'auto', layer: { name, why, text }, ...within(core, span) },
     emit,
   )
+  const before = core.compacting.refusedFor
+  core.compacting.refusedFor = outcome.ok ? null : outcome.failure.code
   if (outcome.ok) return null
   const { code, message } = outcome.failure
   if (!isHarmless(code)) return outcome.failure
-  emit({ type: 'notice', code: 'not-compacted', message })
+  // What is held stays so for many requests; that is told once.
+  if (code !== 'held' || before !== code) emit({ type: 'notice', code: 'not-compacted', message })
   return null
 }
 

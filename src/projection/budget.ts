@@ -68,3 +68,10 @@ export function roomOf(clues: RoomClues): RoomOutcome {
   const target = fixed + Math.floor(room * targetShare)
   return { ok: true, room: { window, reserve, effective, threshold, fixed, room, target } }
 }
+
+/** The same window, of which so many tokens were too much: a reduction has to end well below them. */
+export function roomBelow(whole: Room, tokens: number): Room {
+  const threshold = Math.max(whole.fixed + 1, Math.min(whole.threshold, tokens))
+  const room = threshold - whole.fixed
+  return { ...whole, threshold, room, target: whole.fixed + Math.floor(room * defaults.room.targetShare) }
+}

@@ -56,6 +56,32 @@ describe('looking at sessions', () => {
     expect((await pal(['context'])).out).toContain('the same hash as the one sent')
   })
 
+  it('[G44] each row of the context is about as large as its own bytes, a large result and a small tool alike', async () => {
+    const { access, simulator } = await server([[call('Read', { file_path: 'story.txt' })], 'Read.'])
+    const { pal, project } = await openWorkspace(access)
+    const line = 'The old keeper walked along the shore and counted the boats that had come home.\n'
+    await writeFile(join(project, 'story.txt'), line.repeat(500))
+    await pal(['-p', 'read the story'])
+    const context = JSON.parse((await pal(['context', '--json'])).out) as Context
+    const body = simulator.log.requests.at(-1)?.body as unknown as {
+      messages: { content: { type: string; content?: unknown }[] }[]
+      tools: { name: string }[]
+    }
+    const result = body.messages.flatMap(({ content }) => content).find(({ type }) => type === 'tool_result')
+    const bytes = (part: unknown) => JSON.stringify(part).length
+    const all = bytes(body)
+    const rowOf = (name: string) => context.sources.find(({ source }) => source === name)?.tokens ?? 0
+    const isNear = (name: string, part: unknown) => {
+      const share = rowOf(name) / context.tokens / (bytes(part) / all)
+      return [name, share > 0.6 && share < 1.6, share > 0.6 && share < 1.6 ? '' : share]
+    }
+    expect(isNear('results of Read', result?.content)).toEqual(['results of Read', true, ''])
+    for (const name of ['Bash', 'Agent', 'Read']) {
+      const tool = body.tools.find((one) => one.name === name)
+      expect(isNear(`tool ${name}`, tool)).toEqual([`tool ${name}`, true, ''])
+    }
+  })
+
   it('[G13] the cost of each turn is what the provider reported', async () => {
     const { pal, simulator } = await talked()
     const cost = JSON.parse((await pal(['cost', '--json'])).out) as {

@@ -222,6 +222,26 @@ describe('a direct call', () => {
     expect(refusals(scene)).toEqual([])
   })
 
+  it('[SN46] is told not to think where the model would by itself', async () => {
+    let asked = 0
+    const model = ruleModel()
+    const answerer = answering({}, (context) =>
+      ++asked === 1 ? { content: [text('I will not.')], stop_reason: 'end_turn' } : model.answer(context),
+    )
+    const scene = await simulated([], { answerer })
+    const thinks = 'claude-sonnet-5'
+    const { session } = await reopened(past, {
+      model: scene.model,
+      modelId: thinks,
+      summariser: modelSummary(),
+    })
+    expect((await session.compact()).source).toBe('model')
+    const [fork, direct] = summaries(scene).map(bodyOf)
+    expect(fork!.thinking).toBeUndefined()
+    expect(direct!.thinking).toEqual({ type: 'disabled' })
+    expect(refusals(scene)).toEqual([])
+  })
+
   it('[SN7] asks another model where the settings name one, and shows it no image', async () => {
     const image = {
       type: 'image',

@@ -139,6 +139,32 @@ describe('a refusal for length', () => {
     expect(boundary).toMatchObject({ trigger: 'reactive', source: 'extractive' })
   })
 
+  it.each([
+    { kind: 'status', status: 413, type: 'request_too_large', message: 'Request exceeds the maximum size' },
+    { kind: 'status', status: 400, type: 'invalid_request_error', message: 'prompt is too long' },
+  ] as const)(
+    '[O33] that names no tokens ($status) is planned from our own count: what fits stays whole',
+    async (fault) => {
+      const scene = await simulated(['done'], { faults: [{ at: 1, fault }] })
+      const wishes = Array.from(
+        { length: 8 },
+        (_, n) => `wish ${n}: ${'keep every word of this. '.repeat(70)}`,
+      )
+      const facts = wishes.flatMap((wish, n) => turnOf(wish, 2, 120, `w${n}`))
+      const options = { model: scene.model, window: 1_000_000, layers: [] }
+      const { session, store } = await reopened(facts, options)
+      const before = session.view().tokens
+      expect((await turn(session.send('go on'))).outcome).toBe('done')
+      const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
+      const { tokensBefore, tokensAfter, audit } = boundary!
+      expect(tokensBefore).toBeLessThan(2 * before)
+      expect(tokensAfter).toBeLessThan(0.7 * tokensBefore)
+      expect(audit).toMatchObject({ userMessages: { whole: 8, shortened: 0, pointed: 0 } })
+      const body = lastBody(scene.simulator.log.requests)
+      for (const wish of wishes) expect(body).toContain(wish.trim())
+    },
+  )
+
   it('[O14] is shown when the shorter request is refused as well', async () => {
     const tooLong = {
       kind: 'status',
@@ -292,6 +318,40 @@ describe('what an undo gave back', () => {
     expect(second.outcome).toBe('done')
     expect(second.notices).toContain('held-released')
     expect(ofType(await factsOf(store, session.id), 'release').length).toBe(1)
+  })
+})
+
+describe('an undo of what fired at the threshold', () => {
+  it('[O34] puts no newer work away: what came back stays until the window is full, and then goes first', async () => {
+    const long = (n: number) => `Finding ${n}. ${'A long tale of no use. '.repeat(350)}END-${n}`
+    const answers = Array.from({ length: 12 }, (_, n) => long(n))
+    const scene = await simulated(answers, { models: smallModel(40_000) })
+    const options = { model: scene.model, window: 40_000, threshold: 15_000 }
+    const { session, store } = await reopened(turnOf('build the parser', 12), options)
+    await turn(session.send('newer work'))
+    const boundaries = async () => ofType(await factsOf(store, session.id), 'boundary')
+    const [fired] = await boundaries()
+    expect(fired).toMatchObject({ trigger: 'auto' })
+    const [row] = (await session.edits()).filter(({ layer }) => layer === 'autocompact')
+    await session.undo(row!.seq)
+    const told: string[] = []
+    let sent = 0
+    while (!told.includes('held-released')) {
+      const { outcome, notices, failure } = await turn(session.send(`and ${++sent}`))
+      expect([outcome, failure]).toEqual(['done', null])
+      told.push(...notices)
+      // Up to the moment when the window is full nothing newer has gone; then the oldest goes.
+      if (!told.includes('held-released')) {
+        expect((await boundaries()).length).toBe(1)
+        const body = lastBody(scene.simulator.log.requests)
+        for (let n = 0; n < sent; n++) expect(body).toContain(`END-${n}`)
+        expect(body).toContain('export const value0')
+      }
+    }
+    expect(sent).toBeGreaterThan(3)
+    expect(told.filter((code) => code === 'not-compacted').length).toBe(1)
+    expect(lastBody(scene.simulator.log.requests)).toContain(`END-${sent - 1}`)
+    expect(refusals(scene)).toEqual([])
   })
 })
 

@@ -76,6 +76,19 @@ describe('a summary prepared ahead', () => {
     expect(refusals(scene)).toEqual([])
   })
 
+  it('[O35] that is the third in a row to fail says that the breaker opens', async () => {
+    const failed = { type: 'compaction-failed', source: 'model', why: 'it is no summary' } as const
+    const told: string[] = []
+    const hostile: SummaryAnswer = { ok: true, text: 'no', stop: 'end_turn', hasCalls: true }
+    const summariser = { summarise: async () => hostile }
+    const listen: EngineOptions['listen'] = (event) => void (event.type === 'notice' && told.push(event.code))
+    const { session, facts } = await at(nearly, { summariser, listen }, [failed, failed])
+    await turn(session.send('go on'))
+    await until(async () => ofType(await facts(), 'compaction-failed').length === 3)
+    await session.close()
+    expect(told).toEqual(['summary-failed', 'breaker-open'])
+  })
+
   it('[SN29] heeds the compaction section of an instruction file', async () => {
     const reminder = '# Project\n\n## Compaction\n\nKeep every port number.\n\n## Style\n\nTabs.'
     const { session, asked } = await at(nearly, {}, [

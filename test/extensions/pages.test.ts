@@ -1,5 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { skillRestorer } from '../../src/cli/extensions/skills.ts'
+import { estimateText } from '../../src/projection/tokens.ts'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
@@ -32,6 +34,55 @@ describe('pages of the user’s own', () => {
     const last = bodyOf(simulator.log.last()?.body)
     expect(last).toContain('EIGHTEEN steps')
     expect(last).not.toContain('SEVENTEEN steps')
+  })
+
+  it('[RS31] used skills have a budget of their own: three of them are restored whole', async () => {
+    const names = ['alpha', 'beta', 'gamma']
+    const steps = [
+      ...names.map((name) => [call('Skill', { name })]),
+      'I know how',
+      ...Array.from({ length: 9 }, () => `so ${'word '.repeat(12_000)}`),
+    ]
+    const { access, simulator } = await server(steps)
+    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '200000', PALIMPSEST_NOTES: 'false' })
+    const lines = Array.from({ length: 160 }, (_, n) => `Step ${n}: look at the list and go on with care.`)
+    for (const name of names)
+      await put(
+        join(at.state, 'skills', name, 'SKILL.md'),
+        `---\ndescription: how ${name} is done\n---\n${lines.join('\n')}\nEND OF ${name}\n`,
+      )
+    await at.pal(['-p', 'do all three'])
+    for (const wish of ['more', 'and more', 'still more']) await at.pal(['-p', '--continue', wish])
+    expect((await at.pal(['compact'])).code).toBe(0)
+    await at.pal(['-p', '--continue', 'go on'])
+    const whole = bodyOf(simulator.log.last()?.body)
+    for (const name of names) expect(whole).toContain(`END OF ${name}`)
+    expect(whole.match(/<skill name=/gu)?.length).toBe(whole.match(/<\/skill>/gu)?.length)
+  })
+
+  it('[RS31] in little room the newest skill is restored whole and the others by name, over two compactions', async () => {
+    const page = 'Look at the list and go on with care.\n'.repeat(100)
+    const skills = ['alpha', 'beta', 'gamma'].map((name) => ({
+      name,
+      path: `/s/${name}/SKILL.md`,
+      fields: {},
+      body: page,
+    }))
+    const restorer = skillRestorer(skills as never, async () => page)
+    const used = skills.map(({ name }) => ({
+      blocks: [{ type: 'tool_use', name: 'Skill', id: name, input: { name } }],
+    }))
+    const scene = (gone: unknown) =>
+      ({ session: '', kept: [], gone, signal: new AbortController().signal }) as never
+    const allowance = { tokens: Math.ceil(1.3 * estimateText(page)), cost: estimateText }
+    const text = (await restorer.restore(scene(used), allowance))!
+    expect(text.match(/<skill name="\w+"/gu)).toEqual(['<skill name="gamma"'])
+    expect(text).toContain('</skill>')
+    expect(text).toMatch(/skills-by-name>\["beta","alpha"\]/u)
+    const again = [{ attachment: { kind: 'skills' }, blocks: [{ type: 'text', text }] }]
+    expect(await restorer.restore(scene(again), allowance)).toBe(text)
+    const wide = await restorer.restore(scene(again), { ...allowance, tokens: 20_000 })
+    expect(wide?.match(/<skill name="\w+"/gu)?.length).toBe(3)
   })
 
   it('[EX7] a style changes the prompt, a command of one’s own becomes a turn; a project’s count when trusted', async () => {

@@ -1,15 +1,15 @@
 // `pal context`: what a session's context holds, from the last request really sent. It is composed again from the
 // transcript and broken down by where each block came from.
 import { lookUp, windowOf, wireModelId, type ModelTable } from '../../model/models.ts'
-import type { WireBlock, WireRequest, WireThinking } from '../../model/wire.ts'
+import type { WireBlock, WireRequest, WireThinking, WireTool } from '../../model/wire.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import { thinkingOf } from '../../preset/choices.ts'
 import { Fold } from '../../projection/fold.ts'
 import { taggingOf } from '../../projection/layers/snip.ts'
-import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
+import { estimateBlock, estimateText, estimateTool } from '../../projection/tokens.ts'
 import type { View, ViewBlock } from '../../projection/view.ts'
 import { createComposer } from '../../request/compose.ts'
-import { isKnown, type FactOf, type Usage } from '../../transcript/fact.ts'
+import { isKnown, type FactOf, type ToolSpec, type Usage } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
@@ -190,14 +190,27 @@ function breakdown(body: string, view: View, total: number): readonly Row[] {
     weights.set(source, { blocks: row.blocks + 1, weight: row.weight + weight })
   }
   addSystem(request, view, add)
-  for (const tool of request.tools ?? []) add(`tool ${tool.name}`, estimateText(JSON.stringify(tool)))
+  for (const tool of request.tools ?? []) add(`tool ${tool.name}`, estimateTool(specOf(tool)))
   const known = originsOf(view)
   for (const { role, content } of request.messages) {
     const blocks: readonly WireBlock[] =
       typeof content === 'string' ? [{ type: 'text', text: content }] : content
-    for (const block of blocks) add(sourceOf(role, block, known), estimateBlocks([block as ViewBlock]))
+    for (const block of blocks) add(sourceOf(role, block, known), estimateBlock(unpacked(block)))
   }
   return scaled(weights, total)
+}
+
+const specOf = ({ name, description = '', input_schema = {} }: WireTool): ToolSpec => ({
+  name,
+  description,
+  input_schema,
+})
+
+/** A block as the view has it: a result whose content is one text travels as that text. */
+function unpacked(block: WireBlock): ViewBlock {
+  const { content } = block
+  const isPacked = block.type === 'tool_result' && typeof content === 'string'
+  return (isPacked ? { ...block, content: [{ type: 'text', text: content }] } : block) as ViewBlock
 }
 
 type Add = (source: string, weight: number) => void
@@ -210,7 +223,7 @@ function addSystem(request: WireRequest, view: View, add: Add): void {
     view.sections.some((section) => section.side === side),
   )
   for (const [at, block] of system.entries())
-    add(`system, ${sides[at] ?? 'more'} part`, estimateText(JSON.stringify(block)))
+    add(`system, ${sides[at] ?? 'more'} part`, estimateBlock(block as ViewBlock))
 }
 
 interface Origins {

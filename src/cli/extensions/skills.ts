@@ -58,31 +58,40 @@ function fitting(page: string, tokens: number): string {
   return all <= tokens ? page : headOf(page, Math.floor((page.length * tokens) / all))
 }
 
-/** Used skills are said again after a compaction, as they are then. */
+/** Used skills are said again after a compaction, as they are then: the newest whole, those that do not fit by name. */
 export function skillRestorer(
   skills: readonly Page[],
   load: (skill: Page) => Promise<string | null>,
 ): Restorer {
   return {
     name: 'skills',
-    restore: async ({ gone, kept }) => {
+    tokens: defaults.extensions.skillsTokens,
+    restore: async ({ gone, kept }, { tokens, cost }) => {
       const seen = new Set(usedIn(kept))
-      const { skillTokens, skillsTokens } = defaults.extensions
-      let left = skillsTokens
+      const names = [...new Set(usedIn(gone).toReversed())].filter((name) => !seen.has(name))
+      let left = tokens - cost(`${heading}\n${alsoUsed(names)}`)
       const pages: string[] = []
-      for (const name of usedIn(gone).toReversed()) {
+      const others: string[] = []
+      for (const name of names) {
         const skill = skills.find((one) => one.name === name)
-        if (skill === undefined || seen.has(name) || left <= 0) continue
-        seen.add(name)
-        const page = await load(skill)
-        if (page === null) continue
-        pages.push(shown(skill, page, Math.min(skillTokens, left)))
-        left -= estimateText(pages.at(-1)!)
+        const page = skill === undefined ? null : await load(skill)
+        if (skill === undefined || page === null) continue
+        const text = shown(skill, page, defaults.extensions.skillTokens)
+        if (cost(text) > left) others.push(name)
+        else {
+          pages.push(text)
+          left -= cost(`${text}\n`)
+        }
       }
-      return pages.length === 0 ? null : `Skills used in this session:\n${pages.join('\n')}`
+      if (pages.length + others.length === 0) return null
+      return [heading, ...pages, ...(others.length === 0 ? [] : [alsoUsed(others)])].join('\n')
     },
   }
 }
+
+const heading = 'Skills used in this session:'
+const alsoUsed = (names: readonly string[]): string =>
+  `<skills-by-name>${JSON.stringify(names)}</skills-by-name> were used too; the Skill tool shows one when it is needed.`
 
 /** Names in the order of their use: calls, and what an earlier compaction gave back. */
 function usedIn(parts: readonly Part[]): readonly string[] {
@@ -92,7 +101,20 @@ function usedIn(parts: readonly Part[]): readonly string[] {
         return [String(block.input['name'])]
       if (part.attachment?.kind !== 'skills' || block.type !== 'text' || !('text' in block)) return []
       // Given back newest first, so read from the end.
-      return [...block.text.matchAll(/<skill name="([^"]+)"/g)].map((found) => found[1]!).toReversed()
+      return namesIn(block.text).toReversed()
     }),
   )
+}
+
+function namesIn(text: string): readonly string[] {
+  const whole = [...text.matchAll(/^<skill name=("(?:[^"\\]|\\.)*")/gmu)].map(([, name]) => name!)
+  const [, others = '[]'] = /^<skills-by-name>(\[.*\])<\/skills-by-name>/mu.exec(text) ?? []
+  try {
+    return [
+      ...whole.map((name) => String(JSON.parse(name))),
+      ...(JSON.parse(others) as unknown[]).map(String),
+    ]
+  } catch {
+    return []
+  }
 }

@@ -6,6 +6,7 @@ import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Result } from '../../transcript/store.ts'
+import type { Appended } from '../../transcript/transcript.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
 import { refused, type CompactAsk } from './ask.ts'
@@ -116,10 +117,22 @@ async function failedSummary(
   { core, extracted, emit, passedOver }: Choosing,
   why: string,
 ): Promise<Result<{ readonly plan: Plan }>> {
+  const message = `the model's summary was not used: ${why}`
+  const noted = await noteFailure(core, why, message, emit)
+  if (!noted.ok) return noted
+  passedOver.push(message)
+  return { ok: true, plan: extracted }
+}
+
+/** Written down and said, whoever asked for the summary; the one that opens the breaker says that too. */
+export async function noteFailure(
+  core: Slice<'append' | 'state'>,
+  why: string,
+  message: string,
+  emit: Emit,
+): Promise<Appended> {
   const noted = await core.append([{ type: 'compaction-failed', source: 'model', why }])
   if (!noted.ok) return noted
-  const message = `the model's summary was not used: ${why}`
-  passedOver.push(message)
   emit({ type: 'notice', code: 'summary-failed', message })
   if (core.state.latest.summaryFailures === defaults.compaction.failures)
     emit({
@@ -127,5 +140,5 @@ async function failedSummary(
       code: 'breaker-open',
       message: `${defaults.compaction.failures} summaries failed in a row; from now on texts are extracted, until one succeeds`,
     })
-  return { ok: true, plan: extracted }
+  return noted
 }

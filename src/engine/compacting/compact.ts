@@ -12,7 +12,7 @@ import type { Emit } from '../live.ts'
 import { fireStart, renewReminder } from '../opening/start-hooks.ts'
 import { withPrepared } from './prepared.ts'
 import { nothingRestored, resetReadFiles, restoration } from '../restoring/restore.ts'
-import type { Room } from '../../projection/budget.ts'
+import { roomBelow, type Room } from '../../projection/budget.ts'
 import type { Fact, FactOf } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
@@ -31,8 +31,9 @@ export async function compact(
   const outcome = core.room(ask.overflow?.limitTokens)
   if (!outcome.ok) return refused('no-room', outcome.why)
   core.compacting.isUnderWay = true
+  const room = refusedUncounted(ask) ? roomBelow(outcome.room, core.view().tokens) : outcome.room
   try {
-    return await carryOut(core, ask, outcome.room, emit, signal)
+    return await carryOut(core, ask, room, emit, signal)
   } finally {
     core.compacting.isUnderWay = false
   }
@@ -124,10 +125,17 @@ function prefixOf({ role, links, state: { fold } }: Slice<'links' | 'role' | 'st
   return [...fold.parts()].find((part) => part.kind === 'input' && part.from >= from)?.to
 }
 
-/** After a refusal the provider's count is the truth; where it names none, the request was at least a window long. */
-function scaleOf(core: Slice<'view'>, { trigger, overflow }: CompactAsk, { window }: Room): number {
-  if (trigger !== 'reactive') return 1
-  const counted = overflow?.promptTokens ?? window
+/** A refusal for length that names no tokens: a limit of bytes somewhere on the way, or words alone. */
+const refusedUncounted = ({ trigger, overflow }: CompactAsk): boolean =>
+  trigger === 'reactive' && (overflow?.promptTokens ?? overflow?.limitTokens ?? null) === null
+
+/**
+ * After a refusal the provider's count is the truth; where it names its limit alone, the request was at least that long.
+ * Where it names nothing our own count stands: it says nothing about tokens, only that this was too much.
+ */
+function scaleOf(core: Slice<'view'>, ask: CompactAsk, { window }: Room): number {
+  if (ask.trigger !== 'reactive' || refusedUncounted(ask)) return 1
+  const counted = ask.overflow?.promptTokens ?? window
   return Math.max(1, counted / Math.max(1, core.view().tokens))
 }
 

@@ -7,7 +7,7 @@ import { accountOf } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Choosing } from './account.ts'
+import { noteFailure, type Choosing } from './account.ts'
 import type { Core, Slice } from '../core.ts'
 
 const job = 'prepare'
@@ -76,9 +76,8 @@ async function ask(core: Core, room: Room, parts: readonly Part[]): Promise<void
   if (account.ok) core.preparing.prepared = { account: account.account, upTo, askedAt }
   else {
     // Counted like every other, so that the breaker opens; it can be asked for again when compaction fires.
-    await core.append([{ type: 'compaction-failed', source: 'model', why: account.why }])
     const message = `the summary that was prepared ahead is not used: ${account.why}`
-    jobContext.tell({ type: 'notice', code: 'summary-failed', message })
+    await noteFailure(core, account.why, message, jobContext.tell)
   }
 }
 

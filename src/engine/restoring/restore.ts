@@ -88,23 +88,30 @@ async function standingFacts(
   room: number,
   factor: number,
 ): Promise<readonly FactOf<'attachment'>[]> {
+  const cost = (text: string): number => Math.ceil(factor * estimateText(text))
+  const say = async (restorer: Restorer, tokens: number): Promise<string> =>
+    (await restorer.restore(context, { tokens, cost })) ?? ''
+  const most = ({ isWhole, tokens = defaults.restoration.standingTokens }: Restorer): number =>
+    isWhole === true ? Math.max(0, room) : Math.min(tokens, Math.max(0, room))
   const said = await Promise.all(
-    restorers.map(async (restorer) => ({ restorer, text: (await restorer.restore(context)) ?? '' })),
+    restorers.map(async (restorer) => ({ restorer, text: await say(restorer, most(restorer)) })),
   )
   const spoken = said.filter(({ text }) => text.trim() !== '')
-  const cost = (text: string): number => factor * estimateText(text)
-  const wholes = spoken.map(({ restorer, text }) => (restorer.isWhole === true ? Math.ceil(cost(text)) : 0))
-  const others = spoken.map(({ restorer, text }) =>
-    restorer.isWhole === true ? 0 : Math.ceil(Math.min(cost(text), defaults.restoration.standingTokens)),
-  )
-  const first = sharesOf(wholes, room)
-  const rest = sharesOf(others, room - first.reduce((sum, tokens) => sum + tokens, 0))
-  return spoken.flatMap(({ restorer, text }, index): readonly FactOf<'attachment'>[] => {
-    const head = headWithin(text, first[index]! + rest[index]!, cost)
+  const sizes = (isWhole: boolean): readonly number[] =>
+    spoken.map(({ restorer, text }) =>
+      (restorer.isWhole === true) === isWhole ? Math.min(cost(text), most(restorer)) : 0,
+    )
+  const first = sharesOf(sizes(true), room)
+  const rest = sharesOf(sizes(false), room - first.reduce((sum, tokens) => sum + tokens, 0))
+  const facts = spoken.map(async ({ restorer, text }, index): Promise<readonly FactOf<'attachment'>[]> => {
+    const share = first[index]! + rest[index]!
+    const fitting = cost(text) <= share ? text : await say(restorer, share)
+    const head = headWithin(fitting, share, cost)
     if (head.text === '') return []
     const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`
     return [attachmentOf(restorer.name, `${head.text}${cut}`, { restored: true })]
   })
+  return (await Promise.all(facts)).flat()
 }
 
 function costOf(facts: readonly FactOf<'attachment'>[], factor: number): number {

@@ -13,13 +13,22 @@ export interface RestoreContext {
   readonly signal: AbortSignal
 }
 
+/** What a restorer may take: by `cost`, which counts a text as the provider would. */
+export interface Allowance {
+  readonly tokens: number
+  readonly cost: (text: string) => number
+}
+
 /** Never throws. Null: there is nothing to say, or it is still in sight. */
 export interface Restorer {
   /** The kind of the attachment. */
   readonly name: string
   /** Has its room before the others, and is cut only where it alone does not fit. */
   readonly isWhole?: boolean | undefined
-  restore(context: RestoreContext): Promise<string | null>
+  /** What it may take where there is room; left out, what any restorer may. */
+  readonly tokens?: number | undefined
+  /** Asked once more with less where all of them together do not fit; what is still longer is cut at a line. */
+  restore(context: RestoreContext, allowance: Allowance): Promise<string | null>
 }
 
 /** A file read again: what Read shows of it, and how it is now where there is a disk. */

@@ -1,6 +1,7 @@
 // What stands until something newer replaces it: the task list, and attachments such as the plan and the mode. Given back
 // word for word, so that five compactions leave the same text as one.
 import { isTaskCall, tasksOf } from '../../compaction/extract.ts'
+import { headWithin } from '../../compaction/restoring.ts'
 import type { Call } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Seq } from '../../transcript/ids.ts'
@@ -18,10 +19,15 @@ export function standingAttachment(kind: string): Restorer {
   return {
     name: kind,
     isWhole: true,
-    restore: async ({ kept, gone }) => {
+    restore: async ({ kept, gone }, { tokens, cost }) => {
       const last = gone.findLast(isOne)
       const newer = kept.findLast(isOne)
-      return last === undefined || (newer !== undefined && newer.from > last.from) ? null : textOf(last)
+      if (last === undefined || (newer !== undefined && newer.from > last.from)) return null
+      const text = textOf(last)
+      if (cost(text) <= tokens) return text
+      const marker = `[the rest of the ${kind} is left out for want of room; Expand ${last.from} shows it whole]`
+      const { text: head } = headWithin(text, tokens - cost(`\n${marker}`), cost)
+      return head === '' ? marker : `${head}\n${marker}`
     },
   }
 }

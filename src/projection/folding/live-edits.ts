@@ -71,7 +71,12 @@ export class LiveEdits {
   /** Released ones included. */
   pins: readonly Pin[] = []
   /** What undos gave back, by the place of the undo. */
-  holds: readonly { readonly seq: Seq; readonly range: Range }[] = []
+  holds: readonly {
+    readonly seq: Seq
+    readonly range: Range
+    /** What came back is a whole span that a summary stood for, not a block or two. */
+    readonly isSpan: boolean
+  }[] = []
   #ranges: LiveRange[] = []
   #changes: Change[] = []
 
@@ -229,19 +234,19 @@ export class LiveEdits {
     if (undone === undefined || !isEditing(undone.fact)) return []
     this.#ranges = this.#ranges.filter((live) => live.seq !== target)
     this.#findTops()
-    const touched: Range[] = []
+    const touched: { readonly range: Range; readonly isSpan: boolean }[] = []
     for (const edit of undone.fact.edits) {
       const range = rangeOf(edit)
       if (range === null) continue
-      touched.push(range)
+      touched.push({ range, isSpan: edit.kind === 'summary' })
       if (edit.kind === 'stub') take(this.stubs, edit.at, target)
       else if (edit.kind === 'remote') for (const at of edit.at) take(this.remote, at, target)
       // Under another edit nothing comes into sight, so no reasoning loses its footing.
       if (edit.kind !== 'remote' && !this.#isCovered(range))
         this.#changes.push({ from: range.from, by: entry.seq })
     }
-    this.holds = [...this.holds, ...touched.map((range) => ({ seq: entry.seq, range }))]
-    return touched
+    this.holds = [...this.holds, ...touched.map((one) => ({ seq: entry.seq, ...one }))]
+    return touched.map(({ range }) => range)
   }
 
   #findTops(): void {
