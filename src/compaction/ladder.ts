@@ -24,6 +24,7 @@ import {
   type Stub,
 } from './plan-context.ts'
 import { focusOf } from './phrases.ts'
+import { notSmaller, nothingToGo, refused, tooLarge, type PlanRefusal } from './plan-refusals.ts'
 
 export interface PlanOptions {
   readonly trigger: 'auto' | 'manual' | 'reactive'
@@ -63,13 +64,7 @@ export interface Plan {
   readonly shape: Shape | null
 }
 
-export type PlanOutcome =
-  | { readonly ok: true; readonly plan: Plan }
-  | {
-      readonly ok: false
-      readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
-      readonly message: string
-    }
+export type PlanOutcome = { readonly ok: true; readonly plan: Plan } | PlanRefusal
 
 export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome {
   const context = planContextOf(fold, room, options)
@@ -207,9 +202,8 @@ const rungs: readonly Rung[] = [
 const isLean = (step: Step): boolean => step === 'keep-input' || step === 'all'
 
 type Found = { readonly step: Step; readonly draft: Draft }
-type Refused = Extract<PlanOutcome, { ok: false }>
 
-function climb(context: PlanContext, options: PlanOptions): Found | Refused {
+function climb(context: PlanContext, options: PlanOptions): Found | PlanRefusal {
   const { room } = context
   const least = smallEnough(context)
   const tried: Found[] = []
@@ -253,7 +247,7 @@ function trimming(context: PlanContext, options: PlanOptions, limit: number): Fo
 }
 
 /** A cut that somebody chose: the text may shrink, the cut stays. */
-function atPivot(context: PlanContext, options: PlanOptions): Found | Refused {
+function atPivot(context: PlanContext, options: PlanOptions): Found | PlanRefusal {
   const { start, end } = pivotOf(context, options)
   const made: Found[] = []
   for (const text of [1, 1 / 2, 1 / 16]) {
@@ -325,36 +319,5 @@ function planOf(context: PlanContext, finished: Finished, step: Step, shape: Sha
     partsKept: context.parts.filter((_, index) => !isGone(index)),
     audit,
     shape,
-  }
-}
-
-// ---- refusals ----
-
-function refused(code: Refused['code'], { before, room }: PlanContext, why: string): Refused {
-  return {
-    ok: false,
-    code,
-    message: `${why}; the session takes ${before} tokens, and compaction begins at ${room.threshold}`,
-  }
-}
-
-function nothingToGo(context: PlanContext): Refused {
-  return context.held.length > 0
-    ? refused('held', context, 'all that could be put away was given back by an undo and is held')
-    : refused('nothing-to-compact', context, 'there is nothing that could be put away')
-}
-
-const notSmaller = (context: PlanContext, tokens: number): Refused =>
-  refused('not-smaller', context, `the result would take ${tokens} tokens and save too little`)
-
-function tooLarge(context: PlanContext, tokens: number): Refused {
-  const { fixed, threshold, window } = context.room
-  if (context.held.length > 0) return refused('held', context, 'too much of the session is held')
-  return {
-    ok: false,
-    code: 'no-room',
-    message:
-      `what must be kept takes ${tokens} tokens (${fixed} of them system prompt and tools), but only ${threshold} of the ` +
-      `${window} token window may be used. Release pins, or take a model with a larger window or fewer tools.`,
   }
 }

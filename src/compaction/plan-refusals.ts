@@ -1,0 +1,37 @@
+// Why there is no plan, with the numbers.
+import type { PlanContext } from './plan-context.ts'
+
+export interface PlanRefusal {
+  readonly ok: false
+  readonly code: 'nothing-new' | 'nothing-to-compact' | 'not-smaller' | 'no-room' | 'held'
+  readonly message: string
+}
+
+export function refused(code: PlanRefusal['code'], { before, room }: PlanContext, why: string): PlanRefusal {
+  return {
+    ok: false,
+    code,
+    message: `${why}; the session takes ${before} tokens, and compaction begins at ${room.threshold}`,
+  }
+}
+
+export function nothingToGo(context: PlanContext): PlanRefusal {
+  return context.held.length > 0
+    ? refused('held', context, 'all that could be put away was given back by an undo and is held')
+    : refused('nothing-to-compact', context, 'there is nothing that could be put away')
+}
+
+export const notSmaller = (context: PlanContext, tokens: number): PlanRefusal =>
+  refused('not-smaller', context, `the result would take ${tokens} tokens and save too little`)
+
+export function tooLarge(context: PlanContext, tokens: number): PlanRefusal {
+  const { fixed, threshold, window } = context.room
+  if (context.held.length > 0) return refused('held', context, 'too much of the session is held')
+  return {
+    ok: false,
+    code: 'no-room',
+    message:
+      `what must be kept takes ${tokens} tokens (${fixed} of them system prompt and tools), but only ${threshold} of the ` +
+      `${window} token window may be used. Release pins, or take a model with a larger window or fewer tools.`,
+  }
+}
