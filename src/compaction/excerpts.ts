@@ -241,7 +241,6 @@ function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): re
 // used is what will be used; nothing here knows the future.
 
 interface Usage {
-  /** How much calls have used a name. */
   use(name: string): number
   /** How much calls have worked on the files that this block shows or names. */
   work(block: ViewBlock): number

@@ -5,7 +5,7 @@ import type { ModelMessage } from '../model/model.ts'
 import { usageOf } from '../model/usage.ts'
 import type { WireUsage } from '../model/wire.ts'
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
-import type { Fact } from '../transcript/fact.ts'
+import { textResult, type Fact } from '../transcript/fact.ts'
 import { type OpenCall, notRun } from '../transcript/grammar.ts'
 import type { Failure, FailureCode } from '../transcript/store.ts'
 
@@ -67,12 +67,7 @@ export const nothingWaits: Failure = {
   code: 'nothing-waits',
   message: 'nothing waits for an answer; say something',
 }
-export const cutShort = (call: OpenCall): Fact => ({
-  type: 'tool-result',
-  call: call.id,
-  content: [{ type: 'text', text: notRun(call.name) }],
-  isError: true,
-})
+export const cutShort = ({ id, name }: OpenCall): Fact => textResult(id, notRun(name))
 
 export const faultText = (error: unknown): string =>
   `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`

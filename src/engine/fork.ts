@@ -5,7 +5,7 @@
 import { branchedLinks, ownLink } from '../transcript/lineage.ts'
 import { lookUp, type ModelInfo } from '../model/models.ts'
 import { restriction, type Judge } from '../tools/permission/pipeline.ts'
-import type { Fact, Outcome } from '../transcript/fact.ts'
+import { textResult, type Fact } from '../transcript/fact.ts'
 import type { BreakpointPosition } from '../request/compose.ts'
 import { seq, sessionId, type Seq } from '../transcript/ids.ts'
 import type { Appended } from '../transcript/transcript.ts'
@@ -20,7 +20,7 @@ import { composerOf } from './requests/request-steps.ts'
 import { Requests } from './requests/requests.ts'
 import { fork as forkRole, forkedAgent, inherited, type Role } from './role.ts'
 import { branched, newState } from './state.ts'
-import { runTurn } from './turn.ts'
+import { runTurn, type Ended } from './turn.ts'
 import { notFinished, saidIn } from './background/agent-report.ts'
 import { textIn } from '../transcript/content.ts'
 
@@ -101,12 +101,7 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
         purpose: spec.purpose,
         parent: { session: parent.session, upTo, ...(requestHash === undefined ? {} : { requestHash }) },
       },
-      ...open.map((call): Fact => ({
-        type: 'tool-result',
-        call: call.id,
-        content: [{ type: 'text', text: placeholder }],
-        isError: false,
-      })),
+      ...open.map(({ id }) => textResult(id, placeholder, false)),
     ],
   }
 }
@@ -186,12 +181,8 @@ function lastBreakpointOf({
   return latest.request?.markedAt ?? (lastRequest === null ? undefined : { seq: lastRequest })
 }
 
-async function run(
-  child: Core,
-  spec: ForkSpec,
-  signal: AbortSignal,
-): Promise<{ outcome: Outcome; failure: TurnFailure | null }> {
-  let ended: { outcome: Outcome; failure: TurnFailure | null } = { outcome: 'failed', failure: null }
+async function run(child: Core, spec: ForkSpec, signal: AbortSignal): Promise<Ended> {
+  let ended: Ended = { outcome: 'failed', failure: null }
   await runTurn(child, signal, (event) => {
     if (event.type === 'turn-end') ended = event
     spec.emit?.(event)
@@ -203,7 +194,7 @@ async function finish(
   parent: Slice<'append'>,
   child: Core,
   spec: ForkSpec,
-  ended: { outcome: Outcome; failure: TurnFailure | null },
+  ended: Ended,
 ): Promise<ForkOutcome> {
   const { session } = child
   const why = spec.why?.() ?? ended.failure?.message ?? null
@@ -212,25 +203,13 @@ async function finish(
     ? `${notFinished(why ?? 'it was interrupted')}\n${await saidIn(child)}`.trim()
     : lastWords(child)
   const released = await child.transcript.release()
+  const { outcome } = ended
+  const spent = totalOf(child.state.spent)
   const noted = await parent.append([
-    {
-      type: 'fork-end',
-      child: session,
-      purpose: spec.purpose,
-      outcome: ended.outcome,
-      text,
-      spent: totalOf(child.state.spent),
-    },
+    { type: 'fork-end', child: session, purpose: spec.purpose, outcome, text, spent },
   ])
   const failure = ended.failure ?? (released.ok ? (noted.ok ? null : noted.failure) : released.failure)
-  return {
-    outcome: ended.outcome,
-    session,
-    text,
-    spent: child.state.spent,
-    usage: child.view().lastUsage,
-    failure,
-  }
+  return { outcome, session, text, spent: child.state.spent, usage: child.view().lastUsage, failure }
 }
 
 function lastWords(child: Slice<'view'>): string {

@@ -29,7 +29,6 @@ export interface Hooks {
 export const noAnswer: HookAnswer = { context: null, block: null, failures: [] }
 export const noHooks: Hooks = { fire: () => Promise.resolve(noAnswer) }
 
-/** Whose hooks are fired. */
 interface Fired {
   readonly options: { readonly hooks?: Hooks | undefined }
   readonly session: string

@@ -11,7 +11,6 @@ export interface Role {
   readonly recalls: boolean
   /** Its finished turns are looked through for what should outlive it. */
   readonly isWatched: boolean
-  /** Notes of it are kept. */
   readonly keepsNotes: boolean
   /** Results of agents and messages of others are delivered to it. */
   readonly hearsOthers: boolean

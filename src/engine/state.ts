@@ -58,7 +58,6 @@ export const newState = (first: Seq = seq(0)): SessionState => ({
   latest: nothingYet,
 })
 
-/** The state after one more entry. */
 export function advance(state: SessionState, entry: StoredEntry, models: ModelTable): SessionState {
   state.fold.push(entry)
   return {

@@ -7,7 +7,14 @@ import { permitBy } from '../tools/permission/pipeline.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
-import { attachmentOf, type ClearingPrice, type Entry, type Fact, type Outcome } from '../transcript/fact.ts'
+import {
+  textResult,
+  attachmentOf,
+  type ClearingPrice,
+  type Entry,
+  type Fact,
+  type Outcome,
+} from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId, seq } from '../transcript/ids.ts'
 import type { Failure } from '../transcript/store.ts'
@@ -25,7 +32,8 @@ import { gated, gatedText } from './results/results.ts'
 import { ask } from './requests/answer.ts'
 import { makeRequest } from './requests/request-steps.ts'
 
-interface Ended {
+/** How a turn ended. */
+export interface Ended {
   readonly outcome: Outcome
   readonly failure: TurnFailure | null
 }
@@ -131,7 +139,7 @@ async function runTools(
   const tools = new Map(offered.map((tool) => [tool.spec.name, tool]))
   const runnable = calls.filter((call) => call.broken === undefined && !isCutShort(core.state.tail, call.id))
   const broken = calls.filter((call) => !runnable.includes(call))
-  const unread = await core.append(broken.map((call) => errorResult(call.id, notRun(call.name))))
+  const unread = await core.append(broken.map((call) => textResult(callId(call.id), notRun(call.name))))
   if (!unread.ok) return failed(unread.failure)
   for (const call of runnable) emit({ type: 'tool-start', id: call.id, name: call.name, input: call.input })
   const running = runCalls(runnable, {
@@ -233,20 +241,13 @@ function pricedNow(core: Core, freed: number, tail: number): ClearingPrice | und
 function ending(tail: Tail, { outcome, failure }: Ended): readonly Fact[] {
   const why = outcome === 'aborted' ? 'the user interrupted' : (failure?.message ?? 'the turn ended')
   const facts = tail.open.map((call) =>
-    errorResult(call.id, call.broken ? notRun(call.name) : `[interrupted: ${why}]`),
+    textResult(call.id, call.broken ? notRun(call.name) : `[interrupted: ${why}]`),
   )
   if (!tail.inTurn) return facts
   return [...facts, { type: 'turn-end', outcome, ...(failure === null ? {} : { failure }) }]
 }
 
 const failed = (failure: TurnFailure): Ended => ({ outcome: 'failed', failure })
-
-const errorResult = (id: string, text: string): Fact => ({
-  type: 'tool-result',
-  call: callId(id),
-  content: [{ type: 'text', text }],
-  isError: true,
-})
 
 function callsOf(entry: Entry): readonly ToolUseBlock[] {
   if (entry.fact.type !== 'assistant-message') return []

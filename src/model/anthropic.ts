@@ -51,7 +51,6 @@ interface Ports {
   readonly random: () => number
 }
 
-/** How one attempt ended. */
 type Ending =
   | { readonly ok: true; readonly message: ModelMessage }
   | { readonly ok: false; readonly verdict: Verdict; readonly partial: ModelMessage | null }

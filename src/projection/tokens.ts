@@ -54,7 +54,6 @@ export const blockWeights = {
   signatureChar: 0.19,
 } as const
 
-/** Estimated tokens of a text. */
 export function estimateText(text: string): number {
   return Math.ceil(weigh(text))
 }
@@ -70,7 +69,6 @@ export function estimateBlocks(blocks: readonly ViewBlock[]): number {
   return tokens
 }
 
-/** Estimated tokens of a tool definition. */
 export function estimateTool(spec: ToolSpec): number {
   const schema = weigh(JSON.stringify(spec.input_schema))
   return Math.ceil(blockWeights.toolSpec + weigh(spec.name) + weigh(spec.description) + schema)

@@ -52,7 +52,6 @@ export interface CacheReading {
 }
 
 export interface BreakDetector {
-  /** Before the call. */
   before(source: string, composed: Composed, at: number): Pending
   /** After it. A call that failed, or an answer that does not count its prompt, has no reading and is just forgotten. */
   after(pending: Pending, reading: CacheReading): CacheBreak | null

@@ -279,7 +279,6 @@ function createReminder(): (text: string) => SentMessage {
 
 // Ranges of places that are in order and apart from each other.
 
-/** Whether one of the ranges holds this place. */
 function holds(ranges: readonly Range[], place: number): boolean {
   let low = 0
   let high = ranges.length - 1

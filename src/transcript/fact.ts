@@ -301,6 +301,14 @@ export type Fact =
 export type FactType = Fact['type']
 export type FactOf<T extends FactType> = Extract<Fact, { readonly type: T }>
 
+/** What we say in place of what a call would have given. */
+export const textResult = (call: CallId, text: string, isError = true): FactOf<'tool-result'> => ({
+  type: 'tool-result',
+  call,
+  content: [{ type: 'text', text }],
+  isError,
+})
+
 /** A text of ours in the view. */
 export const attachmentOf = (
   kind: string,

@@ -1,7 +1,7 @@
 // Which fact may follow which. `Tail` is the little that must be known of a transcript to judge the next fact;
 // `closing` gives the facts that a crash left unwritten, so that repair happens once, on write, and readers
 // never have to guess. Pure.
-import { isKnown, isRealInput, type Fact, type FactOf, type StoredEntry } from './fact.ts'
+import { textResult, isKnown, isRealInput, type Fact, type FactOf, type StoredEntry } from './fact.ts'
 import { callId, seq, type CallId, type Seq, type Uuid } from './ids.ts'
 
 export interface OpenCall {
@@ -113,12 +113,9 @@ export function step(tail: Tail, entry: StoredEntry): Tail {
 
 /** What must be written before anything else: a result for every open call, then the end of the cut-short turn. */
 export function closing(tail: Tail, why: string): readonly Fact[] {
-  const facts: Fact[] = tail.open.map((call) => ({
-    type: 'tool-result',
-    call: call.id,
-    content: [{ type: 'text', text: call.broken ? notRun(call.name) : resultUnknown(call.name, why) }],
-    isError: true,
-  }))
+  const facts: Fact[] = tail.open.map(({ id, name, broken }) =>
+    textResult(id, broken ? notRun(name) : resultUnknown(name, why)),
+  )
   if (tail.inTurn)
     facts.push({ type: 'turn-end', outcome: 'aborted', failure: { code: 'interrupted', message: why } })
   return facts

@@ -182,7 +182,6 @@ const shapes = {
   },
 } satisfies Record<FactType, Record<string, z.ZodMiniType>>
 
-/** One schema for each kind of fact. */
 export const factSchemas: ReadonlyMap<string, z.ZodMiniType> = new Map(
   Object.entries(shapes).map(([type, shape]) => [type, z.looseObject({ type: z.literal(type), ...shape })]),
 )

@@ -1,19 +1,11 @@
 // The agents of a session, folded from its facts: who was started, who has ended, whose result the model has been given.
 // It stands outside the view, so no compaction can forget it, and it is part of the checkpoint. Pure.
 import { defaults } from '../../settings/defaults.ts'
-import type { AgentMode, Entry, Outcome } from '../../transcript/fact.ts'
+import { type FactOf, type Entry, type Outcome } from '../../transcript/fact.ts'
 import type { Seq, SessionId } from '../../transcript/ids.ts'
 
 /** What a session knows of an agent it starts. */
-export interface AgentAbout {
-  readonly label: string
-  /** The type it is made from. */
-  readonly agent: string
-  readonly mode: AgentMode
-  readonly forked?: boolean | undefined
-  readonly name?: string | undefined
-  readonly worktree?: { readonly path: string; readonly branch: string } | undefined
-}
+export type AgentAbout = Omit<FactOf<'agent-start'>, 'type' | 'child'>
 
 export interface AgentRow extends AgentAbout {
   readonly child: SessionId

@@ -112,16 +112,8 @@ export async function endLost(core: Slice<'append' | 'options' | 'state'>): Prom
     const said = await saidIn({ options: core.options, session: child })
     const why = `The process ended before it was finished. What it had done is kept in its own session ${child}.`
     const text = [why, said].filter((part) => part !== '').join('\n')
-    const written = await core.append([
-      {
-        type: 'fork-end',
-        child,
-        purpose: agentPurpose,
-        outcome: 'aborted',
-        text,
-        ...(spent === undefined ? {} : { spent }),
-      },
-    ])
+    const end = { type: 'fork-end', child, purpose: agentPurpose, outcome: 'aborted', text } as const
+    const written = await core.append([spent === undefined ? end : { ...end, spent }])
     if (!written.ok) return written.failure
   }
   return null

@@ -45,7 +45,6 @@ export async function resume(store: Store, session: SessionId, table: ModelTable
   return readOn(store, links, reading, table)
 }
 
-/** The checkpoint of a session as it stands. */
 export function checkpointFor({ fold, tail, spent, latest }: SessionState): Checkpoint {
   const { state, needs } = checkpointOf(fold)
   const whole: State = { version, fold: state, tail, spent, latest }

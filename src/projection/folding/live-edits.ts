@@ -293,7 +293,6 @@ export class LiveEdits {
   }
 }
 
-/** Whether a pin was in force at a place. */
 export const isInForce = (pin: Pin, place: number): boolean =>
   pin.seq < place && (pin.released === null || pin.released > place)
 

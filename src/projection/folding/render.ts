@@ -61,7 +61,6 @@ function withClearing(
 export const canBeStubbed = (block: ViewBlock): boolean =>
   block.type === 'text' || block.type === 'image' || block.type === 'document' || block.type === 'tool_result'
 
-/** A block as a stub leaves it. */
 export function stubbed(block: ViewBlock, text: string): ViewBlock {
   const stub: UserBlock = { type: 'text', text }
   return block.type === 'tool_result' && 'is_error' in block ? { ...block, content: [stub] } : stub

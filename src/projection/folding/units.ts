@@ -87,7 +87,6 @@ export class Units {
   }
 }
 
-/** The calls an answer makes. */
 export function callsIn(part: Part): { readonly id: string; readonly name: string }[] {
   const calls: { id: string; name: string }[] = []
   for (const block of part.blocks) {
