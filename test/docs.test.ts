@@ -2,6 +2,7 @@
 // Pages of decisions are not read here: they say what was so on their day.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runProgram } from '../src/cli/program.ts'
@@ -50,7 +51,7 @@ const told = ({ page, words }: Command, problem: string): string => `${page}: ${
 const flagsIn = (words: readonly string[]): string[] =>
   words.flatMap((word) => /^\[?(--[a-z][a-z-]*)/.exec(word)?.[1] ?? [])
 
-const io = processIo()
+const io = processIo({ cwd: process.cwd(), userHome: homedir() })
 
 /** The help of a command, made in this process. */
 async function helpOf(words: readonly string[]): Promise<string> {

@@ -25,7 +25,10 @@ async function simulated(): Promise<{ simulator: Simulator; url: string }> {
   return { simulator, url }
 }
 
-async function run(code: string, url: string): Promise<{ code: number | null; out: string }> {
+async function run(
+  code: string,
+  environment: Record<string, string>,
+): Promise<{ code: number | null; out: string }> {
   // Beside the packages, so that they are found.
   const folder = await mkdtemp(join(root, 'node_modules', '.readme-'))
   cleanups.push(() => rm(folder, { recursive: true }))
@@ -43,7 +46,7 @@ async function run(code: string, url: string): Promise<{ code: number | null; ou
   })
   const child = spawn(process.execPath, [outfile], {
     cwd: folder,
-    env: { ...process.env, ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: url },
+    env: { PATH: process.env['PATH'], ...environment },
   })
   let out = ''
   child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
@@ -52,18 +55,39 @@ async function run(code: string, url: string): Promise<{ code: number | null; ou
   return { code: exit, out }
 }
 
+const accessTo = (url: string) => ({ ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: url })
+
 describe('the README', () => {
   it('[H30] its first example streams an answer and keeps the session', async () => {
     const { simulator, url } = await simulated()
     const [first] = await examples()
-    expect(await run(first!, url)).toEqual({ code: 0, out: 'Hello from the simulator.' })
+    expect(await run(first!, accessTo(url))).toEqual({ code: 0, out: 'Hello from the simulator.' })
     expect(simulator.log.requests.map((request) => request.error)).toEqual([null])
+  })
+
+  it('[H30] its first example shows a failure and ends with 1: without a key, with a wrong one, without a server', async () => {
+    const [first] = await examples()
+    const simulator = createSimulator({ answerer: scripted(['never']), keys: ['other'] })
+    const { url } = await simulator.start()
+    expect(await run(first!, {})).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('API key') as string,
+    })
+    expect(await run(first!, accessTo(url))).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('unauthorized: ') as string,
+    })
+    await simulator.stop()
+    expect(await run(first!, accessTo(url))).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('network: ') as string,
+    })
   })
 
   it('[H30] its second example keeps the loop with the caller', async () => {
     const { simulator, url } = await simulated()
     const [, second] = await examples()
-    expect(await run(second!, url)).toEqual({ code: 0, out: '' })
+    expect(await run(second!, accessTo(url))).toEqual({ code: 0, out: '' })
     expect(simulator.log.requests.map((request) => request.error)).toEqual([null])
   })
 })

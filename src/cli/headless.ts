@@ -6,13 +6,14 @@ import { EngineError, type Session } from '../engine/session.ts'
 import type { AgentRegistry } from '../forks/agents/index.ts'
 import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import type { Settings } from '../settings/schema.ts'
+import type { Failure } from '../transcript/store.ts'
 import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { findSession, newestSession } from './session-lookup.ts'
 import type { Io } from './terminal/io.ts'
 import { safeLine } from './terminal/safe-text.ts'
-import { scriptedNotice, startEmbedded } from './workplace/access.ts'
+import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
 import { keptRules } from './workplace/kept-rules.ts'
 import {
   instructionRefusal,
@@ -36,6 +37,8 @@ export interface ConversationOptions {
   readonly requireTrust?: boolean | undefined
   /** The session that is gone on with takes tools and instructions as they are now. */
   readonly renew?: boolean | undefined
+  /** A scripted model answers on this machine, whatever key there is. */
+  readonly offline?: boolean | undefined
   readonly settings: Settings
 }
 
@@ -77,15 +80,18 @@ export async function withPreset(
   }
 }
 
-/** The engine for this place, with the scripted model where no other can be reached; or how `pal` ends without it. */
+/** The engine for this place; or how `pal` ends without it. */
 export async function openPreset(
   io: Io,
   options: ConversationOptions,
   more: PresetMore,
 ): Promise<OpenedPreset | Exit> {
-  const place = await openWorkplace(io, options)
-  if (!place.ok) return complain(io, place)
+  const found = await openWorkplace(io, options)
+  if (!found.ok) return complain(io, found)
+  const place = options.offline === true ? { ...found, access: null } : found
   showProblems(place)
+  // An answer that no model gave must be asked for: a script whose key is missing would take it for one.
+  if (place.access === null && options.offline !== true) return complain(io, refuse(exits.failed, noAccess))
   if (options.requireTrust === true) {
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
     if (missing !== null) return complain(io, refuse(exits.failed, missing))
@@ -157,16 +163,19 @@ async function converse(
     })
     const before = session.spent()
     for await (const event of session.send(prompt, abort.signal)) reporter.event(event)
-    for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
-    await session.close()
+    // A failure is the outcome: only a turn that is done is followed by what its agents bring.
+    if (reporter.result().outcome === 'done')
+      for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
+    const unclosed = await closeSession(session)
     const { forkTokens, forkDollars } = session.spent()
     const background = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
     const leftOut = place.gate.leftOut().map(({ kind, path, why }) => ({ kind, path, why }))
-    const result = { ...reporter.result(), background, leftOut }
+    const result = { ...reporter.result(), background, leftOut, ...(unclosed === null ? {} : { unclosed }) }
     writeResult(io, options.format, result)
+    if (unclosed !== null) complain(io, refuse(exits.failed, unclosedText(unclosed)))
     if (options.isVerbose || io.errIsTerminal)
       io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)
-    return exitOf(result)
+    return unclosed !== null && result.outcome === 'done' ? exits.failed : exitOf(result)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return complain(io, refuse(exitFor(error.code), error.message))
@@ -174,6 +183,20 @@ async function converse(
     stopListening()
   }
 }
+
+/** Why it could not be closed, or null. What was answered is there all the same. */
+async function closeSession(session: Session): Promise<Failure | null> {
+  try {
+    await session.close()
+    return null
+  } catch (error) {
+    if (error instanceof EngineError) return { code: error.code, message: error.message }
+    throw error
+  }
+}
+
+const unclosedText = ({ message }: Failure): string =>
+  `the turn is over and stored, but its session could not be closed: ${message}. It opens again with --continue`
 
 /** After a turn: waits for agents that end by themselves, and lets the model take what they bring, until none is left. */
 async function* agentTurns(

@@ -11,10 +11,21 @@ cache.enableCompileCache?.()
 const args = process.argv.slice(2)
 if (args.length === 1 && (args[0] === '--version' || args[0] === '-V')) {
   process.stdout.write(`${PAL_VERSION}\n`)
+} else if (process.platform === 'win32') {
+  // Locks, durable writes, rules about paths and the shell are built for Unix: here none of it would hold.
+  process.stderr.write(
+    'pal: Windows is not supported yet. Run pal inside WSL (wsl --install, then Node and pal in the Linux shell); keep the project on the Linux file system.\n',
+  )
+  process.exitCode = 1
 } else {
-  const [{ processIo }, { runProgram }] = await Promise.all([
+  const [{ processIo, startPlace }, { runProgram }] = await Promise.all([
     import('./terminal/io.ts'),
     import('./program.ts'),
   ])
-  process.exitCode = await runProgram(processIo(), args, PAL_VERSION)
+  const started = startPlace()
+  if (started.ok) process.exitCode = await runProgram(processIo(started), args, PAL_VERSION)
+  else {
+    process.stderr.write(`pal: ${started.why}.\n`)
+    process.exitCode = 1
+  }
 }

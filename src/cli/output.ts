@@ -34,6 +34,8 @@ export interface PromptResult {
   }
   /** Null when the price of the model is not known; a script costs nothing. */
   readonly dollars: number | null
+  /** Why the session could not be closed after the turn; left out where it was. */
+  readonly unclosed?: Failure
   /** What of the folder did not act, since nobody approved its content. */
   readonly leftOut?: readonly {
     readonly kind: string

@@ -3,7 +3,7 @@
 // Whatever is built on it in this room catches at its door with `attempt` and hands on a value.
 //
 // Every open refuses a link at the last step of the path and never waits on a pipe.
-import { constants, type Dirent } from 'node:fs'
+import { constants, existsSync, type Dirent } from 'node:fs'
 import * as node from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Failure, FailureCode, Result } from './failure.ts'
@@ -132,7 +132,7 @@ function openFile(handle: node.FileHandle): OpenFile {
 }
 
 function openFolder(handle: node.FileHandle, path: string): OpenFolder {
-  const pinned = process.platform === 'linux'
+  const pinned = hasOpenFiles()
   const base = pinned ? `/proc/self/fd/${handle.fd}` : path
   return {
     at: (name) => join(base, name),
@@ -145,8 +145,15 @@ function openFolder(handle: node.FileHandle, path: string): OpenFolder {
 }
 
 async function pathOfHandle(fd: number): Promise<string | null> {
-  return process.platform === 'linux' ? await node.readlink(`/proc/self/fd/${fd}`) : null
+  return hasOpenFiles() ? await node.readlink(`/proc/self/fd/${fd}`) : null
 }
+
+/** Whether the system shows the open files of a process as names. Some containers mount no /proc. */
+function hasOpenFiles(): boolean {
+  openFiles ??= process.platform === 'linux' && existsSync('/proc/self/fd')
+  return openFiles
+}
+let openFiles: boolean | null = null
 
 function statOf(stat: Awaited<ReturnType<typeof bigStat>>): FileStat {
   const identity = `${stat.dev}:${stat.ino}`

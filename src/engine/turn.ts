@@ -184,7 +184,11 @@ async function permitted(
   const permit = await permitBy([hookJudge(core, emit), ...judges], call, tool, signal)
   if (permit.facts === undefined || signal.aborted) return permit
   const written = await core.append(permit.facts)
-  if (!written.ok) return { ok: false, why: `The decision could not be written: ${written.failure.message}` }
+  if (!written.ok) {
+    const why = `The decision could not be written: ${written.failure.message}`
+    emit({ type: 'notice', code: written.failure.code, message: `${call.name} was not run. ${why}` })
+    return { ok: false, why }
+  }
   if (permit.ok && permit.notice !== undefined)
     emit({ type: 'notice', code: 'permission', message: permit.notice })
   return permit

@@ -72,15 +72,15 @@ describe('pal alone, from a pipe', () => {
     expect(undone.out).toMatch(/is taken back[\s\S]*undone/)
   })
 
-  it('[G30] without a key says so, and refuses what is not allowed with the way to allow it', async () => {
+  it('[G30] offline says so, and refuses what is not allowed with the way to allow it', async () => {
     const { pal } = await openWorkspace()
-    const scripted = await pal([], { input: 'hi\n' })
+    const scripted = await pal(['--offline'], { input: 'hi\n' })
     expect(scripted.code).toBe(0)
-    expect(scripted.err).toContain('no key and no base URL: a scripted model answers')
+    expect(scripted.err).toContain('offline: a scripted model answers')
     const { access, simulator } = await server([[call('Bash', { command: 'touch made.txt' })], 'well'])
     expect((await (await openWorkspace(access)).pal([], { input: 'list\n' })).code).toBe(0)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain("--allow 'Bash(touch made.txt)'")
-    expect((await pal([])).code).toBe(0)
+    expect((await pal(['--offline'])).code).toBe(0)
   })
 
   it('[PM16] /permissions shows the rules with who gave them and sets the mode, bypass apart', async () => {

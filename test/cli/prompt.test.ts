@@ -144,12 +144,16 @@ describe('pal -p', () => {
     expect(err).toContain('settings.json: colour is no setting')
   })
 
-  it('[G7] without key and base URL it says so and a scripted model answers', async () => {
-    const { pal } = await openWorkspace()
-    const { code, out, err } = await pal(['-p', '--output-format', 'json', 'hi'])
-    expect(code).toBe(0)
-    expect(err).toContain('no key and no base URL: a scripted model answers')
-    expect(JSON.parse(out)).toMatchObject({ scripted: true, dollars: 0 })
+  it('[G7] --offline lets a scripted model answer, labelled, also where there is a key', async () => {
+    const { access, simulator } = await server(['not asked'])
+    for (const environment of [{}, access]) {
+      const { pal } = await openWorkspace(environment)
+      const { code, out, err } = await pal(['-p', '--offline', '--output-format', 'json', 'hi'])
+      expect(code).toBe(0)
+      expect(err).toContain('offline: a scripted model answers')
+      expect(JSON.parse(out)).toMatchObject({ scripted: true, dollars: 0 })
+    }
+    expect(simulator.log.requests).toEqual([])
   })
 
   it('[G1] nothing that a terminal acts on comes out, whoever said it', async () => {

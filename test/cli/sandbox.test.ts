@@ -101,7 +101,8 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
 
 describe.skipIf(process.platform !== 'linux')('without a sandbox', () => {
   it('[PM102] the start of a conversation and the doctor say so, and what follows from it', async () => {
-    const at = await openWorkspace()
+    const { access } = await server([])
+    const at = await openWorkspace(access)
     const bin = join(at.home, 'bin')
     mkdirSync(bin)
     for (const name of ['bash', 'sh', 'git', 'script', 'stty'])

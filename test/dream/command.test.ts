@@ -6,12 +6,14 @@ import { machineFileSystem } from '../../src/disk/fs.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { openKeeper } from '../../src/memory/keeping/keeper.ts'
 import { projectOf } from '../../src/preset/project.ts'
-import { openWorkspace } from '../cli/pal.ts'
+import { ruleModel } from '../../src/simulator/index.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
 import { from, keeperOptions, memoryText } from '../memory/memories.ts'
 import { filesIn } from './workspace.ts'
 
 it('[DR21] pal dream shows, does and takes back, as text and as JSON', async () => {
-  const at = await openWorkspace()
+  const { access } = await server([], { answerer: ruleModel() })
+  const at = await openWorkspace(access)
   const found = await projectOf(machineFileSystem, at.project)
   if (!found.ok) throw new Error(found.failure.message)
   const own = join(at.state, 'projects', found.project.slug)

@@ -1,4 +1,5 @@
 // A session is left for another one while what was said in it is still looked through.
+import { homedir } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/cli/conversation/conversation.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
@@ -25,7 +26,10 @@ async function held(): Promise<Held> {
   let asked = 0
   const at = await openWorkspace(waiting('extract', () => (asked++ === 0 ? gate : Promise.resolve())))
   const said: string[] = []
-  const io: Io = { ...processIo(), err: (text) => void said.push(text) }
+  const io: Io = {
+    ...processIo({ cwd: process.cwd(), userHome: homedir() }),
+    err: (text) => void said.push(text),
+  }
   const talk = new Conversation(at.preset, options, io)
   later(async () => {
     release()

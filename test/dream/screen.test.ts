@@ -7,7 +7,7 @@ import { leave, open, say, shows } from '../screen/seen.ts'
 
 it('[DR23] at the screen the user is told which memories were saved, and sees the job in the list of tasks', async () => {
   const at = await openWorkspace({ PALIMPSEST_EXTRACTION: 'on' })
-  const seen = open(at)
+  const seen = open(at, ['--offline'])
   await shows(seen, '/help')
   await say(seen, 'Remember that we use the blue server.')
   await shows(seen, 'remembered: ')

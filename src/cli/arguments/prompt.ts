@@ -30,6 +30,7 @@ interface PromptFlags {
   readonly system?: string
   readonly trust?: boolean
   readonly requireTrust?: boolean
+  readonly offline?: boolean
 }
 
 export function addPrompt(program: Command, io: Io, run: RunCommand): void {
@@ -78,6 +79,10 @@ export function addPrompt(program: Command, io: Io, run: RunCommand): void {
     .option('--cwd <folder>', 'work there')
     .option('--trust', 'let everything in this folder act, this time only')
     .option('--require-trust', 'fail where something of this folder would be left out')
+    .option(
+      '--offline',
+      'a scripted model answers on this machine; it follows task scripts and understands nothing',
+    )
     .option('--lines', 'talk in plain lines also where the terminal can draw')
     .option('--verbose', 'show progress on the error stream also where it is no terminal')
     .action((texts: readonly string[], flags: PromptFlags) => run(() => prompt(io, texts, flags)))
@@ -121,6 +126,7 @@ async function prompt(io: Io, texts: readonly string[], flags: PromptFlags): Pro
     cwd: flags.cwd,
     trust: flags.trust,
     requireTrust: flags.requireTrust,
+    offline: flags.offline,
     settings,
   }
   if (flags.print === true && flags.resume === true) return noChoice(io)

@@ -16,20 +16,15 @@ import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
-
-interface Check {
-  readonly what: string
-  readonly state: 'good' | 'note' | 'bad'
-  readonly found: string
-  /** What to do; null where nothing has to be done. */
-  readonly fix: string | null
-}
+import { bad, good, note, type Check } from './doctor-check.ts'
+import { hardLinks, machineChecks } from './doctor-machine.ts'
 
 export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const checks = [
     nodeVersion(process.versions.node),
+    ...(await machineChecks(place)),
     await writableStore(place),
     whoAnswers(place),
     knownModel(place),
@@ -47,10 +42,6 @@ export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
 const marks = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
 const asLines = ({ what, state, found, fix }: Check): string =>
   `${marks[state]}  ${what}: ${safeLine(found)}\n${fix === null ? '' : `      → ${safeLine(fix)}\n`}`
-
-const good = (what: string, found: string): Check => ({ what, state: 'good', found, fix: null })
-const note = (what: string, found: string, fix: string): Check => ({ what, state: 'note', found, fix })
-const bad = (what: string, found: string, fix: string): Check => ({ what, state: 'bad', found, fix })
 
 export function nodeVersion(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -77,7 +68,7 @@ async function writableStore(place: Workplace): Promise<Check> {
         return {}
       })
     : written
-  if (removed.ok) return good('sessions', `can be written to ${folder}`)
+  if (removed.ok) return (await hardLinks(folder)) ?? good('sessions', `can be written to ${folder}`)
   return bad(
     'sessions',
     removed.failure.message,
@@ -91,7 +82,7 @@ function whoAnswers({ access, accessFrom }: Workplace): Check {
   if (access === null)
     return note(
       'model access',
-      'no key and no base URL: a scripted model answers',
+      'no key and no base URL: nothing answers but with --offline',
       'set ANTHROPIC_API_KEY, or run pal login',
     )
   return good('model access', `${accessFrom}${access.baseUrl === undefined ? '' : `, at ${access.baseUrl}`}`)

@@ -1,6 +1,7 @@
 // The edge to the process: streams, environment, signals. Everything else in this room gets an `Io`.
 import { fstatSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
+import { isAbsolute, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { defaults } from '../../settings/defaults.ts'
 import { absolutePath } from '../../tools/shell/environment.ts'
@@ -36,7 +37,56 @@ export interface Io {
   exitNow(code: number): never
 }
 
-export function processIo(): Io {
+/** Where the process was started; or why nothing can begin there. */
+export function startPlace(): ({ readonly ok: true } & StartPlace) | NotStarted {
+  const cwd = workingFolder()
+  if (cwd === null)
+    return notStarted(
+      'the working folder is gone (deleted, moved, or not readable by you). Change to another folder and start pal there',
+    )
+  const userHome = homeFolder(process.env, cwd)
+  if (userHome === null)
+    return notStarted(
+      `there is no home folder: HOME is not set, and user id ${process.getuid?.() ?? 'of this process'} has no entry in the user database. ` +
+        'Set HOME to a folder you can write to, or PALIMPSEST_HOME if only pal needs one',
+    )
+  return { ok: true, cwd, userHome }
+}
+
+type StartPlace = Pick<Io, 'cwd' | 'userHome'>
+interface NotStarted {
+  readonly ok: false
+  readonly why: string
+}
+const notStarted = (why: string): NotStarted => ({ ok: false, why })
+
+function workingFolder(): string | null {
+  try {
+    return process.cwd()
+  } catch {
+    return null
+  }
+}
+
+/**
+ * A user without an entry in the user database (a container started with a bare number) has no home but by a variable.
+ * Where pal has a folder of its own, one in it takes its place: there is no other that rules with ~ could protect.
+ */
+function homeFolder(environment: NodeJS.ProcessEnv, cwd: string): string | null {
+  const own = environment['PALIMPSEST_HOME'] ?? ''
+  // The first follows HOME, also where it is set to nothing.
+  for (const ask of [homedir, () => userInfo().homedir]) {
+    try {
+      const home = ask()
+      if (isAbsolute(home)) return home
+    } catch {
+      // The user database has no entry.
+    }
+  }
+  return own === '' ? null : resolve(cwd, own, 'home')
+}
+
+export function processIo({ cwd, userHome }: StartPlace): Io {
   const { env, stdin, stdout, stderr } = process
   // Every program we start ourselves is looked for here, and a relative folder would be the project's.
   if (env['PATH'] !== undefined) env['PATH'] = absolutePath(env['PATH'])
@@ -52,8 +102,8 @@ export function processIo(): Io {
   stdout.on('error', onClosed)
   stderr.on('error', onClosed)
   return {
-    cwd: process.cwd(),
-    userHome: homedir(),
+    cwd,
+    userHome,
     environment: env,
     outIsTerminal: stdout.isTTY,
     errIsTerminal: stderr.isTTY,

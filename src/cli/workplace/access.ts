@@ -1,6 +1,6 @@
 // Access to a model: a key or token from the environment, a key kept by `pal login`, or a server of the user's own. The kept
-// key lies in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…"}. Where
-// there is neither, a scripted model answers on this machine.
+// key lies in the user's folder, readable by its owner only: credentials.json, {"apiKey": "…"}. A
+// scripted model answers on this machine where that is asked for.
 import { join } from 'node:path'
 import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
@@ -9,7 +9,7 @@ import type { Settings } from '../../settings/schema.ts'
 import { readText } from './files.ts'
 
 export interface FoundAccess {
-  /** Null: neither a key nor an address, so the scripted model answers. */
+  /** Null: neither a key nor an address. */
   readonly access: Access | null
   /** Where it came from, in words. */
   readonly from: string
@@ -107,5 +107,8 @@ export async function startEmbedded(): Promise<Embedded> {
 }
 
 export const scriptedNotice =
-  'no key and no base URL: a scripted model answers, offline. It follows task scripts and understands nothing. ' +
-  'For a real model set ANTHROPIC_API_KEY or run pal login; pal demo shows a whole task'
+  'offline: a scripted model answers. It follows task scripts and understands nothing'
+
+export const noAccess =
+  'no API key: set ANTHROPIC_API_KEY, run pal login, or set ANTHROPIC_BASE_URL for a server that needs none. ' +
+  'Without a model, --offline lets a scripted one answer and pal demo shows a whole task'

@@ -1,0 +1,83 @@
+// The first failure of `pal -p` is its outcome: in words, in the exit code, and without anything asked again.
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import { linesOf, openWorkspace, server } from './pal.ts'
+
+const failingDisk = (pattern: string, more: Record<string, string> = {}): Record<string, string> => ({
+  NODE_OPTIONS: `--require ${join(import.meta.dirname, 'failing-disk.cjs')}`,
+  PAL_FAIL_WRITE: pattern,
+  ...more,
+})
+
+describe('pal -p that fails', () => {
+  it('[G60] a refusal of the provider is asked once', async () => {
+    const { access, simulator } = await server(['fine'], { keys: ['other'] })
+    const { pal } = await openWorkspace(access)
+    const { code, err } = await pal(['-p', 'hi'])
+    expect(simulator.log.requests.length).toBe(1)
+    expect({ code, says: err.includes('does not accept the key') }).toEqual({ code: 1, says: true })
+  })
+
+  it('[G60] a disk that is full for a moment ends the turn: no second turn hides it', async () => {
+    const { access, simulator } = await server([[call('Glob', { pattern: '*' })], 'never asked', 'nor this'])
+    const { pal } = await openWorkspace(access)
+    const { code, out, err } = await pal(['-p', '--output-format', 'stream-json', 'look'], {
+      environment: failingDisk('"type":"tool-result"'),
+    })
+    const ends = linesOf(out).filter(({ type }) => type === 'turn-end')
+    expect({ code, ends: ends.length, asked: simulator.log.requests.length }).toEqual({
+      code: 1,
+      ends: 1,
+      asked: 1,
+    })
+    expect(linesOf(out).at(-1)).toMatchObject({ outcome: 'failed', failure: { code: 'disk-full' } })
+    expect(err).toContain('no space left on device')
+  })
+
+  it('[G60] a disk that stays full is named, not what it led to', async () => {
+    const { access } = await server([[call('Glob', { pattern: '*' })], 'never asked'])
+    const { pal } = await openWorkspace(access)
+    const { code, err } = await pal(['-p', 'look'], {
+      environment: failingDisk('"type":"(tool-result|turn-end)"', { PAL_FAIL_COUNT: '1000' }),
+    })
+    expect(code).toBe(1)
+    expect(err).toContain('no space left on device')
+    expect(err).not.toContain('calls wait for their results')
+  })
+
+  it('[G61] the answer is printed even if the session cannot be closed, and that is said', async () => {
+    const { access } = await server(['The answer.', 'The answer.', 'and on'])
+    const { pal } = await openWorkspace(access)
+    const environment = failingDisk('^\\{"free":true\\}$')
+    const { code, out, err } = await pal(['-p', 'hi'], { environment })
+    expect({ out, code }).toEqual({ out: 'The answer.\n', code: 1 })
+    expect(err).toMatch(/could not be closed: .*no space left/)
+    const json = JSON.parse(
+      (await pal(['-p', '--output-format', 'json', 'hi'], { environment })).out,
+    ) as object
+    expect(json).toMatchObject({ outcome: 'done', text: 'The answer.', unclosed: { code: 'disk-full' } })
+    expect((await pal(['-p', '--continue', 'go on'])).out).toBe('and on\n')
+  })
+
+  it('[G62] a decision that cannot be written is said to the person, not to the model alone', async () => {
+    const { access } = await server([
+      [call('Write', { file_path: 'a.txt', content: 'x' })],
+      'It did not work.',
+    ])
+    const { pal } = await openWorkspace(access)
+    const { err } = await pal(['-p', '--allow', 'Write', 'write it'], {
+      environment: failingDisk('"type":"permission'),
+    })
+    expect(err).toMatch(/Write was not run\. The decision could not be written: .*no space left/)
+  })
+
+  it('[G7] without a key it fails and says how to go on; nothing answers', async () => {
+    const { pal } = await openWorkspace()
+    for (const words of [['-p', 'review this'], ['-p', '--output-format', 'json', 'hi'], []]) {
+      const { code, out, err } = await pal(words, { input: 'hi\n' })
+      expect({ code, out }).toEqual({ code: 1, out: '' })
+      expect(err).toMatch(/no API key: set ANTHROPIC_API_KEY, run pal login.*--offline.*pal demo/)
+    }
+  })
+})
