@@ -7,7 +7,14 @@ import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import type { Entry, Fact, Origin, Usage } from '../transcript/fact.ts'
 import { closing, emptyTail, refusal, step, type Tail } from '../transcript/grammar.ts'
 import { callId, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
-import type { RecordedBlock, RecordedResult, RecordedTurn, Recording } from './recording.ts'
+import {
+  isResult,
+  isTypedWhileBusy,
+  isUserBlock,
+  type RecordedBlock,
+  type RecordedTurn,
+  type Recording,
+} from './recording.ts'
 
 export interface EntryOptions {
   readonly ids: Ids
@@ -143,10 +150,7 @@ function originOf(
   kind: string | undefined,
 ): { readonly origin: Origin; readonly attachment: string | null } {
   if (kind === undefined) return { origin: 'typed', attachment: null }
-  // What a person typed while the agent was busy is delivered as an attachment; notices of programs are in tags.
-  const typedWhileBusy =
-    kind === 'attachment:queued_command' && block.type === 'text' && !block.text.startsWith('<')
-  if (typedWhileBusy) return { origin: 'queued', attachment: null }
+  if (isTypedWhileBusy({ block, kind })) return { origin: 'queued', attachment: null }
   const attachment = kind.startsWith('attachment:') ? kind.slice('attachment:'.length) : null
   return { origin: 'injected', attachment }
 }
@@ -184,8 +188,5 @@ function withOwnIds(content: readonly AssistantBlock[]): readonly AssistantBlock
   })
 }
 
-const isResult = (block: RecordedBlock['block']): block is RecordedResult => block.type === 'tool_result'
-const isUserBlock = (block: RecordedBlock['block']): block is UserBlock =>
-  block.type === 'text' || block.type === 'image' || block.type === 'document'
 const isAssistantBlock = (block: RecordedBlock['block']): block is AssistantBlock =>
   block.type !== 'tool_result' && block.type !== 'image' && block.type !== 'document'

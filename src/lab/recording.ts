@@ -87,3 +87,12 @@ export function importedFrom(
   }
   return { ok: true, recording, report: { format, skipped } }
 }
+
+export const isResult = (block: RecordedBlock['block']): block is RecordedResult =>
+  block.type === 'tool_result'
+export const isUserBlock = (block: RecordedBlock['block']): block is UserBlock =>
+  block.type === 'text' || block.type === 'image' || block.type === 'document'
+
+/** What a person typed while the agent was busy is delivered as an attachment; notices of programs are in tags. */
+export const isTypedWhileBusy = ({ block, kind }: RecordedBlock): boolean =>
+  kind === 'attachment:queued_command' && 'text' in block && !block.text.startsWith('<')

@@ -41,11 +41,7 @@ export interface Report {
   readonly problems: readonly string[]
 }
 
-interface Session {
-  readonly name: string
-  readonly client: string
-  readonly losses: readonly CacheLoss[]
-  readonly isHeldOut: boolean
+interface Session extends Pick<SessionRow, 'name' | 'client' | 'losses' | 'isHeldOut'> {
   readonly recorded: Figures | null
   readonly played: ReadonlyMap<string, Replayed>
 }
@@ -57,25 +53,13 @@ export function reportOf(
 ): Report {
   const sessions = sessionsOf(outcomes)
   const clients = [...new Set(sessions.map(({ client }) => client))].sort()
+  const of = (name: string, isIn: (session: Session) => boolean): Group =>
+    group(name, sessions.filter(isIn), policies)
   const groups = [
-    group('all sessions', sessions, policies),
-    group(
-      'tuned on',
-      sessions.filter((session) => !session.isHeldOut),
-      policies,
-    ),
-    group(
-      'held out',
-      sessions.filter((session) => session.isHeldOut),
-      policies,
-    ),
-    ...clients.map((client) =>
-      group(
-        client,
-        sessions.filter((session) => session.client === client),
-        policies,
-      ),
-    ),
+    of('all sessions', () => true),
+    of('tuned on', ({ isHeldOut }) => !isHeldOut),
+    of('held out', ({ isHeldOut }) => isHeldOut),
+    ...clients.map((client) => of(client, (session) => session.client === client)),
   ]
   return {
     ...settings,

@@ -22,7 +22,6 @@ export interface ExchangeOptions {
   readonly answerer: Answerer
   readonly clock: Clock
   readonly models?: readonly SimulatedModel[]
-  readonly counter?: Counter
   /** What this server can do beyond the public API. */
   readonly capabilities?: { readonly cacheEdits?: boolean }
   /** Signs reasoning; servers with the same secret accept each other's. */
@@ -78,7 +77,7 @@ interface Bench {
 
 export function createExchange(options: ExchangeOptions): Exchange {
   const models = options.models ?? simulatedModels
-  const counter = options.counter ?? createCounter()
+  const counter = createCounter()
   const digests = createDigests()
   const bench: Bench = {
     options,

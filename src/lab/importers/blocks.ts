@@ -3,6 +3,7 @@
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import type { RecordedBlock, RecordedResult } from '../recording.ts'
+import type { Response } from '../turn-list.ts'
 import { fieldsOf, isFields, listOf, numberOf, stringOrNull, type Fields } from './lines.ts'
 
 /** The blocks of a message whose content is a text or a list, as the Messages API has it. */
@@ -64,6 +65,19 @@ function resultOf(value: Fields): RecordedResult {
 export const textBlock = (text: unknown, kind?: string): RecordedBlock => ({
   block: { type: 'text', text: stringOrNull(text) ?? '' },
   kind,
+})
+
+export const resultBlock = (id: string, content: unknown, isError: boolean): RecordedBlock => ({
+  block: { type: 'tool_result', tool_use_id: id, content: resultContent(content), is_error: isError },
+})
+
+/** The response that a message in the Messages API's shape belongs to. */
+export const responseOf = (message: Fields, at: number | null): Response => ({
+  at,
+  messageId: stringOrNull(message['id']) ?? undefined,
+  usage: anthropicUsage(message['usage']),
+  model: stringOrNull(message['model']) ?? undefined,
+  stop: stringOrNull(message['stop_reason']) ?? undefined,
 })
 
 /** What a tool gave back: a text, a list of blocks, or anything else as JSON. */

@@ -10,7 +10,7 @@ import {
   type Skipped,
 } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
-import { anthropicUsage, messageBlocks } from './blocks.ts'
+import { messageBlocks, responseOf } from './blocks.ts'
 import { markClientLine } from './corpus.ts'
 import { fieldsOf, stringOrNull, timeOf, type Fields, type Lines } from './lines.ts'
 
@@ -76,13 +76,7 @@ function turnsOf(records: readonly Fields[]): readonly RecordedTurn[] {
     if (value['type'] === 'attachment') list.user(attachmentBlocks(fieldsOf(value['attachment'])), at)
     else if (value['type'] === 'user') list.user(userBlocks(value, message), at)
     else if (value['isApiErrorMessage'] !== true && message['model'] !== '<synthetic>') {
-      list.assistant(messageBlocks(message['content'], 'assistant'), {
-        at,
-        messageId: stringOrNull(message['id']) ?? undefined,
-        usage: anthropicUsage(message['usage']),
-        model: stringOrNull(message['model']) ?? undefined,
-        stop: stringOrNull(message['stop_reason']) ?? undefined,
-      })
+      list.assistant(messageBlocks(message['content'], 'assistant'), responseOf(message, at))
     }
   }
   return list.turns()

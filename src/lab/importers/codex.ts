@@ -2,15 +2,9 @@
 // the bare items. Items up to a count are one response.
 import type { AssistantBlock } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import {
-  importedFrom,
-  type Imported,
-  type RecordedBlock,
-  type RecordedResult,
-  type Skipped,
-} from '../recording.ts'
+import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
-import { callOf, resultContent, textBlock } from './blocks.ts'
+import { callOf, resultBlock, textBlock } from './blocks.ts'
 import {
   fieldsOf,
   isFields,
@@ -135,7 +129,7 @@ function takeItem(state: State, item: Fields, at: number | null): string | null 
       return answer({ type: 'text', text: `[web_search] ${JSON.stringify(item['action'] ?? {})}` })
     case 'function_call_output':
     case 'custom_tool_call_output':
-      list.user([{ block: outputOf(id ?? '', item['output']) }], at)
+      list.user([outputOf(id ?? '', item['output'])], at)
       return null
     case 'ghost_snapshot':
       return null
@@ -155,14 +149,13 @@ function itemTexts(item: Fields): readonly RecordedBlock[] {
   })
 }
 
-function outputOf(call: string, output: unknown): RecordedResult {
+function outputOf(call: string, output: unknown): RecordedBlock {
   const value = isFields(output) ? output : null
-  return {
-    type: 'tool_result',
-    tool_use_id: call,
-    content: resultContent(value === null ? output : (value['content'] ?? value)),
-    is_error: value?.['success'] === false,
-  }
+  return resultBlock(
+    call,
+    value === null ? output : (value['content'] ?? value),
+    value?.['success'] === false,
+  )
 }
 
 const clientNote =

@@ -3,7 +3,7 @@
 import type { UserBlock } from '../../transcript/content.ts'
 import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
-import { anthropicUsage, callOf, messageBlocks, resultContent } from './blocks.ts'
+import { callOf, messageBlocks, responseOf, resultBlock, textBlock } from './blocks.ts'
 import { fieldsOf, isFields, listOf, stringOrNull, timeOf, type Fields } from './lines.ts'
 
 const roles = new Set(['user', 'assistant', 'system', 'developer', 'tool', 'function'])
@@ -73,13 +73,7 @@ function takeSystem(list: TurnList, message: Fields, system: string[], index: nu
 function takeAnthropic(list: TurnList, message: Fields): void {
   const at = timeOf(message['timestamp'])
   if (message['role'] === 'user') return list.user(messageBlocks(message['content'], 'user'), at)
-  list.assistant(messageBlocks(message['content'], 'assistant'), {
-    at,
-    messageId: stringOrNull(message['id']) ?? undefined,
-    usage: anthropicUsage(message['usage']),
-    model: stringOrNull(message['model']) ?? undefined,
-    stop: stringOrNull(message['stop_reason']) ?? undefined,
-  })
+  list.assistant(messageBlocks(message['content'], 'assistant'), responseOf(message, at))
   if (stringOrNull(message['id']) === null) list.closeResponse()
 }
 
@@ -89,23 +83,15 @@ function takeChat(list: TurnList, message: Fields): void {
     case 'tool':
     case 'function': {
       const call = stringOrNull(message['tool_call_id']) ?? stringOrNull(message['name']) ?? ''
-      return list.user(
-        [
-          {
-            block: {
-              type: 'tool_result',
-              tool_use_id: call,
-              content: resultContent(message['content']),
-              is_error: false,
-            },
-          },
-        ],
-        at,
-      )
+      return list.user([resultBlock(call, message['content'], false)], at)
     }
     case 'assistant':
       list.assistant(
-        [...thought(message), ...plainTexts(message['content']).map(asText), ...callsOf(message)],
+        [
+          ...thought(message),
+          ...plainTexts(message['content']).map((text) => textBlock(text)),
+          ...callsOf(message),
+        ],
         { at },
       )
       return list.closeResponse()
@@ -136,7 +122,7 @@ function callsOf(message: Fields): readonly RecordedBlock[] {
 }
 
 function chatParts(content: unknown): readonly RecordedBlock[] {
-  if (!Array.isArray(content)) return plainTexts(content).map(asText)
+  if (!Array.isArray(content)) return plainTexts(content).map((text) => textBlock(text))
   return content.map((part: unknown) => ({ block: chatPart(fieldsOf(part)) }))
 }
 
@@ -152,5 +138,3 @@ function plainTexts(content: unknown): readonly string[] {
     (part) => stringOrNull(part) ?? stringOrNull(fieldsOf(part)['text']) ?? JSON.stringify(part),
   )
 }
-
-const asText = (text: string): RecordedBlock => ({ block: { type: 'text', text } })

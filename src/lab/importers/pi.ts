@@ -3,7 +3,7 @@
 import type { AssistantBlock } from '../../transcript/content.ts'
 import { importedFrom, type Imported, type RecordedBlock, type Skipped } from '../recording.ts'
 import { TurnList } from '../turn-list.ts'
-import { callOf, resultContent, textBlock } from './blocks.ts'
+import { callOf, resultBlock, resultContent, textBlock } from './blocks.ts'
 import {
   fieldsOf,
   isFields,
@@ -108,15 +108,8 @@ function takeMessage(list: TurnList, message: Fields, fallback: number | null): 
       return list.closeResponse()
     case 'toolResult': {
       const call = stringOrNull(message['toolCallId']) ?? ''
-      const content = resultContent(withSources(message['content']))
-      return list.user(
-        [
-          {
-            block: { type: 'tool_result', tool_use_id: call, content, is_error: message['isError'] === true },
-          },
-        ],
-        at,
-      )
+      const content = withSources(message['content'])
+      return list.user([resultBlock(call, content, message['isError'] === true)], at)
     }
     case 'bashExecution': {
       const text = `Ran \`${stringOrNull(message['command']) ?? ''}\`\n${stringOrNull(message['output']) ?? ''}`

@@ -6,7 +6,15 @@
 import { defaults } from '../../settings/defaults.ts'
 import type { AssistantBlock, ToolUseBlock, UserBlock } from '../../transcript/content.ts'
 import { contentText } from '../measuring/texts.ts'
-import type { RecordedBlock, RecordedResult, RecordedTurn, Recording } from '../recording.ts'
+import {
+  isResult,
+  isTypedWhileBusy,
+  isUserBlock,
+  type RecordedBlock,
+  type RecordedResult,
+  type RecordedTurn,
+  type Recording,
+} from '../recording.ts'
 
 export interface ScriptResult {
   readonly id: string
@@ -162,20 +170,11 @@ class Calls {
 const wireName = (name: string): string =>
   name.replaceAll(/[^\w-]/g, '_').slice(0, defaults.request.toolNameChars) || 'unknown'
 
-const isResult = (block: RecordedBlock['block']): block is RecordedResult => block.type === 'tool_result'
-const isWords = ({ block }: RecordedBlock): boolean =>
-  block.type === 'text' || block.type === 'image' || block.type === 'document'
+const isWords = ({ block }: RecordedBlock): boolean => isUserBlock(block)
 
 /** Not the person's: what is typed while the agent is busy comes as an attachment, but is. */
-function isInjected({ block, kind }: RecordedBlock): boolean {
-  if (kind === undefined || block.type === 'tool_result') return false
-  const typedWhileBusy =
-    kind === 'attachment:queued_command' &&
-    block.type === 'text' &&
-    'text' in block &&
-    !block.text.startsWith('<')
-  return !typedWhileBusy
-}
+const isInjected = (recorded: RecordedBlock): boolean =>
+  recorded.kind !== undefined && !isResult(recorded.block) && !isTypedWhileBusy(recorded)
 
 const blocksOf = (content: readonly RecordedBlock[]): readonly UserBlock[] =>
   content.flatMap(({ block }): readonly UserBlock[] => {

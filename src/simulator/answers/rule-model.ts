@@ -5,7 +5,7 @@ import type { WireBlock, WireRequest } from '../../model/wire.ts'
 import type { Answer, Answerer } from '../answer.ts'
 import { answerOf, requestSeed, text, thinking } from './blocks.ts'
 import { before, ownWords, readConversation, type Conversation } from './conversation.ts'
-import { askOf, type Ask, type Job } from './jobs/ask.ts'
+import { askOf, type Asked, type Job } from './jobs/ask.ts'
 import { consolidationAnswer, extractionAnswer } from './jobs/memory.ts'
 import { spoil, type Mode, type Variant } from './jobs/modes.ts'
 import { notesAnswer } from './jobs/notes.ts'
@@ -48,40 +48,26 @@ function ruleAnswer(request: WireRequest, options: RuleModelOptions, given: Task
       [...thought(request, 'Looking for the next step.'), ...ordinary(conversation, toolbox, given)],
       seed,
     )
-  const good = serve(ask, conversation, request, toolbox, given)
+  const task = currentTask(before(conversation, ask.at), given)
+  const good = served[ask.job]({ ask, conversation, request, toolbox, task })
   const mode = typeof options.mode === 'string' ? options.mode : (options.mode?.[ask.job] ?? 'good')
-  const served =
+  const result =
     mode === 'good'
       ? { content: good }
       : spoil(good, { ask, request, toolbox, mode, variant: options.variant, seed })
   const content =
-    served.content.length === 0 ? [] : [...thought(request, `This asks for: ${ask.job}.`), ...served.content]
+    result.content.length === 0 ? [] : [...thought(request, `This asks for: ${ask.job}.`), ...result.content]
   const answer = answerOf(content, seed)
-  return 'stop' in served && served.stop !== undefined ? { ...answer, stop_reason: served.stop } : answer
+  return 'stop' in result && result.stop !== undefined ? { ...answer, stop_reason: result.stop } : answer
 }
 
-function serve(
-  ask: Ask,
-  conversation: Conversation,
-  request: WireRequest,
-  toolbox: Toolbox,
-  given: Task | null,
-): readonly WireBlock[] {
-  const task = currentTask(before(conversation, ask.at), given)
-  switch (ask.job) {
-    case 'summary':
-      return summaryAnswer(ask, conversation, request, toolbox, task)
-    case 'notes':
-      return notesAnswer(ask, conversation, toolbox, task)
-    case 'select':
-      return selectionAnswer(ask, request)
-    case 'extract':
-      return extractionAnswer(ask, conversation, toolbox)
-    case 'consolidate':
-      return consolidationAnswer(ask, conversation, toolbox)
-    default:
-      return progressAnswer(ask, conversation, toolbox)
-  }
+const served: Readonly<Record<Job, (asked: Asked) => readonly WireBlock[]>> = {
+  summary: summaryAnswer,
+  notes: notesAnswer,
+  select: selectionAnswer,
+  extract: extractionAnswer,
+  consolidate: consolidationAnswer,
+  progress: progressAnswer,
 }
 
 function ordinary(conversation: Conversation, toolbox: Toolbox, given: Task | null): readonly WireBlock[] {

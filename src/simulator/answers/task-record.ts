@@ -10,6 +10,15 @@ export type StepOutcome = 'failed' | 'passed'
 export const labelOf = (task: Task, step: Step): string =>
   `[${task.name} ${step.number}/${task.steps.length}]`
 
+export const gerunds: Readonly<Record<Verb, string>> = {
+  read: 'Reading',
+  write: 'Writing',
+  edit: 'Editing',
+  run: 'Running',
+  search: 'Searching for',
+  list: 'Listing',
+}
+
 /** What a step is known by in prose. */
 export const objectOf = (intent: Intent): string => intent.command ?? intent.pattern ?? intent.path ?? ''
 

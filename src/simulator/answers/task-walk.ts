@@ -4,9 +4,17 @@
 import type { WireBlock } from '../../model/wire.ts'
 import { call, text } from './blocks.ts'
 import { isContinuation, type Called, type Conversation } from './conversation.ts'
-import { labelled, labelOf, objectOf, outcomeOf, reportedSteps, type StepOutcome } from './task-record.ts'
+import {
+  gerunds,
+  labelled,
+  labelOf,
+  objectOf,
+  outcomeOf,
+  reportedSteps,
+  type StepOutcome,
+} from './task-record.ts'
 import { tasksIn, type Act, type Condition, type Step, type Task } from './task.ts'
-import type { Toolbox, Verb } from './toolbox.ts'
+import type { Toolbox } from './toolbox.ts'
 
 const mostAttempts = 3
 const quotedChars = 60
@@ -173,15 +181,6 @@ function blockFor(act: Act, toolbox: Toolbox): WireBlock | null {
 function sentence(act: Act, block: WireBlock | null): string {
   if (act.kind === 'say' || act.kind === 'stop') return act.text
   return block === null ? `skipped: no offered tool can do this (${describe(act)})` : `${describe(act)}.`
-}
-
-const gerunds: Readonly<Record<Verb, string>> = {
-  read: 'Reading',
-  write: 'Writing',
-  edit: 'Editing',
-  run: 'Running',
-  search: 'Searching for',
-  list: 'Listing',
 }
 
 function describe(act: Act): string {

@@ -5,7 +5,12 @@ import { invalid, problem } from '../rules/problem.ts'
 import { VERSIONS } from '../rules/request-shape.ts'
 
 const MINUTE_MS = 60_000
-const LIMITS = { requests: 4000, 'input-tokens': 2_000_000, 'output-tokens': 400_000 } as const
+const LIMITS = [
+  ['requests', 4000],
+  ['input-tokens', 2_000_000],
+  ['output-tokens', 400_000],
+  ['tokens', 2_400_000],
+] as const
 
 /** Any key will do unless keys are named; `x-api-key` wins over a bearer token. */
 export function checkAccess(
@@ -28,43 +33,33 @@ export interface RateWindow {
 
 /** Cache reads do not count against the input limit. */
 export function createRateWindow(now: () => number): RateWindow {
-  const used = { requests: 0, 'input-tokens': 0, 'output-tokens': 0 }
+  const none = { requests: 0, 'input-tokens': 0, 'output-tokens': 0, tokens: 0 }
+  let used = none
   let minute = 0
   const turnOver = (): void => {
     const current = Math.floor(now() / MINUTE_MS)
-    if (current === minute) return
+    if (current !== minute) used = none
     minute = current
-    Object.assign(used, { requests: 0, 'input-tokens': 0, 'output-tokens': 0 })
   }
   return {
     spend: (usage) => {
       turnOver()
-      used.requests += 1
-      used['input-tokens'] += (usage?.input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0)
-      used['output-tokens'] += usage?.output_tokens ?? 0
+      const input = (usage?.input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0)
+      const output = usage?.output_tokens ?? 0
+      used = {
+        requests: used.requests + 1,
+        'input-tokens': used['input-tokens'] + input,
+        'output-tokens': used['output-tokens'] + output,
+        tokens: used.tokens + input + output,
+      }
     },
     headers: () => {
       turnOver()
       const reset = new Date((minute + 1) * MINUTE_MS).toISOString()
-      const left = {
-        requests: LIMITS.requests - used.requests,
-        'input-tokens': LIMITS['input-tokens'] - used['input-tokens'],
-        'output-tokens': LIMITS['output-tokens'] - used['output-tokens'],
-      }
-      const all = [
-        ['requests', LIMITS.requests, left.requests],
-        ['input-tokens', LIMITS['input-tokens'], left['input-tokens']],
-        ['output-tokens', LIMITS['output-tokens'], left['output-tokens']],
-        [
-          'tokens',
-          LIMITS['input-tokens'] + LIMITS['output-tokens'],
-          left['input-tokens'] + left['output-tokens'],
-        ],
-      ] as const
       return Object.fromEntries(
-        all.flatMap(([name, limit, remaining]) => [
+        LIMITS.flatMap(([name, limit]) => [
           [`anthropic-ratelimit-${name}-limit`, String(limit)],
-          [`anthropic-ratelimit-${name}-remaining`, String(Math.max(0, remaining))],
+          [`anthropic-ratelimit-${name}-remaining`, String(Math.max(0, limit - used[name]))],
           [`anthropic-ratelimit-${name}-reset`, reset],
         ]),
       )

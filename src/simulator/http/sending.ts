@@ -79,12 +79,7 @@ async function sendWhole({ response, reply, fault, delayMs, headers }: Sending):
     else response.write(half, () => response.destroy())
     return 'cut'
   }
-  response.writeHead(200, {
-    ...headers,
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-  })
-  response.end(text)
+  sendJson(response, 200, headers, reply.response)
   return 'complete'
 }
 
@@ -139,21 +134,24 @@ async function hang(response: ServerResponse): Promise<Delivery> {
 }
 
 async function pause(response: ServerResponse, ms: number): Promise<void> {
-  if (ms <= 0) return
-  const gone = new AbortController()
-  const leave = (): void => gone.abort()
-  response.once('close', leave)
-  // The only rejection is our own abort: the client has left, and the caller looks at that next.
-  await wait(ms, undefined, { signal: gone.signal }).catch(() => undefined)
-  response.off('close', leave)
+  if (ms > 0) await whileThere(response, (signal) => wait(ms, undefined, { signal }))
 }
 
 async function write(response: ServerResponse, text: string): Promise<void> {
   if (response.destroyed || response.write(text)) return
+  await whileThere(response, (signal) => once(response, 'drain', { signal }))
+}
+
+/** Waits no longer than the client stays. */
+async function whileThere(
+  response: ServerResponse,
+  waiting: (signal: AbortSignal) => Promise<unknown>,
+): Promise<void> {
   const gone = new AbortController()
   const leave = (): void => gone.abort()
   response.once('close', leave)
-  await once(response, 'drain', { signal: gone.signal }).catch(() => undefined)
+  // The only rejection is our own abort: the client has left, and the caller looks at that next.
+  await waiting(gone.signal).catch(() => undefined)
   response.off('close', leave)
 }
 

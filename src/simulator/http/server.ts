@@ -20,7 +20,6 @@ export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
   readonly faults?: readonly ScheduledFault[]
   /** Only these keys are let in; any where absent. */
   readonly keys?: readonly string[]
-  readonly host?: string
   readonly port?: number
   /** Between two events of a stream, in real time. */
   readonly eventDelayMs?: number
@@ -84,15 +83,12 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   }
 }
 
-function listen(
-  server: Server,
-  { port = 0, host = HOST }: SimulatorOptions,
-): Promise<{ url: string; port: number }> {
+function listen(server: Server, { port = 0 }: SimulatorOptions): Promise<{ url: string; port: number }> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen(port, HOST, () => {
       const { port: actual } = server.address() as AddressInfo
-      resolve({ url: `http://${host}:${actual}`, port: actual })
+      resolve({ url: `http://${HOST}:${actual}`, port: actual })
     })
   })
 }

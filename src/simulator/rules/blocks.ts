@@ -20,30 +20,16 @@ export function messageBlocks(message: WireMessage): readonly WireBlock[] {
   return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
 }
 
-export function placedBlocks(request: WireRequest): readonly PlacedBlock[] {
-  return request.messages.flatMap((message, index) =>
-    messageBlocks(message).map((block, position) => ({
-      role: message.role,
-      block,
-      message: index,
-      path: `messages.${index}.content.${position}`,
-    })),
-  )
-}
+export const placedBlocks = (request: WireRequest): readonly PlacedBlock[] =>
+  turnsOf(request).flatMap((turn) => turn.blocks)
 
 export function turnsOf(request: WireRequest): readonly Turn[] {
   const turns: { role: WireMessage['role']; message: number; blocks: PlacedBlock[] }[] = []
-  for (const [index, message] of request.messages.entries()) {
-    if (turns.at(-1)?.role !== message.role) turns.push({ role: message.role, message: index, blocks: [] })
-    const blocks = turns.at(-1)?.blocks
-    for (const [position, block] of messageBlocks(message).entries()) {
-      blocks?.push({
-        role: message.role,
-        block,
-        message: index,
-        path: `messages.${index}.content.${position}`,
-      })
-    }
+  for (const [message, each] of request.messages.entries()) {
+    const { role } = each
+    if (turns.at(-1)?.role !== role) turns.push({ role, message, blocks: [] })
+    for (const [position, block] of messageBlocks(each).entries())
+      turns.at(-1)?.blocks.push({ role, block, message, path: `messages.${message}.content.${position}` })
   }
   return turns
 }

@@ -5,7 +5,7 @@ import type { WireRequest } from '../../../model/wire.ts'
 import { plainText } from '../blocks.ts'
 import { isContinuation, isOpening, type Conversation, type Said } from '../conversation.ts'
 import { askedSections } from '../sections.ts'
-import { withoutTasks } from '../task.ts'
+import { withoutTasks, type Task } from '../task.ts'
 import type { Toolbox } from '../toolbox.ts'
 
 export type Job = 'summary' | 'notes' | 'select' | 'extract' | 'consolidate' | 'progress'
@@ -24,6 +24,16 @@ const reach = { headChars: 2000, tailChars: 1200, frameChars: 6000 }
 const fewestHeadings = 3
 const askThreshold = 2
 const manifestShare = 0.3
+
+/** What a job is served from. */
+export interface Asked {
+  readonly ask: Ask
+  readonly conversation: Conversation
+  readonly request: WireRequest
+  readonly toolbox: Toolbox
+  /** The task at hand when it was asked. */
+  readonly task: Task | null
+}
 
 export function askOf(request: WireRequest, conversation: Conversation, toolbox: Toolbox): Ask | null {
   const frame = frameOf(request)

@@ -4,7 +4,7 @@ import type { WireBlock } from '../../../model/wire.ts'
 import { text } from '../blocks.ts'
 import { before, ownWords, type Called, type Conversation } from '../conversation.ts'
 import type { Toolbox } from '../toolbox.ts'
-import { manifestLines, memoryFolder, type Ask } from './ask.ts'
+import { manifestLines, memoryFolder, type Asked } from './ask.ts'
 import { fileName, telling, tellingWords } from './selection.ts'
 
 const indexName = 'MEMORY.md'
@@ -16,11 +16,7 @@ export interface Statement {
 }
 
 /** Saves what the user's own messages ask to keep; words of tools and files are never taken for a rule. */
-export function extractionAnswer(
-  ask: Ask,
-  conversation: Conversation,
-  toolbox: Toolbox,
-): readonly WireBlock[] {
+export function extractionAnswer({ ask, conversation, toolbox }: Asked): readonly WireBlock[] {
   const folder = memoryFolder(ask.text)
   const statements = lastingStatements(span(before(conversation, ask.at), ask.text))
   const known = manifestLines(ask.text)
@@ -140,11 +136,7 @@ function shownFile(since: readonly Called[], toolbox: Toolbox, path: string): st
 }
 
 /** Reads the folder, lets the newer of two memories that say the same (or the opposite) stand, and mends the index. */
-export function consolidationAnswer(
-  ask: Ask,
-  conversation: Conversation,
-  toolbox: Toolbox,
-): readonly WireBlock[] {
+export function consolidationAnswer({ ask, conversation, toolbox }: Asked): readonly WireBlock[] {
   const folder = memoryFolder(ask.text)
   const since = conversation.called.filter((called) => called.at > ask.at)
   if (folder === null) return [text('No memory folder is named.')]

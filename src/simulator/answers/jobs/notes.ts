@@ -2,22 +2,15 @@
 // guidance lines are repeated as they stand, so that an Edit finds them and never alters them.
 import type { WireBlock } from '../../../model/wire.ts'
 import { text } from '../blocks.ts'
-import { before, type Conversation } from '../conversation.ts'
+import { before } from '../conversation.ts'
 import { sectionsIn, type Section } from '../sections.ts'
-import type { Task } from '../task.ts'
-import type { Toolbox } from '../toolbox.ts'
 import { linesFor, materialOf } from './report-lines.ts'
-import type { Ask } from './ask.ts'
+import type { Asked } from './ask.ts'
 
 const bodyChars = { usual: 3000, shortened: 1500 }
 const fewestHeadings = 3
 
-export function notesAnswer(
-  ask: Ask,
-  conversation: Conversation,
-  toolbox: Toolbox,
-  task: Task | null,
-): readonly WireBlock[] {
+export function notesAnswer({ ask, conversation, toolbox, task }: Asked): readonly WireBlock[] {
   if (conversation.called.some((called) => called.at > ask.at)) return [text('The notes are up to date.')]
   const path = notesPath(ask.text)
   const sections = shownSections(ask.text)

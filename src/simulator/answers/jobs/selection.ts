@@ -3,15 +3,15 @@
 import type { WireBlock, WireRequest } from '../../../model/wire.ts'
 import { text } from '../blocks.ts'
 import { isRecord } from '../../rules/shape.ts'
-import { before, type Conversation } from '../conversation.ts'
-import type { Toolbox, Verb } from '../toolbox.ts'
-import { manifestLines, type Ask } from './ask.ts'
+import { before } from '../conversation.ts'
+import { gerunds } from '../task-record.ts'
+import { manifestLines, type Ask, type Asked } from './ask.ts'
 
 const mostChosen = 5
 const wordChars = 4
 const phraseWords = 5
 
-export function selectionAnswer(ask: Ask, request: WireRequest): readonly WireBlock[] {
+export function selectionAnswer({ ask, request }: Asked): readonly WireBlock[] {
   return [text(namesAsJson(chosenNames(ask.text), ask, request))]
 }
 
@@ -73,17 +73,8 @@ export function tellingWords(value: string): ReadonlySet<string> {
   return new Set([...stems, ...pairs])
 }
 
-const gerunds: Readonly<Record<Verb, string>> = {
-  read: 'Reading',
-  write: 'Writing',
-  edit: 'Editing',
-  run: 'Running',
-  search: 'Searching for',
-  list: 'Listing',
-}
-
 /** Three to five words in the present tense on the last thing done. */
-export function progressAnswer(ask: Ask, conversation: Conversation, toolbox: Toolbox): readonly WireBlock[] {
+export function progressAnswer({ ask, conversation, toolbox }: Asked): readonly WireBlock[] {
   const last = before(conversation, ask.at).called.at(-1)
   const intent = last === undefined ? null : toolbox.intentOf(last)
   if (intent === null) return [text('Reading the current request')]

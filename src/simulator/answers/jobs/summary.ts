@@ -1,26 +1,18 @@
 // Owns the answer to a request for a summary: the sections that were asked, in their order and wording, each filled
 // from the conversation in sight; in the tags that were asked; within the tokens that were given.
-import type { WireBlock, WireRequest } from '../../../model/wire.ts'
+import type { WireBlock } from '../../../model/wire.ts'
 import { text } from '../blocks.ts'
 import { before, type Conversation } from '../conversation.ts'
 import { askedSections } from '../sections.ts'
-import type { Task } from '../task.ts'
-import type { Toolbox } from '../toolbox.ts'
 import { linesFor, materialOf } from './report-lines.ts'
-import type { Ask } from './ask.ts'
+import type { Ask, Asked } from './ask.ts'
 
 const charsPerToken = 3
 const charsPerWord = 5
 const shortestCut = 80
 const plainTitles = ['Request', 'User messages', 'Files', 'Errors', 'Work done', 'Pending']
 
-export function summaryAnswer(
-  ask: Ask,
-  conversation: Conversation,
-  request: WireRequest,
-  toolbox: Toolbox,
-  task: Task | null,
-): readonly WireBlock[] {
+export function summaryAnswer({ ask, conversation, request, toolbox, task }: Asked): readonly WireBlock[] {
   const shown = before(conversation, ask.at)
   const empty = shown.said.length + shown.called.length + shown.replied.length === 0
   const material = materialOf(empty ? spokenIn(ask.text) : shown, toolbox, task)
