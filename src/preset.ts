@@ -261,6 +261,7 @@ function portsOf(options: PresetOptions, parts: Parts) {
     layers: options.layers !== undefined && isList(options.layers) ? options.layers : switches,
     automaticRemoval: switches.automaticRemoval,
     nativeClearing: switches.nativeClearing,
+    keepResults: switches.keepResults,
     hooks,
     folderInstructions: memory.folderInstructions,
     ...jobsOf({

@@ -301,6 +301,24 @@ describe('nothing is reported', () => {
     expect((await scene.send({ cacheEdits })).found).toBeNull()
   })
 
+  it('[X15] for what the server cleared by itself as it was asked to, nor when it clears no more', async () => {
+    const scene = createRequests()
+    const { last } = await warm(scene)
+    const { composed, usage } = last
+    const detector = createBreakDetector()
+    const read = (cacheRead: number, clearedTokens: number) =>
+      detector.after(detector.before('main', composed, 0), {
+        usage: { ...usage, cacheRead, cacheWrite: 40_000 - cacheRead },
+        clearedTokens,
+      })
+    expect(read(0, 0)).toBeNull()
+    expect(read(2000, 18_000)).toBeNull()
+    expect(read(2000, 19_000)).toBeNull()
+    expect(read(40_000, 19_000)).toBeNull()
+    expect(read(2000, 0)).toBeNull()
+    expect(read(2000, 0)?.causes).toEqual([{ kind: 'server' }])
+  })
+
   it('[X6] for another source; a summary on the shared prefix has the main thread’s baseline', async () => {
     const scene = createRequests()
     const { last } = await warm(scene)

@@ -6,6 +6,7 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { runProgram } from '../src/cli/program.ts'
+import { pointOf } from '../src/projection/dial.ts'
 import { processIo } from '../src/cli/terminal/io.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -140,6 +141,12 @@ describe('commands that the pages name', () => {
 })
 
 describe('names and links', () => {
+  it('[H49] sizes at the default dial that the page of compaction names are those of the code', () => {
+    const { textTokens } = pointOf(undefined)
+    const page = pages.find(({ name }) => name === 'docs/compaction.md')!.text
+    expect(page).toContain(`(${textTokens.toLocaleString('en-US')} tokens at the default dial)`)
+  })
+
   it('[H35] links lead to a file, and to a heading of it', () => {
     const anchors = (text: string): string[] =>
       [...text.matchAll(/^#+ (.+)$/gm)].map((match) =>

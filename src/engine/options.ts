@@ -74,6 +74,8 @@ export interface EngineOptions {
   readonly listen?: Emit | undefined
   /** The provider clears old results by itself where it can. */
   readonly nativeClearing?: boolean | undefined
+  /** Newest results that clearing leaves, the server's own too. */
+  readonly keepResults?: number | undefined
   /** Where the tools work. */
   readonly cwd?: string | undefined
   readonly models?: ModelTable | undefined
@@ -122,11 +124,12 @@ export function ready(options: EngineOptions): Ready {
 
 function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Layer[] {
   if (options.automaticRemoval === false) return []
-  const { layers, nativeClearing, pressureClearing, thrift, summariser } = options
+  const { layers, nativeClearing, keepResults, pressureClearing, thrift, summariser } = options
   if (layers !== undefined && isList(layers)) return layers
   return standardLayers({
     policyOf: policiesOf(tools, options.toolPolicies),
     nativeClearing,
+    keepResults,
     pressureClearing,
     thrift,
     ...layers,

@@ -21,6 +21,7 @@ const every: Required<{ [Name in keyof EngineOptions]: EngineOptions[Name] }> = 
   formerTools: [],
   layers: [],
   automaticRemoval: true,
+  keepResults: 3,
   summariser: { summarise: never },
   notes: { heard: never, read: never },
   notesAsSummary: true,

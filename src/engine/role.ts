@@ -42,6 +42,7 @@ const ground = [
   'toolPolicies',
   'listen',
   'nativeClearing',
+  'keepResults',
   'cwd',
   'models',
   'window',

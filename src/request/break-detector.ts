@@ -43,11 +43,15 @@ interface Baseline {
   readonly tokens: number
   /** Tokens the server was told to leave out, as it last reported them. */
   readonly deleted: number
+  /** Tokens it cleared by itself, as it last reported them. */
+  readonly cleared: number
 }
 
 export interface CacheReading {
   readonly usage: Usage
   readonly deletedTokens?: number | undefined
+  /** What the server says it cleared by itself, as it was asked to. */
+  readonly clearedTokens?: number | undefined
   readonly rates?: TokenRates | null | undefined
 }
 
@@ -109,16 +113,19 @@ export function createBreakDetector(): BreakDetector {
 
 const keyOf = (source: string): string => (source === 'summary' ? 'main' : source)
 
-function baselineOf({ segments, at }: Pending, { usage, deletedTokens }: CacheReading): Baseline {
-  return { segments, at, tokens: usage.cacheRead + usage.cacheWrite, deleted: deletedTokens ?? 0 }
+function baselineOf({ segments, at }: Pending, reading: CacheReading): Baseline {
+  const { usage, deletedTokens: deleted = 0, clearedTokens: cleared = 0 } = reading
+  return { segments, at, tokens: usage.cacheRead + usage.cacheWrite, deleted, cleared }
 }
 
 function judge(
   { source, segments, at, baseline }: Pending,
-  { usage, deletedTokens, rates }: CacheReading,
+  { usage, deletedTokens, clearedTokens = 0, rates }: CacheReading,
   announced: Watched['announced'],
 ): CacheBreak | null {
   if (baseline === null) return null
+  // What it clears it reads and writes anew, from a place that it does not name.
+  if (clearedTokens !== baseline.cleared) return null
   const expected = baseline.tokens - Math.max(0, (deletedTokens ?? 0) - baseline.deleted)
   const tokens = expected - usage.cacheRead
   const { breakTokens, breakShare, announcedSlack } = defaults.request

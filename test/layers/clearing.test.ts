@@ -168,7 +168,8 @@ describe('cached clearing', () => {
     const last = play.requests().at(-1)!
     expect(deletions(last)).toEqual([])
     expect(marked(last)).toEqual(named('a', 7))
-    expect((await edits(play)).at(-1)).toMatchObject({ price: { kind: 'expired', costs: 0 } })
+    // Deleted text took no room any more, so a stub in its place frees none; nor is that shown as a negative.
+    expect((await edits(play)).at(-1)).toMatchObject({ tokensFreed: 0, price: { kind: 'expired', costs: 0 } })
     expect(refusals(play.scene)).toEqual([])
   })
 
@@ -310,6 +311,53 @@ describe('native clearing', () => {
     const freed = listed.reduce((sum, row) => sum + row.tokensFreed, 0)
     expect(freed).toBe(applied.at(-1)!['cleared_input_tokens'])
     expect(refusals(play.scene)).toEqual([])
+  })
+
+  const natively = (n: number, keepResults?: number) =>
+    clearing([...rounds(...named('a', n)), 'two', 'three', 'four'], {
+      layers: { nativeClearing: true, autocompact: false },
+      engine: {
+        tools: [toolOf('Bash', (input) => lines(170, `line of run ${String(input['n'])}`))],
+        nativeClearing: true,
+        keepResults,
+        window: 60_000,
+        system: words(2000),
+      },
+    })
+  const clearedBy = (play: Stage) =>
+    play.scene.simulator.log.requests.at(-1)!.appliedEdits.map((edit) => edit['cleared_tool_uses'])
+
+  it('[Z33] undone it is undone at the server too: every result is sent to the model again, and clearing rests', async () => {
+    const play = await natively(46)
+    await play.say('work')
+    await play.say('on')
+    expect(clearedBy(play)).not.toEqual([])
+    const listed = (await play.session.edits()).filter((row) => row.layer === 'native-clearing')
+    expect(listed.length).toBeGreaterThan(1)
+    await play.session.undo(listed.at(-1)!.seq)
+    await play.say('and on')
+    expect(clearedBy(play)).toEqual([])
+    const { prompt } = play.scene.simulator.log.requests.at(-1)!
+    expect(prompt!.totalTokens).toBeGreaterThan(30_000)
+    const rows = (await play.session.edits()).filter((row) => row.layer === 'native-clearing')
+    expect(rows.filter(({ state }) => state === 'live')).toEqual([])
+    expect(Math.abs(play.session.view().tokens / prompt!.totalTokens - 1)).toBeLessThan(0.1)
+    expect(refusals(play.scene)).toEqual([])
+  })
+
+  it('[X15] is no break of the cache, however much of it is read anew', async () => {
+    const play = await natively(60)
+    await play.say(`work ${words(2500)}`)
+    await play.say('on')
+    expect(clearedBy(play)).not.toEqual([])
+    expect(ofType(await play.facts(), 'cache-break')).toEqual([])
+  })
+
+  it('[Z34] leaves as many results as the setting says', async () => {
+    const play = await natively(46, 9)
+    await play.say('work')
+    const edit = play.requests().at(-1)!.context_management!.edits[0]
+    expect(edit).toMatchObject({ keep: { type: 'tool_uses', value: 9 } })
   })
 
   it('[Z16] keeps only the last reasoning after an hour, from then on', async () => {

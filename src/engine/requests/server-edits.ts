@@ -9,7 +9,7 @@ import type { ModelMessage } from '../../model/model.ts'
 import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
 import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { BlockRef, EditPrice, FactOf, ServerReport } from '../../transcript/fact.ts'
+import type { BlockRef, EditPrice, Entry, Fact, FactOf, ServerReport } from '../../transcript/fact.ts'
 
 export interface ServerEdits {
   readonly cacheEdits?: readonly WireCacheEdit[]
@@ -54,17 +54,19 @@ function nativeEdits(
 ): readonly WireContextEdit[] | null {
   const room = core.room()
   if (!room.ok) return null
-  const { nativeTriggerTokens, nativeTriggerShare, nativeClearTokens, keep, writeTools } = defaults.clearing
+  const { nativeTriggerTokens, nativeTriggerShare, nativeClearTokens, writeTools } = defaults.clearing
+  const keep = Math.max(1, core.options.keepResults ?? defaults.clearing.keep)
   const trigger = Math.floor(Math.min(nativeTriggerTokens, nativeTriggerShare * room.room.threshold))
   const least = Math.floor((trigger * nativeClearTokens) / nativeTriggerTokens)
   const names = view.tools.map((tool) => tool.name)
   const excluded = names.filter((name) => !mayBeCleared(core, name))
   const written = names.filter((name) => writeTools.includes(name) && !excluded.includes(name))
+  const isUndone = isClearingUndone(core)
   const thinking: readonly WireContextEdit[] =
     core.options.thinking === undefined || core.options.thinking.type === 'disabled'
       ? []
-      : [{ type: 'clear_thinking_20251015', keep: wasIdle(core, view) ? lastTurn : 'all' }]
-  if (isClearedByTime(core, view)) return thinking.length === 0 ? null : thinking
+      : [{ type: 'clear_thinking_20251015', keep: wasIdle(core, view) && !isUndone ? lastTurn : 'all' }]
+  if (isUndone || isClearedByTime(core, view)) return thinking.length === 0 ? null : thinking
   return [
     ...thinking,
     {
@@ -77,6 +79,30 @@ function nativeEdits(
     },
   ]
 }
+
+/** Who undid what the server cleared wants to see it: it clears nothing more until a compaction has made room. */
+function isClearingUndone({ state: { fold } }: Slice<'state'>): boolean {
+  const { controls } = fold.edits
+  const since = controls.findLastIndex(({ fact }) => fact.type === 'boundary')
+  return controls
+    .slice(since + 1)
+    .some(
+      ({ fact }) =>
+        fact.type === 'undo' && controls.some(({ seq, fact: of }) => seq === fact.target && isNative(of)),
+    )
+}
+
+/** What the server cleared since the last compaction, as far as it is not undone. It knows of it as one. */
+export function serverClearings({ state: { fold } }: Slice<'state'>): readonly Entry[] {
+  const { controls } = fold.edits
+  const since = controls.findLastIndex(({ fact }) => fact.type === 'boundary')
+  return controls
+    .slice(since + 1)
+    .filter(({ seq, fact }) => isNative(fact) && fold.edits.editing(seq) !== undefined)
+}
+
+const isNative = (fact: Fact): fact is FactOf<'view-edit'> =>
+  fact.type === 'view-edit' && fact.layer === nativeName
 
 const lastTurn = { type: 'thinking_turns', value: 1 } as const
 
@@ -150,7 +176,7 @@ export async function noteApplied(
   emit({ type: 'view-edit', layer: nativeName, why, tokensFreed: fact.tokensFreed, seq })
 }
 
-function reportOf({ appliedEdits }: ModelMessage): ServerReport {
+export function reportOf({ appliedEdits }: ModelMessage): ServerReport {
   const sum = (field: string): number =>
     appliedEdits.reduce((total, edit) => {
       const value = edit[field]
@@ -163,11 +189,10 @@ function reportOf({ appliedEdits }: ModelMessage): ServerReport {
   }
 }
 
+/** What stands written down. A compaction has put away what was cleared before it, and what was undone is in sight. */
 function lastReport(core: Slice<'state'>): ServerReport {
-  const last = core.state.fold.edits.controls.findLast(
-    ({ fact }) => fact.type === 'view-edit' && fact.layer === nativeName,
-  )
-  const report = last?.fact.type === 'view-edit' ? last.fact.price : undefined
+  const last = serverClearings(core).at(-1)
+  const report = last !== undefined && isNative(last.fact) ? last.fact.price : undefined
   return report?.kind === undefined ? { ...nothingApplied, ...report } : nothingApplied
 }
 

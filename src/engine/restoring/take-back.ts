@@ -4,15 +4,24 @@ import { isEditing, type Entry, type Fact, type Range } from '../../transcript/f
 import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Slice } from '../core.ts'
+import { serverClearings } from '../requests/server-edits.ts'
 
 /** Why an edit cannot be taken back now: the view would no longer fit. */
-function undoRefusal(core: Slice<'room' | 'state' | 'view'>, target: Seq): Failure | null {
+function undoRefusal(core: Slice<'room' | 'state' | 'view'>, targets: readonly Seq[]): Failure | null {
   const outcome = core.room()
-  const after = core.view().tokens + freedBy(core.state.fold, target)
+  const target = targets[0]!
+  const freed = targets.reduce((sum, one) => sum + freedBy(core.state.fold, one), 0)
+  const after = core.view().tokens + freed
   if (!outcome.ok || after <= outcome.room.effective) return null
   const { effective } = outcome.room
   const message = `without the edit at ${target} the view would take about ${after} tokens, and ${effective} fit`
   return { code: 'no-room', message }
+}
+
+/** A server that is not asked to clear clears nothing: all it has cleared comes back, or none of it. */
+function withItsLike(core: Slice<'state'>, target: Seq): readonly Seq[] {
+  const like = serverClearings(core).map(({ seq }) => seq)
+  return like.includes(target) ? [target, ...like.filter((one) => one !== target)] : [target]
 }
 
 /** Tokens that undoing an edit would bring back, as the edit itself says. */
@@ -29,12 +38,13 @@ export async function takeBack(
   core: Slice<'append' | 'room' | 'state' | 'view'>,
   target: Seq,
 ): Promise<Result<{ readonly entry: Entry }>> {
-  const failure = undoRefusal(core, target)
+  const targets = withItsLike(core, target)
+  const failure = undoRefusal(core, targets)
   if (failure !== null) return { ok: false, failure }
   const { edits } = core.state.fold
-  const undo: Fact = { type: 'undo', target }
+  const undo = targets.map((one): Fact => ({ type: 'undo', target: one }))
   const isShown = edits.tops.some((top) => top.seq === target)
-  const written = await core.append([undo, ...dropping(core, ({ seq }) => isShown && seq === target)])
+  const written = await core.append([...undo, ...dropping(core, ({ seq }) => isShown && seq === target)])
   if (!written.ok) return written
   const isCovered = (range: Range): boolean =>
     edits.tops.some(({ edit }) => edit.from <= range.from && edit.to >= range.to)

@@ -105,7 +105,7 @@ function decide(
     ...(chosen.length > 0 ? [choice.why] : []),
   ]
   const price = priceOf(view, budget, chosen.length === 0 ? 'expired' : choice.kind, freed, tail)
-  return { kind: 'edit', edits, why: whys.join('; '), tokensFreed: price.freedTokens, price }
+  return { kind: 'edit', edits, why: whys.join('; '), tokensFreed: Math.max(0, price.freedTokens), price }
 }
 
 /** What the economy would have cleared, had it not cost more than the margin allows. */
