@@ -114,7 +114,7 @@ const parameters: readonly Case[] = [
     good: body([user(png(10, 10, 1000))]),
   },
   {
-    rule: 'V20',
+    rule: 'V19',
     says: 'a small window takes fewer images',
     bad: body([user(...Array.from({ length: 101 }, () => png(10, 10)))], old),
     text: 'messages: Too much media: 0 document pages + 101 images > 100',

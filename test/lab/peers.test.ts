@@ -54,7 +54,7 @@ describe('bounds', () => {
     expect(idle.fresh - needed.fresh).toBeGreaterThanOrEqual(size)
   })
 
-  it('[LB2] what keeps nothing remembers next to nothing, and a bag of words loses on the strict measure alone', async () => {
+  it('[J11] what keeps nothing remembers next to nothing, and a bag of words loses on the strict measure alone', async () => {
     const made = longWork(60, 60)
     const empty = await costOf(made, 'empty', 60_000)
     const whole = await costOf(made, 'append-only', 60_000)

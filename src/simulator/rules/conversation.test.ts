@@ -162,7 +162,7 @@ const conversation: readonly Case[] = [
     good: body([user(text('hi')), assistant(text('so'))], old),
   },
   {
-    rule: 'V12',
+    rule: 'V11',
     says: 'newer models take no prefill',
     bad: body([user(text('hi')), assistant(text('so'))]),
     text: 'This model does not support assistant message prefill. The conversation must end with a user message.',
