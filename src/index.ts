@@ -66,5 +66,6 @@ export type {
   Usage,
 } from './transcript/fact.ts'
 export type { Clock, Ids, Seq, SessionId, Uuid } from './transcript/ids.ts'
-export type { MemoryStore } from './memory/memory-store.ts'
+export type { Memory, Provenance } from './memory/memory.ts'
+export type { Applied, MemoryChange, MemoryStore } from './memory/memory-store.ts'
 export type { Damage, Failure, Result, SessionInfo, Store } from './transcript/store.ts'

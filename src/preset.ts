@@ -16,6 +16,7 @@ import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import type { ContentRefusal } from './memory/instructions/includes.ts'
+import type { MemoryStore } from './memory/memory-store.ts'
 import { memoryWiring, type MemoryWiring } from './preset/memory/wiring.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
 import { recallWiring } from './preset/memory/recalling.ts'
@@ -57,6 +58,11 @@ export interface PresetOptions extends PermissionSetup {
   /** Types of agents; left out, those that are built in. */
   readonly agentTypes?: readonly AgentType[] | undefined
   readonly store?: Store | undefined
+  /**
+   * Who keeps memories, in place of the folders of files: read, saved, recalled, searched and extracted into through the
+   * port. Diaries, consolidation and the commands of `pal memory` are of the folders alone.
+   */
+  readonly memoryStores?: readonly MemoryStore[] | undefined
   readonly fs?: FileSystem | undefined
   readonly clock?: Clock | undefined
   /** Tools, words and reminders from outside the house. */
@@ -100,6 +106,7 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
 
 export function createPreset(options: PresetOptions): Preset {
   const parts = partsOf(options)
+  sayWhatIsOff(options)
   const {
     registry,
     standard,
@@ -127,6 +134,13 @@ export function createPreset(options: PresetOptions): Preset {
   return { engine, agents: registry, ...kept, close }
 }
 
+function sayWhatIsOff({ memoryStores, settings, listen }: PresetOptions): void {
+  if (memoryStores === undefined || (settings.dream !== true && settings.diary !== true)) return
+  const message =
+    'diaries and consolidation need the folders of memories; with stores of your own both are off'
+  listen?.({ type: 'notice', code: 'memory-stores', message })
+}
+
 /** What the engine is made of, each made once and handed on. */
 function partsOf(options: PresetOptions) {
   const { home, project, settings, environment, listen, trusted, interactive } = options
@@ -139,8 +153,9 @@ function partsOf(options: PresetOptions) {
   const store = options.store ?? projectStore(options)
   const sessions = sessionsFolder(home, project)
   const files = sessionFiles(options)
-  const { instructionRefusal } = options
-  const memory = memoryWiring({ ...setup, home, trusted, instructionRefusal, fs, clock, unique })
+  const { instructionRefusal, memoryStores } = options
+  const given = { home, trusted, instructionRefusal, memoryStores }
+  const memory = memoryWiring({ ...setup, ...given, fs, clock, unique })
   const permission = permissionOf({ ...setup, sessions, open: memory.open }, fs)
   const recalling = recallWiring({ settings, interactive, memory, store, models, modelId, fs, clock })
   const backgroundTasks = backgroundTasksOf({ files, fs, unique, listen })

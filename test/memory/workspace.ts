@@ -3,9 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import type { LiveEvent } from '../../src/engine/live.ts'
-import { createPreset, type Preset, type PresetOptions } from '../../src/preset.ts'
+import type { Preset, PresetOptions } from '../../src/preset.ts'
 import { projectOf } from '../../src/preset/project.ts'
 import { call, type scripted } from '../../src/simulator/index.ts'
+import { mainDoor } from '../doors.ts'
 import { later, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 import { folder } from './folder.ts'
 
@@ -40,6 +41,7 @@ export async function openWorkspace(
   const memories = join(home, 'projects', slug, 'memory')
   const scene = await simulated(steps({ memories, root }))
   const events: LiveEvent[] = []
+  const { createPreset } = await mainDoor()
   const preset = createPreset({
     project: found.project,
     home,

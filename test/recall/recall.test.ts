@@ -4,6 +4,7 @@ import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
 import { recallBy } from '../../src/forks/select-memory.ts'
 import { createEngine, inMemoryStore, type Session } from '../../src/index.ts'
 import { MemoryRecall } from '../../src/memory/recall/recall.ts'
+import { folderSource } from '../../src/memory/recall/memory-source.ts'
 import { call, jobOf, ruleModel, scripted, type LoggedRequest } from '../../src/simulator/index.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
 import { defaults } from '../../src/settings/defaults.ts'
@@ -63,8 +64,7 @@ async function staged(
   const place = placeIn(await folder())
   await plant(place, planted)
   const memories = new MemoryRecall({
-    fs: machineFileSystem,
-    places: [place],
+    sources: [folderSource(machineFileSystem, place)],
     now: () => Date.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   })
@@ -137,7 +137,11 @@ describe('recall beside a request', () => {
         return machineFileSystem.names(path)
       },
     }
-    const memories = new MemoryRecall({ fs, places: [place], now: () => Date.now(), pause: async () => {} })
+    const memories = new MemoryRecall({
+      sources: [folderSource(fs, place)],
+      now: () => Date.now(),
+      pause: async () => {},
+    })
     const { patienceMs } = how
     const recall = { ...recallBy(memories, { isPatient: patienceMs !== undefined }), patienceMs }
     const scene = await simulated(['done'])

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { createEngine, inMemoryStore } from '../../src/index.ts'
 import { MemorySearch } from '../../src/memory/recall/search.ts'
+import { folderSource } from '../../src/memory/recall/memory-source.ts'
 import { MemoryIndex } from '../../src/memory/recall/memory-index.ts'
 import { scriptedModel } from '../../src/model/scripted.ts'
 import { searchMemoryTool } from '../../src/tools/search-memory.ts'
@@ -42,7 +43,7 @@ async function searching(planted: readonly Planted[], talks: Parameters<typeof t
   const place = placeIn(await folder())
   await plant(place, planted)
   const { store, sessions } = await talked(talks)
-  const search = new MemorySearch(new MemoryIndex(machineFileSystem, [place]), store)
+  const search = new MemorySearch(new MemoryIndex([folderSource(machineFileSystem, place)]), store)
   const tool = searchMemoryTool(() => Promise.resolve(search))
   const run = async (input: Record<string, unknown>, session?: string): Promise<string> => {
     const parsed = tool.parse(input)

@@ -142,7 +142,9 @@ export class MemoryJobList {
 /** What jobs on memories are made of. */
 export interface MemoryJobOptions {
   readonly fs: FileSystem
-  /** The folders that may be written to, the project's first. A team's is not among them. */
+  /** The stores that may be written to, the project's first. A team's is not among them. */
+  readonly stores: readonly MemoryStore[]
+  /** Those of them that are folders: only these can be consolidated. */
   readonly keepers: readonly FolderStore[]
   /** The tools of the session; their list is sent as it is. */
   readonly tools: () => readonly Tool[]

@@ -48,7 +48,7 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
   }
   return {
     ended(context) {
-      if (!context.hasModel || options.keepers.length === 0) return
+      if (!context.hasModel || options.stores.length === 0) return
       const state = stateOf(context.session)
       state.turns++
       if (state.working !== null) {
@@ -99,7 +99,7 @@ async function afterTurn(
 }
 
 async function extractOnce(options: WatcherOptions, context: JobContext, state: State): Promise<void> {
-  const span = spanSince(context.fold, context.latest().memoriesTo, isOurs(options.keepers, options))
+  const span = spanSince(context.fold, context.latest().memoriesTo, isOurs(options.stores, options))
   if (span.messages === 0) return
   const { coversTo } = span
   if (span.hasWritten) {

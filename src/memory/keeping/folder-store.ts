@@ -4,6 +4,7 @@ import { listMemories, readMemory } from '../files.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import type { MemoryIndex } from '../recall/memory-index.ts'
+import { folderSource } from '../recall/memory-source.ts'
 import { openKeeper, type Keeper, type KeeperOptions } from './keeper.ts'
 
 export interface FolderStore extends MemoryStore, Keeper {}
@@ -31,7 +32,7 @@ export function openFolderStore(place: MemoryPlace, options: KeeperOptions): Fol
       // The tables of words are large too.
       if (opened === null) {
         const { MemoryIndex } = await import('../recall/memory-index.ts')
-        opened ??= new MemoryIndex(fs, [place])
+        opened ??= new MemoryIndex([folderSource(fs, place)])
       }
       const index = opened
       const failure = await index.refresh(signal)

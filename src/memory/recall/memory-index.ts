@@ -1,22 +1,21 @@
-// The memories of one or more folders, kept ready to be ranked. A refresh looks at every file and reads those that have
+// The memories of one or more sources, kept ready to be ranked. A refresh looks at every file and reads those that have
 // changed; in between the index stands as it was. Reading goes in small stretches, so that a request under way is not
 // held up, and ends when the signal fires. What a file is worth is asked of the ledger anew at every refresh, and once
 // more when its text is read (law M1).
 import { join } from 'node:path'
-import { attempt, type Failure, type Result, type FileSystem } from '../../disk/fs.ts'
+import type { Failure, Result } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { filesBelow, readMemory, standingOf } from '../files.ts'
-import { Ledger } from '../keeping/ledger.ts'
-import type { Memory, MemoryPlace } from '../memory.ts'
+import type { Memory } from '../memory.ts'
 import { FileRanker, type RankedFile } from './file-ranker.ts'
 import { Lexicon } from './lexicon/terms.ts'
+import type { MarkedFile, MemorySource } from './memory-source.ts'
 
 export interface IndexedMemory {
-  /** Its name in manifests and facts: the file, with the scope before it where there are several folders. */
+  /** Its name in manifests and facts: the file, with the scope before it where there are several sources. */
   readonly name: string
   readonly path: string
   readonly memory: Memory
-  readonly place: MemoryPlace
+  readonly source: MemorySource
 }
 
 interface Kept extends IndexedMemory {
@@ -24,19 +23,15 @@ interface Kept extends IndexedMemory {
 }
 
 export class MemoryIndex {
-  readonly #fs: FileSystem
-  readonly #places: readonly MemoryPlace[]
-  readonly #ledgers: readonly Ledger[]
+  readonly #sources: readonly MemorySource[]
   readonly #kept = new Map<string, Kept>()
   #ranker: FileRanker | null = null
   #refreshing: Promise<Failure | null> | null = null
   #isWarm = false
   #superseded: ReadonlySet<string> = new Set()
 
-  constructor(fs: FileSystem, places: readonly MemoryPlace[]) {
-    this.#fs = fs
-    this.#places = places
-    this.#ledgers = places.map(({ state }) => new Ledger(fs, state))
+  constructor(sources: readonly MemorySource[]) {
+    this.#sources = sources
   }
 
   /** Whether everything has been read once. */
@@ -61,14 +56,10 @@ export class MemoryIndex {
     return this.#superseded.has(path)
   }
 
-  /** How many names lie in the folders, without looking at any of them. */
-  async countNames(): Promise<number> {
-    let count = 0
-    for (const { root } of this.#places) {
-      const found = await attempt(`listing ${root}`, async () => ({ names: await this.#fs.names(root) }))
-      if (found.ok) count += found.names.length
-    }
-    return count
+  /** About how many there are, without looking at any of them. */
+  async count(): Promise<number> {
+    const counts = await Promise.all(this.#sources.map((source) => source.count()))
+    return counts.reduce((sum, count) => sum + count, 0)
   }
 
   rank(query: string, most: number, isWanted: (one: IndexedMemory) => boolean): RankedFile[] {
@@ -83,32 +74,26 @@ export class MemoryIndex {
     return this.#refreshing
   }
 
-  /** The text of a memory as it is now, with what the ledger knows now. */
-  async read(one: IndexedMemory): Promise<Result<{ memory: Memory; text: string }>> {
-    const ledger = this.#ledgers[this.#places.indexOf(one.place)]!
-    const known = await ledger.refresh()
-    return known.ok ? await readMemory(this.#fs, one.place, one.memory.file, ledger) : known
+  /** The text of a memory as it is now, with what is known of it now. */
+  async read({ source, memory }: IndexedMemory): Promise<Result<{ memory: Memory; text: string }>> {
+    const known = await source.renew()
+    return known.ok ? await source.read(memory.file) : known
   }
 
   async #refresh(signal: AbortSignal): Promise<Failure | null> {
     const seen = new Set<string>()
-    for (const [at, place] of this.#places.entries()) {
-      const ledger = this.#ledgers[at]!
-      const known = await ledger.refresh()
-      if (!known.ok) return known.failure
-      const walked = await attempt(`listing the memories in ${place.root}`, () =>
-        filesBelow(this.#fs, place.root),
-      )
-      if (!walked.ok) return walked.failure
-      const changed: { readonly name: string; readonly file: string; readonly mark: string }[] = []
-      for (const { file, stat } of walked.files) {
-        const name = this.#places.length > 1 ? `${place.scope}/${file}` : file
+    for (const source of this.#sources) {
+      const listed = await source.files()
+      if (!listed.ok) return listed.failure
+      const changed: (MarkedFile & { readonly name: string })[] = []
+      for (const { file, mark } of listed.files) {
+        const name = this.#sources.length > 1 ? `${source.scope}/${file}` : file
         seen.add(name)
         const kept = this.#kept.get(name)
-        if (kept?.mark !== stat.mark) changed.push({ name, file, mark: stat.mark })
-        else this.#judge(kept, ledger)
+        if (kept?.mark !== mark) changed.push({ name, file, mark })
+        else this.#kept.set(name, { ...kept, memory: source.judged(kept.memory) })
       }
-      const failure = await this.#readAll(place, ledger, changed, signal)
+      const failure = await this.#readAll(source, changed, signal)
       if (failure !== null) return failure
     }
     for (const name of this.#kept.keys()) if (!seen.has(name)) this.#drop(name)
@@ -118,20 +103,19 @@ export class MemoryIndex {
   }
 
   async #readAll(
-    place: MemoryPlace,
-    ledger: Ledger,
-    changed: readonly { readonly name: string; readonly file: string; readonly mark: string }[],
+    source: MemorySource,
+    changed: readonly (MarkedFile & { readonly name: string })[],
     signal: AbortSignal,
   ): Promise<Failure | null> {
     const { readAtOnce } = defaults.recall
     for (let at = 0; at < changed.length; at += readAtOnce) {
       if (signal.aborted) return { code: 'aborted', message: 'reading the memories was given up' }
       const some = changed.slice(at, at + readAtOnce)
-      const read = await Promise.all(some.map(({ file }) => readMemory(this.#fs, place, file, ledger)))
+      const read = await Promise.all(some.map(({ file }) => source.read(file)))
       for (const [i, { name, file, mark }] of some.entries()) {
         const one = read[i]!
         // What cannot be read is no candidate; it is looked at again next time.
-        if (one.ok) this.#keep({ name, path: join(place.root, file), memory: one.memory, place, mark })
+        if (one.ok) this.#keep({ name, path: join(source.root, file), memory: one.memory, source, mark })
         else this.#drop(name)
       }
       await nextTurn()
@@ -140,20 +124,12 @@ export class MemoryIndex {
   }
 
   #noteSuperseded(): void {
-    const paths = [...this.#kept.values()].flatMap(({ memory, place, path }) =>
+    const paths = [...this.#kept.values()].flatMap(({ memory, source, path }) =>
       memory.standing === 'open'
-        ? memory.supersedes.map((file) => join(place.root, file)).filter((older) => older !== path)
+        ? memory.supersedes.map((file) => join(source.root, file)).filter((older) => older !== path)
         : [],
     )
     this.#superseded = new Set(paths)
-  }
-
-  #judge(kept: Kept, ledger: Ledger): void {
-    const record = ledger.known(kept.memory.file, kept.memory.sha256)
-    const standing = standingOf(record)
-    if (standing === kept.memory.standing) return
-    const memory = { ...kept.memory, standing, provenance: record?.by ?? null }
-    this.#kept.set(kept.name, { ...kept, memory })
   }
 
   #keep(one: Kept): void {

@@ -8,6 +8,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { MemoryPlace } from '../memory.ts'
 import type { Embedder } from './score-mix.ts'
 import { MemoryRecall, type RecallQuery, type RecallOutcome, type Selection } from './recall.ts'
+import { folderSource } from './memory-source.ts'
 
 let folder: string
 let place: MemoryPlace
@@ -23,7 +24,12 @@ const signal = new AbortController().signal
 async function recallOf(planted: readonly Planted[], embedder?: Embedder): Promise<MemoryRecall> {
   await plant(place, planted)
   const pause = (): Promise<void> => Promise.resolve()
-  return new MemoryRecall({ fs: machineFileSystem, places: [place], now: () => now, pause, embedder })
+  return new MemoryRecall({
+    sources: [folderSource(machineFileSystem, place)],
+    now: () => now,
+    pause,
+    embedder,
+  })
 }
 const ask = (message: string, more: Partial<RecallQuery> = {}): RecallQuery => ({
   message,

@@ -2,14 +2,13 @@
 // the request waits for: `quick` ranks what is already read, `choose` reads what has changed and asks a selector, with
 // the ranker in its place when there is none or it fails. What is not trusted, no longer holds or stands in the view
 // already is no candidate. Never throws.
-import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { MemoryPlace } from '../memory.ts'
 import type { RankedFile } from './file-ranker.ts'
 import { cosine, mixed, type Embedder } from './score-mix.ts'
 import { MemoryIndex, type IndexedMemory } from './memory-index.ts'
 import { manifestLine, recalledText, type Chosen } from './recall-text.ts'
 import { countWords } from './lexicon/terms.ts'
+import type { MemorySource } from './memory-source.ts'
 
 export interface RecallQuery {
   /** What the user has just said. */
@@ -44,8 +43,7 @@ export type Selector = (
 >
 
 export interface RecallOptions {
-  readonly fs: FileSystem
-  readonly places: readonly MemoryPlace[]
+  readonly sources: readonly MemorySource[]
   readonly now: () => number
   /** Waits; resolves early when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>
@@ -66,7 +64,7 @@ export class MemoryRecall {
 
   constructor(options: RecallOptions) {
     this.#options = options
-    this.index = new MemoryIndex(options.fs, options.places)
+    this.index = new MemoryIndex(options.sources)
   }
 
   /**
@@ -81,7 +79,7 @@ export class MemoryRecall {
   ): Promise<RecallOutcome> {
     if (!isWorthwhile(ask)) return nothing
     const most = isPatient ? defaults.recall.patientFiles : defaults.recall.coldFiles
-    const isSmall = (this.index.isWarm ? this.index.size : await this.index.countNames()) <= most
+    const isSmall = (this.index.isWarm ? this.index.size : await this.index.count()) <= most
     if (isSmall) {
       const failure = await this.index.refresh(signal)
       if (failure !== null) return problem(failure.message)

@@ -1,21 +1,32 @@
 // What the model is told about memory. It stands in the system prompt and never changes in a
 // session; what is remembered never stands here, so that saving something does not cost the cache.
-import type { MemoryPlaces } from '../../memory/place/place.ts'
+import type { MemoryScope } from '../../memory/memory.ts'
+import type { MemoryStore } from '../../memory/memory-store.ts'
 
 export interface GuidanceFacts {
-  readonly places: MemoryPlaces
-  readonly team: boolean
+  readonly stores: readonly MemoryStore[]
+  /** Stores of the caller's own are described by what they are for alone. */
+  readonly areFolders: boolean
   readonly diary: boolean
   readonly review: boolean
 }
 
-export function memoryGuidance({ places, team, diary, review }: GuidanceFacts): string {
+const scopes: readonly { readonly scope: MemoryScope; readonly what: string; readonly folder: string }[] = [
+  { scope: 'project', what: 'what concerns this project', folder: '; shared by its worktrees' },
+  { scope: 'user', what: 'what is true of the user everywhere', folder: '' },
+  { scope: 'team', what: 'what the whole team should know', folder: '; it is committed' },
+]
+
+export function memoryGuidance({ stores, areFolders, diary, review }: GuidanceFacts): string {
+  const project = stores.find(({ scope }) => scope === 'project')
   return [
     [
       'You have a memory that outlives this session: markdown files, one for each thing worth knowing.',
-      `- ${places.project.root} for what concerns this project; shared by its worktrees.`,
-      `- ${places.user.root} for what is true of the user everywhere.`,
-      ...(team ? [`- ${places.team.root} for what the whole team should know; it is committed.`] : []),
+      ...scopes.flatMap(({ scope, what, folder }) =>
+        stores
+          .filter((store) => store.scope === scope)
+          .map(({ root }) => `- ${root} for ${what}${areFolders ? folder : ''}.`),
+      ),
     ].join('\n'),
     [
       'Four types, each with its moment:',
@@ -37,9 +48,9 @@ export function memoryGuidance({ places, team, diary, review }: GuidanceFacts): 
       'A memory was true when it was written. Before you rely on a file, function or option it names, check that it is still there. Where memory and what you see differ, what you see holds: say so and correct the memory.',
       'A plan or a task list is the better place for what only this session needs.',
     ].join('\n'),
-    ...(diary
+    ...(diary && areFolders && project !== undefined
       ? [
-          `Write short notes of the day at the end of ${places.project.root}/logs/YYYY/MM/YYYY-MM-DD.md instead of topic files; they are put in order later.`,
+          `Write short notes of the day at the end of ${project.root}/logs/YYYY/MM/YYYY-MM-DD.md instead of topic files; they are put in order later.`,
         ]
       : []),
   ].join('\n\n')

@@ -5,6 +5,7 @@ import type { TurnWatcher } from '../../engine/ports.ts'
 import { MemoryJobList } from '../../forks/memory/memory-jobs.ts'
 import type { MemoryJobOptions } from '../../forks/memory/memory-jobs.ts'
 import { memoryWatcher } from '../../forks/memory/watcher.ts'
+import type { MemoryStore } from '../../memory/memory-store.ts'
 import { remoteVariable } from '../../memory/place/place.ts'
 import type { Permission } from '../../tools/permission/index.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -33,12 +34,15 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
   const { fs, memory, settings, environment, project, store, tools } = clues
   const list = new MemoryJobList()
   const order = ['project', 'user']
-  const keepers = memory.keepers
-    .filter(({ place }) => order.includes(place.scope))
-    .toSorted((a, b) => order.indexOf(a.place.scope) - order.indexOf(b.place.scope))
+  const ordered = <T extends MemoryStore>(all: readonly T[]): readonly T[] =>
+    all
+      .filter(({ scope }) => order.includes(scope))
+      .toSorted((a, b) => order.indexOf(a.scope) - order.indexOf(b.scope))
+  const stores = ordered(memory.stores)
   const options: MemoryJobOptions = {
     fs,
-    keepers,
+    stores,
+    keepers: ordered(memory.keepers),
     tools,
     judges: clues.permission.at({ quiet: true }).judges,
     cwd: project.cwd,
@@ -47,7 +51,7 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
   const isRemote = (environment[remoteVariable] ?? '') !== ''
   const extracts = (settings.extraction ?? clues.interactive === true) && !isRemote
   const consolidates = (settings.dream ?? clues.interactive === true) && !isRemote
-  const isWatched = keepers.length > 0 && (extracts || consolidates)
+  const isWatched = stores.length > 0 && (extracts || consolidates)
   return {
     list,
     options,

@@ -1,12 +1,12 @@
-// Recall and search for one engine: over the same folders that are kept, read once for both. Their tables of words are
+// Recall and search for one engine: over the same stores that are kept, read once for both. Their tables of words are
 // large, so they are loaded where there is a memory, before the first message waits for them, or when a search is made.
 import { attempt, type FileSystem } from '../../disk/fs.ts'
 import type { Recall } from '../../engine/ports.ts'
 import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
-import type { MemoryPlace } from '../../memory/memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
 import type { MemoryIndex } from '../../memory/recall/memory-index.ts'
+import { folderSource, storeSource, type MemorySource } from '../../memory/recall/memory-source.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Settings } from '../../settings/schema.ts'
@@ -35,15 +35,15 @@ export interface RecallWiring {
 
 export function recallWiring(options: RecallingOptions): RecallWiring {
   const { memory, settings, fs } = options
-  const places = memory.keepers.map(({ place }) => place)
-  if (places.length === 0) return { recall: undefined, tools: [] }
+  const { stores } = memory
+  if (stores.length === 0) return { recall: undefined, tools: [] }
   let opened: Promise<Opened> | null = null
-  const open = (): Promise<Opened> => (opened ??= openRecall(options, places))
+  const open = (): Promise<Opened> => (opened ??= openRecall(options))
   let searching: Promise<MemorySearch> | null = null
   const search = searchMemoryTool(() => (searching ??= openSearch(open(), options.store)))
   if (settings.recall === false) return { recall: undefined, tools: [search] }
   const wanted = async (): Promise<Recall> =>
-    opened !== null || (await holdsAny(fs, places)) ? (await open()).recall : noRecall
+    opened !== null || (await holdsAny(fs, memory)) ? (await open()).recall : noRecall
   void wanted()
   return {
     recall: {
@@ -60,10 +60,10 @@ interface Opened {
   readonly index: MemoryIndex
 }
 
-async function openRecall(options: RecallingOptions, places: readonly MemoryPlace[]): Promise<Opened> {
-  const { fs, clock } = options
+async function openRecall(options: RecallingOptions): Promise<Opened> {
+  const { clock } = options
   const { MemoryRecall } = await import('../../memory/recall/recall.ts')
-  const memories = new MemoryRecall({ fs, places, now: () => clock.now(), pause })
+  const memories = new MemoryRecall({ sources: sourcesOf(options), now: () => clock.now(), pause })
   const isPatient = options.interactive !== true
   return { recall: recallBy(memories, { modelId: selectorOf(options), isPatient }), index: memories.index }
 }
@@ -73,10 +73,16 @@ async function openSearch(opened: Promise<Opened>, store: Store): Promise<Memory
   return new search.MemorySearch(index, store)
 }
 
+/** Of a folder only what has changed is read; any other store is asked. */
+const sourcesOf = ({ fs, memory }: RecallingOptions): readonly MemorySource[] =>
+  memory.keepers.length > 0
+    ? memory.keepers.map(({ place }) => folderSource(fs, place))
+    : memory.stores.map(storeSource)
+
 /** A folder of memories is made with the first of them. One that cannot be looked at counts: recall itself says why. */
-async function holdsAny(fs: FileSystem, places: readonly MemoryPlace[]): Promise<boolean> {
-  const found = await Promise.all(places.map(({ root }) => attempt('looking', () => fs.stat(root))))
-  return found.some((one) => one.ok || one.failure.code !== 'not-found')
+async function holdsAny(fs: FileSystem, { keepers }: MemoryWiring): Promise<boolean> {
+  const found = await Promise.all(keepers.map(({ root }) => attempt('looking', () => fs.stat(root))))
+  return keepers.length === 0 || found.some((one) => one.ok || one.failure.code !== 'not-found')
 }
 
 const noRecall: Recall = {

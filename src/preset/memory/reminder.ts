@@ -23,7 +23,9 @@ import { reminderOf, filesIn } from '../../memory/instructions/reminder.ts'
 import { loadIndex } from '../../memory/keeping/index-keeping.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
 import { ledgerFile } from '../../memory/keeping/ledger.ts'
-import { indexName } from '../../memory/memory.ts'
+import { indexOf } from '../../memory/format/index-file.ts'
+import { indexName, type Memory } from '../../memory/memory.ts'
+import type { MemoryStore } from '../../memory/memory-store.ts'
 import { finishSet } from '../../memory/sets/apply-set.ts'
 import { readSmall } from '../../memory/small-file.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -37,6 +39,8 @@ export interface ReminderOptions {
   readonly pinsFile: string
   /** Whose indexes travel along. */
   readonly keepers: readonly Keeper[]
+  /** Stores of the caller's own; their indexes are made from what they list. */
+  readonly stores: readonly MemoryStore[]
 }
 
 export interface BuiltReminder extends Loaded {
@@ -100,9 +104,14 @@ export function sourcesOf(
   }
 }
 
-async function indexesOf({ fs, keepers }: ReminderOptions): Promise<Loaded> {
+async function indexesOf({ fs, keepers, stores, now }: ReminderOptions): Promise<Loaded> {
   const files: LoadedFile[] = []
   const problems: string[] = []
+  for (const store of stores) {
+    const listed = await store.list(defaults.memory.checkedAtStart)
+    if (!listed.ok) problems.push(`the memories in ${store.root} cannot be read: ${listed.failure.message}`)
+    else files.push(...indexFile(store.root, listedIndex(listed.memories, now())))
+  }
   for (const keeper of keepers) {
     const { root } = keeper.place
     // A process that died while it put memories in order has left the rest to whoever comes next.
@@ -115,19 +124,25 @@ async function indexesOf({ fs, keepers }: ReminderOptions): Promise<Loaded> {
     }
     if (index.tampered)
       problems.push(`${join(root, indexName)} was changed from outside; it was made again from what is known`)
-    if (index.text.trim() !== '')
-      files.push({
-        path: join(root, indexName),
-        layer: 'memory',
-        text: index.text,
-        by: null,
-        sha256: '',
-        hidden: 0,
-      })
+    files.push(...indexFile(root, index.text))
     problems.push(...(await strangers(fs, keeper)))
   }
   return { files, problems }
 }
+
+const indexFile = (root: string, text: string): readonly LoadedFile[] =>
+  text.trim() === ''
+    ? []
+    : [{ path: join(root, indexName), layer: 'memory', text, by: null, sha256: '', hidden: 0 }]
+
+/** As a folder's index is made from its ledger: of what may be shown unasked. */
+const listedIndex = (memories: readonly Memory[], now: number): string =>
+  indexOf(
+    memories
+      .filter(({ standing }) => standing === 'open')
+      .map((memory) => ({ file: memory.file, head: memory, at: memory.modifiedMs })),
+    new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length),
+  ).text
 
 /** Files that something else wrote: they are shown to nobody until the user has looked. */
 async function strangers(fs: FileSystem, keeper: Keeper): Promise<readonly string[]> {

@@ -12,7 +12,7 @@ import { openFolderStore, type FolderStore } from '../../memory/keeping/folder-s
 import type { MemoryStore } from '../../memory/memory-store.ts'
 import { memoryPlaces, type MemoryPlaces } from '../../memory/place/place.ts'
 import type { Settings } from '../../settings/schema.ts'
-import { guardedTools, pathIn, type FileGuard } from '../../tools/files/guard.ts'
+import { guardedTools, pathIn, readThrough, type FileGuard } from '../../tools/files/guard.ts'
 import { isSecretPath } from '../../tools/files/protected-names.ts'
 import type { AskUser } from '../../tools/permission/index.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -39,13 +39,17 @@ export interface MemoryWiringOptions {
   readonly clock: Clock
   readonly unique: () => string
   readonly askUser?: AskUser | undefined
+  /** Stores of the caller's own, in place of the folders. */
+  readonly memoryStores?: readonly MemoryStore[] | undefined
 }
 
 export interface MemoryWiring {
   /** Null where memory is off; `why` says why it is off although it was wanted. */
   readonly places: MemoryPlaces | null
   readonly why: string | null
-  /** The user's, the project's and, in a trusted folder, the team's. */
+  /** Who keeps memories: the folders, or what the caller gave in their place. */
+  readonly stores: readonly MemoryStore[]
+  /** The user's, the project's and, in a trusted folder, the team's. None where the caller gave stores of its own. */
   readonly keepers: readonly FolderStore[]
   readonly guidance: string | null
   readonly reminder: ReminderSource
@@ -81,11 +85,15 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
           }),
         )
   const begunMs = clock.now()
+  const own = settings.memory === false ? undefined : options.memoryStores
+  const stores = own ?? keepers
   const guard = memoryGuard({
-    stores: keepers,
+    stores,
     askUser: options.askUser,
     diary:
-      settings.diary === true ? (store, ...page) => appendDiary(keeperAt(keepers, store), ...page) : null,
+      settings.diary === true && own === undefined
+        ? (store, ...page) => appendDiary(keeperAt(keepers, store), ...page)
+        : null,
   })
   const reminderOptions: ReminderOptions = {
     fs,
@@ -104,17 +112,19 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
     },
     pinsFile: join(options.home, 'projects', project.slug, 'instructions.json'),
     keepers: settings.memoryIndex === false ? [] : keepers,
+    stores: settings.memoryIndex === false ? [] : (own ?? []),
   }
   return {
     places,
     why: placed.why,
+    stores,
     keepers,
     guidance:
-      places === null
+      stores.length === 0
         ? null
         : memoryGuidance({
-            places,
-            team: trusted,
+            stores,
+            areFolders: own === undefined,
             diary: settings.diary === true,
             review: settings.memoryReview === true,
           }),
@@ -122,8 +132,12 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
     reminderOptions,
     readRoots: keepers.map(({ place }) => place.root),
     withheld: withheldIn(fs, keepers),
-    tools: (tools) => (keepers.length === 0 ? tools : guardedTools(tools, guard, userHome)),
-    open: (call) => openTo(call, guard, keepers, pathIn(call.input, project.cwd, userHome)),
+    tools: (tools) => {
+      if (stores.length === 0) return tools
+      const guarded = guardedTools(tools, guard, userHome)
+      return own === undefined ? guarded : readThrough(guarded, guard, userHome)
+    },
+    open: (call) => openTo(call, guard, stores, pathIn(call.input, project.cwd, userHome)),
     folderInstructions: () => folderInstructions(reminderOptions, begunMs),
   }
 }
@@ -139,7 +153,8 @@ function placesFor(
   readonly places: MemoryPlaces | null
   readonly why: string | null
 } {
-  if (options.settings.memory === false) return { places: null, why: null }
+  if (options.settings.memory === false || options.memoryStores !== undefined)
+    return { places: null, why: null }
   const { shared, slug, root } = options.project
   const placed = memoryPlaces({
     home: options.home,
@@ -156,14 +171,14 @@ function placesFor(
 function openTo(
   { name }: Pick<ToolUseBlock, 'name'>,
   guard: FileGuard,
-  keepers: readonly FolderStore[],
+  stores: readonly MemoryStore[],
   path: string | null,
 ): string | null {
   if (path === null) return null
   if (['Write', 'Edit'].includes(name) && guard.covers(path))
     return 'it writes a memory, which the guard of memories judges'
   const reads = ['Read', 'Grep', 'Glob'].includes(name)
-  return reads && keepers.some(({ place }) => isInside(place.root, path)) ? 'it reads memories' : null
+  return reads && stores.some(({ root }) => isInside(root, path)) ? 'it reads memories' : null
 }
 
 const touching = new Set(['Read', 'Edit', 'Write'])

@@ -2,6 +2,7 @@
 // puts it in place. The model uses the ordinary tools and sees an ordinary result; there is no way around the guard,
 // since the path gate does not let the tools write there.
 import { resolve } from 'node:path'
+import { defaults } from '../../settings/defaults.ts'
 import { failed, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import { changed } from './edit.ts'
@@ -50,6 +51,48 @@ export function guardedTools(
   return tools.map((tool) =>
     tool.spec.name === 'Write' || tool.spec.name === 'Edit' ? guardedTool(tool, guard, home) : tool,
   )
+}
+
+/** The same, with Read going through the guard too: for what lies in no folder of the disk. */
+export function readThrough(
+  tools: readonly Tool[],
+  guard: FileGuard,
+  home: string | undefined,
+): readonly Tool[] {
+  return tools.map((tool) =>
+    tool.spec.name !== 'Read'
+      ? tool
+      : {
+          ...tool,
+          parse: (input) => tool.parse(input),
+          async run(input, env, signal) {
+            const path = pathIn(input, env.cwd, home)
+            return path === null || !guard.covers(path)
+              ? tool.run(input, env, signal)
+              : await shown(guard, path, input, env)
+          },
+        },
+  )
+}
+
+async function shown(
+  guard: FileGuard,
+  path: string,
+  input: Readonly<Record<string, unknown>>,
+  env: ToolEnv,
+): Promise<ToolOutcome> {
+  const read = await guard.read(path)
+  if (!read.ok) return failed(read.why)
+  if (read.file === null) return failed(`There is no ${path}.`)
+  const { text, sha256 } = read.file
+  const lines = text.replace(/\n$/u, '').split('\n')
+  const offset = typeof input['offset'] === 'number' ? input['offset'] : 1
+  const limit = typeof input['limit'] === 'number' ? input['limit'] : defaults.tools.readPageLines
+  const page = lines.slice(offset - 1, offset - 1 + limit)
+  const part = page.length === lines.length ? null : { offset, limit }
+  env.readFiles.set(path, { sha256, mtimeMs: 0, bytes: Buffer.byteLength(text), part, callId: env.callId })
+  const rest = offset - 1 + page.length < lines.length ? `\n[${lines.length} lines in all]` : ''
+  return succeeded(`${page.map((line, at) => `${offset + at}\t${line}`).join('\n')}${rest}`)
 }
 
 /** The absolute path that a call names. */

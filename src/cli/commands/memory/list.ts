@@ -3,6 +3,7 @@
 import type { Memory, MemoryScope } from '../../../memory/memory.ts'
 import { MemorySearch, type MemoryHit, type TurnHit } from '../../../memory/recall/search.ts'
 import { MemoryIndex } from '../../../memory/recall/memory-index.ts'
+import { folderSource } from '../../../memory/recall/memory-source.ts'
 import { projectStore } from '../../../preset.ts'
 import { tell } from '../../../preset/memory/reminder.ts'
 import { estimateText } from '../../../projection/tokens.ts'
@@ -117,9 +118,8 @@ async function search(room: MemoryRoom, query: string, flags: SearchFlags): Prom
   if (!place.ok) return place
   const { hits: most, around } = defaults.search
   const { signal } = new AbortController()
-  const [{ fs }] = room.keepers as [(typeof room.keepers)[0]]
-  const places = room.keepers.map((keeper) => keeper.place)
-  const searching = new MemorySearch(new MemoryIndex(fs, places), projectStore(place))
+  const sources = room.keepers.map((keeper) => folderSource(keeper.fs, keeper.place))
+  const searching = new MemorySearch(new MemoryIndex(sources), projectStore(place))
   if (flags.expand !== undefined) {
     const found = await searching.around(flags.expand, around, signal)
     if (!found.ok) return refuse(exits.usage, found.failure.message)

@@ -26,15 +26,15 @@ export async function extract(
   job: MemoryJob,
 ): Promise<Extracted> {
   const folders: Listed[] = []
-  for (const keeper of options.keepers) {
-    const shown = await shownMemories(keeper, defaults.extraction.manifestFiles)
+  for (const store of options.stores) {
+    const shown = await shownMemories(store, defaults.extraction.manifestFiles)
     if (!shown.ok) return { ok: false, why: shown.failure.message, isAborted: false }
-    folders.push({ scope: keeper.place.scope, root: keeper.place.root, manifest: shown.lines })
+    folders.push({ scope: store.scope, root: store.root, manifest: shown.lines })
   }
   const saved = new Set<string>()
   const held = new Set<string>()
   const guard = extractionGuard({
-    stores: options.keepers,
+    stores: options.stores,
     span,
     session: context.session,
     purpose: extractionPurpose,
@@ -46,7 +46,7 @@ export async function extract(
   const today = new Date(context.now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
-  const ours = isOurs(options.keepers, options)
+  const ours = isOurs(options.stores, options)
   const outcome = await context.fork(
     {
       purpose: extractionPurpose,
