@@ -148,7 +148,7 @@ describe('a body', () => {
     expect(composed([said('one'), ...oneResponse, said('x')]).request.messages).toHaveLength(3)
   })
 
-  it('[C9] ends every real input with its tag in a block of its own', () => {
+  it('[Z7] ends every real input with its tag in a block of its own', () => {
     const facts = [said('one'), said('a note', 'injected'), answered('two'), said('three')]
     const { request } = composed(facts, {}, { tag: (part) => `[id:${part.from}]` })
     const texts = request.messages.map(({ content }) =>

@@ -70,7 +70,7 @@ const garbage = [
   { ok: false, why: 'the stream was cut', isAborted: false },
 ] as const
 
-it('[RS8] every source is in the request after five compactions with garbage for a summary', async () => {
+it('[O11] every source is in the request after five compactions with garbage for a summary', async () => {
   const rounds = 5
   const answers = Array.from(
     { length: rounds },

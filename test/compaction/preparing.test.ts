@@ -76,7 +76,7 @@ describe('a summary prepared ahead', () => {
     expect(refusals(scene)).toEqual([])
   })
 
-  it('[O35] that is the third in a row to fail says that the breaker opens', async () => {
+  it('[SN11] that is the third in a row to fail says that the breaker opens', async () => {
     const failed = { type: 'compaction-failed', source: 'model', why: 'it is no summary' } as const
     const told: string[] = []
     const hostile: SummaryAnswer = { ok: true, text: 'no', stop: 'end_turn', hasCalls: true }

@@ -251,7 +251,7 @@ const bareOf = async (session: Session): Promise<string> =>
     key === 'cache_control' ? undefined : value,
   )
 
-it('[RS7] undo takes away what was given back with the summary: the request is the one before, byte for byte', async () => {
+it('[O15] undo takes away what was given back with the summary: the request is the one before, byte for byte', async () => {
   const here = await place({ 'a.ts': file('a', 60) }, [read('a.ts'), talk])
   await turn(here.session.send('look'))
   await here.session.say('more')
@@ -279,7 +279,7 @@ async function afterTwoReads() {
   return here
 }
 
-it('[RS7] of two compactions one upon the other each is undone by itself, the last one first, also after a resume', async () => {
+it('[O15] of two compactions one upon the other each is undone by itself, the last one first, also after a resume', async () => {
   const here = await afterTwoReads()
   const first = await bareOf(here.session)
   const one = await here.session.compact()
@@ -299,7 +299,7 @@ it('[RS7] of two compactions one upon the other each is undone by itself, the la
   await again.close()
 })
 
-it('[RS7] of two compactions the older may be undone first: what it gave back goes with it', async () => {
+it('[O15] of two compactions the older may be undone first: what it gave back goes with it', async () => {
   const here = await afterTwoReads()
   const one = await here.session.compact()
   expect(one.restored.length).toBeGreaterThan(0)
@@ -311,7 +311,7 @@ it('[RS7] of two compactions the older may be undone first: what it gave back go
   expect((await bareOf(here.session)).includes('restored-file')).toBe(false)
 })
 
-it('[RS7] the plan stays in sight, whichever of four compactions are undone', async () => {
+it('[O15] the plan stays in sight, whichever of four compactions are undone', async () => {
   const scene = await simulated(Array.from({ length: 5 }, (_, n) => `finding ${n} ${tale(400)}`))
   const facts: readonly Fact[] = [
     said('build it'),

@@ -14,7 +14,7 @@ afterAll(() => child.remove())
 
 const input = 'TYPED-MEANWHILE'
 
-it('[RS19] a kill during the compaction: the acknowledged input is there, once, and the session as it was', async () => {
+it('[E6] a kill during the compaction: the acknowledged input is there, once, and the session as it was', async () => {
   const root = await folder()
   const store = fileStore({ root })
   const { session } = await reopened(turnOf('build the parser', 20), { store })
@@ -44,7 +44,7 @@ it.each([
   ['fails', { ok: false, why: 'no luck', isAborted: false }],
   ['is stopped', { ok: false, why: 'stopped', isAborted: true }],
 ] as const)(
-  '[RS19] a compaction that %s: several inputs come after it, once each and in order',
+  '[E6] a compaction that %s: several inputs come after it, once each and in order',
   async (_, answer) => {
     const scene = await simulated(['on it'])
     let resolve = (): void => undefined

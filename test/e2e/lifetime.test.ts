@@ -50,7 +50,7 @@ describe('lifetimes', () => {
 })
 
 describe('silent overflow', () => {
-  it('[D18] a prompt that the server cut without a word is noticed', async () => {
+  it('[D3] a prompt that the server cut without a word is noticed', async () => {
     const usage = { input: 900, cacheRead: 0, cacheWrite: 0, output: 5 }
     const model = scriptedModel([scriptedMessage('hm', { usage })])
     const session = await createEngine({ store: inMemoryStore(), modelId: 'a-local-model', model }).open()
