@@ -78,7 +78,7 @@ export async function renewReminder(core: Core, emit: Emit): Promise<void> {
   const written = await core.append([
     { type: 'instructions-set', sections, tools, ...(reminder === undefined ? {} : { reminder }) },
   ])
-  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  if (!written.ok) emit({ type: 'notice', ...written.failure })
   else await fireInstructions(core, emit)
 }
 
@@ -89,6 +89,6 @@ export async function renewInstructions(
 ): Promise<void> {
   const reminder = await reminderAt(core.options, 'start', emit)
   const written = await core.append([instructionsOf(core.options, reminder)])
-  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  if (!written.ok) emit({ type: 'notice', ...written.failure })
   else await fireInstructions(core, emit)
 }

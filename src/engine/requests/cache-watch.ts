@@ -28,7 +28,7 @@ export async function readCache(core: Core, message: ModelMessage, emit: Emit): 
   const written = await core.append([
     { type: 'cache-break', source: core.source, causes, tokens, cost: cost ?? 0, ...diff },
   ])
-  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  if (!written.ok) emit({ type: 'notice', ...written.failure })
   emit({ type: 'notice', code: 'cache-break', message: sentence(found) })
 }
 

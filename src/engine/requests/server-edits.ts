@@ -170,8 +170,7 @@ export async function noteApplied(
     price: now,
   }
   const written = await core.append([fact])
-  if (!written.ok)
-    return emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
+  if (!written.ok) return emit({ type: 'notice', ...written.failure })
   const { seq } = written.entries[0]!
   emit({ type: 'view-edit', layer: nativeName, why, tokensFreed: fact.tokensFreed, seq })
 }

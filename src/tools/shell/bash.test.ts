@@ -184,7 +184,6 @@ describe('Bash', () => {
       'SSH_AUTH_SOCK',
       'TERM',
     ])
-    expect(commandEnvironment(given, ['GITHUB_TOKEN'])['GITHUB_TOKEN']).toBe('y')
   })
 })
 

@@ -20,8 +20,6 @@ const statusChars = 1000
 export interface BashOptions {
   readonly environment: Environment
   readonly jobs: Jobs
-  /** Variables a command gets although they look like secrets. */
-  readonly passVariables?: readonly string[] | undefined
   readonly shell?: string | undefined
   /** The project: no shell is taken from there. */
   readonly roots?: readonly string[] | undefined
@@ -118,7 +116,7 @@ function environmentFor(
 ): Record<string, string> {
   if (readOnly !== undefined && readOnly.parts === undefined)
     return readOnlyEnvironment(options.environment, project)
-  const whole = commandEnvironment(options.environment, options.passVariables)
+  const whole = commandEnvironment(options.environment)
   return readOnly?.parts === undefined ? whole : mixedEnvironment(whole, project, readOnly.parts)
 }
 

@@ -25,12 +25,12 @@ const calm: Environment = {
   GIT_CONFIG_VALUE_1: 'false',
 }
 
-export function commandEnvironment(given: Environment, pass: readonly string[] = []): Record<string, string> {
+export function commandEnvironment(given: Environment): Record<string, string> {
   const out: Record<string, string> = {}
   for (const [name, value] of Object.entries({ ...given, ...calm })) {
     if (value === undefined || shellStart.test(name)) continue
     const isWithheld = ours.test(name) || secretName.test(name) || redact(`${name}=${value}`).found.length > 0
-    if (!isWithheld || pass.includes(name)) out[name] = name === 'PATH' ? absolutePath(value) : value
+    if (!isWithheld) out[name] = name === 'PATH' ? absolutePath(value) : value
   }
   return out
 }
