@@ -1,5 +1,6 @@
 // A state folder that an earlier build wrote (`npm run state-folder` makes it) opens, and what is sent next is what that
-// build would have sent.
+// build would have sent. In four sessions this very request says something new, an agent's late result or a large one
+// written out: what is said only now has the words of now.
 import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

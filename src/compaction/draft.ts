@@ -163,6 +163,7 @@ function withText(
     text,
     ref: `${range.from}-${range.to}`,
     keep: [...keeping.keep, ...excerpts].sort((a, b) => a.at.seq - b.at.seq),
+    wording: 2,
   }
   // As the fold will show it, once the edit has the next place.
   const place = seq(fold.numbers.upTo + 1)

@@ -1,15 +1,17 @@
 // The message that stands for a span, and the port through which a model may write its middle.
 //
 // Format: an opening that says that the session continues; then sections of ours, or a model's account between
-// `<account>` lines with sections of ours after it; then what the model should do now. The words of the user and what
+// `<session-summary>` lines with sections of ours after it; then what the model should do now. The words of the user and what
 // is pinned follow as blocks of their own, which the fold renders.
 import type { Range } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
+import { defused, fenced } from '../transcript/fence.ts'
 
-const opens = '<account>'
-const closes = '</account>'
+const tag = 'session-summary'
+/** As it is read: transcripts of earlier versions have another tag. */
+const blockShape = /\n<(session-summary|account)>\n([\s\S]*)\n<\/\1>/u
 
 /** Who wrote a text that was not taken from the span itself. */
 export type Writer = 'model' | 'notes' | 'user'
@@ -31,8 +33,9 @@ export interface FrameFacts {
 
 export function summaryText(facts: FrameFacts): string {
   const { account, sections } = facts
-  const body =
-    account === null ? sections : [opens, account.trim(), closes, '', sections].join('\n').trimEnd()
+  // Both quote tools and files.
+  const own = defused(sections)
+  const body = account === null ? own : `${fenced(tag, {}, account.trim())}\n\n${own}`.trimEnd()
   return [openingOf(facts), body, wordsOf(facts), ...(facts.isLast ? [closingOf(facts)] : [])]
     .filter((text) => text !== '')
     .join('\n\n')
@@ -79,11 +82,10 @@ function closingOf({ isAutomatic, isUnanswered }: FrameFacts): string {
 
 /** The model's account in a text of ours, and what stands around it. */
 export function partsOf(text: string): { readonly account: string | null; readonly rest: string } {
-  const from = text.indexOf(`\n${opens}\n`)
-  const to = text.lastIndexOf(`\n${closes}`)
-  if (from < 0 || to < from) return { account: null, rest: text }
-  const account = text.slice(from + opens.length + 2, to)
-  return { account, rest: `${text.slice(0, from)}\n${text.slice(to + closes.length + 1)}` }
+  const found = blockShape.exec(text)
+  if (found === null) return { account: null, rest: text }
+  const { index, 0: block, 2: account } = found
+  return { account: account!, rest: `${text.slice(0, index)}\n${text.slice(index + block.length)}` }
 }
 
 // ---- a model that writes summaries ----

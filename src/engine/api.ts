@@ -5,7 +5,8 @@ import type { ModelMessage } from '../model/model.ts'
 import { usageOf } from '../model/usage.ts'
 import type { WireUsage } from '../model/wire.ts'
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
-import { textResult, type Fact } from '../transcript/fact.ts'
+import { attachmentOf, textResult, type Fact } from '../transcript/fact.ts'
+import { fenced } from '../transcript/fence.ts'
 import { type OpenCall, notRun } from '../transcript/grammar.ts'
 import type { Failure, FailureCode } from '../transcript/store.ts'
 
@@ -72,6 +73,10 @@ export const cutShort = ({ id, name }: OpenCall): Fact => textResult(id, notRun(
 export const faultText = (error: unknown): string =>
   `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
 
+/** What a hook says: information of a program, whatever it claims to be. */
+export const hookAttachment = (name: string, text: string): Fact =>
+  attachmentOf('hook', fenced('hook', { name }, text), { source: name })
+
 /** Files as Read shows them, ready to be written down, and those that cannot be read. They can be edited at once. */
 export async function fileAttachments(
   core: Slice<'options' | 'readFiles' | 'view'>,
@@ -82,8 +87,12 @@ export async function fileAttachments(
   const facts = [...found].map(([path, { content, file }]): Fact => {
     if (file !== null) core.readFiles.set(path, { ...file, callId: '' })
     const [first, ...others] = content
-    const text = first?.type === 'text' ? first.text.replaceAll('</named-file', '< /named-file') : ''
-    const named = `<named-file path=${JSON.stringify(path)}>\nThe user named this file; it is shown as it is now.\n${text}\n</named-file>`
+    const text = first?.type === 'text' ? first.text : ''
+    const named = fenced(
+      'named-file',
+      { path },
+      `The user named this file; it is shown as it is now.\n${text}`,
+    )
     return {
       type: 'attachment',
       kind: 'file',

@@ -131,8 +131,8 @@ describe('the gate of results', () => {
     const session = await open({ model, tools: [sized('Fits', limit), sized('Larger', limit + 1)] })
     await events(session.send('go'))
     expect(bodies[1]).toContain(`"content":"${'x'.repeat(limit)}"`)
-    expect(bodies[1]!.match(/persisted-output bytes/g)).toHaveLength(1)
-    expect(bodies[1]).toContain(`persisted-output bytes=\\"${limit + 1}\\"`)
+    expect(bodies[1]!.match(/<persisted-output ref=\\"\w+\\" bytes/g)).toHaveLength(1)
+    expect(bodies[1]).toContain(` bytes=\\"${limit + 1}\\"`)
   })
 })
 

@@ -22,7 +22,7 @@ import { fileAttachments } from './api.ts'
 import { EngineError } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, type Input } from './api.ts'
 import { messageOf, type Response } from './api.ts'
-import { cutShort, faultText, nothingWaits } from './api.ts'
+import { cutShort, faultText, hookAttachment, nothingWaits } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -101,7 +101,7 @@ export class Session {
     if (answer.context !== null) {
       const name = `hook-${this.#core.state.tail.next}`
       const context = await gatedText(this.#core, name, answer.context)
-      facts.push(attachmentOf('hook', context, { source: 'UserPromptSubmit' }))
+      facts.push(hookAttachment('UserPromptSubmit', context))
     }
     if (isEmpty(content)) return channel.push(refused(emptyInput))
     // A turn that could not be ended, when the disk was full, may have left calls open.

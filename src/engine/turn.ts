@@ -17,7 +17,9 @@ import {
 } from '../transcript/fact.ts'
 import { notRun, type Tail } from '../transcript/grammar.ts'
 import { callId, seq } from '../transcript/ids.ts'
+import { interruptedBy } from '../transcript/markers.ts'
 import type { Failure } from '../transcript/store.ts'
+import { hookAttachment } from './api.ts'
 import { somethingWaits } from './background/deliver.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core, Slice } from './core.ts'
@@ -205,10 +207,13 @@ async function afterTool(
   const answer = await fireHooks(core, 'PostToolUse', payload, emit, signal)
   const folder = await core.folders?.touched(call)
   for (const message of folder?.problems ?? []) emit({ type: 'notice', code: 'instructions', message })
-  const texts = [answer.context, folder?.text ?? null].filter((text) => text !== null)
-  if (texts.length === 0) return []
-  const text = await gatedText(core, `hook-${call.id}`, texts.join('\n\n'))
-  return [attachmentOf('hook', text, { source: 'PostToolUse' })]
+  const context = answer.context === null ? null : await gatedText(core, `hook-${call.id}`, answer.context)
+  const nested = folder?.text ?? null
+  const instructions = nested === null ? null : await gatedText(core, `instructions-${call.id}`, nested)
+  return [
+    ...(context === null ? [] : [hookAttachment('PostToolUse', context)]),
+    ...(instructions === null ? [] : [attachmentOf('instructions', instructions, { source: call.name })]),
+  ]
 }
 
 function envOf(core: Core, call: ToolUseBlock, emit: Emit): ToolEnv {
@@ -245,7 +250,7 @@ function pricedNow(core: Core, freed: number, tail: number): ClearingPrice | und
 function ending(tail: Tail, { outcome, failure }: Ended): readonly Fact[] {
   const why = outcome === 'aborted' ? 'the user interrupted' : (failure?.message ?? 'the turn ended')
   const facts = tail.open.map((call) =>
-    textResult(call.id, call.broken ? notRun(call.name) : `[interrupted: ${why}]`),
+    textResult(call.id, call.broken ? notRun(call.name) : interruptedBy(why)),
   )
   if (!tail.inTurn) return facts
   return [...facts, { type: 'turn-end', outcome, ...(failure === null ? {} : { failure }) }]

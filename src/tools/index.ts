@@ -60,7 +60,7 @@ export function standardTools(options: StandardToolsOptions): StandardTools {
   return { tools, close: () => jobs.close() }
 }
 
-export { failed, interrupted, interruptedMark, succeeded } from './outcome.ts'
+export { failed, interrupted, succeeded } from './outcome.ts'
 export { choice, flag, inputShape, list, object, optional, text, whole } from './input.ts'
 export type { Field, InputOf, InputShape } from './input.ts'
 export { runCalls, wasInterrupted } from './run.ts'

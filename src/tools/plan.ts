@@ -2,6 +2,7 @@
 // word for word after every compaction; a yes ends the mode in which nothing may be changed.
 import { defaults } from '../settings/defaults.ts'
 import { attachmentOf, type Fact } from '../transcript/fact.ts'
+import { fenced } from '../transcript/fence.ts'
 import { inputShape, text, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
@@ -45,7 +46,7 @@ export function planTool(port: PlanPort): Tool<InputOf<typeof fields>> {
           `The user does not want to begin yet.${words === '' ? ' Ask what to change.' : ` They say: ${words}`}`,
         )
       }
-      const kept = `<plan>\nThe plan the user agreed to:\n${plan.replaceAll('</plan', '< /plan')}\n</plan>`
+      const kept = fenced('plan', {}, `The plan the user approved:\n${plan}`)
       return {
         ...succeeded('The user agreed. Begin, and follow the plan; say so where you have to leave it.'),
         facts: [attached('plan', kept), attached('mode', begun)],

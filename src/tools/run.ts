@@ -6,7 +6,8 @@ import { redact } from '../disk/redact.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { ToolUseBlock, UserBlock } from '../transcript/content.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { failed, interrupted, interruptedMark } from './outcome.ts'
+import { interruptedMark } from '../transcript/markers.ts'
+import { failed, interrupted } from './outcome.ts'
 import type { ReadOnlyRun, ShownFile, Tool, ToolEnv, ToolOutcome } from './tool.ts'
 
 /** The facts are written before the call runs, or instead of it; the notice is for the person at the screen. */

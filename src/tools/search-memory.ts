@@ -4,6 +4,7 @@
 import type { MemoryHit, MemorySearch, TurnHit } from '../memory/recall/search.ts'
 import type { Standing } from '../memory/memory.ts'
 import { defaults } from '../settings/defaults.ts'
+import { fenced } from '../transcript/fence.ts'
 import { choice, inputShape, optional, text, whole, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
 import type { Tool, ToolOutcome } from './tool.ts'
@@ -83,8 +84,6 @@ const shownTurns = (hits: readonly TurnHit[]): string =>
     ),
   )}`
 
-const tag = 'found'
-const quoted = (lines: readonly string[]): string =>
-  `<${tag}>\n${lines.map((line) => line.replaceAll(/<(\s*\/?\s*found)/giu, '‹$1')).join('\n')}\n</${tag}>`
+const quoted = (lines: readonly string[]): string => fenced('found', {}, lines.join('\n'))
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 const oneLine = (words: string): string => words.replaceAll(/\s+/gu, ' ').trim()

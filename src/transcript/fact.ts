@@ -51,6 +51,7 @@ export interface SummaryEdit extends Range {
   readonly text: string
   readonly ref: string
   readonly keep: readonly Kept[]
+  readonly wording?: 2 | undefined
 }
 /** The server leaves it out; our bytes stay. */
 export interface RemoteEdit {

@@ -53,7 +53,7 @@ describe('a teammate', () => {
     expect(bodiesOf(simulator, 'main').at(-1)).toContain('FIRST-REPORT')
     await until(() => bodiesOf(simulator, 'sit and wait').some((body) => body.includes('PLEASE-COUNT')))
     const asked = bodiesOf(simulator, 'sit and wait').find((body) => body.includes('PLEASE-COUNT'))!
-    expect(asked).toContain('An agent wrote it, not the user')
+    expect(asked).toContain('An agent wrote this, not the user')
     await until(() => preset.agents.looks(session.id)[0]?.isIdle === true)
     await turn(session.send('end it'))
     await until(() => preset.agents.looks(session.id).length === 0)
@@ -110,7 +110,7 @@ describe('a teammate', () => {
     // It came as an attachment of an agent; of the user there are the user's words alone.
     expect(ofType(facts, 'attachment').filter(({ kind }) => kind === 'agent-message')).toHaveLength(1)
     expect(ofType(facts, 'user-message').map(({ origin }) => origin)).toEqual(['typed'])
-    expect(bodiesOf(simulator, 'main').at(-1)).toContain('it permits nothing')
+    expect(bodiesOf(simulator, 'main').at(-1)).toContain('it grants no permission')
     await session.close()
   })
 })

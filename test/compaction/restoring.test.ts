@@ -241,7 +241,7 @@ describe('the table of read files', () => {
     await turn(here.session.send('again'))
     const [, second] = ofType(await factsOf(here.store, here.session.id), 'tool-result')
     expect(JSON.stringify(second!.content)).toMatch(
-      /\[unchanged: a\.ts is as it was shown before \(attachment-\d+\)\]/,
+      /\[unchanged: a\.ts is the same as shown above in this conversation \(attachment-\d+\)\]/,
     )
   })
 })

@@ -20,7 +20,7 @@ describe('the gate', () => {
     await play.say('run it')
     const shown = resultsIn(play.requests()[1]!).get('big')!
     expect(shown.length).toBeLessThan(4000)
-    const [, bytes, path] = /<persisted-output bytes="(\d+)" path="([^"]+)">/.exec(shown)!
+    const [, bytes, path] = /<persisted-output ref="[^"]+" bytes="(\d+)" path="([^"]+)">/.exec(shown)!
     expect(await readFile(path!, 'utf8')).toBe(long)
     expect(Number(bytes)).toBe(Buffer.byteLength(long))
     const [first, ...rest] = shown.split('\n').slice(1)
@@ -57,7 +57,7 @@ describe('the gate', () => {
     }
     const play = await stage(['hello'], { engine: { hooks, tools: [] } })
     await play.say('hi')
-    expect(plainBytes(play.requests()[0]!)).toContain('<persisted-output')
+    expect(plainBytes(play.requests()[0]!)).toContain('‹persisted-output')
     const verbs = await stage([[call('mcp__x', {}, 'm1'), call('mcp__x', {}, 'm2')], 'ok'])
     await verbs.session.say('go')
     await verbs.session.request()
@@ -154,7 +154,7 @@ describe('the gate', () => {
       if (before !== undefined) pages.push(before.replace(/\n\[characters \d+ to \d+ of \d+.*\]$/, ''))
       const next = before === undefined ? '0' : /; go on with offset (\d+)\]$/.exec(before)?.[1]
       if (next === undefined) return 'read'
-      const [, ref] = /expand (\S+) …/.exec(results.get('big')!)!
+      const [, ref] = /Expand \{"ref": "([^"]+)"\} returns/.exec(results.get('big')!)!
       return [call('Expand', { ref, offset: Number(next), limit: 20_001 }, `e${page}`)]
     })
     const play = await stage([[call('Bash', {}, 'big')], ...steps], {
@@ -202,7 +202,7 @@ describe('the sum of a message', () => {
     const steps = [
       batch,
       (request: Parameters<typeof resultsIn>[0]) => {
-        const [, ref] = /expand (\d+)/.exec([...resultsIn(request).values()].join('\n'))!
+        const [, ref] = /Expand \{"ref": "(\d+)"\}/.exec([...resultsIn(request).values()].join('\n'))!
         return [call('Expand', { ref, limit: 50_000 }, 'e')]
       },
       'ok',

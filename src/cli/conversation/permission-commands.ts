@@ -2,6 +2,7 @@
 // `why CALL`, who would decide about a call. And the modes that Shift-Tab goes through.
 import type { Session } from '../../engine/session.ts'
 import type { PermissionMode } from '../../tools/permission/index.ts'
+import { fenced } from '../../transcript/fence.ts'
 import { permissionModes } from '../../tools/permission/verdict.ts'
 import { explainCall, listRules } from '../commands/permissions.ts'
 import { exits, type Exit } from '../exit-codes.ts'
@@ -45,5 +46,5 @@ const modeTexts: Readonly<Record<PermissionMode, string>> = {
 }
 
 export async function tellMode(session: Session, mode: PermissionMode): Promise<void> {
-  await session.attach('mode', `<mode name="${mode}">${modeTexts[mode]}</mode>`)
+  await session.attach('mode', fenced('mode', { name: mode }, modeTexts[mode]))
 }

@@ -7,6 +7,7 @@ import type { Restorer } from '../../engine/restoring/restorer.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { fenced } from '../../transcript/fence.ts'
 import { inputShape, text } from '../../tools/input.ts'
 import { failed, headOf, succeeded } from '../../tools/outcome.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -49,7 +50,7 @@ export function toolForSkills(skills: readonly Page[], load: (skill: Page) => Pr
 function shown(skill: Page, page: string, tokens: number): string {
   const body = fitting(page, tokens)
   const cut = body.length < page.length ? `\n[the rest stands in ${skill.path}]` : ''
-  return `<skill name=${JSON.stringify(skill.name)} folder=${JSON.stringify(dirname(skill.path))}>\n${body}${cut}\n</skill>`
+  return fenced('skill', { name: skill.name, folder: dirname(skill.path) }, `${body}${cut}`)
 }
 
 /** As much of a text as so many tokens hold, by its own density. */

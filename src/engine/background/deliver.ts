@@ -3,7 +3,9 @@
 // (`agent-rows`) is what makes a delivery happen once, over crashes and compactions alike.
 import { defaults } from '../../settings/defaults.ts'
 import { attachmentOf, isKnown } from '../../transcript/fact.ts'
+import { fenced } from '../../transcript/fence.ts'
 import type { Seq } from '../../transcript/ids.ts'
+import { expandCall } from '../../transcript/markers.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
@@ -108,13 +110,17 @@ export const agentsRestorer = (core: Slice<'role' | 'state'>): Restorer => ({
 })
 
 export const agentsText = (rows: readonly AgentRow[]): string =>
-  `Agents you have started whose results you do not have yet. Do not start them again; each result will be given to you once, when it is there.\n${rows
-    .map(
-      (row) =>
-        `- ${row.child}: "${row.label}" (${row.agent}, ${row.mode}${row.forked === true ? ', forked' : ''}${nameOf(row)}) ${stateOf(row)}`,
-    )
-    .join('\n')}`
+  fenced(
+    'agent-list',
+    {},
+    `Agents you have started whose results you do not have yet. Do not start them again; each result is delivered to you once, when it is ready.\n${rows
+      .map(
+        (row) =>
+          `- ${row.child}: ${JSON.stringify(row.label)} (${row.agent}, ${row.mode}${row.forked === true ? ', forked' : ''}${nameOf(row)}) ${stateOf(row)}`,
+      )
+      .join('\n')}`,
+  )
 
 const nameOf = ({ name }: AgentRow): string => (name === undefined ? '' : `, named ${name}`)
 const stateOf = ({ state, end }: AgentRow): string =>
-  state === 'running' ? 'is running' : `is ${state}; Expand {"ref": "${end}"} shows its result`
+  state === 'running' ? 'is running' : `is ${state}; ${expandCall(end ?? 0)} returns its result`

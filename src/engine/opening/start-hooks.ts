@@ -2,7 +2,7 @@
 // message. Hooks are fired when a session is opened and after each compaction; what they say waits until there is something
 // to send and becomes an attachment, within the limits of a tool result. The reminder is asked for when a session begins and
 // again after each compaction, where the prefix is rewritten anyway; between the two it stays as it was sent.
-import { attachmentOf } from '../../transcript/fact.ts'
+import { hookAttachment } from '../api.ts'
 import type { Core, Slice } from '../core.ts'
 import { fireHooks } from '../hooks.ts'
 import type { Emit, TurnFailure } from '../live.ts'
@@ -46,7 +46,7 @@ export async function deliverStart(core: Core): Promise<TurnFailure | null> {
   const said = core.requests.startContext
   if (said === null || core.view().messages.length === 0) return null
   const text = await gatedText(core, `start-${core.state.tail.next}`, said)
-  const written = await core.append([attachmentOf('hook', text, { source: 'SessionStart' })])
+  const written = await core.append([hookAttachment('SessionStart', text)])
   if (!written.ok) return written.failure
   core.requests.startContext = null
   return null

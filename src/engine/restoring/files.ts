@@ -7,6 +7,7 @@ import { excerptedFiles, fileKind, shownFiles } from '../../compaction/restoring
 import type { Part } from '../../projection/view.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { fenced } from '../../transcript/fence.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import { attachmentOf, type Edit, type FactOf } from '../../transcript/fact.ts'
 import type { FileSource, ReadNow, RestorationOptions, RestoreContext } from './restorer.ts'
@@ -121,7 +122,7 @@ function shownFile(
     path,
     file,
     isWhole: head.linesLeft === 0 && file?.part === null,
-    text: enclosed('file', ` path=${JSON.stringify(path)}`, `${fileWords}\n${head.text}${more}`),
+    text: fenced('restored-file', { path }, `${fileWords}\n${head.text}${more}`),
   }
 }
 
@@ -159,7 +160,7 @@ function restOf(
     ...(names.length === 0 ? [] : [`Also looked at:\n${names.join('\n')}`]),
     'Read shows a file, Grep finds a name in all of them.',
   ]
-  return enclosed('outlines', '', pieces.join('\n\n'))
+  return fenced('restored-outlines', {}, pieces.join('\n\n'))
 }
 
 function namesOf(paths: readonly string[], tokens: number): readonly string[] {
@@ -171,10 +172,4 @@ function namesOf(paths: readonly string[], tokens: number): readonly string[] {
     names.push(path)
   }
   return names
-}
-
-/** In one element, which its content cannot close. */
-function enclosed(name: string, attributes: string, text: string): string {
-  const inside = text.replaceAll(`</restored-`, '< /restored-')
-  return `<restored-${name}${attributes}>\n${inside}\n</restored-${name}>`
 }

@@ -9,6 +9,7 @@ import { estimateBlocks, estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import { attachmentOf, type Entry, type FactOf } from '../../transcript/fact.ts'
+import { closed } from '../../transcript/fence.ts'
 import { agentsRestorer } from '../background/deliver.ts'
 import type { Core, Slice } from '../core.ts'
 import { attachmentRef } from './read-through.ts'
@@ -109,7 +110,7 @@ async function standingFacts(
     const head = headWithin(fitting, share, cost)
     if (head.text === '') return []
     const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`
-    return [attachmentOf(restorer.name, `${head.text}${cut}`, { restored: true })]
+    return [attachmentOf(restorer.name, closed(`${head.text}${cut}`), { restored: true })]
   })
   return (await Promise.all(facts)).flat()
 }

@@ -5,6 +5,7 @@ import { headWithin } from '../../compaction/restoring.ts'
 import type { Call } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Seq } from '../../transcript/ids.ts'
+import { fenced } from '../../transcript/fence.ts'
 import type { Restorer } from './restorer.ts'
 import { textIn } from '../../transcript/content.ts'
 
@@ -42,7 +43,7 @@ export const taskList: Restorer = {
     if (last.text !== null) return last.text
     const lines = tasksOf(last.calls)
     if (lines.length === 0) return null
-    return `<restored-tasks>\nThe task list as it stands:\n${lines.join('\n')}\n</restored-tasks>`
+    return fenced('restored-tasks', {}, `The task list as you left it:\n${lines.join('\n')}`)
   },
 }
 

@@ -8,10 +8,12 @@ import { priceOf } from '../../projection/layers/pricing.ts'
 import { estimateBlock } from '../../projection/tokens.ts'
 import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { persistedOutput } from '../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../tools/tool.ts'
 import { type UserBlock, textIn } from '../../transcript/content.ts'
 import type { BlockRef, FactOf, StubEdit } from '../../transcript/fact.ts'
 import { callId } from '../../transcript/ids.ts'
+import { expandCall } from '../../transcript/markers.ts'
 import type { BlobInfo, Result } from '../../transcript/store.ts'
 
 export async function keepWhole(
@@ -37,13 +39,7 @@ export interface Kept {
 
 export function previewOf(text: string, { bytes, path, ref }: Kept): string {
   const { head, tail } = endsOf(text, defaults.results.headBytes, defaults.results.tailBytes)
-  return [
-    `<persisted-output bytes="${bytes}" path="${path}">`,
-    head,
-    `[… ${text.length - head.length - tail.length} characters are not shown; read the file or expand ${ref} …]`,
-    tail,
-    '</persisted-output>',
-  ].join('\n')
+  return persistedOutput({ ref, path, bytes }, { head, tail, left: text.length - head.length - tail.length })
 }
 
 /** For what could not be kept. */
@@ -182,7 +178,7 @@ async function spillOne(
   const ref = `${at.seq}`
   const text = kept.ok
     ? previewOf(content, { bytes: kept.bytes, path: kept.path ?? kept.blob, ref })
-    : `${cutOff(content, defaults.results.headBytes, kept.failure.message)}\n[expand ${ref} shows all of it]`
+    : `${cutOff(content, defaults.results.headBytes, kept.failure.message)}\n[${expandCall(ref)} returns all of it]`
   const left = estimateBlock({ ...block, content: [{ type: 'text', text }] })
   return { edit: { kind: 'stub', at, text, ref }, freed: part.estimate - left }
 }

@@ -11,8 +11,8 @@ import { createPathGate, editTool } from '../../tools/index.ts'
 import { restriction } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
 import type { FactOf } from '../../transcript/fact.ts'
+import { defused } from '../../transcript/fence.ts'
 import { seq, type SessionId, type Seq } from '../../transcript/ids.ts'
-import { unfenced } from '../summary/prompt.ts'
 import { readConfig, readNotes, writeNotes, type NotesFile } from './notes-file.ts'
 import { defaultPrompt, updatePrompt } from './template.ts'
 import { cutToLimits, defaultTemplate, hasFrameOf, isEmpty, overlong } from './template.ts'
@@ -224,7 +224,7 @@ async function readBack(
   if (!found.ok || found.file === null || !template.ok) return null
   const { text, path } = found.file
   if (isEmpty(text, template.text ?? defaultTemplate)) return null
-  return { text: unfenced(cutToLimits(text, path)), coversTo }
+  return { text: defused(cutToLimits(text, path)), coversTo }
 }
 
 /** Waits for the work, so long, or until it is no longer wanted. */

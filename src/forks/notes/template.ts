@@ -2,6 +2,7 @@
 // change, what stands under them does. Sizes, what is over its limit, and the cut that a summary needs. Pure.
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { defused } from '../../transcript/fence.ts'
 
 const sections: readonly (readonly [title: string, guidance: string])[] = [
   ['Session Title', 'Five to ten words that tell this session from any other.'],
@@ -126,9 +127,8 @@ export function updatePrompt(
   values: { readonly currentNotes: string; readonly notesPath: string },
   overlong: readonly string[],
 ): string {
-  const filled = prompt.replaceAll(
-    /\{\{(currentNotes|notesPath)\}\}/gu,
-    (_, name: keyof typeof values) => values[name],
+  const filled = prompt.replaceAll(/\{\{(currentNotes|notesPath)\}\}/gu, (_, name: keyof typeof values) =>
+    defused(values[name]),
   )
   return overlong.length === 0 ? filled : `${filled}\n\n${overlong.join('\n')}`
 }

@@ -5,6 +5,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import type { Fact } from '../../transcript/fact.ts'
+import { fenced } from '../../transcript/fence.ts'
 
 export interface Line {
   readonly role: 'user' | 'assistant'
@@ -42,8 +43,8 @@ const isSpoken = (kind: Part['kind']): boolean => kind === 'answer' || kind === 
 function blockText(block: ViewBlock, part: Part): string {
   if (block.type === 'tool_result' && 'is_error' in block) {
     const inner = block.content.map((one) => (one.type === 'text' ? one.text : `[${one.type}]`)).join('\n')
-    const failed = block.is_error ? ' failed="yes"' : ''
-    return `<tool-result tool="${part.tool ?? 'a tool'}"${failed}>\n${inner.replaceAll('</tool-result', '<\\/tool-result')}\n</tool-result>`
+    const failed = block.is_error ? 'yes' : undefined
+    return fenced('tool-result', { tool: part.tool ?? 'a tool', failed }, inner)
   }
   if (block.type === 'tool_use' && 'input' in block)
     return `[called ${block.name} with ${JSON.stringify(block.input)}]`
@@ -104,7 +105,11 @@ export function conversationText(
     ...(earlier === null
       ? []
       : [
-          `<earlier-summary>\nA summary of the earlier part of this conversation, which continues below.\n${earlier}\n</earlier-summary>`,
+          fenced(
+            'earlier-summary',
+            {},
+            `A summary of the earlier part of this conversation, which continues below.\n${earlier}`,
+          ),
         ]),
     ...(isShortened || (earlier === null && lines[0]?.role === 'assistant') ? [leftOutMark] : []),
   ]

@@ -11,12 +11,12 @@ import { factorOf } from '../../projection/calibration.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { unfenced } from './prompt.ts'
 import { judged } from './check.ts'
 import { directSystem, summaryPrompt } from './prompt.ts'
 import { saidIn } from './quotes.ts'
 import { piecesOf, roundsOf, conversationText, withoutOldest, type Round } from './conversation-text.ts'
 import { textIn } from '../../transcript/content.ts'
+import { defused } from '../../transcript/fence.ts'
 
 export interface ModelSummaryOptions {
   /** Another model than the session's; it is asked by direct calls, since it shares no cache. */
@@ -201,7 +201,7 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
       code: 'summary-mended',
       message: `of the model's summary ${others.length + 1} lines were taken out that give words nobody said: "${first}"`,
     })
-  return { ok: true, account: unfenced(found.account) }
+  return { ok: true, account: defused(found.account) }
 }
 
 function failure({ failure: cause, outcome }: ForkOutcome): Tried {

@@ -115,6 +115,3 @@ function wishesOf({ instructions, hookInstructions }: PromptFacts): readonly str
 
 export const directSystem =
   'You write summaries of working sessions between a person and a coding agent so that another agent can go on from them.'
-
-/** What fences the text of a summary must not stand in it, or it could speak with the user's voice. */
-export const unfenced = (account: string): string => account.replaceAll(/<(?=\/?(?:account|kept)\b)/giu, '‹')

@@ -71,7 +71,7 @@ describe('instruction files', () => {
     const text = reminderOf({ files })!
     expect(text.match(/^<system-reminder>/g)).toHaveLength(1)
     expect(text).toContain(
-      `<instructions path="${join(base, 'repo', 'deep', 'AGENTS.md')}" kind="checked in with the project">\ndeep\n</instructions>`,
+      `<instructions path="${join(base, 'repo', 'deep', 'AGENTS.md')}" kind="project, checked in">\ndeep\n</instructions>`,
     )
   })
 

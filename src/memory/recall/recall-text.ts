@@ -11,12 +11,11 @@
 //
 // Law: a memory's own text can close neither tag, and holds nothing a person would not see.
 import { defaults } from '../../settings/defaults.ts'
+import { around, defused, fenced } from '../../transcript/fence.ts'
 import { visible } from '../format/hidden.ts'
 import type { Memory } from '../memory.ts'
 import type { IndexedMemory } from './memory-index.ts'
 
-const outer = 'recalled-memories'
-const inner = 'memory'
 const dayMs = 24 * 60 * 60 * 1000
 
 export interface Chosen extends IndexedMemory {
@@ -29,10 +28,10 @@ const preface =
 export function recalledText(chosen: readonly Chosen[], now: number): string {
   const blocks = chosen.map((one) => {
     const { memory, path } = one
-    const type = memory.type === null ? '' : ` type="${memory.type}"`
-    return `<${inner} path="${attribute(path)}" saved="${savedWords(memory.modifiedMs, now)}"${type}>\n${bounded(one)}\n</${inner}>`
+    const saved = savedWords(memory.modifiedMs, now)
+    return fenced('memory', { path: attribute(path), saved, type: memory.type ?? undefined }, bounded(one))
   })
-  return `<${outer}>\n${preface}\n\n${blocks.join('\n')}\n</${outer}>`
+  return around('recalled-memories', {}, [`${preface}\n`, ...blocks])
 }
 
 /** The text up to its bounds, with a word on what is missing and where it is. */
@@ -46,14 +45,11 @@ function bounded({ text, path }: Chosen): string {
   const shown = bytes.length > fileBytes ? whole(bytes.subarray(0, fileBytes)) : some
   const hidden = seen.hidden === 0 ? '' : `\n[${seen.hidden} invisible characters were left out]`
   const rest = isCut ? `\n[cut here; Read ${JSON.stringify(path)} shows all of it]` : ''
-  return `${unclosing(shown)}${hidden}${rest}`
+  return `${shown}${hidden}${rest}`
 }
 
 /** Bytes as text without the half of a character at their end. */
 const whole = (bytes: Uint8Array): string => new TextDecoder().decode(bytes, { stream: true })
-
-const unclosing = (text: string): string =>
-  text.replaceAll(new RegExp(`<(\\s*/?\\s*)(${outer}|${inner})`, 'giu'), '‹$1$2')
 
 const attribute = (text: string): string => oneLine(text).replaceAll(/["<>]/gu, '_')
 const oneLine = (text: string): string => visible(text).text.replaceAll(/\s+/gu, ' ').trim()
@@ -70,7 +66,7 @@ const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 /** One line a memory, as the selector sees it. */
 export function manifestLine({ name, memory }: Pick<IndexedMemory, 'name' | 'memory'>): string {
   const type = memory.type === null ? '' : `[${memory.type}] `
-  return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${unclosing(descriptionOf(memory))}`
+  return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${defused(descriptionOf(memory))}`
 }
 
 const descriptionOf = (memory: Memory): string =>

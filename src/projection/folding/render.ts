@@ -1,6 +1,8 @@
 // How an edit looks in the view: a stub in place of a block, a summary with its kept words in place of a span.
 // Everything shown comes from the edit and from the entries; nothing is decided here.
 import type { UserBlock } from '../../transcript/content.ts'
+import { fenced } from '../../transcript/fence.ts'
+import { expandCall } from '../../transcript/markers.ts'
 import type { Kept } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import {
@@ -77,10 +79,10 @@ export function rangePart(
 ): Part | null {
   const { edit } = top
   const blocks: ViewBlock[] = edit.kind === 'summary' ? [{ type: 'text', text: wellFormed(edit.text) }] : []
-  const kept = edit.kind === 'summary' ? edit.keep : []
-  for (const keep of [...kept, ...pinned(pins, top)]) {
+  const keeps = edit.kind === 'summary' ? edit.keep : []
+  for (const keep of [...keeps, ...pinned(pins, top)]) {
     const part = find(keep.at.seq)
-    if (part !== undefined) blocks.push(...keptBlocks(part, keep))
+    if (part !== undefined) blocks.push(...keptBlocks(part, keep, edit))
   }
   if (blocks.length === 0) return null
   return {
@@ -100,9 +102,9 @@ export function rangePart(
 /** Pins set before the edit was made, and not among the blocks it keeps anyway. */
 function pinned(pins: readonly Pin[], top: LiveRange): readonly Kept[] {
   const { edit } = top
-  const kept = edit.kind === 'summary' ? edit.keep : []
+  const keeps = edit.kind === 'summary' ? edit.keep : []
   const isKept = (pin: Pin) =>
-    kept.some(
+    keeps.some(
       (keep) =>
         keep.at.seq === pin.at &&
         keep.head === undefined &&
@@ -120,51 +122,49 @@ export function isPinned(pins: readonly Pin[], place: Seq, block: number, before
   )
 }
 
-function keptBlocks(part: Part, keep: Kept): ViewBlock[] {
+function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[] {
   const blocks: ViewBlock[] = []
   if (keep.head === 0 && keep.tail === 0) return blocks
   for (const [index, block] of part.blocks.entries()) {
     const source = part.source[index]!
     if (keep.at.block !== undefined && keep.at.block !== source) continue
     if (keep.lines !== undefined) {
-      blocks.push({ type: 'text', text: fence(part, source, linesOf(block, keep.lines)) })
+      blocks.push({ type: 'text', text: kept(part, source, linesOf(block, keep.lines)) })
       continue
     }
     const inner: readonly ViewBlock[] =
       block.type === 'tool_result' && 'is_error' in block ? block.content : [block]
     for (const shown of inner) {
       if (shown.type === 'text' && 'text' in shown)
-        blocks.push({ type: 'text', text: fenced(part, source, shown.text, keep) })
+        blocks.push({
+          type: 'text',
+          text: kept(part, source, ends(shown.text, keep, `${part.from}.${source}`, edit)),
+        })
       else if (shown.type === 'image' || shown.type === 'document') blocks.push(shown)
     }
   }
   return blocks
 }
 
-const fenced = (part: Part, block: number, text: string, keep: Kept): string =>
-  fence(part, block, ends(text, keep, `${part.from}.${block}`))
-
-// The fence carries the place, so that kept text cannot close it by quoting a bare tag.
-function fence(part: Part, block: number, text: string): string {
-  const id = `${part.from}.${block}`
-  return `<kept id="${id}" from="${speaker(part)}">\n${text}\n</kept id="${id}">`
-}
+const kept = (part: Part, block: number, text: string): string =>
+  fenced('kept', { id: `${part.from}.${block}`, from: speaker(part) }, text)
 
 function linesOf(block: ViewBlock, ranges: NonNullable<Kept['lines']>): string {
   const lines = blockWords(block).split('\n')
   return wellFormed(ranges.map(([from, to]) => lines.slice(from, to).join('\n')).join('\n[…]\n'))
 }
 
-function ends(text: string, keep: Kept, id: string): string {
+function ends(text: string, keep: Kept, id: string, edit: LiveRange['edit']): string {
   if (keep.head === undefined && keep.tail === undefined) return text
   const head = keep.head ?? 0
   const tail = keep.tail ?? 0
   if (head + tail >= text.length) return text
   const left = text.length - head - tail
   const end = tail === 0 ? '' : text.slice(-tail)
-  return wellFormed(
-    `${text.slice(0, head)}\n[… ${left} characters left out; expand ${id} to read them …]\n${end}`,
-  )
+  // Summaries of earlier versions stay as they were sent.
+  const isNew = edit.kind === 'summary' && edit.wording === 2
+  const how = isNew ? `${expandCall(id)} returns them` : `expand ${id} to read them`
+  return wellFormed(`${text.slice(0, head)}\n[… ${left} characters left out; ${how} …]\n${end}`)
 }
 
 function speaker(part: Part): string {

@@ -2,6 +2,7 @@
 // message tells is read once and kept as long as the message lives, so a look at a long view costs its messages and
 // not its words.
 import type { Seq } from '../../transcript/ids.ts'
+import { unchangedSince } from '../../transcript/markers.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Message, Part, ToolResultBlock, View } from '../view.ts'
 import { ruleOf, type PolicyOf, type ResultRule } from './tool-policy.ts'
@@ -200,13 +201,11 @@ const isWritten = (part: Part, call: CallFacts | undefined, { written }: Work): 
   (written.get(call.file) ?? -1) > part.from
 
 // A Read of a file that did not change says so and names the call that shows it; that one must stay.
-const unchanged = /^\[unchanged: .*\((\S+)\)\]$/s
 
 /** The call whose result this one points back to. */
 export function standsOn(block: ToolResultBlock): string | null {
   const first = block.content[0]
-  if (first?.type !== 'text' || !first.text.startsWith('[unchanged: ')) return null
-  return unchanged.exec(first.text.trimEnd())?.[1] ?? null
+  return first?.type === 'text' ? unchangedSince(first.text) : null
 }
 
 /** What the user has pinned, or taken back from an edit: no layer touches it. */

@@ -1,3 +1,4 @@
+import { unchangedNote } from '../../transcript/markers.ts'
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -76,9 +77,7 @@ describe('Read', () => {
     expect(textOf(await at.read({ file_path: 'a.txt' }))).toMatch(/^1\tone/)
     const second = at.env.readFiles.entries()[0]![1].callId
     at.shown.add(second)
-    expect(textOf(await at.read({ file_path: './a.txt' }))).toBe(
-      `[unchanged: ./a.txt is as it was shown before (${second})]`,
-    )
+    expect(textOf(await at.read({ file_path: './a.txt' }))).toBe(unchangedNote('./a.txt', second))
     expect(textOf(await at.read({ file_path: 'a.txt', offset: 2 }))).toMatch(/^2\ttwo/)
     at.shown.add(at.env.readFiles.entries()[0]![1].callId)
     at.put('a.txt', 'one\nTWO\n')

@@ -8,7 +8,8 @@ import { blocksOf } from '../../disk/replace.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
-import { failed, headOf, succeeded } from '../outcome.ts'
+import { unchangedNote } from '../../transcript/markers.ts'
+import { failed, headOf, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
 import type { PathGate } from './path-gate.ts'
 
@@ -72,7 +73,7 @@ async function show(
     return failed(`${input.file_path} is a binary file (${stat.bytes} bytes); there is no text to show.`)
   const { offset = 1, limit = limits.readPageLines } = input
   const page = await readPage(file, offset, limit, signal)
-  if (page === null) return failed('[interrupted]')
+  if (page === null) return interrupted()
   const part = page.shown === page.lines ? null : { offset, limit }
   const known = env.readFiles.get(path)
   const same =
@@ -82,7 +83,7 @@ async function show(
     known.part?.limit === part?.limit
   // An edit leaves no call that shows the file.
   if (same && known.callId !== '' && env.isShown(known.callId))
-    return succeeded(`[unchanged: ${input.file_path} is as it was shown before (${known.callId})]`)
+    return succeeded(unchangedNote(input.file_path, known.callId))
   env.readFiles.set(path, {
     sha256: page.sha256,
     mtimeMs: stat.modifiedMs,

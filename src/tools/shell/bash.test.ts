@@ -123,7 +123,7 @@ describe('Bash', () => {
     )
     expect(kept.get('call_1')!.head).toMatch(/^first \[secret:github-token:40\]\n1\n2\n/)
     expect(textOf(done)).toMatch(
-      /^<persisted-output ref="call_1" bytes="\d+">\nfirst [\s\S]*left out here[\s\S]*199999\n200000\nlast\n\n<\/persisted-output>$/,
+      /^<persisted-output ref="call_1" bytes="\d+">\nfirst [\s\S]*left out; Expand \{"ref": "call_1"\} returns them …[\s\S]*199999\n200000\nlast\n\n<\/persisted-output>$/,
     )
     expect(textOf(done).length).toBeLessThan(6000)
   })

@@ -2,7 +2,7 @@
 // spill while it comes in, and only both ends stay here. Where nothing can be kept elsewhere the middle is lost, and said so.
 import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { headOf, tailOf } from '../outcome.ts'
+import { headOf, persistedOutput, tailOf } from '../outcome.ts'
 import type { SpillOutcome, ToolEnv } from '../tool.ts'
 import { createChannel, type Channel } from './channel.ts'
 
@@ -65,9 +65,10 @@ export function createOutput(options: OutputOptions): OutputSink {
       return { text: bothEnds(headOf(head, half), tail, chars - 2 * half, why) }
     }
     const preview = defaults.tools.bashPreviewChars
-    const where = kept.path === undefined ? '' : ` path="${kept.path}"`
-    const left = `all of it is kept; Expand with ref ${kept.blob}, or Read the file`
-    const text = `<persisted-output ref="${kept.blob}"${where} bytes="${kept.bytes}">\n${bothEnds(headOf(head, preview), tailOf(tail, preview), chars - 2 * preview, left)}\n</persisted-output>`
+    const text = persistedOutput(
+      { ref: kept.blob, path: kept.path, bytes: kept.bytes },
+      { head: headOf(head, preview), tail: tailOf(tail, preview), left: chars - 2 * preview },
+    )
     return { text, spill: { blob: kept.blob, bytes: kept.bytes, sha256: kept.sha256 } }
   }
 

@@ -9,6 +9,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { pipeline, type Readable } from 'node:stream'
 import { createBrotliDecompress, createUnzip } from 'node:zlib'
 import { defaults } from '../../settings/defaults.ts'
+import { interruptedMark } from '../../transcript/markers.ts'
 
 export interface HttpGetOptions {
   /** Allows addresses that are not public: `host` or `host:port`, as written in the URL. */
@@ -47,7 +48,7 @@ export async function httpGet(
       if (answer.location === null) return { ok: true, url: checked.url.href, ...answer }
       url = new URL(answer.location, checked.url).href
     } catch (error) {
-      if (signal.aborted) return { ok: false, why: '[interrupted]' }
+      if (signal.aborted) return { ok: false, why: interruptedMark }
       if (limited.aborted) return { ok: false, why: `no answer within ${defaults.tools.fetchMs / 1000} s` }
       return { ok: false, why: error instanceof Error ? error.message : String(error) }
     }

@@ -7,6 +7,7 @@ import { inputShape, optional, text } from '../../../tools/input.ts'
 import { wireName } from '../../../tools/permission/rule.ts'
 import { failed, headOf, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolPolicy } from '../../../tools/tool.ts'
+import { defused } from '../../../transcript/fence.ts'
 import { safeText } from '../../terminal/safe-text.ts'
 import type { Connection, ServerTool } from './connection.ts'
 
@@ -55,7 +56,7 @@ export function listedTool({ connection, tool, name }: Offered): Tool {
 
 /** From a stranger: bounded, and without what nobody sees. */
 const description = (tool: ServerTool): string =>
-  headOf(safeText(tool.description, { reveal: true }), defaults.mcp.descriptionChars)
+  defused(headOf(safeText(tool.description, { reveal: true }), defaults.mcp.descriptionChars))
 
 export const callName = 'McpCall'
 export const findName = 'McpFind'
