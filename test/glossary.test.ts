@@ -74,7 +74,7 @@ const has = ({ words }: Named, word: string): boolean =>
   words.includes(` ${word} `) || words.includes(` ${word}s `)
 
 /** Exported twice in one room, not yet joined or renamed; it only shrinks. */
-const doubled = ['reportOf (engine)', 'fork (engine)']
+const doubled: readonly string[] = []
 
 describe('the glossary', () => {
   it('[H36] has no word twice, and none that is retired', () => {

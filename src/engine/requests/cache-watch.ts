@@ -5,7 +5,7 @@ import { describeCause } from '../../request/break-report.ts'
 import type { CacheBreak } from '../../request/break-detector.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
-import { reportOf } from './server-edits.ts'
+import { serverReportOf } from './server-edits.ts'
 import { tokenRates } from '../limits/spend.ts'
 
 /** Called once for each answer, with what it says about its own request. */
@@ -19,7 +19,7 @@ export async function readCache(core: Core, message: ModelMessage, emit: Emit): 
   const found = detector.after(pending, {
     usage,
     deletedTokens: message.cacheDeletedTokens,
-    clearedTokens: reportOf(message).tokens,
+    clearedTokens: serverReportOf(message).tokens,
     rates: tokenRates(options.models, core.modelId, core.lifetime, prompt),
   })
   if (found === null) return

@@ -155,7 +155,7 @@ export async function noteApplied(
   message: ModelMessage,
   emit: Emit,
 ): Promise<void> {
-  const now = reportOf(message)
+  const now = serverReportOf(message)
   const before = lastReport(core)
   if (now.toolUses <= before.toolUses && now.thinkingTurns <= before.thinkingTurns) return
   const at = now.toolUses > before.toolUses ? oldestResults(core, now.toolUses) : []
@@ -175,7 +175,7 @@ export async function noteApplied(
   emit({ type: 'view-edit', layer: nativeName, why, tokensFreed: fact.tokensFreed, seq })
 }
 
-export function reportOf({ appliedEdits }: ModelMessage): ServerReport {
+export function serverReportOf({ appliedEdits }: ModelMessage): ServerReport {
   const sum = (field: string): number =>
     appliedEdits.reduce((total, edit) => {
       const value = edit[field]
