@@ -23,6 +23,7 @@ import { exited, linesOf, program } from '../faults/child.ts'
 import { folder } from '../memory/folder.ts'
 import { from, fromTool, keeperIn, memoryText, unsynced } from '../memory/memories.ts'
 import { serving, waiting } from './answers.ts'
+import { until } from '../until.ts'
 import { openWorkspace, filesIn, hour, quiet, type Workspace } from './workspace.ts'
 
 const rule = (name: string, body: string): string =>
@@ -375,13 +376,15 @@ describe('a consolidation', () => {
     at.clock.ahead += 11 * 60 * 1000
     const fifth = await at.open()
     await turn(fifth.send('five'))
-    await quiet(at)
     const dreams = () => at.preset.memoryJobs.list.looks().filter(({ kind }) => kind === 'dream')
+    await until(() => dreams().length === 1, 'the project to be consolidated')
+    await quiet(at)
     expect(dreams()).toMatchObject([{ state: 'completed' }])
     expect(Object.keys(await at.files())).not.toContain('old.md')
     expect(Object.keys(await filesIn(user.place.root))).toContain('old.md')
     at.clock.ahead += 11 * 60 * 1000
     await turn(fifth.send('six'))
+    await until(() => dreams().length === 2, "the user's folder to be consolidated")
     await quiet(at)
     expect(dreams()).toHaveLength(2)
     expect(Object.keys(await filesIn(user.place.root))).toEqual(['MEMORY.md', 'new.md'])
