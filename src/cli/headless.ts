@@ -231,8 +231,9 @@ export async function openSession(
   const found =
     options.resume === undefined ? await newestSession(store) : await findSession(store, options.resume)
   if (!found.ok) return found
-  if (options.forkSession) return engine.branch(found.session)
-  const { session, damage } = await engine.openWith(found.session, { renew: options.renew === true })
+  const how = options.forkSession ? { branch: true } : { renew: options.renew === true }
+  const { session, damage } = await engine.openWith(found.session, how)
+  if (damage.length > 0) io.err(`pal: session ${found.session} is damaged; it goes on without what is lost\n`)
   for (const { file, line, what, done } of damage)
     io.err(`pal: ${safeLine(`${file}:${line}: ${what}; ${done}`)}\n`)
   return session

@@ -29,8 +29,16 @@ type SessionLookup = { readonly ok: true; readonly session: SessionId } | Refusa
 export async function newestSession(store: Store): Promise<SessionLookup> {
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
-    const opening = await openingOf(store, item.session)
-    if (opening.start?.purpose === 'main') return { ok: true, session: item.session }
+    const { start, state, why } = await openingOf(store, item.session)
+    // A session that cannot be read may be the one that is meant: another is not taken in its place.
+    if (state === 'unreadable')
+      return refuse(
+        exits.session,
+        `the newest session, ${item.session}, cannot be read: ${why}. Go on with another by its id: pal sessions lists them, pal -p --resume ID "…"`,
+      )
+    // One whose start is lost says no longer what it was for; it is opened, and what is lost is said there.
+    if (state !== 'empty' && (start === null || start.purpose === 'main'))
+      return { ok: true, session: item.session }
   }
   return refuse(exits.session, 'there is no session in this project to go on with. Start one with pal -p "…"')
 }
@@ -57,20 +65,31 @@ export interface Opening {
   readonly start: FactOf<'session-start'> | null
   /** The first thing the user said. */
   readonly words: string
+  /** Unreadable is not empty: an empty one was never written to. */
+  readonly state: 'whole' | 'damaged' | 'unreadable' | 'empty'
+  /** What is wrong with it, or nothing. */
+  readonly why: string
 }
 
 /** What a session began with; reads its first entries only. */
 export async function openingOf(store: Store, session: SessionId): Promise<Opening> {
   let start: FactOf<'session-start'> | null = null
+  let [isRead, words, why] = [false, '', '']
   for await (const item of store.read(session)) {
-    if (item.kind === 'failed') break
-    if (item.kind === 'damage' || !isKnown(item.entry)) continue
+    if (item.kind === 'failed') return { start, words, state: 'unreadable', why: item.failure.message }
+    if (item.kind === 'damage') {
+      if (why === '') why = `${item.damage.file}:${item.damage.line}: ${item.damage.what}`
+      continue
+    }
+    isRead = true
+    if (!isKnown(item.entry)) continue
     const { fact } = item.entry
     if (fact.type === 'session-start') start = fact
     if (isRealInput(fact)) {
-      const words = textIn(fact.content, ' ')
-      return { start, words: words.slice(0, defaults.cli.firstWordsChars * 2) }
+      words = textIn(fact.content, ' ').slice(0, defaults.cli.firstWordsChars * 2)
+      break
     }
   }
-  return { start, words: '' }
+  if (!isRead) return { start, words, state: why === '' ? 'empty' : 'unreadable', why }
+  return { start, words, state: start === null || why !== '' ? 'damaged' : 'whole', why }
 }

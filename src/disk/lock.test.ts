@@ -50,7 +50,7 @@ describe('lock', () => {
     expect(await holds(first, machineFileSystem)).toBe(false)
     expect(await lockOwner(path, options)).toEqual({ ok: true, owner: null })
     expect((await taken()).epoch).toBe(2)
-    expect(await node.readdir(path)).toEqual(['1', '2'])
+    expect(await node.readdir(path)).toEqual(['1', '2', 'beacon-2'])
   })
 
   it('[T2] only the owner releases', async () => {
@@ -88,8 +88,31 @@ describe('lock', () => {
   })
 
   it('[T2] an owner on another host cannot be judged and holds', async () => {
-    await plant({ host: 'elsewhere', pid: 1 })
-    expect(await takeLock(path, options)).toMatchObject({ why: 'taken', owner: { host: 'elsewhere' } })
+    const shared = { ...machineProcesses.beacons, isLocal: () => Promise.resolve(false) }
+    const processes = { ...machineProcesses, beacons: shared }
+    await plant({ host: 'elsewhere', boot: 'another', pid: 1 })
+    expect(await takeLock(path, { ...options, processes })).toMatchObject({
+      why: 'taken',
+      owner: { host: 'elsewhere' },
+    })
+  })
+
+  it('[T11] an owner of before this machine was started is dead on a disk of its own, whatever the host was called', async () => {
+    expect(await machineProcesses.beacons.isLocal(tmpdir())).toBe(true)
+    await plant({ host: 'elsewhere', boot: 'another', pid: process.pid })
+    expect((await taken()).epoch).toBe(8)
+  })
+
+  it('[T11] a host that changed its name is still the same machine', async () => {
+    await plant({ host: 'elsewhere' })
+    expect(await takeLock(path, options)).toMatchObject({ why: 'taken', owner: { pid: process.pid } })
+    await plant({ host: 'elsewhere', start: '1' })
+    expect((await taken()).epoch).toBe(8)
+  })
+
+  it('[T11] an owner in another name space that left no beacon is not robbed', async () => {
+    await plant({ space: 'pid:[1]', pid: 1, start: '1' })
+    expect(await takeLock(path, options)).toMatchObject({ why: 'taken' })
   })
 
   it('[T2] an empty or garbled lock holds for a while and is then stale', async () => {

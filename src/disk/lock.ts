@@ -3,17 +3,20 @@
 // Format. A folder with one file per taking, named by its epoch: `lock/1`, `lock/2` … The highest one counts. A body is
 // one line of JSON, whole from the first moment because it is linked into place:
 //
-//   {"host":"…","pid":7,"start":"12345","boot":"…","token":"…","since":1763200000000}
-//   {"free":true}                                              after a release
+//   {"host":"…","pid":7,"start":"12345","boot":"…","space":"…","token":"…","since":1763200000000}
+//   {"free":true,"left":…}                                     after a release, with what its owner left word of
 //
 // Taking is linking the next epoch, which only one can. Nobody ever moves or overwrites the file of another, so a taker
 // that judged an old state can take nothing from a living owner: it either finds the name taken or finds a higher one
 // afterwards, and steps back. An owner that was robbed (it seemed dead) sees the epoch above its own and is fenced.
 //
-// The owner is alive if host, boot and start time are those of a running process. An owner on another host cannot be
-// judged and counts as alive: age alone never breaks a lock. A body that cannot be read is stale after a while.
+// The owner is alive if boot, name space of its number and start time are those of a running process. One in another name
+// space of this machine is asked by its beacon (beacon.ts): `lock/beacon-3`. One of another run of the machine is dead where
+// the disk is one that only this machine uses. Any other cannot be judged and counts as alive: age alone never breaks a lock.
+// A body that cannot be read is stale after a while.
 import { join } from 'node:path'
 import { attempt, readAt, systemCode, writeAll, type Failure, type Result, type FileSystem } from './fs.ts'
+import type { Beacon } from './beacon.ts'
 import { ownerState, type ProcessIdentity, type Processes } from './processes.ts'
 import { removeIfThere, replaceFile, temporaryName } from './replace.ts'
 
@@ -29,9 +32,11 @@ export interface Lock {
   readonly epoch: number
   /** Which file it is; compared to notice that it was removed. */
   readonly mark: string
+  readonly beacon: Beacon | null
 }
 export type LockOutcome =
-  | { readonly ok: true; readonly lock: Lock }
+  /** `left` is the word of the one before, if it gave the lock back in order. */
+  | { readonly ok: true; readonly lock: Lock; readonly left?: unknown }
   | { readonly ok: false; readonly why: 'taken'; readonly owner: LockOwner }
   | { readonly ok: false; readonly why: 'failed'; readonly failure: Failure }
 
@@ -53,7 +58,7 @@ interface Body extends ProcessIdentity {
   readonly since: number
 }
 type Found =
-  | { readonly kind: 'free' }
+  | { readonly kind: 'free'; readonly left?: unknown }
   | { readonly kind: 'owned'; readonly body: Body }
   | { readonly kind: 'unreadable'; readonly modifiedMs: number }
 
@@ -85,7 +90,9 @@ export async function lockOwner(
 ): Promise<Result<{ owner: LockOwner | null }>> {
   return await attempt(`reading the lock ${path}`, async () => {
     const epoch = await highestEpoch(path, options.fs)
-    return { owner: epoch === 0 ? null : await livingOwner(await find(path, epoch, options), options) }
+    return {
+      owner: epoch === 0 ? null : await livingOwner(path, epoch, await find(path, epoch, options), options),
+    }
   })
 }
 
@@ -99,12 +106,17 @@ export async function holds(lock: Lock, fs: FileSystem): Promise<boolean> {
 }
 
 /** Gives it back if it is still ours; a lock that became another's is left alone. */
-export async function releaseLock(lock: Lock, options: LockOptions): Promise<Result<{ released: boolean }>> {
+export async function releaseLock(
+  lock: Lock,
+  options: LockOptions,
+  left?: unknown,
+): Promise<Result<{ released: boolean }>> {
+  await lock.beacon?.close()
   const ours = await attempt(`reading the lock ${lock.path}`, async () => ({
     released: await holds(lock, options.fs),
   }))
   if (!ours.ok || !ours.released) return ours
-  const body = Buffer.from(JSON.stringify({ free: true }))
+  const body = Buffer.from(JSON.stringify({ free: true, left }))
   const written = await replaceFile(options.fs, fileOf(lock.path, lock.epoch), body, {
     mode: fileMode,
     unique: options.unique,
@@ -116,9 +128,12 @@ export async function releaseLock(lock: Lock, options: LockOptions): Promise<Res
 async function tryToTake(path: string, options: LockOptions): Promise<LockOutcome | null> {
   const { fs } = options
   const highest = await highestEpoch(path, fs)
+  let left: unknown
   if (highest > 0) {
-    const owner = await livingOwner(await find(path, highest, options), options)
+    const found = await find(path, highest, options)
+    const owner = await livingOwner(path, highest, found, options)
     if (owner !== null) return { ok: false, why: 'taken', owner }
+    if (found.kind === 'free') ({ left } = found)
   }
   const epoch = highest + 1
   const token = options.unique()
@@ -132,7 +147,9 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
       return null
     }
     await removeIfThere(fs, fileOf(path, epoch - epochsKept))
-    return { ok: true, lock: { path, token, epoch, mark } }
+    await removeIfThere(fs, join(path, beaconOf(highest)))
+    const beacon = await options.processes.beacons.light(fs, path, beaconOf(epoch))
+    return { ok: true, lock: { path, token, epoch, mark, beacon }, left }
   } finally {
     await removeIfThere(fs, temporary)
   }
@@ -171,14 +188,35 @@ async function linkIfFree(fs: FileSystem, existing: string, name: string): Promi
   }
 }
 
-async function livingOwner(found: Found, options: LockOptions): Promise<LockOwner | null> {
+async function livingOwner(
+  path: string,
+  epoch: number,
+  found: Found,
+  options: LockOptions,
+): Promise<LockOwner | null> {
   if (found.kind === 'unreadable') {
     const age = Math.abs(options.now() - found.modifiedMs)
     return age > options.unreadableMs ? null : { host: 'unknown', pid: 0, since: found.modifiedMs }
   }
   if (found.kind !== 'owned') return null
   const { host, pid, since } = found.body
-  return (await ownerState(options.processes, found.body)) === 'gone' ? null : { host, pid, since }
+  const state = await ownerState(options.processes, found.body)
+  const isGone =
+    state === 'gone' || (state === 'elsewhere' && (await isDeadElsewhere(path, epoch, found.body, options)))
+  return isGone ? null : { host, pid, since }
+}
+
+/** Judges an owner whose number means nothing here: in another name space, or before this machine was started. */
+async function isDeadElsewhere(
+  path: string,
+  epoch: number,
+  { boot }: Body,
+  { fs, processes }: LockOptions,
+): Promise<boolean> {
+  const self = await processes.self()
+  if (boot === null || self.boot === null) return false
+  if (boot !== self.boot) return processes.beacons.isLocal(path)
+  return (await processes.beacons.isLit(fs, path, beaconOf(epoch))) === false
 }
 
 async function find(path: string, epoch: number, options: LockOptions): Promise<Found> {
@@ -202,11 +240,16 @@ async function find(path: string, epoch: number, options: LockOptions): Promise<
 
 function parsed(text: string, modifiedMs: number): Found {
   try {
-    const body = JSON.parse(text) as Partial<Body & { free: boolean }> | null
-    if (body?.free === true) return { kind: 'free' }
+    const body = JSON.parse(text) as Partial<Body & { free: boolean; left: unknown }> | null
+    if (body?.free === true) return { kind: 'free', left: body.left }
     if (typeof body?.host === 'string' && Number.isSafeInteger(body.pid) && typeof body.token === 'string') {
       const { host, pid, token } = body as Body
-      const known = { start: body.start ?? null, boot: body.boot ?? null, since: body.since ?? modifiedMs }
+      const known = {
+        start: body.start ?? null,
+        boot: body.boot ?? null,
+        space: body.space ?? null,
+        since: body.since ?? modifiedMs,
+      }
       return { kind: 'owned', body: { host, pid, token, ...known } }
     }
   } catch (error) {
@@ -215,6 +258,7 @@ function parsed(text: string, modifiedMs: number): Found {
   return { kind: 'unreadable', modifiedMs }
 }
 
+const beaconOf = (epoch: number): string => `beacon-${epoch}`
 const fileOf = (path: string, epoch: number): string => join(path, String(epoch))
 
 async function highestEpoch(path: string, fs: FileSystem): Promise<number> {

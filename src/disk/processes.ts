@@ -1,6 +1,7 @@
 // Who is running: what a lock must know of a process to tell the one that took it from another with the same number.
-import { readFile } from 'node:fs/promises'
+import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { machineBeacons, type Beacons } from './beacon.ts'
 
 export interface ProcessIdentity {
   readonly host: string
@@ -9,9 +10,12 @@ export interface ProcessIdentity {
   readonly start: string | null
   /** Which run of the machine this is; null where the system does not say. */
   readonly boot: string | null
+  /** The name space its number is of; left out in what earlier versions wrote. */
+  readonly space?: string | null | undefined
 }
 
 export interface Processes {
+  readonly beacons: Beacons
   self(): Promise<ProcessIdentity>
   /** A process of this machine, or null when there is none with that number or it is only waiting to be buried. */
   look(pid: number): Promise<{ readonly start: string | null } | null>
@@ -23,7 +27,9 @@ export const machineProcesses: Processes = {
     pid: process.pid,
     start: (await statusOf('self'))?.start ?? null,
     boot: (await textOf('/proc/sys/kernel/random/boot_id'))?.trim() ?? null,
+    space: await readlink('/proc/self/ns/pid').catch(() => null),
   }),
+  beacons: machineBeacons,
   look: async (pid) => {
     if (process.platform !== 'linux') return answersSignals(pid) ? { start: null } : null
     const status = await statusOf(String(pid))
@@ -33,27 +39,26 @@ export const machineProcesses: Processes = {
 
 /** Whether a process is certainly over. Of one on another machine that cannot be known. */
 export async function isOver(
-  { host, pid, start, boot }: ProcessIdentity,
+  identity: ProcessIdentity,
   processes: Processes = machineProcesses,
 ): Promise<boolean> {
-  const self = await processes.self()
-  if (host !== self.host) return false
-  if (boot !== null && self.boot !== null && boot !== self.boot) return true
-  const running = await processes.look(pid)
-  return running === null || (start !== null && running.start !== null && start !== running.start)
+  return (await ownerState(processes, identity)) === 'gone'
 }
 
 /**
- * Whether the process that wrote a record still runs, by host, run of the machine, number and start. One of another host
- * cannot be judged from here: what follows from that is for each reader to say.
+ * Whether the process that wrote a record still runs. A run of the machine and a name space say whose number it is; the name
+ * of the host only where the system tells neither, for it can change. One that cannot be judged from here is elsewhere: what
+ * follows from that is for each reader to say.
  */
 export async function ownerState(
   processes: Processes,
-  { host, pid, start, boot }: ProcessIdentity,
+  { host, pid, start, boot, space }: ProcessIdentity,
 ): Promise<'running' | 'gone' | 'elsewhere'> {
   const self = await processes.self()
-  if (host !== self.host) return 'elsewhere'
-  if (boot !== null && self.boot !== null && boot !== self.boot) return 'gone'
+  const areRunsKnown = boot !== null && self.boot !== null
+  if (areRunsKnown && boot !== self.boot) return host === self.host ? 'gone' : 'elsewhere'
+  const areSpacesKnown = areRunsKnown && typeof space === 'string' && typeof self.space === 'string'
+  if (areSpacesKnown ? space !== self.space : host !== self.host) return 'elsewhere'
   const found = await processes.look(pid)
   if (found === null) return 'gone'
   return start !== null && found.start !== null && start !== found.start ? 'gone' : 'running'

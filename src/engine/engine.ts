@@ -3,7 +3,7 @@ import { branchedLinks, ownLink } from '../transcript/lineage.ts'
 import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { seq, sessionId, type SessionId } from '../transcript/ids.ts'
+import { seq, sessionId, type Seq, type SessionId } from '../transcript/ids.ts'
 import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/store.ts'
 import { endLost } from './background/spawn.ts'
 import { Core, type CoreParts, type Slice } from './core.ts'
@@ -11,11 +11,11 @@ import { runFork } from './fork.ts'
 import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt, renewInstructions } from './opening/start-hooks.ts'
 import { remove, type Removed } from './opening/removal.ts'
-import { resume, type Resumed } from './opening/resume.ts'
+import { missingText, resume, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart } from './opening/start-hooks.ts'
 import { EngineError, Session } from './session.ts'
 import { main } from './role.ts'
-import { branched, newState } from './state.ts'
+import { branched, newState, type SessionState } from './state.ts'
 import { unsavedNotice } from './turn.ts'
 
 export interface Opened {
@@ -27,6 +27,8 @@ export interface Opened {
 export interface OpenHow {
   /** An earlier session takes prompt, tools and instruction files as they are now; else it keeps those it began with. */
   readonly renew?: boolean | undefined
+  /** A new session that begins with everything the other said: it can be written while the other is held. */
+  readonly branch?: boolean | undefined
 }
 
 export interface Engine {
@@ -49,16 +51,17 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const own = ready(options)
   const openWith = (id?: SessionId, how: OpenHow = {}): Promise<Opened> =>
-    id === undefined ? start(own) : reopen(own, id, how)
+    id === undefined ? start(own) : how.branch === true ? branch(own, id) : reopen(own, id, how)
+  const open = async (id?: SessionId, how?: OpenHow): Promise<Session> => {
+    const { session, damage } = await openWith(id, how)
+    tell(own, damage)
+    return session
+  }
   return {
-    open: async (id) => {
-      const { session, damage } = await openWith(id)
-      tell(own, damage)
-      return session
-    },
+    open: (id) => open(id),
     openWith,
     read: (id) => resume(own.store, id, own.models),
-    branch: (id) => branch(own, id),
+    branch: (id) => open(id, { branch: true }),
     adopt: async (said, from) => (await start(own, { said, from })).session,
     sessions: () => own.store.list(),
     remove: (id, how = {}) => remove(own.store, id, how.withForks ?? false),
@@ -85,12 +88,13 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
 }
 
 async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened> {
-  return leased(options, session, async ({ lease, damage: torn }) => {
+  return leased(options, session, async ({ lease, next, damage: torn }) => {
     const resumed = await resume(options.store, session, options.models)
     if (!resumed.ok) throw new EngineError(resumed.failure)
     if (resumed.readOnly !== null) throw new EngineError({ code: 'read-only', message: resumed.readOnly })
-    const { links, damage, entriesRead } = resumed
-    const core = mainCore({ options, session, lease, state: resumed, links })
+    const { links, entriesRead } = resumed
+    const { state, damage } = withMissingEnd(resumed, next)
+    const core = mainCore({ options, session, lease, state, links })
     await write(core, damageFacts(damage, resumed.fold))
     await close(core, 'the process ended before it was finished')
     const unended = await endLost(core)
@@ -100,17 +104,15 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
       const unsaved = await core.checkpoints.saveNow()
       if (unsaved !== null) options.listen?.(unsavedNotice(unsaved))
     }
-    if (how.renew === true) await renewInstructions(core, core.background.tell)
+    if (how.renew === true || lacksInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'resume', core.background.tell)
     return { session: new Session(core), damage: [...torn, ...damage] }
   })
 }
 
-/** A session of its own from here on: it can be written while the other is held. */
-async function branch(options: Ready, id: SessionId): Promise<Session> {
+async function branch(options: Ready, id: SessionId): Promise<Opened> {
   const from = await resume(options.store, id, options.models)
   if (!from.ok) throw new EngineError(from.failure)
-  tell(options, from.damage)
   const { links } = from
   const upTo = seq(from.fold.numbers.upTo)
   const session = sessionId(options.ids.uuid())
@@ -118,15 +120,37 @@ async function branch(options: Ready, id: SessionId): Promise<Session> {
     const line = branchedLinks(links, session, upTo)
     const core = mainCore({ options, session, lease, state: branched(from), links: line })
     const parent = { session: id, upTo }
-    await write(core, [{ type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd }])
+    await write(core, [
+      { type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd },
+      ...damageFacts(from.damage, from.fold),
+    ])
     await close(core, 'the session was branched off here')
+    if (lacksInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'fork', core.background.tell)
-    return new Session(core)
+    return { session: new Session(core), damage: from.damage }
   })
 }
 
 const mainCore = (parts: Pick<CoreParts, 'options' | 'session' | 'lease' | 'state' | 'links'>): Core =>
   new Core({ ...parts, source: 'main', role: main, fork: runFork })
+
+/** The line that held prompt and tools was lost: without new ones the session could do nothing for the rest of its life. */
+const lacksInstructions = (core: Slice<'view'>): boolean =>
+  core.view().sections.length === 0 && core.view().tools.length === 0
+
+/** What stood at the end when the session was last closed and is no longer there; its places are not given away again. */
+function withMissingEnd(
+  resumed: Resumed,
+  next: Seq | null,
+): { readonly state: SessionState; readonly damage: readonly Damage[] } {
+  const { fold, tail, spent, latest, damage } = resumed
+  const state = { fold, tail, spent, latest }
+  if (next === null || next <= tail.next) return { state, damage }
+  const lost = { from: tail.next, to: seq(next - 1) }
+  const place = { file: 'transcript', line: 0, offset: 0, bytes: 0 }
+  const missing = { ...place, what: missingText(lost), done: 'the session goes on behind them', lost }
+  return { state: { ...state, tail: { ...tail, next } }, damage: [...damage, missing] }
+}
 
 /** Takes the lease for what is done with it, and gives it back when that fails. */
 async function leased<T>(

@@ -1,11 +1,12 @@
 // Gives back what a stub or a summary stands for. A ref is a place (`12`), a block of it (`12.0`), a range (`12-40`)
 // or the name of a kept output; what is given back is bounded by the caller's limit.
+import { createHash } from 'node:crypto'
 import { defaults } from '../settings/defaults.ts'
 import { headOf } from '../tools/outcome.ts'
 import type { UserBlock } from '../transcript/content.ts'
-import { isKnown, type Entry, type Fact } from '../transcript/fact.ts'
-import { seq, type SessionId } from '../transcript/ids.ts'
-import { readLine } from '../transcript/lineage.ts'
+import { isKnown, type Entry, type Fact, type FactOf } from '../transcript/fact.ts'
+import { seq, unbounded, type SessionId } from '../transcript/ids.ts'
+import { readLine, readLineBack } from '../transcript/lineage.ts'
 import type { Slice } from './core.ts'
 
 export type Expanded =
@@ -19,7 +20,7 @@ export async function expand(
   limit: number,
 ): Promise<Expanded> {
   const place = /^(\d+)(?:\.(\d+)|-(\d+))?$/.exec(ref.trim())
-  if (place === null) return blobPart(core, ref.trim(), offset, limit)
+  if (place === null) return blobPart(core, ref.trim(), offset, limit, await spillOf(core, ref.trim()))
   const from = Number(place[1])
   const block = place[2] === undefined ? null : Number(place[2])
   const to = place[3] === undefined ? from : Number(place[3])
@@ -32,7 +33,7 @@ export async function expand(
       block === null && from === to && item.entry.fact.type === 'tool-result'
         ? item.entry.fact.spill
         : undefined
-    if (spill !== undefined) return blobPart(core, spill.blob, offset, limit)
+    if (spill !== undefined) return blobPart(core, spill.blob, offset, limit, spill)
     const more = shown(item.entry, block)
     total += more.length
     // A range may be the whole session: only what is asked for is held.
@@ -42,15 +43,27 @@ export async function expand(
   return { ok: true, text: headOf(text.slice(offset), limit).toWellFormed(), total }
 }
 
+type Spill = NonNullable<FactOf<'tool-result'>['spill']>
+
+/** What the transcript says of a kept output, by its name; null for what is kept without a result of its own. */
+async function spillOf(core: Slice<'links' | 'options'>, blob: string): Promise<Spill | null> {
+  for await (const item of readLineBack(core.options.store, core.links, unbounded)) {
+    const fact = item.kind === 'entry' && isKnown(item.entry) ? item.entry.fact : null
+    if (fact?.type === 'tool-result' && fact.spill?.blob === blob) return fact.spill
+  }
+  return null
+}
+
 /** A page of a kept output, counted in characters like every page. */
 async function blobPart(
   core: Slice<'links' | 'options'>,
   blob: string,
   offset: number,
   limit: number,
+  kept: Spill | null,
 ): Promise<Expanded> {
   for (const link of [...core.links].reverse()) {
-    const found = await pageOf(core, link.session, blob, { offset, limit })
+    const found = await pageOf(core, link.session, blob, { offset, limit }, kept)
     if (found !== null) return found
   }
   return {
@@ -65,7 +78,10 @@ async function pageOf(
   session: SessionId,
   blob: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
+  kept: Spill | null,
 ): Promise<Expanded | null> {
+  const hash = createHash('sha256')
+  let bytes = 0
   const decoder = new TextDecoder()
   let text = ''
   let total = 0
@@ -75,11 +91,17 @@ async function pageOf(
     if (!found.ok) return at === 0 ? null : { ok: false, why: found.failure.message }
     at += found.bytes.byteLength
     end = found.bytes.byteLength === 0 ? 0 : found.total
+    hash.update(found.bytes)
+    bytes += found.bytes.byteLength
     const more = decoder.decode(found.bytes, { stream: at < end })
     const from = Math.max(0, offset - total)
     // One more than asked for shows whether the last one is whole.
     if (text.length <= limit) text += more.slice(from, from + limit + 1 - text.length)
     total += more.length
+  }
+  if (kept !== null && hash.digest('hex') !== kept.sha256) {
+    const why = `the kept output ${blob} is not what was written: it was ${bytes < kept.bytes ? 'cut' : 'changed'} since (${bytes} of ${kept.bytes} bytes). Make it again if it is needed.`
+    return { ok: false, why }
   }
   return { ok: true, text: headOf(text, limit).toWellFormed(), total }
 }

@@ -56,6 +56,10 @@ export const defaults = {
     /** Longest lock that is looked at, and how often taking it is tried when others take it at the same moment. */
     maxLockBytes: 4 * KB,
     lockTries: 50,
+    /** Places a line without checksum may lie apart from both its neighbours; one further off is left out. */
+    uncheckedGap: 64,
+    /** Longest first line of a transcript of which a copy is kept. */
+    firstLineBytes: 16 * KB,
   },
   counting: {
     /** Tokens of an image or document of unknown size. */

@@ -51,7 +51,9 @@ export function refusal(tail: Tail, fact: Fact): Refusal | null {
   if (fact.type === 'session-start') {
     return tail.started ? { code: 'started-twice', message: 'the session has already started' } : null
   }
-  if (!tail.started) return { code: 'not-started', message: `${fact.type} before session-start` }
+  // Where the start itself was lost, what says so takes its place.
+  if (!tail.started && fact.type !== 'damage-found')
+    return { code: 'not-started', message: `${fact.type} before session-start` }
   switch (fact.type) {
     case 'user-message':
       if (fact.queued !== undefined && !tail.queued.includes(fact.queued)) {
@@ -86,6 +88,7 @@ export function step(tail: Tail, entry: StoredEntry): Tail {
   const fact = entry.fact
   switch (fact.type) {
     case 'session-start':
+    case 'damage-found':
       return { ...moved, started: true }
     case 'user-message':
       return {

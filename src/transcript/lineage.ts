@@ -11,31 +11,24 @@ export interface Link extends Range {
   readonly session: SessionId
 }
 
-// Forks of forks are few; a longer chain is a cycle or damage.
-const longest = 64
-/** Oldest ancestor first, the session itself last. */
+/** Oldest ancestor first, the session itself last. A line may be of any length; only one that comes back to itself is none. */
 export async function lineageOf(
   store: Store,
   session: SessionId,
 ): Promise<Result<{ readonly links: readonly Link[] }>> {
   const links: Link[] = []
+  const met = new Set<SessionId>()
   let next: { session: SessionId; upTo: Seq } | undefined = { session, upTo: unbounded }
   while (next !== undefined) {
-    if (links.length === longest || links.some((link) => link.session === next?.session)) {
-      return refused(
-        'bad-lineage',
-        `the parents of session ${session} lead in a circle or too far; it cannot be read whole`,
-      )
-    }
-    const first: ReadItem | undefined = await firstOf(store, next.session)
-    if (first?.kind === 'failed') return { ok: false, failure: first.failure }
-    if (first === undefined) return refused('no-such-session', `session ${next.session} holds nothing`)
-    const entry: ReadItem & { kind: 'entry' } = first as ReadItem & { kind: 'entry' }
-    links.unshift({ session: next.session, from: entry.entry.seq, to: next.upTo })
-    const fact = isKnown(entry.entry) ? entry.entry.fact : undefined
-    next = fact?.type === 'session-start' ? fact.parent : undefined
+    if (met.has(next.session))
+      return refused('bad-lineage', `the parents of session ${session} lead in a circle at ${next.session}`)
+    met.add(next.session)
+    const first: Result<First> = await firstOf(store, next.session)
+    if (!first.ok) return first
+    links.push({ session: next.session, from: first.from, to: next.upTo })
+    next = first.parent
   }
-  return { ok: true, links }
+  return { ok: true, links: links.reverse() }
 }
 
 /** The entries of a range over the whole line, in order. */
@@ -64,9 +57,9 @@ export async function* readLineBack(
   }
 }
 
-async function firstOf(store: Store, session: SessionId): Promise<ReadItem | undefined> {
-  for await (const item of store.read(session)) if (item.kind !== 'damage') return item
-  return undefined
+interface First {
+  readonly from: Seq
+  readonly parent: { readonly session: SessionId; readonly upTo: Seq } | undefined
 }
 
 /** The line of a session that stands on no other. */
@@ -78,3 +71,28 @@ export const branchedLinks = (links: readonly Link[], session: SessionId, upTo: 
   { ...links.at(-1)!, to: upTo },
   { session, from: after(upTo), to: unbounded },
 ]
+
+/**
+ * Where a session begins and what it stands on. Where the entry that says so is lost, it begins as far before the first
+ * readable one as places are missing: at 0 where that can be, and else it is a fork whose parent is not known.
+ */
+async function firstOf(store: Store, session: SessionId): Promise<Result<First>> {
+  let bad = 0
+  for await (const item of store.read(session)) {
+    if (item.kind === 'failed') return { ok: false, failure: item.failure }
+    if (item.kind === 'damage') {
+      bad++
+      continue
+    }
+    const { entry } = item
+    const fact = isKnown(entry) ? entry.fact : undefined
+    if (fact?.type === 'session-start') return { ok: true, from: entry.seq, parent: fact.parent }
+    const before = entry.seq <= Math.max(shortestFork, bad) ? entry.seq : Math.max(1, bad)
+    return { ok: true, from: seq(entry.seq - before), parent: undefined }
+  }
+  if (bad === 0) return refused('no-such-session', `session ${session} holds nothing`)
+  return refused('damaged', `nothing of session ${session} can be read; its bytes stay in its folder`)
+}
+
+/** A fork stands on a session with a start and instructions at least, so nothing before this place is the start of one. */
+const shortestFork = 2

@@ -14,6 +14,7 @@ import {
   type LiveEvent,
 } from '../../src/index.ts'
 import { call } from '../../src/simulator/index.ts'
+import { expandTool } from '../../src/tools/expand.ts'
 import { storeWith } from '../../src/testing/store-steps.ts'
 import { hookedFileSystem, systemError } from '../faults/hooked-fs.ts'
 import {
@@ -43,6 +44,73 @@ function line(entry: Readonly<Record<string, unknown>>): string {
 }
 
 describe('damage', () => {
+  it('[T12] a line of forks has no longest length', async () => {
+    const scene = await simulated(['one', 'two'])
+    const { options } = await filed(scene)
+    const engine = createEngine(options())
+    let session = await engine.open()
+    await turn(session.send('the very first words'))
+    for (let fork = 0; fork < 70; fork++) {
+      await session.close()
+      session = await engine.branch(session.id)
+    }
+    await session.close()
+    const again = await createEngine(options()).open(session.id)
+    expect((await turn(again.send('and on'))).outcome).toBe('done')
+    expect(JSON.stringify(scene.simulator.log.last()?.body)).toContain('the very first words')
+    await again.close()
+  })
+
+  it('[T12] a line of forks that comes back to itself is refused by name', async () => {
+    const { options, transcript } = await filed(await simulated(['one']))
+    const engine = createEngine(options())
+    const session = await engine.open()
+    await session.close()
+    const first = { ...JSON.parse((await readFile(transcript(session.id), 'utf8')).split('\n')[0]!) }
+    delete first.crc
+    first.fact.parent = { session: session.id, upTo: 0 }
+    await writeFile(transcript(session.id), line(first))
+    await expect(createEngine(options()).open(session.id)).rejects.toMatchObject({ code: 'bad-lineage' })
+  })
+
+  it('[Z24] a kept result that was cut or changed is not shown for the one that was written', async () => {
+    const long = 'a line of output\n'.repeat(20_000)
+    const seen: string[] = []
+    const look = (request: { messages: readonly unknown[] }): string => {
+      seen.push(JSON.stringify(request.messages.at(-1)))
+      return 'seen'
+    }
+    const ask = (id: string) => [call('Expand', { ref: 'big' }, id)]
+    const scene = await simulated([
+      [call('look', {}, 'big')],
+      'kept',
+      ...[1, 2, 3].flatMap((round) => [() => ask(`e${round}`), look as never]),
+    ])
+    const { root, options } = await filed(scene, {
+      tools: [
+        { ...tool('look', () => long), policy: { readOnly: true, results: 'keep', maxResultChars: 10_000 } },
+        expandTool(),
+      ],
+    })
+    const session = await createEngine(options()).open()
+    await turn(session.send('look'))
+    const blob = join(root, session.id, 'tool-results', 'big.txt')
+    const whole = await readFile(blob)
+    for (const bytes of [
+      whole,
+      whole.subarray(0, 1000),
+      Buffer.from(whole.toString().replace('line', 'lime')),
+    ]) {
+      await writeFile(blob, bytes)
+      await turn(session.send('expand it'))
+    }
+    await session.close()
+    expect(seen[0]).toContain('a line of output')
+    expect(seen[1]).toContain(`was cut since (1000 of ${whole.byteLength} bytes)`)
+    expect(seen[2]).toContain('was changed since')
+    expect(seen[2]).not.toContain('lime')
+  })
+
   it('[E10] found on open is shown, written down once, and the session goes on', async () => {
     const scene = await simulated([[call('look', {})], 'one', 'two', 'three'])
     const { options, transcript } = await filed(scene, { tools: [tool('look', () => 'seen')] })

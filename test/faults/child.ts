@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 export interface Program {
+  /** The bundle, for those who start it in their own way. */
+  readonly file: string
   run(...args: readonly string[]): ChildProcess
   remove(): Promise<void>
 }
@@ -29,6 +31,7 @@ export async function program(entry: string): Promise<Program> {
     logLevel: 'error',
   })
   return {
+    file: outfile,
     run: (...args) => spawn(process.execPath, [outfile, ...args], { stdio: ['pipe', 'pipe', 'inherit'] }),
     remove: () => rm(folder, { recursive: true }),
   }

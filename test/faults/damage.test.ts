@@ -232,6 +232,77 @@ describe('damaged transcripts', () => {
     expect([next, held.epoch]).toEqual([4, 1])
   })
 
+  it('[S29] a line without checksum hides none that has one, wherever it claims to stand', async () => {
+    for (const place of [400, 2 ** 53 - 2]) {
+      for (const at_ of [0, 6, 22]) {
+        const planted = [...lines(0, 21)]
+        planted.splice(at_, 0, bare(place, 'planted'))
+        await at.write(Buffer.concat(planted))
+        // What stands first may be any place; there is nothing to judge it by but what follows.
+        expect([place, at_, (await read()).places]).toEqual([place, at_, places(0, 21)])
+        expect([place, at_, (await readBack()).places.toReversed()]).toEqual([place, at_, places(0, 21)])
+        const store = at.store()
+        const { lease: held, next } = await lease(store)
+        expect([place, at_, next]).toEqual([place, at_, 22])
+        expect(await append(store, held, [noteEntry(22, 'on')])).toBe('ok')
+        await store.release(held)
+        expect((await read()).places).toEqual(places(0, 22))
+        await node.rm(at.folder, { recursive: true })
+      }
+    }
+    await at.write(Buffer.concat([...lines(0, 4), bare(5, 'planted'), line(5), ...lines(6, 8)]))
+    const { entries } = await read()
+    expect(entries.map((entry) => frame(encode(entry as never)))).toEqual(lines(0, 8))
+  })
+
+  it('[S30] lines that changed places or stand twice cost at most themselves, in every direction and range', async () => {
+    for (const [from, to] of [
+      [0, 12],
+      [3, 20],
+      [7, 8],
+      [19, 39],
+    ] as const) {
+      const swapped = lines(0, 39)
+      ;[swapped[from], swapped[to]] = [swapped[to]!, swapped[from]!]
+      await at.write(Buffer.concat(swapped))
+      const hit = new Set<number>([from, to])
+      const others = places(0, 39).filter((place) => !hit.has(place))
+      for (const each of [await read(), await readBack()]) {
+        expect([from, to, each.places]).toEqual([from, to, expect.arrayContaining(others)])
+        expect(each.damage.length).toBeGreaterThan(0)
+      }
+      const range = { from: seq(5), to: seq(30) }
+      const inRange = (await reading(at.store().read(session, range))).places
+      expect([from, to, inRange]).toEqual([
+        from,
+        to,
+        expect.arrayContaining(others.filter((n) => n >= 5 && n <= 30)),
+      ])
+      const back = (await reading(at.store().readBack(session, seq(11)))).places
+      expect([from, to, back]).toEqual([from, to, expect.arrayContaining(others.filter((n) => n < 11))])
+    }
+  })
+
+  it('[S31] the first line is read from its copy, and an end that is missing is known', async () => {
+    const store = at.store()
+    const { lease: held } = await lease(store)
+    for (const place of places(0, 9)) expect(await append(store, held, [noteEntry(place, 'x')])).toBe('ok')
+    await store.release(held)
+    const whole = await at.bytes()
+    const all = whole.toString('utf8').split('\n')
+    const first = Buffer.from(whole)
+    first[20]! ^= 1
+    for (const bytes of [first, Buffer.from(all.slice(1).join('\n'))]) {
+      await node.writeFile(at.transcript, bytes)
+      expect((await read()).places).toEqual(places(0, 9))
+      expect((await readBack()).places.toReversed()).toEqual(places(0, 9))
+      expect((await read()).damage.map((each) => each.what)).toContain('the first line cannot be read')
+    }
+    await node.writeFile(at.transcript, `${all.slice(0, 7).join('\n')}\n`)
+    const again = await lease(at.store())
+    expect(again.next).toBe(10)
+  })
+
   it('[S14] ranges are right across damage', async () => {
     const records = places(0, 3999).map((place) => line(place, 'z'.repeat(900)))
     for (const bad of [100, 1999, 2000, 2001, 3990]) records[bad]![50]! ^= 1

@@ -1,6 +1,7 @@
 // A process that writes, for tests that kill it, pause it or let it meet others.
 //   write <root> <bytes>      appends without end and says each acknowledged place
 //   contend <root> <times>    takes the session, appends one entry, gives it back, so many times
+//   take <root>               says how taking the session ends
 //   hold <root>               takes the session, then appends one entry for every line it is told
 import { createInterface } from 'node:readline'
 import { fileStore } from '../../src/stores/index.ts'
@@ -51,4 +52,10 @@ async function hold(): Promise<void> {
   }
 }
 
-await (mode === 'write' ? write(Number(amount)) : mode === 'contend' ? contend(Number(amount)) : hold())
+async function take(): Promise<void> {
+  const held = await store.lease(session)
+  say(held.ok ? 'ok' : held.why)
+}
+
+if (mode === 'take') await take()
+else await (mode === 'write' ? write(Number(amount)) : mode === 'contend' ? contend(Number(amount)) : hold())

@@ -128,6 +128,7 @@ async function readOn(
   const damage: Damage[] = []
   const own = links.at(-1)!
   let { state } = reading
+  let expected = reading.next
   let entriesRead = 0
   let readOnly: string | null = null
   for await (const item of readLine(store, links, { from: seq(reading.next) })) {
@@ -137,6 +138,8 @@ async function readOn(
       continue
     }
     const { entry } = item
+    noteGap(damage, expected, entry.seq)
+    expected = entry.seq + 1
     if (!isKnown(entry) && entry.changesView) {
       readOnly = `entry ${entry.seq} (${entry.unknown}) was written by a newer version; open it with that one, read it, or branch off before it`
       break
@@ -151,6 +154,23 @@ async function readOn(
   }
   return { ok: true, ...state, links, entriesRead, damage, readOnly }
 }
+
+/** A store tells what is missing between two entries; that the first one or the last of a parent is, only the line shows. */
+function noteGap(damage: Damage[], expected: number, found: number): void {
+  if (found <= expected) return
+  const lost = { from: seq(expected), to: seq(found - 1) }
+  const covers = (range: Range | undefined): boolean =>
+    range !== undefined && range.from <= lost.from && range.to >= lost.to
+  if (damage.some((one) => covers(one.lost))) return
+  const at = damage.findLastIndex((one) => one.lost === undefined)
+  const one = damage[at]
+  if (one !== undefined) damage[at] = { ...one, lost }
+  else damage.push({ ...nowhere, what: missingText(lost), done: 'read on after the gap', lost })
+}
+
+const nowhere = { file: 'transcript', line: 0, offset: 0, bytes: 0 }
+export const missingText = ({ from, to }: Range): string =>
+  from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`
 
 const lostOf = (kept: unknown): readonly Range[] =>
   (kept as { readonly numbers?: { readonly lost?: readonly Range[] } } | null | undefined)?.numbers?.lost ??

@@ -212,10 +212,10 @@ async function readMessage(
   fs: FileSystem,
 ): Promise<ReadOutcome> {
   return attempt(`reading the message ${name}`, async () => {
-    const bytes = await bytesOf(fs, join(folder, 'new', name))
+    const bytes = await fileBytes(fs, join(folder, 'new', name))
     // Another reader of the same box was quicker.
     if (bytes === null) return { message: null, poisoned: null }
-    const message = decodeMessage(bytes)
+    const message = bytes === 'no-file' ? null : decodeMessage(bytes)
     if (message !== null && tries < defaults.mailbox.tries) return { message, poisoned: null }
     await moved(fs, join(folder, 'new', name), join(folder, 'bad', name))
     await syncFolder(fs, join(folder, 'bad'))
@@ -229,6 +229,12 @@ async function readMessage(
       },
     }
   })
+}
+
+/** What is no file will never become a message: a folder, a link, a pipe. */
+async function fileBytes(fs: FileSystem, path: string): Promise<Uint8Array | null | 'no-file'> {
+  const stat = await unlessMissing(fs.stat(path))
+  return stat === null ? null : stat.kind === 'file' ? bytesOf(fs, path) : 'no-file'
 }
 
 async function bytesOf(fs: FileSystem, path: string): Promise<Uint8Array | null> {

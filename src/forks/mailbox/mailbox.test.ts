@@ -1,5 +1,5 @@
 // Boxes on a real disk: what is there whole, what is acted on once, what is set aside.
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -139,6 +139,18 @@ describe('a mailbox', () => {
     expect(texts(taken)).toEqual(['good'])
     expect(taken.failures).toMatchObject([{ code: 'poison' }])
     expect(await readdir(join(path, 'bad'))).toHaveLength(1)
+  })
+
+  it('[AG3] sets aside what is no file, so that it stops nobody', async () => {
+    const path = await folder()
+    const box = await boxIn(path)
+    await symlink('/etc/hostname', join(path, 'new', `${'0'.repeat(17)}~evil~1`))
+    await mkdir(join(path, 'new', `${'0'.repeat(16)}1~evil~2`))
+    await box.post(message('good'))
+    const taken = await box.take()
+    expect(texts(taken)).toEqual(['good'])
+    expect(taken.failures).toMatchObject([{ code: 'poison' }, { code: 'poison' }])
+    expect(await readdir(join(path, 'bad'))).toHaveLength(2)
   })
 
   it('[AG3] a message whose reader dies each time is tried alone and then set aside, and no other with it', async () => {

@@ -15,7 +15,7 @@ import { holds, lockOwner, releaseLock, takeLock, type Lock } from '../../disk/l
 import { blocksOf, replaceIn } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Range } from '../../transcript/fact.ts'
-import { sessionId, type Seq, type SessionId } from '../../transcript/ids.ts'
+import { seq, sessionId, type Seq, type SessionId } from '../../transcript/ids.ts'
 import type {
   Failure,
   Lease,
@@ -30,7 +30,8 @@ import { blobBytes, getBlob, putBlob } from './blobs.ts'
 import { getCheckpoint, putCheckpoint } from './checkpoint.ts'
 import { fileMode, folderMode, layoutOf, transcriptName, type Layout } from './layout.ts'
 import { lockOptionsOf, thisMachine, type Machine, type SyncPolicy } from './machine.ts'
-import { readBackward, readForward } from './line-reading.ts'
+import { copiedFirstLine, keepFirstLine } from './first-line.ts'
+import { readBackward, readForward, type FirstLine } from './line-reading.ts'
 import { openTail, openTranscript } from './tail.ts'
 import { Writer } from './writer.ts'
 
@@ -91,7 +92,7 @@ class FileStore implements Store {
     }
     const taken = await takeLock(layout.lock, lockOptionsOf(this.#machine))
     if (!taken.ok) return taken
-    const opened = await this.#openWriter(session, layout, taken.lock)
+    const opened = await this.#openWriter(session, layout, taken.lock, nextIn(taken.left))
     if (opened.ok) return opened
     const released = await releaseLock(taken.lock, lockOptionsOf(this.#machine))
     if (released.ok) return opened
@@ -103,19 +104,24 @@ class FileStore implements Store {
     session: SessionId,
     layout: Layout,
     lock: Lock,
+    left: Seq | null,
   ): Promise<(LeaseOutcome & { ok: true }) | { ok: false; why: 'failed'; failure: Failure }> {
     let file: OpenFile | null = null
     try {
-      if (this.#suspect.has(session)) await renewed(this.#machine, layout)
+      if (this.#suspect.has(session) || (await hasSecondName(this.#machine, layout)))
+        await renewed(this.#machine, layout)
       this.#suspect.delete(session)
       file = await openTranscript(this.#machine, layout)
       const refused = file === null ? null : await unfit(file)
       const tail = file === null || refused !== null ? emptyTail : await openTail(file, layout, this.#machine)
       if (refused === null && tail.ok) {
-        const state = { file, next: tail.next, end: tail.end }
+        if (file !== null) await keepFirstLine(this.#machine.fs, layout, file)
+        // Where the end is missing, what was at its places is lost, and they are not given away again.
+        const next = left === null || (tail.next ?? 0) >= left ? tail.next : left
+        const state = { file, next, end: tail.end }
         this.#writers.set(session, new Writer(layout, lock, this.#machine, this.#policy, state))
         const lease = { session, epoch: lock.epoch, token: lock.token }
-        return { ok: true, lease, next: tail.next, damage: tail.damage }
+        return { ok: true, lease, next, damage: tail.damage }
       }
       await file?.close()
       return { ok: false, why: 'failed', failure: refused ?? (tail as { failure: Failure }).failure }
@@ -128,10 +134,12 @@ class FileStore implements Store {
   async release(lease: Lease): Promise<Result<object>> {
     const writer = this.#writerOf(lease)
     if (writer === null) return { ok: true }
+    const { next } = writer.position
     const closed = await writer.close()
     if (writer.degraded) this.#suspect.add(lease.session)
     this.#writers.delete(lease.session)
-    const released = await releaseLock(writer.lock, lockOptionsOf(this.#machine))
+    const left = closed.ok && !writer.degraded ? { next } : undefined
+    const released = await releaseLock(writer.lock, lockOptionsOf(this.#machine), left)
     return closed.ok ? released : closed
   }
 
@@ -151,23 +159,29 @@ class FileStore implements Store {
   }
 
   read(session: SessionId, range: Partial<Range> = {}): AsyncIterable<ReadItem> {
-    return this.#reading(session, (file, bytes) => readForward(file, transcriptName, bytes, range))
+    return this.#reading(session, (file, bytes, first) =>
+      readForward(file, transcriptName, bytes, range, first),
+    )
   }
 
   readBack(session: SessionId, before?: Seq): AsyncIterable<ReadItem> {
-    return this.#reading(session, (file, bytes) => readBackward(file, transcriptName, bytes, before))
+    return this.#reading(session, (file, bytes, first) =>
+      readBackward(file, transcriptName, bytes, before, first),
+    )
   }
 
   async *#reading(
     session: SessionId,
-    items: (file: OpenFile, bytes: number) => AsyncIterable<ReadItem>,
+    items: (file: OpenFile, bytes: number, firstLine: FirstLine) => AsyncIterable<ReadItem>,
   ): AsyncIterable<ReadItem> {
-    const { transcript } = layoutOf(this.#root, session)
+    const layout = layoutOf(this.#root, session)
+    const { transcript } = layout
+    const firstLine = (): ReturnType<FirstLine> => copiedFirstLine(this.#machine.fs, layout)
     let file: OpenFile | null = null
     try {
       file = await this.#machine.fs.open(transcript, 'read')
       const refused = await unfit(file)
-      if (refused === null) yield* items(file, (await file.stat()).bytes)
+      if (refused === null) yield* items(file, (await file.stat()).bytes, firstLine)
       else yield { kind: 'failed', failure: refused }
     } catch (error) {
       const failure = failureOf(error, `reading ${transcript}`)
@@ -236,6 +250,12 @@ class FileStore implements Store {
   }
 }
 
+/** The next free place as the last writer left it. */
+function nextIn(left: unknown): Seq | null {
+  const next = typeof left === 'object' && left !== null && 'next' in left ? left.next : null
+  return Number.isSafeInteger(next) && (next as number) > 0 ? seq(next as number) : null
+}
+
 const emptyTail = { ok: true, next: null, end: 0, damage: [] } as const
 const notHeld = {
   ok: false,
@@ -249,12 +269,15 @@ const noSession = (session: SessionId): Failure => ({
   message: `there is no session ${session} in this store`,
 })
 
-/** A transcript must be a file of its own: through a second name or a device others would read and write along. */
 async function unfit(file: OpenFile): Promise<Failure | null> {
-  const stat = await file.stat()
-  if (stat.kind === 'file' && stat.links <= 1) return null
-  const what = stat.kind === 'file' ? 'has a second name somewhere' : 'is not a regular file'
-  return { code: stat.kind === 'file' ? 'hardlink' : 'not-a-file', message: `the transcript ${what}` }
+  const { kind } = await file.stat()
+  return kind === 'file' ? null : { code: 'not-a-file', message: 'the transcript is not a regular file' }
+}
+
+/** Through a second name, as a copy by links leaves it, others would be written to along with it. */
+async function hasSecondName({ fs }: Machine, layout: Layout): Promise<boolean> {
+  const stat = await attempt('looking at the transcript', () => fs.stat(layout.transcript))
+  return stat.ok && stat.kind === 'file' && stat.links > 1
 }
 
 /** The same bytes in a new file, synced anew. */
@@ -285,6 +308,7 @@ async function removeSession(
   missing: Failure,
 ): Promise<Result<object>> {
   const { fs } = machine
+  let beacon = held?.beacon ?? null
   const there = await attempt(`removing ${layout.folder}`, () => fs.stat(layout.folder))
   if (!there.ok) return { ok: false, failure: there.failure.code === 'not-found' ? missing : there.failure }
   if (there.kind === 'folder' && held === null) {
@@ -294,8 +318,10 @@ async function removeSession(
       const message = `process ${taken.owner.pid} on ${taken.owner.host} is writing this session; end it first`
       return { ok: false, failure: { code: 'session-open', message } }
     }
+    beacon = taken.lock.beacon
   }
   return await attempt(`removing ${layout.folder}`, async () => {
+    await beacon?.close()
     await removeTree(fs, layout.folder, [transcriptName, 'lock'])
     await syncFolder(fs, dirname(layout.folder))
     return {}

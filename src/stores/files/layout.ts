@@ -1,6 +1,7 @@
 // Where things lie. Per session one folder under the store's root, readable by its owner only:
 //
-//   <session>/transcript.jsonl       the entries, one line each (lines/frame.ts)
+//   <session>/transcript.jsonl       the entries, one line each (line-frame.ts)
+//   <session>/first-line             a copy of its first line (first-line.ts)
 //   <session>/tool-results/<n>.txt   blobs, written once
 //   <session>/checkpoint.json        derived; may be deleted at any time (checkpoint.ts)
 //   <session>/lock/                  who writes (disk/lock.ts)
@@ -18,6 +19,7 @@ export const damageFolder = 'damage'
 export interface Layout {
   readonly folder: string
   readonly transcript: string
+  readonly firstLine: string
   readonly checkpoint: string
   readonly lock: string
 }
@@ -27,6 +29,7 @@ export function layoutOf(root: string, session: SessionId): Layout {
   return {
     folder,
     transcript: join(folder, transcriptName),
+    firstLine: join(folder, 'first-line'),
     checkpoint: join(folder, 'checkpoint.json'),
     lock: join(folder, 'lock'),
   }

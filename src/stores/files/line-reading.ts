@@ -3,12 +3,12 @@
 // fitting checksum guide the search, and it only ever moves on past a place that lies before the one looked for.
 import type { OpenFile } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Range, StoredEntry } from '../../transcript/fact.ts'
+import { isKnown, type Range, type StoredEntry } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
-import type { ReadItem, Damage } from '../../transcript/store.ts'
+import type { ReadItem } from '../../transcript/store.ts'
+import { Order, type Place } from './line-order.ts'
 import { linesBack, linesForward, type LineOptions, type RawLine } from './line-split.ts'
 import { piecesOf } from './line-split.ts'
-import { seq } from '../../transcript/ids.ts'
 
 /** Two lines of full length that a lost line feed joined can still be told apart. */
 export const lineOptions: LineOptions = {
@@ -17,34 +17,56 @@ export const lineOptions: LineOptions = {
 }
 const probeOptions: LineOptions = { ...lineOptions, blockBytes: defaults.store.probeBytes }
 
+/** The copy of the first line, for a transcript whose own cannot be read; null where there is none. */
+export type FirstLine = () => Promise<StoredEntry | null>
+
 export async function* readForward(
   file: OpenFile,
   name: string,
   bytes: number,
   range: Partial<Range>,
+  firstLine: FirstLine,
 ): AsyncIterable<ReadItem> {
-  const from = range.from === undefined ? 0 : await placeBefore(file, bytes, range.from)
-  const sequence = order(1)
-  let lineNumber = from === 0 ? 1 : 0
   let damages: ReadItem[] = []
+  for await (const item of itemsForward(file, name, bytes, range.from, firstLine)) {
+    if (item.kind !== 'entry') {
+      if (touches(item, range)) damages.push(item)
+      continue
+    }
+    const isPast = range.to !== undefined && item.entry.seq > range.to
+    if (isPast || range.from === undefined || item.entry.seq >= range.from) yield* damages
+    if (isPast) return
+    // Damage before an entry that is itself too early lies before the range.
+    damages = []
+    if (range.from === undefined || item.entry.seq >= range.from) yield item
+  }
+  yield* damages
+}
+
+async function* itemsForward(
+  file: OpenFile,
+  name: string,
+  bytes: number,
+  target: Seq | undefined,
+  firstLine: FirstLine,
+): AsyncIterable<ReadItem> {
+  const from = target === undefined ? 0 : await placeBefore(file, bytes, target)
+  const order = new Order(1)
+  let isBegun = from > 0
+  let number = from === 0 ? 1 : 0
   for await (const lines of linesForward(file, from, bytes, lineOptions)) {
     for (const line of lines) {
-      for (const item of itemsOf(line, name, lineNumber, sequence, 1)) {
-        if (item.kind !== 'entry') {
-          if (touches(item, range)) damages.push(item)
-          continue
-        }
-        const isPast = range.to !== undefined && item.entry.seq > range.to
-        if (isPast || range.from === undefined || item.entry.seq >= range.from) yield* damages
-        if (isPast) return
-        // Damage before an entry that is itself too early lies before the range.
-        damages = []
-        if (range.from === undefined || item.entry.seq >= range.from) yield item
+      const pieces = placed(line, name, number)
+      if (number > 0) number++
+      if (!isBegun && pieces.some((piece) => piece.entry !== null)) {
+        isBegun = true
+        if (!startsWithStart(pieces)) yield* copied(order, name, await firstLine(), pieces)
       }
-      if (lineNumber > 0) lineNumber++
+      yield* fed(order, pieces)
     }
   }
-  yield* [...damages, ...sequence.rest()]
+  if (!isBegun) yield* copied(order, name, await firstLine(), [])
+  yield* order.rest()
 }
 
 export async function* readBackward(
@@ -52,18 +74,66 @@ export async function* readBackward(
   name: string,
   bytes: number,
   before: Seq | undefined,
+  firstLine: FirstLine,
 ): AsyncIterable<ReadItem> {
   const limit = before ?? Number.POSITIVE_INFINITY
+  const isBefore = (item: ReadItem): boolean => item.kind !== 'entry' || item.entry.seq < limit
   const end = before === undefined ? bytes : await endOfPlace(file, bytes, before)
-  const sequence = order(-1)
+  const order = new Order(-1)
+  let first: readonly PlacedPiece[] = []
   for await (const lines of linesBack(file, end, lineOptions)) {
     for (const line of lines) {
-      for (const item of itemsOf(line, name, 0, sequence, -1)) {
-        if (item.kind !== 'entry' || item.entry.seq < limit) yield item
-      }
+      const pieces = placed(line, name, 0)
+      if (pieces.some((piece) => piece.entry !== null)) first = pieces
+      for (const item of fed(order, pieces.toReversed())) if (isBefore(item)) yield item
     }
   }
-  yield* sequence.rest()
+  if (!startsWithStart(first))
+    for (const item of copied(order, name, await firstLine(), first)) if (isBefore(item)) yield item
+  for (const item of order.rest()) if (isBefore(item)) yield item
+}
+
+interface PlacedPiece {
+  readonly place: Place
+  readonly entry: { readonly entry: StoredEntry; readonly checked: boolean } | null
+  readonly why: string
+}
+
+function placed(line: RawLine, file: string, number: number): readonly PlacedPiece[] {
+  const whole: Place = { file, line: number, offset: line.at, bytes: line.length }
+  if (line.bytes === null)
+    return [{ place: whole, entry: null, why: 'a line longer than any that is written' }]
+  return piecesOf(line.bytes).map((piece) => {
+    const place = { ...whole, offset: line.at + piece.at, bytes: piece.bytes }
+    if (piece.kind === 'entry') return { place, entry: piece, why: '' }
+    return { place, entry: null, why: line.ended ? piece.why : `cut short (${piece.why})` }
+  })
+}
+
+function* fed(order: Order, pieces: readonly PlacedPiece[]): Generator<ReadItem> {
+  for (const { place, entry, why } of pieces) {
+    if (entry === null) order.bad(place, why)
+    else yield* order.entry(entry.entry, place, entry.checked)
+  }
+}
+
+function startsWithStart(pieces: readonly PlacedPiece[]): boolean {
+  const first = pieces.find((piece) => piece.entry !== null)?.entry?.entry
+  return first !== undefined && isKnown(first) && first.fact.type === 'session-start'
+}
+
+/** The copy of the first line goes in where the line itself is missing. */
+function copied(
+  order: Order,
+  file: string,
+  copy: StoredEntry | null,
+  before: readonly PlacedPiece[],
+): readonly ReadItem[] {
+  const first = before.find((piece) => piece.entry !== null)?.entry?.entry
+  if (copy === null || (first !== undefined && copy.seq >= first.seq)) return []
+  const place = { file, line: 1, offset: 0, bytes: 0 }
+  order.say(place, 'the first line cannot be read', 'its copy was read instead')
+  return order.entry(copy, place, true)
 }
 
 /** False for a loss that is known to lie outside the range. */
@@ -71,28 +141,6 @@ function touches(item: ReadItem, range: Partial<Range>): boolean {
   const lost = item.kind === 'damage' ? item.damage.lost : undefined
   if (lost === undefined) return true
   return lost.to >= (range.from ?? 0) && lost.from <= (range.to ?? lost.from)
-}
-
-function itemsOf(
-  line: RawLine,
-  file: string,
-  number: number,
-  sequence: Order,
-  step: 1 | -1,
-): readonly ReadItem[] {
-  const whole: Place = { file, line: number, offset: line.at, bytes: line.length }
-  if (line.bytes === null) {
-    sequence.bad(whole, 'a line longer than any that is written')
-    return []
-  }
-  const pieces = piecesOf(line.bytes)
-  const items: ReadItem[] = []
-  for (const piece of step === 1 ? pieces : [...pieces].reverse()) {
-    const place = { ...whole, offset: line.at + piece.at, bytes: piece.bytes }
-    if (piece.kind === 'entry') items.push(...sequence.entry(piece.entry, place, piece.checked))
-    else sequence.bad(place, line.ended ? piece.why : `cut short (${piece.why})`)
-  }
-  return items
 }
 
 /** The beginning of a line before which nothing at or after `target` stands, near to it. */
@@ -108,21 +156,32 @@ export async function placeBefore(file: OpenFile, bytes: number, target: number)
   return low
 }
 
-/** The end of the first line that holds an entry at or after `target`, or the end of the file. */
+/**
+ * The end of the first line that holds an entry at or after `target`, or the end of the file. A line that the next one
+ * falls behind stands where it does not belong, and is passed over.
+ */
 export async function endOfPlace(file: OpenFile, bytes: number, target: number): Promise<number> {
   const from = await placeBefore(file, bytes, target)
+  let found: { readonly end: number; readonly seq: number } | null = null
   for await (const lines of linesForward(file, from, bytes, lineOptions)) {
     for (const line of lines) {
       if (line.bytes === null || !line.ended) continue
-      const isThere = piecesOf(line.bytes).some(
-        (piece) => piece.kind === 'entry' && piece.entry.seq >= target,
-      )
-      if (isThere) return line.at + line.length + 1
+      for (const piece of piecesOf(line.bytes)) {
+        if (piece.kind !== 'entry') continue
+        const place = piece.entry.seq
+        if (found !== null && place > found.seq) return found.end
+        const end: number = line.at + line.length + 1
+        found = place >= target ? { end, seq: place } : null
+      }
     }
   }
-  return bytes
+  return found?.end ?? bytes
 }
 
+/**
+ * The first line after a place that may guide the search. One line may stand where it does not belong, so it counts only
+ * when the line behind it holds the place behind its own.
+ */
 async function firstCheckedAfter(
   file: OpenFile,
   middle: number,
@@ -131,6 +190,7 @@ async function firstCheckedAfter(
   // Where no line begins for so long, the search gives up; it then only starts earlier than it might.
   const end = Math.min(high, middle + 2 * lineOptions.capBytes)
   let isPart = true
+  let guide: { at: number; seq: number } | null = null
   for await (const lines of linesForward(file, middle, end, probeOptions)) {
     for (const line of lines) {
       // The search lands inside a line, the rest of which says nothing.
@@ -139,80 +199,11 @@ async function firstCheckedAfter(
         continue
       }
       const [piece, ...more] = piecesOf(line.bytes)
-      if (more.length === 0 && piece?.kind === 'entry' && piece.checked)
-        return { at: line.at, seq: piece.entry.seq }
+      if (more.length > 0 || piece?.kind !== 'entry' || !piece.checked) continue
+      const found = { at: line.at, seq: piece.entry.seq }
+      if (guide !== null && found.seq === guide.seq + 1) return guide
+      guide = found
     }
   }
   return null
-}
-
-// ---- order ----
-// What the sequence numbers of a transcript tell about what is missing or stands there twice.
-// Damage is held back until the next entry, because only the neighbours say which places were lost in it.
-
-interface Place {
-  readonly file: string
-  readonly line: number
-  readonly offset: number
-  readonly bytes: number
-}
-
-interface Order {
-  entry(entry: StoredEntry, place: Place, checked: boolean): readonly ReadItem[]
-  bad(place: Place, what: string): void
-  /** What was held back, when nothing more comes. */
-  rest(): readonly ReadItem[]
-}
-
-/** `step` is 1 when reading forwards and -1 when reading backwards. */
-function order(step: 1 | -1): Order {
-  let last: number | null = null
-  let held: Damage[] = []
-  let saidUnchecked = false
-  const items = (damages: readonly Damage[]): ReadItem[] =>
-    damages.map((damage) => ({ kind: 'damage', damage }))
-
-  const release = (next: number, place: Place): readonly Damage[] => {
-    const out = held
-    held = []
-    const missing = last === null ? 0 : (next - last) * step - 1
-    if (missing <= 0 || last === null) return out
-    const lost = { from: seq(Math.min(last, next) + 1), to: seq(Math.max(last, next) - 1) }
-    const first = out[0]
-    if (first !== undefined) return [{ ...first, lost }, ...out.slice(1)]
-    const what =
-      missing === 1 ? `entry ${lost.from} is missing` : `entries ${lost.from} to ${lost.to} are missing`
-    return [{ ...place, bytes: 0, what, done: 'read on after the gap', lost }]
-  }
-
-  return {
-    entry(entry, place, checked) {
-      const out: ReadItem[] = []
-      if (last !== null && (entry.seq - last) * step <= 0) {
-        held.push({
-          ...place,
-          what: `place ${entry.seq} is taken a second time`,
-          done: 'left out of the reading',
-        })
-        return out
-      }
-      out.push(...items(release(entry.seq, place)))
-      if (!checked && !saidUnchecked) {
-        saidUnchecked = true
-        const what = 'a line without checksum, written by something else'
-        out.push(...items([{ ...place, what, done: 'read as it is; further ones are not reported' }]))
-      }
-      last = entry.seq
-      out.push({ kind: 'entry', entry })
-      return out
-    },
-    bad(place, what) {
-      held.push({ ...place, what, done: 'skipped, the bytes stay where they are' })
-    },
-    rest() {
-      const out = items(held)
-      held = []
-      return out
-    },
-  }
 }

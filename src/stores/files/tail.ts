@@ -92,18 +92,31 @@ async function lastPlace(
   end: number,
 ): Promise<{ next: Seq | null; damage: readonly Damage[] }> {
   const damage: Damage[] = []
-  let highest = -1
+  const checked: number[] = []
+  const unchecked: number[] = []
   for await (const lines of linesBack(file, end, lineOptions)) {
     for (const line of lines) {
       const pieces = line.bytes === null ? [tooLong(line.length)] : piecesOf(line.bytes)
       for (const piece of [...pieces].reverse()) {
-        if (piece.kind === 'entry') highest = Math.max(highest, piece.entry.seq)
-        else if (highest === -1) damage.push(skipped(line.at + piece.at, piece.bytes, piece.why))
+        if (piece.kind === 'entry') (piece.checked ? checked : unchecked).push(piece.entry.seq)
+        else if (checked.length + unchecked.length === 0)
+          damage.push(skipped(line.at + piece.at, piece.bytes, piece.why))
       }
     }
-    if (highest !== -1) return { next: after(seq(highest)), damage: damage.reverse() }
+    if (checked.length + unchecked.length > 0)
+      return { next: after(seq(highestOf(checked, unchecked))), damage: damage.reverse() }
   }
   return { next: null, damage: damage.reverse() }
+}
+
+/** Nobody vouches for the place of a line without checksum: one that lies far from all others does not count. */
+function highestOf(checked: readonly number[], unchecked: readonly number[]): number {
+  const rising = unchecked.toSorted((a, b) => a - b)
+  const base = checked.length === 0 ? rising[0]! : Math.max(...checked)
+  return rising.reduce(
+    (highest, place) => (place <= highest + defaults.store.uncheckedGap ? Math.max(highest, place) : highest),
+    base,
+  )
 }
 
 const tooLong = (bytes: number): Piece => ({

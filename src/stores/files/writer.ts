@@ -18,6 +18,7 @@ import type { StoredEntry } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import type { AppendOutcome, Durability, Failure, Result } from '../../transcript/store.ts'
 import { frame, lineFeed } from './line-frame.ts'
+import { keepFirstLine } from './first-line.ts'
 import { fileMode, type Layout } from './layout.ts'
 import type { Machine, SyncPolicy } from './machine.ts'
 
@@ -122,6 +123,7 @@ export class Writer {
       if (ready !== null) return ready
       const written = await this.#write(framed.bytes)
       if (written !== null) return failed(written)
+      if (this.#next === null) await keepFirstLine(this.#machine.fs, this.layout, this.#file!)
       this.#next = seq(expected + entries.length)
       const unsafe = await this.#secure(durability)
       if (unsafe !== null) return failed(unsafe)

@@ -1,0 +1,165 @@
+// What the sequence numbers of a transcript tell about what is missing, stands there twice or stands where it does not
+// belong. An entry is held until the next one has come, since only both neighbours say whether it is in its place; damage is
+// held as well, because only the neighbours say which places were lost in it. A checksum vouches for a place: a line without
+// one never takes the place of one that has it, and is left out where it alone claims a place far from all others.
+import { defaults } from '../../settings/defaults.ts'
+import type { StoredEntry } from '../../transcript/fact.ts'
+import { seq } from '../../transcript/ids.ts'
+import type { Damage, ReadItem } from '../../transcript/store.ts'
+
+export interface Place {
+  readonly file: string
+  readonly line: number
+  readonly offset: number
+  readonly bytes: number
+}
+
+interface Held {
+  readonly entry: StoredEntry
+  readonly place: Place
+  readonly checked: boolean
+}
+
+/** Entries and damage in the order of the file in, entries in the order of their numbers and what is lost between them out. */
+export class Order {
+  readonly #step: 1 | -1
+  #last: number | null = null
+  #held: Held | null = null
+  /** Damage before the held entry, and after it. */
+  #before: Damage[] = []
+  #after: Damage[] = []
+  #saidUnchecked = false
+
+  /** `step` is 1 when reading forwards and -1 when reading backwards. */
+  constructor(step: 1 | -1) {
+    this.#step = step
+  }
+
+  entry(entry: StoredEntry, place: Place, checked: boolean): readonly ReadItem[] {
+    const next = { entry, place, checked }
+    const held = this.#held
+    if (this.#last !== null && this.#ahead(this.#last, entry.seq) <= 0) return this.#leaveOut(next, twice)
+    if (held === null) {
+      this.#held = next
+      return []
+    }
+    const ahead = this.#ahead(held.entry.seq, entry.seq)
+    if (ahead > 0) {
+      const isFar = !held.checked && this.#isFar(held, entry.seq)
+      const out = isFar ? this.#dropHeld(outOfPlace) : this.#release()
+      this.#held = next
+      return out
+    }
+    if (ahead === 0) {
+      if (held.checked || !checked) return this.#leaveOut(next, twice)
+      this.#dropHeld(twice)
+    } else {
+      if (held.checked && !checked) return this.#leaveOut(next, outOfPlace)
+      if (ahead === -1) return this.#swap(next)
+      this.#dropHeld(outOfPlace)
+    }
+    this.#held = next
+    return []
+  }
+
+  bad(place: Place, what: string): void {
+    const damage = { ...place, what, done: 'skipped, the bytes stay where they are' }
+    this.#note(damage)
+  }
+
+  /** Something to be said that is no loss. */
+  say(place: Place, what: string, done: string): void {
+    this.#note({ ...place, what, done })
+  }
+
+  /** What was held back, when nothing more comes. */
+  rest(): readonly ReadItem[] {
+    const held = this.#held
+    const isFar = held !== null && !held.checked && this.#isFar(held, null)
+    const out = held === null ? [] : isFar ? this.#dropHeld(outOfPlace) : this.#release()
+    const rest = damageItems([...this.#before, ...this.#after])
+    this.#before = []
+    this.#after = []
+    return [...out, ...rest]
+  }
+
+  #ahead(from: number, to: number): number {
+    return (to - from) * this.#step
+  }
+
+  #note(damage: Damage): void {
+    if (this.#held === null) this.#before.push(damage)
+    else this.#after.push(damage)
+  }
+
+  #leaveOut({ entry, place }: Held, what: (place: number) => string): readonly ReadItem[] {
+    this.#note({ ...place, what: what(entry.seq), done: 'left out of the reading' })
+    return []
+  }
+
+  #dropHeld(what: (place: number) => string): readonly ReadItem[] {
+    const { entry, place } = this.#held!
+    const damage = { ...place, what: what(entry.seq), done: 'left out of the reading' }
+    this.#before = [...this.#before, damage, ...this.#after]
+    this.#after = []
+    this.#held = null
+    return []
+  }
+
+  /** Two neighbours that stand the wrong way round. */
+  #swap(next: Held): readonly ReadItem[] {
+    const held = this.#held!
+    this.#held = next
+    this.#before = [...this.#before, ...this.#after]
+    this.#after = [
+      { ...next.place, what: outOfPlace(next.entry.seq), done: 'read in the order of the places' },
+    ]
+    const out = this.#release()
+    this.#held = held
+    return out
+  }
+
+  /** A place nobody vouches for: far from the entry before it, and from the one after it. */
+  #isFar({ entry }: Held, next: number | null): boolean {
+    const most = defaults.store.uncheckedGap
+    // What stands first in the file may be any place: there is nothing before it to be far from.
+    if (this.#step === 1 ? this.#last === null : next === null) return false
+    const before = this.#last === null ? Infinity : this.#ahead(this.#last, entry.seq)
+    const behind = next === null ? Infinity : this.#ahead(entry.seq, next)
+    return before > most && behind > most
+  }
+
+  #release(): readonly ReadItem[] {
+    const { entry, place, checked } = this.#held!
+    const out = damageItems(this.#losses(entry.seq, place))
+    if (!checked && !this.#saidUnchecked) {
+      this.#saidUnchecked = true
+      const what = 'a line without checksum, written by something else'
+      out.push(...damageItems([{ ...place, what, done: 'read as it is; further ones are not reported' }]))
+    }
+    this.#last = entry.seq
+    this.#held = null
+    this.#before = this.#after
+    this.#after = []
+    out.push({ kind: 'entry', entry })
+    return out
+  }
+
+  #losses(next: number, place: Place): readonly Damage[] {
+    const out = this.#before
+    const missing = this.#last === null ? 0 : this.#ahead(this.#last, next) - 1
+    if (missing <= 0 || this.#last === null) return out
+    const lost = { from: seq(Math.min(this.#last, next) + 1), to: seq(Math.max(this.#last, next) - 1) }
+    const first = out[0]
+    if (first !== undefined) return [{ ...first, lost }, ...out.slice(1)]
+    const what =
+      missing === 1 ? `entry ${lost.from} is missing` : `entries ${lost.from} to ${lost.to} are missing`
+    return [{ ...place, bytes: 0, what, done: 'read on after the gap', lost }]
+  }
+}
+
+const twice = (place: number): string => `place ${place} is taken a second time`
+const outOfPlace = (place: number): string => `place ${place} stands where it does not belong`
+
+const damageItems = (damages: readonly Damage[]): ReadItem[] =>
+  damages.map((damage) => ({ kind: 'damage', damage }))
