@@ -8,6 +8,8 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const all = [
   'store',
+  'damage',
+  'faults',
   'fold',
   'resume',
   'count',

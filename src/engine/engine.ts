@@ -104,7 +104,7 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
       const unsaved = await core.checkpoints.saveNow()
       if (unsaved !== null) options.listen?.(unsavedNotice(unsaved))
     }
-    if (how.renew === true || lacksInstructions(core)) await renewInstructions(core, core.background.tell)
+    if (how.renew === true || hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'resume', core.background.tell)
     return { session: new Session(core), damage: [...torn, ...damage] }
   })
@@ -125,7 +125,7 @@ async function branch(options: Ready, id: SessionId): Promise<Opened> {
       ...damageFacts(from.damage, from.fold),
     ])
     await close(core, 'the session was branched off here')
-    if (lacksInstructions(core)) await renewInstructions(core, core.background.tell)
+    if (hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'fork', core.background.tell)
     return { session: new Session(core), damage: from.damage }
   })
@@ -135,8 +135,10 @@ const mainCore = (parts: Pick<CoreParts, 'options' | 'session' | 'lease' | 'stat
   new Core({ ...parts, source: 'main', role: main, fork: runFork })
 
 /** The line that held prompt and tools was lost: without new ones the session could do nothing for the rest of its life. */
-const lacksInstructions = (core: Slice<'view'>): boolean =>
-  core.view().sections.length === 0 && core.view().tools.length === 0
+function hasLostInstructions(core: Slice<'state' | 'view'>): boolean {
+  const { sections, tools } = core.view()
+  return sections.length === 0 && tools.length === 0 && core.state.fold.numbers.lost.length > 0
+}
 
 /** What stood at the end when the session was last closed and is no longer there; its places are not given away again. */
 function withMissingEnd(

@@ -41,8 +41,11 @@ export async function resume(store: Store, session: SessionId, table: ModelTable
   const checkpoint = await store.getCheckpoint(session)
   const from = checkpoint === null ? null : await fromCheckpoint(store, links, checkpoint)
   const first = links[0]!.from
-  const reading = from ?? { state: newState(first), next: first }
-  return readOn(store, links, reading, table)
+  const whole: Reading = { state: newState(first), next: first, isWhole: true }
+  const resumed = await readOn(store, links, from ?? whole, table)
+  // What a checkpoint stands for was not read: where an undo needs some of it that is damaged, everything is read.
+  const isShort = !resumed.ok && resumed.failure.code === 'damaged' && from !== null
+  return isShort ? readOn(store, links, whole, table) : resumed
 }
 
 export function checkpointFor({ fold, tail, spent, latest }: SessionState): Checkpoint {
@@ -97,6 +100,8 @@ export class Checkpoints {
 interface Reading {
   readonly state: SessionState
   readonly next: number
+  /** From the very beginning: what is missing is met on the way, and said. */
+  readonly isWhole: boolean
 }
 
 async function fromCheckpoint(
@@ -116,7 +121,11 @@ async function fromCheckpoint(
   // An earlier version kept the rows of its agents under another name.
   const background =
     latest.background ?? (latest as Partial<Record<'beside', Latest['background']>>)['beside']
-  return { state: { fold, tail, spent, latest: { ...latest, background } }, next: checkpoint.upTo + 1 }
+  return {
+    state: { fold, tail, spent, latest: { ...latest, background } },
+    next: checkpoint.upTo + 1,
+    isWhole: false,
+  }
 }
 
 async function readOn(
@@ -144,7 +153,9 @@ async function readOn(
       readOnly = `entry ${entry.seq} (${entry.unknown}) was written by a newer version; open it with that one, read it, or branch off before it`
       break
     }
-    const failure = isKnown(entry) ? await supplyMissing(store, links, state.fold, entry.fact) : null
+    const failure = isKnown(entry)
+      ? await supplyMissing(store, links, state.fold, entry.fact, reading.isWhole)
+      : null
     if (failure !== null) return { ok: false, failure }
     if (entry.seq === own.from) state = branched(state, own.from)
     state = advance(state, entry, table)

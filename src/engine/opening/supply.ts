@@ -26,16 +26,18 @@ export async function supplyAll(
   return null
 }
 
-/** Gives the fold what it must have before this fact can be pushed. */
+/** Gives the fold what it must have before this fact can be pushed; `knowsLosses` where the caller says itself what is lost. */
 export async function supplyMissing(
   store: Store,
   links: readonly Link[],
   fold: Fold,
   fact: Fact,
+  knowsLosses = false,
 ): Promise<Failure | null> {
   const range = fold.missing(fact)
   if (range === null) return null
-  const found = await uncovered(store, links, fold, range, lastSurvivor(fact))
+  const lost = knowsLosses ? [range] : fold.numbers.lost
+  const found = await uncovered(store, links, fold, { range, lost, lastSurvivor: lastSurvivor(fact) })
   if (!found.ok) return found.failure
   fold.supply(range, found.entries, found.hidden)
   return null
@@ -44,6 +46,13 @@ export async function supplyMissing(
 /** Edits up to this place are still in force once the fact is pushed. */
 const lastSurvivor = (fact: Fact): number =>
   fact.type === 'undo' ? fact.target - 1 : fact.type === 'rewind' ? fact.to : -1
+
+interface Wanted {
+  readonly range: Range
+  /** Places that need not be found. */
+  readonly lost: readonly Range[]
+  readonly lastSurvivor: number
+}
 
 interface Uncovered {
   readonly entries: readonly StoredEntry[]
@@ -58,8 +67,7 @@ async function uncovered(
   store: Store,
   links: readonly Link[],
   fold: Fold,
-  range: Range,
-  lastSurvivor: number,
+  { range, lost, lastSurvivor }: Wanted,
 ): Promise<Result<Uncovered>> {
   const entries: StoredEntry[] = []
   // An edit may have been undone while another already covered it.
@@ -80,12 +88,12 @@ async function uncovered(
     cover = coverOf(entry, range.from)
     if (cover !== null) first = after(cover.range.to)
   }
-  if (entries.length + overlap({ from: first, to: range.to }, fold.numbers.lost) < range.to - first + 1)
+  if (entries.length + overlap({ from: first, to: range.to }, lost) < range.to - first + 1)
     return damaged({ from: first, to: range.to })
   entries.reverse()
   if (cover === null) return { ok: true, entries, hidden: null }
   const places = cover.kept.map((place): Range => ({ from: place, to: place }))
-  const kept = await collect(store, links, places, fold.numbers.lost)
+  const kept = await collect(store, links, places, lost)
   if (!kept.ok) return kept
   const span = { seq: cover.seq, from: cover.range.from, to: cover.range.to }
   return { ok: true, entries, hidden: { span, kept: kept.entries.filter(isKnown) } }
