@@ -97,20 +97,20 @@ describe('lock', () => {
     })
   })
 
-  it('[T11] an owner of before this machine was started is dead on a disk of its own, whatever the host was called', async () => {
+  it('[T14] an owner of before this machine was started is dead on a disk of its own, whatever the host was called', async () => {
     expect(await machineProcesses.beacons.isLocal(tmpdir())).toBe(true)
     await plant({ host: 'elsewhere', boot: 'another', pid: process.pid })
     expect((await taken()).epoch).toBe(8)
   })
 
-  it('[T11] a host that changed its name is still the same machine', async () => {
+  it('[T14] a host that changed its name is still the same machine', async () => {
     await plant({ host: 'elsewhere' })
     expect(await takeLock(path, options)).toMatchObject({ why: 'taken', owner: { pid: process.pid } })
     await plant({ host: 'elsewhere', start: '1' })
     expect((await taken()).epoch).toBe(8)
   })
 
-  it('[T11] an owner in another name space that left no beacon is not robbed', async () => {
+  it('[T14] an owner in another name space that left no beacon is not robbed', async () => {
     await plant({ space: 'pid:[1]', pid: 1, start: '1' })
     expect(await takeLock(path, options)).toMatchObject({ why: 'taken' })
   })

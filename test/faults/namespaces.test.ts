@@ -48,7 +48,7 @@ describe('a lock and other name spaces', () => {
     return { child, lines }
   }
 
-  it.runIf(canName)('[T11] a dead holder is known after the host has changed its name', async () => {
+  it.runIf(canName)('[T14] a dead holder is known after the host has changed its name', async () => {
     const { child } = await holder(...hostNamed, 'sh', '-c', 'hostname other; exec "$@"', 'sh')
     const taken = await at.store().lease(session)
     expect(taken).toMatchObject({ ok: false, why: 'taken', owner: { host: 'other' } })
@@ -58,7 +58,7 @@ describe('a lock and other name spaces', () => {
   })
 
   it.runIf(canNumber)(
-    '[T11] a living holder in another name space of numbers is not robbed, a dead one is',
+    '[T14] a living holder in another name space of numbers is not robbed, a dead one is',
     async () => {
       const { child, lines } = await holder(...numbered)
       expect(await at.store().lease(session)).toMatchObject({ ok: false, why: 'taken' })
@@ -72,7 +72,7 @@ describe('a lock and other name spaces', () => {
   )
 
   it.runIf(canNumber)(
-    '[T11] and the other way round: from inside, the holder outside is not robbed',
+    '[T14] and the other way round: from inside, the holder outside is not robbed',
     async () => {
       const { lease: held } = await lease(at.store())
       expect(held.epoch).toBe(1)
