@@ -86,6 +86,8 @@ export interface FileSystem {
   removeFolder(path: string): Promise<void>
 }
 
+/** Whether the system shows the open files of a process as names. Some containers mount no /proc. */
+const hasOpenFiles = process.platform === 'linux' && existsSync('/proc/self/fd')
 const noFollow = constants.O_NOFOLLOW ?? 0
 const noWait = constants.O_NONBLOCK ?? 0
 const flagsOf: Readonly<Record<OpenFor, number>> = {
@@ -132,7 +134,7 @@ function openFile(handle: node.FileHandle): OpenFile {
 }
 
 function openFolder(handle: node.FileHandle, path: string): OpenFolder {
-  const pinned = hasOpenFiles()
+  const pinned = hasOpenFiles
   const base = pinned ? `/proc/self/fd/${handle.fd}` : path
   return {
     at: (name) => join(base, name),
@@ -145,15 +147,8 @@ function openFolder(handle: node.FileHandle, path: string): OpenFolder {
 }
 
 async function pathOfHandle(fd: number): Promise<string | null> {
-  return hasOpenFiles() ? await node.readlink(`/proc/self/fd/${fd}`) : null
+  return hasOpenFiles ? await node.readlink(`/proc/self/fd/${fd}`) : null
 }
-
-/** Whether the system shows the open files of a process as names. Some containers mount no /proc. */
-function hasOpenFiles(): boolean {
-  openFiles ??= process.platform === 'linux' && existsSync('/proc/self/fd')
-  return openFiles
-}
-let openFiles: boolean | null = null
 
 function statOf(stat: Awaited<ReturnType<typeof bigStat>>): FileStat {
   const identity = `${stat.dev}:${stat.ino}`
