@@ -129,6 +129,8 @@ export async function openPreset(
     await preset.close()
     await loaded.close()
     await embedded?.close()
+    for (const line of await (await import('./commands/sessions-prune.ts')).keepHouse(place))
+      io.err(`pal: ${safeLine(line)}\n`)
   }
   const unknown = unknownRules(place, preset)
   if (unknown === null) return { place, preset, loaded, close }

@@ -39,6 +39,9 @@ export const defaults = {
     checkpointBytes: 4 * MB,
     /** A lock whose body cannot be read is stale after this time. */
     unreadableLockMs: 30 * second,
+    /** What a crash left is collected when it is this old, and how often that is looked for. */
+    leftoverMs: 60 * minute,
+    houseMs: 24 * 60 * minute,
     /** Spilled results of one session. */
     spillQuotaBytes: 1024 * MB,
     /** Transcripts are read in blocks of this size, forwards and backwards. */

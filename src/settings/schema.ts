@@ -114,6 +114,8 @@ export const schema = z.object({
   dream: z.boolean(),
   memoryDirectory: z.string().check(z.minLength(1)),
   sync: z.enum(['full', 'batch', 'none']),
+  keepSessionDays: count,
+  keepSessionMegabytes: count,
   baseUrl: address,
   hooks,
 })
@@ -270,6 +272,16 @@ export const keys: Readonly<Record<Key, About>> = {
     expected: 'an absolute path, or one that begins with ~/',
     scope: 'user',
     variable: 'PALIMPSEST_MEMORY_DIRECTORY',
+  },
+  keepSessionDays: {
+    expected: 'a whole number of days above 0',
+    scope: 'user',
+    variable: 'PALIMPSEST_KEEP_SESSION_DAYS',
+  },
+  keepSessionMegabytes: {
+    expected: 'a whole number of megabytes above 0',
+    scope: 'user',
+    variable: 'PALIMPSEST_KEEP_SESSION_MEGABYTES',
   },
   sync: { expected: '"full", "batch" or "none"', scope: 'any', variable: 'PALIMPSEST_SYNC' },
   baseUrl: { expected: 'an http or https address', scope: 'user', variable: 'ANTHROPIC_BASE_URL' },

@@ -6,10 +6,12 @@ import type { CompactFlags } from '../commands/compact.ts'
 import type { ConfigFlags } from '../commands/config.ts'
 import type { RewindFlags } from '../commands/messages.ts'
 import type { SessionsFlags } from '../commands/sessions.ts'
+import type { DeleteFlags } from '../commands/sessions-delete.ts'
+import type { PruneFlags } from '../commands/sessions-prune.ts'
 import type { TrustFlags } from '../commands/trust.ts'
 import type { Io } from '../terminal/io.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
-import { projectCommand, ruleTexts, subcommand, type RunCommand } from './flags.ts'
+import { projectCommand, ruleTexts, subcommand, wholeNumber, type RunCommand } from './flags.ts'
 
 /** In the order of `pal --help`. */
 export function addSessionCommands(program: Command, io: Io, run: RunCommand): void {
@@ -22,11 +24,7 @@ export function addSessionCommands(program: Command, io: Io, run: RunCommand): v
 
 /** They change nothing. */
 function addReadCommands(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(program, 'sessions', 'the sessions of this project, newest first')
-    .option('--all', 'also the forks, and without end')
-    .action((flags: SessionsFlags) =>
-      run(async () => (await import('../commands/sessions.ts')).sessions(io, flags)),
-    )
+  addSessions(program, io, run)
   projectCommand(program, 'context', 'what is in the context of a session, from the request really sent')
     .argument('[id]', 'the session; the newest when left out')
     .action((id: string | undefined, flags: ProjectFlags) =>
@@ -61,6 +59,53 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     (flags: ProjectFlags) => run(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
   )
   addPermissions(program, io, run)
+}
+
+function addSessions(program: Command, io: Io, run: RunCommand): void {
+  const list = projectCommand(
+    program,
+    'sessions',
+    'the sessions of this project, newest first; delete or prune them',
+  )
+    .option('--all', 'also the forks, and without end')
+    .action((flags: SessionsFlags) =>
+      run(async () => (await import('../commands/sessions.ts')).sessions(io, flags)),
+    )
+  projectCommand(list, 'delete', 'delete sessions for good, with their forks and agents')
+    .argument('<ids...>', 'the sessions; the beginning of an id is enough')
+    .option('--with-branches', 'also the sessions that were branched off from them')
+    .option('--dry-run', 'only show what would go')
+    .option('--yes', 'do not ask')
+    .action((ids: readonly string[], _: object, command: Command) =>
+      run(async () =>
+        (await import('../commands/sessions-delete.ts')).deleteSessions(
+          io,
+          ids,
+          command.optsWithGlobals<DeleteFlags>(),
+        ),
+      ),
+    )
+  projectCommand(
+    list,
+    'prune',
+    'what is beyond the limits for sessions, and what crashes left; shows it, and deletes it with --delete',
+  )
+    .option(
+      '--days <n>',
+      'sessions not written to for longer than this; keepSessionDays when left out',
+      wholeNumber,
+    )
+    .option(
+      '--megabytes <n>',
+      'the oldest, until all take no more than this; keepSessionMegabytes when left out',
+      wholeNumber,
+    )
+    .option('--delete', 'delete it; limits of the settings are kept once a day from then on')
+    .action((_: object, command: Command) =>
+      run(async () =>
+        (await import('../commands/sessions-prune.ts')).prune(io, command.optsWithGlobals<PruneFlags>()),
+      ),
+    )
 }
 
 interface RuleFlags extends ProjectFlags {

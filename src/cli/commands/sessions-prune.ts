@@ -1,0 +1,228 @@
+// `pal sessions prune`: what is older or takes more than it may, and what crashes left behind. It only shows until
+// `--delete` is given; that also confirms the limits in the settings, which from then on are kept once a day.
+import { dirname, join } from 'node:path'
+import { attempt, machineFileSystem } from '../../disk/fs.ts'
+import { removeIfThere, replaceFile } from '../../disk/replace.ts'
+import { agentPurpose } from '../../engine/background/agent-rows.ts'
+import { projectStore, sessionsFolder } from '../../preset.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { MB } from '../../settings/units.ts'
+import { layoutOf } from '../../stores/files/layout.ts'
+import { leftoversOf, type Leftover } from '../../stores/files/leftovers.ts'
+import { isKnown } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { whole } from '../terminal/tables.ts'
+import { readText } from '../workplace/files.ts'
+import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
+import { bytesOf, familiesOf, membersOf, newestIn, type Member } from './session-families.ts'
+import { createRemover, tableOf } from './sessions-delete.ts'
+
+export interface PruneFlags extends ProjectFlags {
+  readonly days?: number | undefined
+  readonly megabytes?: number | undefined
+  readonly delete?: boolean | undefined
+}
+
+interface Limits {
+  readonly days: number | null
+  readonly megabytes: number | null
+}
+
+interface Found {
+  readonly sessions: readonly Member[]
+  readonly leftovers: readonly Leftover[]
+}
+
+export async function prune(io: Io, flags: PruneFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const set = limitsIn(place)
+  const isOwn = flags.days === undefined && flags.megabytes === undefined
+  const limits = isOwn ? set : { days: flags.days ?? null, megabytes: flags.megabytes ?? null }
+  const found = await lookFor(place, limits)
+  if (!found.ok) return complain(io, found)
+  const isDry = flags.delete !== true
+  if (flags.json !== true) io.out(described(found, limits, isDry))
+  const refused = isDry ? null : await collect(place, found)
+  if (refused !== null) return complain(io, refused)
+  if (!isDry && isOwn) {
+    const kept = await confirm(place, limits)
+    if (kept !== null) return complain(io, kept)
+  }
+  if (flags.json === true)
+    io.out(
+      `${safeJson({ deleted: !isDry, limits, sessions: found.sessions, leftovers: found.leftovers, bytes: bytesOf(found.sessions) }, 2)}\n`,
+    )
+  return exits.done
+}
+
+const limitsIn = ({ settings }: Workplace): Limits => ({
+  days: settings.keepSessionDays ?? null,
+  megabytes: settings.keepSessionMegabytes ?? null,
+})
+
+const isSet = ({ days, megabytes }: Limits): boolean => days !== null || megabytes !== null
+
+async function lookFor(place: Workplace, limits: Limits): Promise<(Found & { ok: true }) | Refusal> {
+  const now = Date.now()
+  const sessions = sessionsFolder(place.home, place.project)
+  const listed = isSet(limits) ? await membersOf(place) : { ok: true as const, members: [] }
+  if (!listed.ok) return refuse(exits.failed, listed.failure.message)
+  const left = await leftoversOf({ fs: machineFileSystem, folder: dirname(sessions), sessions, now })
+  if (!left.ok) return refuse(exits.failed, left.failure.message)
+  const cut = await cutForks(place, now)
+  return { ok: true, sessions: beyond(listed.members, limits, now), leftovers: [...left.found, ...cut] }
+}
+
+/** Forks that a crash ended before their first answer: nothing was said in them, and nothing paid. */
+async function cutForks(place: Workplace, now: number): Promise<readonly Leftover[]> {
+  const store = projectStore(place)
+  const root = sessionsFolder(place.home, place.project)
+  const found: Leftover[] = []
+  for await (const info of store.list()) {
+    if (!info.ok || now - info.modifiedAt < defaults.store.leftoverMs) continue
+    const { session, bytes } = info
+    if (await isCut(store, session))
+      found.push({ what: 'cut fork', path: layoutOf(root, session).folder, bytes, session })
+  }
+  return found
+}
+
+async function isCut(store: Store, session: SessionId): Promise<boolean> {
+  let isFork = false
+  for await (const item of store.read(session)) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) return false
+    const { fact } = item.entry
+    if (fact.type === 'session-start') isFork = fact.purpose !== 'main' && fact.purpose !== agentPurpose
+    // An agent is woken again by its session; what was answered or has ended was whole.
+    if (!isFork || fact.type === 'assistant-message' || fact.type === 'turn-end') return false
+  }
+  return isFork
+}
+
+/** Families beyond the limits, oldest first. The newest one stays, whatever it takes. */
+export function beyond(
+  members: readonly Member[],
+  { days, megabytes }: Limits,
+  now: number,
+): readonly Member[] {
+  const [, ...older] = [...familiesOf(members)].sort((a, b) => newestIn(b) - newestIn(a))
+  let total = bytesOf(members)
+  const going: Member[] = []
+  for (const family of older.reverse()) {
+    const isOld = days !== null && now - newestIn(family) > days * dayMs
+    const isTooMuch = megabytes !== null && total > megabytes * MB
+    if (!isOld && !isTooMuch) continue
+    total -= bytesOf(family)
+    going.push(...family)
+  }
+  return going
+}
+const dayMs = 24 * 60 * 60 * 1000
+
+function described({ sessions, leftovers }: Found, limits: Limits, isDry: boolean): string {
+  const limitText = [
+    limits.days === null ? '' : `older than ${limits.days} days`,
+    limits.megabytes === null ? '' : `beyond ${whole(limits.megabytes)} MB together`,
+  ].filter((text) => text !== '')
+  const what = isDry ? 'would be deleted' : 'deleted'
+  const bytes = whole(bytesOf(sessions))
+  return [
+    sessions.length === 0 ? '' : tableOf(sessions),
+    limitText.length === 0
+      ? 'No limit is set (keepSessionDays, keepSessionMegabytes, or --days and --megabytes): every session stays.\n'
+      : `${sessions.length} sessions ${limitText.join(' or ')}, ${bytes} bytes: ${what}.\n`,
+    ...leftovers.map(({ what: kind, path }) => `${kind}: ${safeLine(path)}\n`),
+    `${leftovers.length} leftovers of crashes: ${what}.\n`,
+    isDry && sessions.length + leftovers.length > 0 ? 'Nothing was changed; --delete does it.\n' : '',
+  ].join('')
+}
+
+async function collect(place: Workplace, { sessions, leftovers }: Found): Promise<Refusal | null> {
+  const remover = createRemover(place)
+  try {
+    const removed = await remover.remove(sessions.map(({ session }) => session))
+    if ('failure' in removed) return refuse(exits.failed, removed.failure.message)
+    for (const { path, session } of leftovers) {
+      if (session === null) await removeIfThere(machineFileSystem, path)
+      // One that somebody has just opened stays.
+      else await remover.store.remove(session)
+    }
+    return null
+  } finally {
+    await remover.close()
+  }
+}
+
+// ---- once a day ----
+
+const stateFile = (place: Workplace): string =>
+  join(dirname(sessionsFolder(place.home, place.project)), 'retention.json')
+
+/** The limits that a person has seen at work and agreed to, and when they were last kept. */
+interface Kept {
+  readonly confirmed: Limits | null
+  readonly at: number
+}
+
+async function readKept(place: Workplace): Promise<Kept> {
+  const read = await readText(machineFileSystem, stateFile(place))
+  try {
+    const value = JSON.parse(read.ok ? (read.text ?? '{}') : '{}') as Partial<Kept>
+    return { confirmed: value.confirmed ?? null, at: typeof value.at === 'number' ? value.at : 0 }
+  } catch {
+    // Written by somebody else: as if nothing had been agreed to.
+    return { confirmed: null, at: 0 }
+  }
+}
+
+async function writeKept(place: Workplace, kept: Kept): Promise<Refusal | null> {
+  const written = await replaceFile(
+    machineFileSystem,
+    stateFile(place),
+    new TextEncoder().encode(`${JSON.stringify(kept)}\n`),
+    { mode: 0o600, unique: uniqueText },
+  )
+  return written.ok ? null : refuse(exits.failed, written.failure.message)
+}
+
+const confirm = (place: Workplace, limits: Limits): Promise<Refusal | null> =>
+  writeKept(place, { confirmed: limits, at: Date.now() })
+
+const isSame = (a: Limits | null, b: Limits): boolean => a?.days === b.days && a.megabytes === b.megabytes
+
+/**
+ * What is done without being asked, at most once a day, after a conversation: leftovers of crashes go, and sessions beyond
+ * limits that a person has confirmed. Says in a line what it did; what goes wrong is said and ends nothing.
+ */
+export async function keepHouse(place: Workplace): Promise<readonly string[]> {
+  const kept = await readKept(place)
+  const now = Date.now()
+  if (now - kept.at < defaults.store.houseMs) return []
+  const there = await attempt('looking', () => machineFileSystem.stat(dirname(stateFile(place))))
+  if (!there.ok) return []
+  const set = limitsIn(place)
+  const isConfirmed = isSame(kept.confirmed, set)
+  const unwritten = await writeKept(place, { ...kept, at: now })
+  if (unwritten !== null) return []
+  const found = await lookFor(place, isConfirmed ? set : { days: null, megabytes: null })
+  if (!found.ok) return [found.message]
+  const refused = found.sessions.length + found.leftovers.length === 0 ? null : await collect(place, found)
+  if (refused !== null) return [`sessions beyond their limits stay: ${refused.message}`]
+  return [
+    ...(isSet(set) && !isConfirmed
+      ? [
+          'a limit for sessions is set and not in force yet: pal sessions prune shows what it would delete, with --delete it is confirmed',
+        ]
+      : []),
+    ...(found.sessions.length === 0
+      ? []
+      : [
+          `${found.sessions.length} sessions beyond the limits in your settings were deleted (${whole(bytesOf(found.sessions))} bytes)`,
+        ]),
+  ]
+}
