@@ -95,6 +95,8 @@ async function cutForks(place: Workplace, now: number): Promise<readonly Leftove
 async function isCut(store: Store, session: SessionId): Promise<boolean> {
   let isFork = false
   for await (const item of store.read(session)) {
+    // A torn end is what a crash leaves; where an entry is known to be lost, an answer may be.
+    if (item.kind === 'damage' && item.damage.lost === undefined) continue
     if (item.kind !== 'entry' || !isKnown(item.entry)) return false
     const { fact } = item.entry
     if (fact.type === 'session-start') isFork = fact.purpose !== 'main' && fact.purpose !== agentPurpose
