@@ -1,18 +1,21 @@
 // The default engine: which store, tools, words, hooks and layers belong together. It reads no file of settings and no
 // environment of its own; whoever calls it brings the settings in force (law N1).
+import { release, type } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
 import { commandHooks } from './engine/hook-commands.ts'
+import type { SectionSource } from './engine/options.ts'
 import type { Emit } from './engine/live.ts'
 import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
-import { modelTable, type ModelTable } from './model/models.ts'
+import { lookUp, modelTable, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentRegistry, type AgentType } from './forks/agents/index.ts'
 import { agentRegistry } from './preset/agents.ts'
 import { choicesOf, isList, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { backgroundTasksOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
+import { gitState } from './preset/git-state.ts'
 import { sectionDefinitions } from './preset/sections.ts'
 import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
 import type { ContentRefusal } from './memory/instructions/includes.ts'
@@ -21,7 +24,7 @@ import { memoryWiring, type MemoryWiring } from './preset/memory/wiring.ts'
 import { memoryJobsOf, type MemoryJobs } from './preset/memory/jobs.ts'
 import { recallWiring } from './preset/memory/recalling.ts'
 import type { Project } from './preset/project.ts'
-import { createSections } from './request/sections.ts'
+import { renderSections } from './request/sections.ts'
 import { defaults } from './settings/defaults.ts'
 import type { Settings } from './settings/schema.ts'
 import { fileStore } from './stores/index.ts'
@@ -31,6 +34,7 @@ import { commandEnvironment } from './tools/shell/environment.ts'
 import type { BackgroundTasks } from './tools/shell/background-tasks.ts'
 import type { Tool } from './tools/tool.ts'
 import { systemClock, systemIds, type Clock } from './transcript/ids.ts'
+import type { Section } from './transcript/fact.ts'
 import type { Store } from './transcript/store.ts'
 
 export interface Access {
@@ -239,18 +243,28 @@ const sessionFiles = ({ home, project, store }: PresetOptions): SessionFiles =>
 
 type Parts = ReturnType<typeof partsOf>
 
-function promptOf(options: PresetOptions, { modelId, clock, memory, extensions }: Parts) {
-  const { project } = options
-  const own = sectionDefinitions({
-    cwd: project.cwd,
-    isGit: project.isGit,
-    platform: process.platform,
-    modelId,
-    now: clock.now(),
-    guidance: guidanceOf(options),
-    memory: memory.guidance,
-  })
-  return createSections([...own, ...extensions.sections], { ownPrompt: options.system }).render()
+/** Made anew for each session: day, branch and settings are those of its beginning. */
+function promptOf(options: PresetOptions, parts: Parts): SectionSource {
+  const { project, settings, environment } = options
+  const { modelId, clock, memory, extensions, models, fs } = parts
+  const { maxOutputTokens = defaults.engine.maxOutputTokens } = settings
+  const load = async (): Promise<readonly Section[]> => {
+    const own = sectionDefinitions({
+      cwd: project.cwd,
+      isGit: project.isGit,
+      system: `${process.platform} (${type()} ${release()})`,
+      shell: environment['SHELL'] ?? null,
+      git: options.system === undefined ? await gitState(fs, project, environment) : null,
+      modelId,
+      language: settings.language,
+      maxOutputTokens: Math.min(maxOutputTokens, lookUp(models, modelId)?.maxOutput ?? Infinity),
+      now: clock.now(),
+      guidance: guidanceOf(options),
+      memory: memory.guidance,
+    })
+    return renderSections([...own, ...extensions.sections], { ownPrompt: options.system })
+  }
+  return { load }
 }
 
 /** Everything that does something, and everything it works on. */

@@ -80,7 +80,7 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
     const imported = adopted === null ? {} : { imported: adopted.from }
     const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
     const reminder = await reminderAt(options, 'start', core.background.tell)
-    await write(core, [begin, instructionsOf(options, reminder), ...(adopted?.said ?? [])])
+    await write(core, [begin, await instructionsOf(options, reminder), ...(adopted?.said ?? [])])
     await fireInstructions(core, core.background.tell)
     await fireStart(core, 'startup', core.background.tell)
     return { session: new Session(core), damage }

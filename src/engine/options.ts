@@ -27,6 +27,11 @@ import type { FolderInstructions, ReminderSource } from './ports.ts'
 import type { Recall } from './ports.ts'
 import type { RestorationOptions } from './restoring/restorer.ts'
 
+/** Sections as they are now; asked when a session begins and after each compaction that rewrites its beginning. Never throws. */
+export interface SectionSource {
+  load(): Promise<readonly Section[]>
+}
+
 export interface EngineOptions {
   readonly store: Store
   /** The model's name, as the API knows it. */
@@ -34,7 +39,7 @@ export interface EngineOptions {
   /** Who answers. Without one the caller keeps the loop and uses the four verbs. */
   readonly model?: Model | undefined
   /** The system prompt: a text of the caller's own, or named sections. */
-  readonly system?: string | readonly Section[] | undefined
+  readonly system?: string | readonly Section[] | SectionSource | undefined
   /** Stands before the first user message: instruction files; a source is asked again after each compaction. */
   readonly reminder?: string | ReminderSource | undefined
   /** Made for each session: instructions of folders that its calls come to. */
@@ -188,19 +193,20 @@ export function runnableTools(
 }
 
 /** A caller's own system prompt is one dynamic section: nothing of it is known to be shared. */
-export function sectionsOf(system: EngineOptions['system']): readonly Section[] {
+export async function sectionsOf(system: EngineOptions['system']): Promise<readonly Section[]> {
   if (system === undefined || system === '') return []
-  return typeof system === 'string' ? [{ name: 'system', text: system, side: 'dynamic' }] : system
+  if (typeof system === 'string') return [{ name: 'system', text: system, side: 'dynamic' }]
+  return 'load' in system ? system.load() : system
 }
 
 /** What a session of these options begins with. */
-export function instructionsOf(
+export async function instructionsOf(
   options: Ready,
   reminder = typeof options.reminder === 'string' ? options.reminder : undefined,
-): FactOf<'instructions-set'> {
+): Promise<FactOf<'instructions-set'>> {
   return {
     type: 'instructions-set',
-    sections: sectionsOf(options.system),
+    sections: await sectionsOf(options.system),
     tools: options.tools.map((tool) => tool.spec),
     ...(reminder === undefined ? {} : { reminder }),
   }

@@ -5,9 +5,17 @@ import type { SectionDefinition } from '../request/sections.ts'
 export interface SectionFacts {
   readonly cwd: string
   readonly isGit: boolean
-  readonly platform: string
+  /** System with its version, and the shell. */
+  readonly system: string
+  readonly shell: string | null
+  /** Branch and changes; null where git says nothing. */
+  readonly git: string | null
   readonly modelId: string
-  /** Milliseconds since the epoch; only the day is told, and it stays as it was when the session began. */
+  /** In which to answer, where the user has set one. */
+  readonly language?: string | undefined
+  /** What one answer may take. */
+  readonly maxOutputTokens: number
+  /** Milliseconds since the epoch; only the day is told, and it stays as it was when the session began or was compacted. */
   readonly now: number
   /** Which calls run and which are asked about. */
   readonly guidance: string
@@ -46,6 +54,20 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
     { name: 'memory-guidance', side: 'dynamic', compute: () => facts.memory ?? null },
     { name: 'environment', side: 'dynamic', compute: () => environment(facts) },
     {
+      name: 'language',
+      side: 'dynamic',
+      compute: () =>
+        facts.language === undefined
+          ? null
+          : `Answer in ${facts.language}. Code, commands and names stay as they are.`,
+    },
+    {
+      name: 'budgets',
+      side: 'dynamic',
+      compute: () =>
+        `One answer has room for about ${facts.maxOutputTokens} tokens, reasoning and arguments of calls included. Write longer files in several calls.`,
+    },
+    {
       name: 'cleared-results',
       side: 'dynamic',
       compute: () =>
@@ -54,12 +76,14 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
   ]
 }
 
-function environment({ cwd, isGit, platform, modelId, now }: SectionFacts): string {
+function environment({ cwd, isGit, system, shell, git, modelId, now }: SectionFacts): string {
   const day = new Date(now).toISOString().slice(0, 10)
   return [
     `Working folder: ${cwd}${isGit ? ' (in a git repository)' : ''}`,
-    `Platform: ${platform}`,
+    ...(git === null ? [] : [git]),
+    `Platform: ${system}`,
+    ...(shell === null ? [] : [`Shell: ${shell}`]),
     `Model: ${modelId}`,
-    `The session began on ${day}.`,
+    `Today is ${day}.`,
   ].join('\n')
 }

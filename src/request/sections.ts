@@ -1,7 +1,7 @@
 // The system prompt as named sections with one boundary. What stands before the boundary is the same for
-// everybody, what stands behind it belongs to this session. A section is computed once and kept until `reset` (clear or
-// compaction), because each change of its text costs the whole cache behind it; one that must follow the moment says
-// why, and stands on the dynamic side. The texts themselves come from the preset or the embedder.
+// everybody, what stands behind it belongs to this session. Sections are computed when a session begins and after a
+// compaction that rewrites its beginning, and stay between the two, because each change of a text costs the whole cache
+// behind it. The texts themselves come from the preset or the embedder.
 import type { Section } from '../transcript/fact.ts'
 
 /** In the order in which they are sent. */
@@ -40,47 +40,22 @@ export type SectionDefinition =
       readonly name: DynamicName | OwnName
       readonly side: 'dynamic'
       readonly compute: Compute
-      /** Computed for every request, and this is why it has to be. */
-      readonly volatile?: string | undefined
     }
-
-export interface Sections {
-  /** The same list as before where no text has changed. */
-  render(): readonly Section[]
-  /** Forgets what was computed. */
-  reset(): void
-}
 
 export interface SectionOptions {
   /** A caller's own system prompt: it replaces everything, as one block with no static part. */
   readonly ownPrompt?: string | undefined
 }
 
-export function createSections(
+/** As they are now. */
+export function renderSections(
   definitions: readonly SectionDefinition[],
-  options: SectionOptions = {},
-): Sections {
-  const ordered = definitions.toSorted((a, b) => orderOf(a) - orderOf(b))
-  const { ownPrompt } = options
-  const kept = new Map<SectionDefinition, string | null>()
-  let last: readonly Section[] = []
-  const textOf = (definition: SectionDefinition): string | null => {
-    const isVolatile = definition.side === 'dynamic' && definition.volatile !== undefined
-    if (isVolatile || !kept.has(definition)) kept.set(definition, definition.compute())
-    return kept.get(definition) ?? null
-  }
-  const make = (): readonly Section[] => {
-    if (ownPrompt !== undefined) return shown('own:prompt', 'dynamic', ownPrompt)
-    return ordered.flatMap((definition) => shown(definition.name, definition.side, textOf(definition)))
-  }
-  return {
-    render: () => {
-      const sections = make()
-      if (!isSame(sections, last)) last = sections
-      return last
-    },
-    reset: () => kept.clear(),
-  }
+  { ownPrompt }: SectionOptions = {},
+): readonly Section[] {
+  if (ownPrompt !== undefined) return shown('own:prompt', 'dynamic', ownPrompt)
+  return definitions
+    .toSorted((a, b) => orderOf(a) - orderOf(b))
+    .flatMap(({ name, side, compute }) => shown(name, side, compute()))
 }
 
 function shown(name: string, side: Section['side'], text: string | null): readonly Section[] {
@@ -92,11 +67,4 @@ function orderOf({ name, side }: SectionDefinition): number {
   const at = known.indexOf(name)
   if (at >= 0) return at
   return side === 'static' ? staticSections.length - 0.5 : known.length
-}
-
-function isSame(a: readonly Section[], b: readonly Section[]): boolean {
-  return (
-    a.length === b.length &&
-    a.every((section, index) => section.name === b[index]!.name && section.text === b[index]!.text)
-  )
 }

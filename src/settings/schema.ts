@@ -77,6 +77,7 @@ export const schema = z.object({
   allow: rules,
   ask: rules,
   deny: rules,
+  language: z.string().check(z.regex(/^[\p{L}][\p{L}\p{M} ()'-]{0,39}$/u)),
   outputStyle: z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/)),
   permissionMode: z.enum(['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass']),
   sandbox: z.enum(['auto', 'off', 'require']),
@@ -183,6 +184,11 @@ export const keys: Readonly<Record<Key, About>> = {
   allow: ruleList('a list of rules, as ["Edit", "Bash(npm test)"]', 'PALIMPSEST_ALLOW'),
   ask: ruleList('a list of rules, as ["Bash(git push *)"]', 'PALIMPSEST_ASK'),
   deny: ruleList('a list of rules, as ["Read(secrets/**)"]', 'PALIMPSEST_DENY'),
+  language: {
+    expected: 'the name of a language, as German',
+    scope: 'user',
+    variable: 'PALIMPSEST_LANGUAGE',
+  },
   outputStyle: {
     expected: 'the name of a file in output-styles, without .md',
     scope: 'any',

@@ -5,6 +5,9 @@ export const surfaceDefaults = {
   preset: {
     /** Who answers where nobody has said. */
     model: 'claude-sonnet-5',
+    /** How long git may take to say what is changed, and how much of that is told. */
+    gitStatusMs: 2 * second,
+    gitStatusChars: 2000,
   },
   cli: {
     /** Width where the terminal does not say. */

@@ -48,6 +48,27 @@ describe('InstructionsLoaded', () => {
   })
 })
 
+describe('InstructionsLoaded after a compaction', () => {
+  it('[G45] tells again what is read again, changed or not', async () => {
+    const { model } = await simulated(['one', 'two'])
+    const told: number[] = []
+    const hooks: Hooks = {
+      fire: (name, { reminderChars }) => {
+        if (name === 'InstructionsLoaded') told.push(Number(reminderChars))
+        return Promise.resolve(silent)
+      },
+    }
+    const texts = ['a', 'a', 'abc']
+    const reminder = { load: async () => ({ text: texts.shift() ?? null, notices: [] }) }
+    const engine = createEngine({ store: inMemoryStore(), modelId, model, hooks, reminder })
+    const session = await engine.adopt(turnOf('build the parser', 12), 'test')
+    await session.compact()
+    await turn(session.send(`more ${words(4000)}`))
+    await session.compact()
+    expect(told).toEqual([1, 1, 3])
+  })
+})
+
 describe('SessionStart', () => {
   it('[G28] fires once for each opening, and what it says goes along with the next input', async () => {
     const steps = [[call('look', {})], 'one', 'two', 'three', 'four']

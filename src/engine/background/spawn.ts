@@ -71,7 +71,7 @@ export async function spawn(parent: Core, spec: SpawnSpec): Promise<Result<Spawn
   })
   const begun = await core.append([
     { type: 'session-start', session, purpose: agentPurpose, cwd: options.cwd, startedBy: parent.session },
-    instructionsOf(options),
+    await instructionsOf(options),
   ])
   const started = begun.ok ? await parent.append([{ type: 'agent-start', child: session, ...about }]) : begun
   if (!started.ok) {

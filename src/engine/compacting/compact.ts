@@ -9,7 +9,7 @@ import { boundaryOf, figures, isArchive, compactedOf } from './boundary.ts'
 import type { Core, Slice } from '../core.ts'
 import { fireHooks } from '../hooks.ts'
 import type { Emit } from '../live.ts'
-import { fireStart, renewReminder } from '../opening/start-hooks.ts'
+import { fireStart, renewBehindBoundary } from '../opening/start-hooks.ts'
 import { withPrepared } from './prepared.ts'
 import { nothingRestored, resetReadFiles, restoration } from '../restoring/restore.ts'
 import { roomBelow, type Room } from '../../projection/budget.ts'
@@ -73,7 +73,7 @@ async function carryOut(
   const compacted = compactedOf(whole, seq, given)
   emit({ type: 'compaction', trigger: ask.trigger, seq, ...figures(compacted) })
   await tellHooks(core, ask, compacted, emit, signal)
-  await renewReminder(core, emit)
+  await renewBehindBoundary(core, ask.from !== undefined, emit)
   await fireStart(core, 'compact', emit, signal)
   return { ok: true, compacted }
 }

@@ -2,6 +2,7 @@
 // message. Hooks are fired when a session is opened and after each compaction; what they say waits until there is something
 // to send and becomes an attachment, within the limits of a tool result. The reminder is asked for when a session begins and
 // again after each compaction, where the prefix is rewritten anyway; between the two it stays as it was sent.
+import type { Section } from '../../transcript/fact.ts'
 import { hookAttachment } from '../api.ts'
 import type { Core, Slice } from '../core.ts'
 import { fireHooks } from '../hooks.ts'
@@ -64,23 +65,31 @@ export async function reminderAt(
   return text ?? undefined
 }
 
-/** Reads it again behind a boundary and writes it down where it changed. In a fork it is part of the shared prefix. */
-export async function renewReminder(core: Core, emit: Emit): Promise<void> {
-  if (
-    !core.role.renewsReminder ||
-    core.options.reminder === undefined ||
-    typeof core.options.reminder === 'string'
-  )
-    return
-  const reminder = await reminderAt(core.options, 'compact', emit)
-  const { sections, tools, reminder: before } = core.view()
-  if ((reminder ?? null) === before) return
-  const written = await core.append([
-    { type: 'instructions-set', sections, tools, ...(reminder === undefined ? {} : { reminder }) },
-  ])
-  if (!written.ok) emit({ type: 'notice', ...written.failure })
-  else await fireInstructions(core, emit)
+/**
+ * Reads reminder and sections again behind a boundary and writes them down where they changed. In a fork they are part of
+ * the shared prefix; where messages before the boundary stay as they are, so do the sections, for what is cached follows them.
+ */
+export async function renewBehindBoundary(core: Core, keepsBeginning: boolean, emit: Emit): Promise<void> {
+  if (!core.role.renewsReminder) return
+  const { system, reminder: source } = core.options
+  const before = core.view()
+  const isRead = source !== undefined && typeof source !== 'string'
+  const reminder = isRead ? await reminderAt(core.options, 'compact', emit) : (before.reminder ?? undefined)
+  const isLoaded = typeof system === 'object' && 'load' in system && !keepsBeginning
+  const sections = isLoaded ? await system.load() : before.sections
+  if (!isRead && !isLoaded) return
+  if ((reminder ?? null) !== before.reminder || !isSame(sections, before.sections)) {
+    const { tools } = before
+    const written = await core.append([
+      { type: 'instructions-set', sections, tools, ...(reminder === undefined ? {} : { reminder }) },
+    ])
+    if (!written.ok) return emit({ type: 'notice', ...written.failure })
+  }
+  await fireInstructions(core, emit)
 }
+
+const isSame = (a: readonly Section[], b: readonly Section[]): boolean =>
+  a.length === b.length && a.every(({ name, text }, at) => name === b[at]!.name && text === b[at]!.text)
 
 /** Prompt, tools and reminder as they are now, for a session that began with others. The cache is written anew. */
 export async function renewInstructions(
@@ -88,7 +97,7 @@ export async function renewInstructions(
   emit: Emit,
 ): Promise<void> {
   const reminder = await reminderAt(core.options, 'start', emit)
-  const written = await core.append([instructionsOf(core.options, reminder)])
-  if (!written.ok) emit({ type: 'notice', ...written.failure })
+  const written = await core.append([await instructionsOf(core.options, reminder)])
+  if (!written.ok) emit({ type: 'notice', code: written.failure.code, message: written.failure.message })
   else await fireInstructions(core, emit)
 }
