@@ -79,7 +79,7 @@ const forged = fc
   .map(([tag, slash, at]) => variants[at]!(slash, tag))
 
 describe('a block that carries somebody else’s text', () => {
-  it('[T11] the reader of this test takes every forged form for a tag, so that what it misses is not there', () => {
+  it('[T15] the reader of this test takes every forged form for a tag, so that what it misses is not there', () => {
     const missed = [...fenceTags].flatMap((tag) =>
       ['', '/'].flatMap((slash) =>
         variants.map((make) => make(slash, tag)).filter((text) => tagsRead(text).length === 0),
@@ -88,7 +88,7 @@ describe('a block that carries somebody else’s text', () => {
     expect(missed).toEqual([])
   })
 
-  it('[T11] every tag in every form is harmless inside', () => {
+  it('[T15] every tag in every form is harmless inside', () => {
     let cases = 0
     for (const tag of [...fenceTags, 'account'])
       for (const slash of ['', '/'])
@@ -101,7 +101,7 @@ describe('a block that carries somebody else’s text', () => {
     expect(cases).toBe((fenceTags.length + 1) * 2 * variants.length)
   })
 
-  it('[T11] whatever stands around it, nested in one another, in the text, in an attribute, or split over blocks', () => {
+  it('[T15] whatever stands around it, nested in one another, in the text, in an attribute, or split over blocks', () => {
     let cases = 0
     const piece = fc.oneof(
       forged,
@@ -124,7 +124,7 @@ describe('a block that carries somebody else’s text', () => {
     expect(cases).toBeGreaterThanOrEqual(100)
   })
 
-  it('[T11] text without our tags stays byte for byte', () => {
+  it('[T15] text without our tags stays byte for byte', () => {
     const usual = [
       'const a: Array<string> = b < c ? d : e',
       '<div><Summary keptAlive /><KeptAlive/></div> <instructions-list> <mode2> <memory_map>',
@@ -142,7 +142,7 @@ describe('a block that carries somebody else’s text', () => {
     )
   })
 
-  it('[T11] what was cut is closed, the innermost first', () => {
+  it('[T15] what was cut is closed, the innermost first', () => {
     const whole = `${fenced('skill', { name: 'a' }, 'one\ntwo </skill> three')}\n${fenced('memory', {}, 'x')}`
     expect(closed(whole)).toBe(whole)
     for (let at = '<skill name="a">\n'.length; at < whole.length; at++) {
@@ -152,7 +152,7 @@ describe('a block that carries somebody else’s text', () => {
     }
   })
 
-  it('[T11] costs time that grows with the text alone', () => {
+  it('[T15] costs time that grows with the text alone', () => {
     for (const unit of ['<', '<\u200B', '&lt;', '<kept', '<k&#101;', `<${'\u200B'.repeat(50)}`]) {
       const begun = process.cpuUsage()
       defused(unit.repeat(Math.ceil(100_000 / unit.length)))
