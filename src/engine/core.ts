@@ -19,6 +19,7 @@ import { jobContextOf, Background } from './background/background.ts'
 import type { FolderInstructions, ForkOutcome, ForkSpec } from './ports.ts'
 import { maxOutputOf, type Ready } from './options.ts'
 import { pinRefusal } from './limits/pins.ts'
+import { withKept } from './media/keeping.ts'
 import { Checkpoints } from './opening/resume.ts'
 import { supplyAll } from './opening/supply.ts'
 import { notRecalling, type Recalling } from './ports.ts'
@@ -113,8 +114,8 @@ export class Core {
     return this.#state.fold.view()
   }
 
-  append(facts: readonly Fact[] | ((tail: Tail) => readonly Fact[])): Promise<Appended> {
-    return this.transcript.append(facts)
+  async append(facts: readonly Fact[] | ((tail: Tail) => readonly Fact[])): Promise<Appended> {
+    return this.transcript.append(typeof facts === 'function' ? facts : await withKept(this, facts))
   }
 
   /** The model in force: the one last chosen in the session, or the engine's. */

@@ -7,10 +7,19 @@ import type { UserBlock } from '../transcript/content.ts'
 import { isKnown, type Entry, type Fact, type FactOf } from '../transcript/fact.ts'
 import { seq, unbounded, type SessionId } from '../transcript/ids.ts'
 import { readLine, readLineBack } from '../transcript/lineage.ts'
+import { expandCall } from '../transcript/markers.ts'
+import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from '../transcript/media.ts'
 import type { Slice } from './core.ts'
+import { readBlob } from './media/keeping.ts'
 
 export type Expanded =
-  | { readonly ok: true; readonly text: string; readonly total: number }
+  | {
+      readonly ok: true
+      readonly text: string
+      readonly total: number
+      /** Where the ref names a picture or a document: itself. */
+      readonly media?: MediaBlock | undefined
+    }
   | { readonly ok: false; readonly why: string }
 
 export async function expand(
@@ -34,6 +43,8 @@ export async function expand(
         ? item.entry.fact.spill
         : undefined
     if (spill !== undefined) return blobPart(core, spill.blob, offset, limit, spill)
+    const media = block === null ? null : mediaAt(item.entry.fact, block)
+    if (media !== null) return expandedMedia(core, ref, media)
     const more = shown(item.entry, block)
     total += more.length
     // A range may be the whole session: only what is asked for is held.
@@ -106,21 +117,44 @@ async function pageOf(
   return { ok: true, text: headOf(text, limit).toWellFormed(), total }
 }
 
+function mediaAt(fact: Fact, block: number): MediaBlock | null {
+  if (fact.type !== 'user-message' && fact.type !== 'tool-result' && fact.type !== 'attachment') return null
+  const found = fact.content[block]
+  return found !== undefined && isMedia(found) ? found : null
+}
+
+/** With its bytes: what the result holds is kept under the same name again, and lies there once. */
+async function expandedMedia(
+  core: Slice<'links' | 'options'>,
+  ref: string,
+  media: MediaBlock,
+): Promise<Expanded> {
+  const what = describeMedia(mediaInfo(media))
+  const { source } = media
+  const text = `[${ref}: ${what}]`
+  if (!isKeptSource(source)) return { ok: true, text, total: text.length, media }
+  const data = await readBlob([core], source.blob)
+  if (data === null) return { ok: false, why: `the file of the ${what} is gone` }
+  const inline = { ...media, source: { type: 'base64', media_type: source.media_type, data } }
+  return { ok: true, text, total: text.length, media: inline }
+}
+
 function shown(entry: Entry, block: number | null): string {
-  const said = contentOf(entry.fact)
+  const said = contentOf(entry)
   if (said === null) return ''
   const blocks = block === null ? said.blocks : said.blocks.slice(block, block + 1)
   return `[${entry.seq}, ${said.who}]\n${blocks.join('\n')}\n\n`
 }
 
-function contentOf(fact: Fact): { readonly who: string; readonly blocks: readonly string[] } | null {
+function contentOf(entry: Entry): { readonly who: string; readonly blocks: readonly string[] } | null {
+  const { fact } = entry
   switch (fact.type) {
     case 'user-message':
-      return { who: 'user', blocks: fact.content.map(blockText) }
+      return { who: 'user', blocks: fact.content.map(textFor(entry)) }
     case 'attachment':
-      return { who: 'attachment', blocks: fact.content.map(blockText) }
+      return { who: 'attachment', blocks: fact.content.map(textFor(entry)) }
     case 'tool-result':
-      return { who: 'tool result', blocks: fact.content.map(blockText) }
+      return { who: 'tool result', blocks: fact.content.map(textFor(entry)) }
     case 'fork-end':
       return { who: `result of ${fact.purpose} ${fact.child}`, blocks: [fact.text] }
     case 'assistant-message':
@@ -137,4 +171,9 @@ function contentOf(fact: Fact): { readonly who: string; readonly blocks: readonl
   }
 }
 
-const blockText = (block: UserBlock): string => (block.type === 'text' ? block.text : `[${block.type}]`)
+const textFor =
+  ({ seq: place }: Entry) =>
+  (block: UserBlock, index: number): string =>
+    block.type === 'text'
+      ? block.text
+      : `[${describeMedia(mediaInfo(block))}; ${expandCall(`${place}.${index}`)} shows it]`

@@ -110,6 +110,8 @@ describe('making a request', () => {
       'deliver what start hooks said',
       'deliver results and messages',
       'recall memories',
+      'hold media to the limits',
+      'make room by media',
       'run layers',
       'deliver what start hooks said of a compaction',
       'compose',

@@ -3,6 +3,8 @@
 import { priceOf } from '../projection/layers/pricing.ts'
 import { snip } from '../projection/layers/snip.ts'
 import type { ModelFailure } from '../model/model.ts'
+import type { Composed } from '../request/compose.ts'
+import { defaults } from '../settings/defaults.ts'
 import { permitBy } from '../tools/permission/pipeline.ts'
 import { runCalls, type Permit } from '../tools/run.ts'
 import type { Tool, ToolEnv } from '../tools/tool.ts'
@@ -31,6 +33,7 @@ import { runnableTools } from './options.ts'
 import { isShown } from './restoring/read-through.ts'
 import { budgetOf } from './limits/budget.ts'
 import { gated, gatedText } from './results/results.ts'
+import { dropForBytes, dropForTokens, dropRefused } from './media/limits.ts'
 import { ask } from './requests/answer.ts'
 import { makeRequest } from './requests/request-steps.ts'
 
@@ -58,6 +61,7 @@ export async function runTurn(core: Core, signal: AbortSignal, emit: Emit): Prom
 async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ended> {
   let isAskedAgain = false
   let isCompacted = false
+  let withoutMedia = 0
   for (let round = 1; ; round++) {
     if (signal.aborted) return { outcome: 'aborted', failure: null }
     if (round > (core.options.maxRounds ?? Infinity)) return failed(tooManyRounds)
@@ -66,6 +70,12 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
     const answered = await ask(core, prepared.composed, signal, emit)
     if (answered.kind === 'aborted') return { outcome: 'aborted', failure: null }
     if (answered.kind === 'failed') {
+      // Media it refuses, or that make the request too large or too long, go before any words do.
+      if (
+        withoutMedia++ < defaults.media.refusals &&
+        (await dropMedia(core, answered.model, prepared.composed, emit))
+      )
+        continue
       // Too long by the provider's count: compacted and asked once more before anything is shown.
       if (isTooLong(answered.model) && !isCompacted && core.options.automaticRemoval !== false) {
         isCompacted = true
@@ -85,6 +95,7 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
       continue
     }
     isCompacted = false
+    withoutMedia = 0
     const calls = callsOf(answered.entry)
     if (calls.length === 0) {
       if (core.state.tail.queued.length > 0 || somethingWaits(core)) continue
@@ -99,6 +110,27 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
 const tooManyRounds: TurnFailure = {
   code: 'rounds',
   message: 'it went on calling tools for longer than it was given',
+}
+
+/** Replaces the media that a refusal is about; false where it is about none, or none can go. */
+async function dropMedia(
+  core: Core,
+  failure: ModelFailure | null,
+  composed: Composed,
+  emit: Emit,
+): Promise<boolean> {
+  switch (failure?.code) {
+    case 'media-refused':
+      return dropRefused(core, failure, composed, emit)
+    case 'too-large':
+      return dropForBytes(core, Buffer.byteLength(composed.body), emit)
+    case 'overflow': {
+      const outcome = core.room(failure.overflow.limitTokens)
+      return outcome.ok && dropForTokens(core, failure.overflow.promptTokens, outcome.room, emit)
+    }
+    default:
+      return false
+  }
 }
 
 const isTooLong = (failure: ModelFailure | null): failure is ModelFailure =>
@@ -157,7 +189,12 @@ async function runTools(
   for await (const { call, outcome } of running) {
     const fact = await gated(core, call.id, tools.get(call.name), outcome)
     const extra = await afterTool(core, call, fact.content, signal, emit)
-    const written = await core.append([fact, ...extra])
+    const first = await core.append([fact, ...extra])
+    // What no line can hold and nothing could keep is an error of that call, not the end of the turn.
+    const written =
+      first.ok || first.failure.code !== 'too-large'
+        ? first
+        : await core.append([textResult(callId(call.id), notKept(first.failure)), ...extra])
     if (!written.ok) return failed(written.failure)
     const wanted = outcome.facts === undefined ? { ok: true as const } : await core.append(outcome.facts)
     if (!wanted.ok)
@@ -257,6 +294,9 @@ function ending(tail: Tail, { outcome, failure }: Ended): readonly Fact[] {
 }
 
 const failed = (failure: TurnFailure): Ended => ({ outcome: 'failed', failure })
+
+const notKept = ({ message }: Failure): string =>
+  `[the result of this call could not be written down: ${message}. Ask for less of it.]`
 
 function callsOf(entry: Entry): readonly ToolUseBlock[] {
   if (entry.fact.type !== 'assistant-message') return []

@@ -1,7 +1,7 @@
 // From a refusal of the server, or of the network, to one failure of the port; and whether and when to try again.
 // A failure that the same bytes would meet again is never retried, whatever the server recommends.
 import { defaults } from '../settings/defaults.ts'
-import type { ModelFailure } from './model.ts'
+import type { ModelFailure, RefusedMedia } from './model.ts'
 import { errorBody, overflowOf } from './overflow.ts'
 
 /** Numbers of the adapter; a caller may set some of them. */
@@ -20,7 +20,7 @@ export interface Verdict {
   readonly retry: boolean
 }
 
-type PlainCode = Exclude<ModelFailure['code'], 'overflow'>
+type PlainCode = Exclude<ModelFailure['code'], 'overflow' | 'media-refused'>
 
 export function verdictOn(refusal: ServerRefusal, now: number): Verdict {
   const { status } = refusal
@@ -36,6 +36,8 @@ export function verdictOn(refusal: ServerRefusal, now: number): Verdict {
     }
   }
   const code = codeOf(status, body.type, message)
+  const media = code === 'invalid' ? refusedMedia(message) : null
+  if (media !== null) return { failure: { code: 'media-refused', message, status, media }, retry: false }
   const retryAfterMs = retryAfter(refusal.header, now) ?? undefined
   const failure: ModelFailure =
     retryAfterMs === undefined ? { code, message, status } : { code, message, status, retryAfterMs }
@@ -89,6 +91,40 @@ const reasoningTexts = [
 ]
 const invalid = (message: string): PlainCode =>
   reasoningTexts.some((pattern) => pattern.test(message)) ? 'reasoning-invalid' : 'invalid'
+
+/** So have media: send it without them. The path names the block, where there is one. */
+const mediaPath =
+  /messages\.(?<message>\d+)\.content\.(?<block>\d+)(?:\.tool_result\.content\.(?<inner>\d+))?\.(?<kind>image|pdf|document)\b/
+const mediaTexts = [
+  /could not process (?<kind>image|pdf|document)/i,
+  /too much media: .*> (?<most>\d+)/i,
+  /too much media/i,
+  /(?<kind>image) exceeds .*maximum/i,
+  /(?<kind>image) dimensions exceed/i,
+  /maximum of (?<most>\d+) (?<kind>pdf) pages/i,
+  /the (?<kind>pdf) specified (?:was|is) /i,
+  /(?:invalid|unsupported) (?<kind>image|pdf|document) (?:format|type|data)/i,
+]
+
+function refusedMedia(message: string): RefusedMedia | null {
+  const path = mediaPath.exec(message)?.groups
+  const text = mediaTexts.map((pattern) => pattern.exec(message)).find((found) => found !== null)
+  if (path === undefined && text === undefined) return null
+  const { most } = text?.groups ?? {}
+  const kind = (path?.['kind'] ?? text?.groups?.['kind'])?.toLowerCase()
+  return {
+    at:
+      path === undefined
+        ? null
+        : {
+            message: Number(path['message']),
+            block: Number(path['block']),
+            inner: path['inner'] === undefined ? null : Number(path['inner']),
+          },
+    kind: kind === undefined ? null : kind === 'image' ? 'image' : 'document',
+    most: most === undefined ? null : Number(most),
+  }
+}
 
 const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
 const spent = 'enforced_spend_limit_reached'

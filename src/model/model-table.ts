@@ -37,6 +37,20 @@ export interface Capabilities {
   readonly keepsOldThinking: boolean
 }
 
+/** What one request may carry beside words. What exceeds it is refused with the whole request. */
+export interface MediaLimits {
+  /** Images and pages of documents together. */
+  readonly count: number
+  /** The longest side of an image in pixels; a shorter one holds in a request of more than `manyImages`. */
+  readonly side: number
+  readonly manyImages: number
+  readonly manySide: number
+  /** Of one image, as base64. */
+  readonly imageBytes: number
+  /** Of the whole request. */
+  readonly requestBytes: number
+}
+
 export type Unverified = 'window' | 'maxOutput' | 'prices' | 'minCacheTokens'
 
 export interface ModelInfo {
@@ -48,6 +62,7 @@ export interface ModelInfo {
   readonly minCacheTokens: number
   readonly prices: Prices | null
   readonly capabilities: Capabilities
+  readonly media: MediaLimits
   readonly unverified: readonly Unverified[]
   /** Where a user wants this model's view reduced, over what holds for all. */
   readonly threshold?: Threshold | undefined
@@ -69,6 +84,22 @@ export const plainCapabilities: Capabilities = {
   effort: [],
   keepsOldThinking: false,
 }
+
+const MB = 1024 * 1024
+
+/** As the Messages API has them. A request counts with what stands around it, so a little is left. */
+export const messagesMedia: MediaLimits = {
+  count: 600,
+  side: 8000,
+  manyImages: 20,
+  manySide: 2000,
+  imageBytes: 5 * MB,
+  requestBytes: 32 * MB - 64 * 1024,
+}
+/** Models of a small window take fewer. */
+const smallWindow = 200 * K
+const mediaFor = (window: number): MediaLimits =>
+  window > smallWindow ? messagesMedia : { ...messagesMedia, count: 100 }
 
 // Generations of Claude, each as the change from the one before.
 const effort45 = ['low', 'medium', 'high']
@@ -116,6 +147,7 @@ const claude = (
   minCacheTokens,
   prices,
   capabilities,
+  media: mediaFor(window),
   unverified,
 })
 
@@ -179,6 +211,7 @@ const other = (
   minCacheTokens,
   prices,
   capabilities: plainCapabilities,
+  media: mediaFor(window),
   unverified,
 })
 

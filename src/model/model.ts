@@ -53,6 +53,12 @@ export type ModelFailure =
       readonly overflow: Overflow
     }
   | {
+      readonly code: 'media-refused'
+      readonly message: string
+      readonly status: number | null
+      readonly media: RefusedMedia
+    }
+  | {
       readonly code:
         | 'aborted'
         | 'rate-limited'
@@ -68,6 +74,15 @@ export type ModelFailure =
       readonly status: number | null
       readonly retryAfterMs?: number | undefined
     }
+
+/** An image or document that the provider will not take, as far as its words tell which. */
+export interface RefusedMedia {
+  /** The block by its place in the request; `inner` inside a result. */
+  readonly at: { readonly message: number; readonly block: number; readonly inner: number | null } | null
+  readonly kind: 'image' | 'document' | null
+  /** How many images and pages it would take. */
+  readonly most: number | null
+}
 
 /** A request that is too long, whoever says so and in whatever words; numbers where the text names them. */
 export interface Overflow {

@@ -4,22 +4,26 @@ import type { Usage } from '../transcript/fact.ts'
 import type { Overflow } from './model.ts'
 import {
   knownModels,
+  messagesMedia,
   plainCapabilities,
   type Capabilities,
+  type MediaLimits,
   type ModelInfo,
   type Rates,
 } from './model-table.ts'
 import { promptTokens } from './usage.ts'
 
-export type { Capabilities, ModelInfo, Prices, Rates, ThinkingMode } from './model-table.ts'
+export { messagesMedia } from './model-table.ts'
+export type { Capabilities, MediaLimits, ModelInfo, Prices, Rates, ThinkingMode } from './model-table.ts'
 
 /** Rows by plain id. */
 export type ModelTable = ReadonlyMap<string, ModelInfo>
 
 /** A row of a user's: what it leaves out is taken from the row we have, or assumed plain. */
-export type ModelRow = Partial<Omit<ModelInfo, 'id' | 'capabilities'>> & {
+export type ModelRow = Partial<Omit<ModelInfo, 'id' | 'capabilities' | 'media'>> & {
   readonly id: string
   readonly capabilities?: Partial<Capabilities> | undefined
+  readonly media?: Partial<MediaLimits> | undefined
 }
 
 export function modelTable(extra: readonly ModelRow[] = []): ModelTable {
@@ -29,7 +33,8 @@ export function modelTable(extra: readonly ModelRow[] = []): ModelTable {
     const base = lookUp(table, id) ?? plainModel(id)
     const unverified = row.unverified ?? base.unverified.filter((field) => row[field] === undefined)
     const capabilities = { ...base.capabilities, ...row.capabilities }
-    table.set(id, { ...base, ...row, id, capabilities, unverified })
+    const media = { ...base.media, ...row.media }
+    table.set(id, { ...base, ...row, id, capabilities, media, unverified })
   }
   return table
 }
@@ -43,6 +48,7 @@ function plainModel(id: string): ModelInfo {
     minCacheTokens: defaults.model.unknownMinCacheTokens,
     prices: null,
     capabilities: plainCapabilities,
+    media: messagesMedia,
     unverified: ['window', 'maxOutput', 'prices', 'minCacheTokens'],
   }
 }

@@ -1,12 +1,13 @@
 // Why an edit, undo, pin, release or rewind may not be written now, or null. Asked before the append, so that the
 // fold never meets an edit it cannot apply and no edit breaks a rule of the wire or the user's words (laws P3, U1).
-import type { BlockRef, Edit, Fact, FactOf, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
+import type { BlockRef, Edit, Fact, FactOf, Kept, Range, StubEdit, SummaryEdit } from '../transcript/fact.ts'
 import { isEditing } from '../transcript/fact.ts'
+import { isMedia } from '../transcript/media.ts'
 import { covered, cutPlaces } from './cuts.ts'
 import type { Fold } from './fold.ts'
 import { isApart, rangeOf } from './folding/live-edits.ts'
 import { canBeStubbed, isPinned } from './folding/render.ts'
-import type { Part } from './view.ts'
+import type { Part, ViewBlock } from './view.ts'
 
 export type EditRefusalCode =
   | 'no-such-entry'
@@ -148,11 +149,14 @@ function spanRefusal(parts: readonly Part[], range: Range, leavesText: boolean):
   return null
 }
 
-function stubRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
+function stubRefusal(fold: Fold, at: StubEdit['at']): EditRefusal | null {
   const part = fold.units.find(at.seq)
   const index = part?.source.indexOf(at.block ?? 0) ?? -1
   if (part === undefined || index < 0) return noBlock(at)
-  if (!canBeStubbed(part.blocks[index]!) || part.kind === 'input') {
+  const block = part.blocks[index]!
+  const inner = at.inner === undefined ? block : innerOf(block, at.inner)
+  if (inner === undefined) return noBlock(at)
+  if (at.inner === undefined ? !canBeStubbed(block) || isWords(part, block) : !isMedia(inner)) {
     return {
       code: 'not-stubbable',
       message: `block ${name(at)} is the user's, reasoning or a call and stays`,
@@ -161,9 +165,19 @@ function stubRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
   if (isPinned(fold.edits.pins, at.seq, at.block ?? 0, Infinity)) {
     return { code: 'pinned', message: `block ${name(at)} is pinned` }
   }
-  return fold.edits.stubs.get(at.seq)?.has(at.block ?? 0)
+  const stubs = fold.edits.stubs.get(at.seq)?.get(at.block ?? 0) ?? []
+  return stubs.some(({ edit }) => edit.at.inner === undefined || edit.at.inner === at.inner)
     ? { code: 'already-stubbed', message: `block ${name(at)} is a stub already` }
     : null
+}
+
+/** What the user said; a picture beside it may be replaced by what names it. */
+const isWords = (part: Part, block: ViewBlock): boolean => part.kind === 'input' && !isMedia(block)
+
+/** One of the blocks that a result holds, by its place in the entry. */
+function innerOf(block: ViewBlock, place: number): ViewBlock | undefined {
+  if (block.type !== 'tool_result' || !('is_error' in block)) return undefined
+  return block.content.find((_, index) => (block.places?.[index] ?? index) === place)
 }
 
 function resultRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
@@ -224,8 +238,9 @@ function keptBy(fold: Fold, part: Part): readonly Kept[] {
   return top.edit.keep.filter(({ at }) => fold.units.find(at.seq)?.kind === 'input')
 }
 
-const name = (at: BlockRef): string => (at.block === undefined ? `${at.seq}` : `${at.seq}.${at.block}`)
-const noBlock = (at: BlockRef): EditRefusal => ({
+const name = ({ seq, block, inner }: StubEdit['at']): string =>
+  block === undefined ? `${seq}` : `${seq}.${inner ?? block}`
+const noBlock = (at: StubEdit['at']): EditRefusal => ({
   code: 'no-such-entry',
   message: `the view has no block ${name(at)}`,
 })

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { documentBlock, imageBlock, jpeg, pdf, png } from '../../test/media-bytes.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
   countSteps,
@@ -116,11 +117,17 @@ describe('estimateBlock', () => {
     expect(estimateBlock({ type: 'redacted_thinking', data: 'a'.repeat(4000) })).toBe(estimateBlock(sealed))
   })
 
-  it('[K7] counts an image or document flat, and a text document by its text', () => {
+  it('[K7] counts an image by its sides, a PDF by its pages, a text document by its text, the unknown flat', () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'A'.repeat(100_000) }
+    expect(estimateBlock(imageBlock(png(280, 28)))).toBe(10)
+    expect(estimateBlock(imageBlock(jpeg(1000, 1000)))).toBe(36 * 36)
+    expect(estimateBlock(imageBlock(png(2576, 2576)))).toBe(defaults.counting.imageTokens)
+    expect(estimateBlock(imageBlock(png(8000, 10)))).toBe(92)
+    expect(estimateBlock(documentBlock(pdf(40)))).toBe(40 * defaults.counting.pageTokens)
     const text = 'a page of text '.repeat(5000)
     expect(estimateBlock({ type: 'image', source })).toBe(defaults.counting.mediaTokens)
-    expect(estimateBlock({ type: 'document', source })).toBe(defaults.counting.mediaTokens)
+    const away = { type: 'url', url: 'https://example.org/a.pdf' }
+    expect(estimateBlock({ type: 'document', source: away })).toBe(defaults.counting.mediaTokens)
     expect(estimateBlock({ type: 'document', source: { type: 'text', data: text } })).toBe(estimateText(text))
     const shown = {
       type: 'tool_result',

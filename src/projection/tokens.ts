@@ -4,6 +4,7 @@
 // A text is read by a small automaton: each step from one class of character to the next has a label, and each label
 // a weight. The weights were fitted by least squares to the growth of recorded requests (bench/fit-tokens.ts).
 import type { UserBlock } from '../transcript/content.ts'
+import { isMedia, mediaInfo, type MediaBlock } from '../transcript/media.ts'
 import type { ToolSpec } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { ViewBlock } from './view.ts'
@@ -79,9 +80,8 @@ function blockTokens(block: ViewBlock): number {
     case 'text':
       return blockWeights.text + weigh(block.text)
     case 'image':
-      return defaults.counting.mediaTokens
     case 'document':
-      return documentTokens(block.source)
+      return isMedia(block) ? mediaTokens(block) : defaults.counting.mediaTokens
     case 'thinking':
       return thinkingTokens(block)
     case 'redacted_thinking':
@@ -101,10 +101,17 @@ function resultTokens(content: readonly UserBlock[]): number {
   return tokens
 }
 
-// A text document is its text; what a PDF or a file reference takes cannot be seen from here.
-function documentTokens(source: Readonly<Record<string, unknown>>): number {
-  const data = source['data']
-  return source['type'] === 'text' && typeof data === 'string' ? weigh(data) : defaults.counting.mediaTokens
+/** By its sides or its pages, as the newest models count them; a text document is its text. */
+function mediaTokens(block: MediaBlock): number {
+  const { source } = block
+  if (source.type === 'text' && typeof source['data'] === 'string') return weigh(source['data'])
+  const { mediaTokens: unknown, patchPixels, imageEdge, imageTokens, pageTokens } = defaults.counting
+  const { width, height, pages } = mediaInfo(block)
+  if (pages !== null) return pages * pageTokens
+  if (width === null || height === null) return unknown
+  const scale = Math.min(1, imageEdge / Math.max(width, height, 1))
+  const patches = (side: number): number => Math.max(1, Math.ceil((side * scale) / patchPixels))
+  return Math.min(imageTokens, patches(width) * patches(height))
 }
 
 // The text may be empty or a digest while the whole is sent back sealed in the signature, so the larger counts.

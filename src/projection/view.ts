@@ -11,6 +11,8 @@ export interface ToolResultBlock {
   readonly tool_use_id: string
   readonly content: readonly UserBlock[]
   readonly is_error: boolean
+  /** Where each of its blocks stands in the entry, if blank ones were left out between them. */
+  readonly places?: readonly number[] | undefined
   readonly cleared?: 'cache-edit' | 'context-management' | undefined
 }
 export type ViewBlock = UserBlock | AssistantBlock | ToolResultBlock

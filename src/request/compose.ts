@@ -78,7 +78,7 @@ interface Bench {
 export function createComposer(options: SerializerOptions = {}): Composer {
   const bench: Bench = {
     list: createLister(options),
-    bare: options.references === true ? createLister({ tag: options.tag }) : null,
+    bare: options.references === true ? createLister({ tag: options.tag, media: options.media }) : null,
     join: createJoiner(),
     fixed: createFixed(),
   }

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { defaults } from '../settings/defaults.ts'
 import { isReasoning, type UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
+import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from '../transcript/media.ts'
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
 import { failedWithMedia, isDeeplyWellFormed, noAnswer, wellFormedRecord } from './block-rules.ts'
 
@@ -15,6 +16,8 @@ export interface SentBlock {
   readonly part: Part | null
   /** A cache breakpoint may stand on it. */
   readonly takesBreakpoint: boolean
+  /** What it was made from; null for what we added. */
+  readonly of: ViewBlock | null
 }
 
 /** A message as sent, without breakpoints. It is never empty: a message that shows nothing is not sent. */
@@ -34,6 +37,8 @@ export interface SentMessage {
 export interface SerializerOptions {
   /** A tag that ends every real input in the request copy (snip); decided once for a session. */
   readonly tag?: ((part: Part) => string | null) | undefined
+  /** The base64 of a medium that is kept beside the session; null where it cannot be read. */
+  readonly media?: ((blob: string) => string | null) | undefined
   /** Results carry their id as `cache_reference`, so that the server can be told to leave them out. */
   readonly references?: boolean | undefined
 }
@@ -52,9 +57,7 @@ export const continueMessage = ownMessage('Continue.')
 /** A message that no entry stands behind. Never carries a breakpoint, so that a breakpoint always has a place in the transcript. */
 export function ownMessage(text: string): SentMessage {
   const json = JSON.stringify({ type: 'text', text })
-  return sentMessage('user', [
-    { block: { json, type: 'text', part: null, takesBreakpoint: false }, of: null },
-  ])
+  return sentMessage('user', [{ json, type: 'text', part: null, takesBreakpoint: false, of: null }])
 }
 
 interface Known {
@@ -83,16 +86,10 @@ export function createSerializer(options: SerializerOptions = {}): Serializer {
   }
 }
 
-interface Piece {
-  readonly block: SentBlock
-  /** Null for what we added. */
-  readonly of: ViewBlock | null
-}
-
 // Results first, as the wire demands; while calls are open nothing is sent, so this moves nothing that was sent.
 function userMessage(message: Message, options: SerializerOptions): readonly SentMessage[] {
-  const results: Piece[] = []
-  const others: Piece[] = []
+  const results: SentBlock[] = []
+  const others: SentBlock[] = []
   for (const part of message.parts) {
     const target = part.kind === 'result' ? results : others
     for (const block of part.blocks) {
@@ -102,7 +99,7 @@ function userMessage(message: Message, options: SerializerOptions): readonly Sen
     const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
     if (tag === null) continue
     const json = JSON.stringify({ type: 'text', text: tag })
-    target.push({ block: { json, type: 'text', part, takesBreakpoint: true }, of: null })
+    target.push({ json, type: 'text', part, takesBreakpoint: true, of: null })
   }
   return results.length + others.length === 0 ? [] : [sentMessage('user', [...results, ...others])]
 }
@@ -110,14 +107,14 @@ function userMessage(message: Message, options: SerializerOptions): readonly Sen
 function answers(message: Message, out: readonly Part[], options: SerializerOptions): readonly SentMessage[] {
   const sent: SentMessage[] = []
   for (const response of responses(message.parts)) {
-    const pieces: Piece[] = []
+    const pieces: SentBlock[] = []
     for (const part of response) {
       const leaves = out.includes(part)
       for (const block of part.blocks)
         if (!leaves || !isReasoning(block)) pieces.push(piece(block, part, options))
     }
     if (pieces.length === 0) continue
-    if (!pieces.at(-1)!.block.takesBreakpoint) pieces.push(closing)
+    if (!pieces.at(-1)!.takesBreakpoint) pieces.push(closing)
     if (sent.length > 0) sent.push(continueMessage)
     sent.push(sentMessage('assistant', pieces))
   }
@@ -125,13 +122,11 @@ function answers(message: Message, out: readonly Part[], options: SerializerOpti
 }
 
 // The wire refuses a message that ends in reasoning, which an interrupt between thinking and speaking leaves behind.
-const closing: Piece = {
-  block: {
-    json: JSON.stringify({ type: 'text', text: noAnswer }),
-    type: 'text',
-    part: null,
-    takesBreakpoint: false,
-  },
+const closing: SentBlock = {
+  json: JSON.stringify({ type: 'text', text: noAnswer }),
+  type: 'text',
+  part: null,
+  takesBreakpoint: false,
   of: null,
 }
 
@@ -146,8 +141,7 @@ function responses(parts: readonly Part[]): readonly (readonly Part[])[] {
   return runs
 }
 
-function sentMessage(role: 'user' | 'assistant', pieces: readonly Piece[]): SentMessage {
-  const blocks = pieces.map(({ block }) => block)
+function sentMessage(role: 'user' | 'assistant', blocks: readonly SentBlock[]): SentMessage {
   const json = messageJson(
     role,
     blocks.map((block) => block.json),
@@ -155,7 +149,7 @@ function sentMessage(role: 'user' | 'assistant', pieces: readonly Piece[]): Sent
   const calls: string[] = []
   const answered: string[] = []
   let hasImage = false
-  for (const { of } of pieces) {
+  for (const { of } of blocks) {
     if (of?.type === 'tool_use' && 'name' in of) calls.push(of.id)
     if (of?.type === 'tool_result' && 'is_error' in of) {
       answered.push(of.tool_use_id)
@@ -178,10 +172,10 @@ export function digest(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-function piece(block: ViewBlock, part: Part, options: SerializerOptions): Piece {
+function piece(block: ViewBlock, part: Part, options: SerializerOptions): SentBlock {
   const { type } = block
   const json = JSON.stringify(wireShape(block, options))
-  return { block: { json, type, part, takesBreakpoint: !isReasoning(block) }, of: block }
+  return { json, type, part, takesBreakpoint: !isReasoning(block), of: block }
 }
 
 function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
@@ -194,7 +188,16 @@ function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
       input: isDeeplyWellFormed(block.input) ? block.input : wellFormedRecord(block.input),
     }
   }
-  return block
+  return isMedia(block) ? mediaOf(block, options) : block
+}
+
+/** With its bytes, wherever they are kept. */
+function mediaOf(block: MediaBlock, { media }: SerializerOptions): UserBlock {
+  const { source } = block
+  if (!isKeptSource(source)) return block
+  const data = media?.(source.blob) ?? null
+  if (data !== null) return { ...block, source: { type: 'base64', media_type: source.media_type, data } }
+  return { type: 'text', text: `[${describeMedia(mediaInfo(block))}: its file could not be read]` }
 }
 
 // Sessions of other clients carry ids and names that this wire refuses. The spelling depends on the id alone, so a
@@ -210,7 +213,9 @@ const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_'
 // One text is sent as a string: fewer bytes and fewer tokens. Never with a breakpoint inside, so the form cannot change.
 function resultOf(block: ToolResultBlock, options: SerializerOptions): unknown {
   const { type, is_error } = block
-  const content = is_error ? textsOf(block) : block.content
+  const content = (is_error ? textsOf(block) : block.content).map((inner) =>
+    isMedia(inner) ? mediaOf(inner, options) : inner,
+  )
   const tool_use_id = wireId(block.tool_use_id)
   const only = content.length === 1 ? content[0]! : null
   return {

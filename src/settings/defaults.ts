@@ -64,9 +64,29 @@ export const defaults = {
     /** Longest first line of a transcript of which a copy is kept. */
     firstLineBytes: 16 * KB,
   },
+  media: {
+    /** Longer media are kept beside the session and not in its transcript, counted in characters of base64. */
+    inlineChars: 4 * KB,
+    /** A text longer than this goes beside the session too, as one that no line of a transcript can hold. */
+    textChars: 4 * MB,
+    /** Pages of a PDF that does not name them are guessed by its size. */
+    bytesPerPage: 40 * KB,
+    /** Once a limit is passed, this share of it stays: each replacement costs the cache, so that they come seldom. */
+    keptShare: 0.75,
+    /** How often in one turn a request is sent again without media that were refused. */
+    refusals: 20,
+    /** Media that a compaction names in its text; the others are counted. */
+    namedMost: 20,
+  },
   counting: {
     /** Tokens of an image or document of unknown size. */
     mediaTokens: 2000,
+    /** A picture takes a token for each square of so many pixels, after it was made smaller to this edge and count. */
+    patchPixels: 28,
+    imageEdge: 2576,
+    imageTokens: 4784,
+    /** A page of a PDF, with its text and its picture. */
+    pageTokens: 3000,
     /** Window of a model nobody knows anything about. */
     unknownWindowTokens: 200_000,
   },

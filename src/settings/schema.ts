@@ -40,6 +40,17 @@ const modelRow = z.strictObject({
       bindsPrefix: z.optional(z.boolean()),
     }),
   ),
+  /** What one request may carry beside words. */
+  media: z.optional(
+    z.strictObject({
+      count: z.optional(count),
+      side: z.optional(count),
+      manyImages: z.optional(count),
+      manySide: z.optional(count),
+      imageBytes: z.optional(count),
+      requestBytes: z.optional(count),
+    }),
+  ),
 })
 const hook = z.strictObject({
   command: z.string().check(z.minLength(1)),
@@ -210,7 +221,8 @@ export const keys: Readonly<Record<Key, About>> = {
   },
   sandboxWrite: { expected: 'a list of folders, each from the root of the disk', scope: 'user' },
   models: {
-    expected: 'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?, capabilities?}',
+    expected:
+      'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?, capabilities?, media?}',
     scope: 'any',
   },
   automaticRemoval: onOff('PALIMPSEST_AUTOMATIC_REMOVAL'),

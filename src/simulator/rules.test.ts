@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { assistant, body, call, old, plain, result, text, user, type Body } from '../../test/wire-bodies.ts'
+import { documentBlock, imageBlock, pdf, png as realPng } from '../../test/media-bytes.ts'
 import { type RuleOptions, checkRequest } from './rules.ts'
 
 interface Case {
@@ -112,6 +113,27 @@ const parameters: readonly Case[] = [
     bad: body([user(png(10, 10, 3_932_160))]),
     text: 'messages.0.content.0.image.source.base64: image exceeds 5 MB maximum: 5242912 bytes > 5242880 bytes',
     good: body([user(png(10, 10, 1000))]),
+  },
+  {
+    rule: 'V19',
+    says: 'an image that was cut is refused without saying which',
+    bad: body([user(imageBlock(realPng(90, 90).subarray(0, -20)))]),
+    text: 'Could not process image',
+    good: body([user(imageBlock(realPng(90, 90)))]),
+  },
+  {
+    rule: 'V19',
+    says: 'a document has a largest number of pages',
+    bad: body([user(text('hi'), documentBlock(pdf(101)))], old),
+    text: 'messages.0.content.1.pdf.source.base64.data: A maximum of 100 PDF pages may be provided.',
+    good: body([user(text('hi'), documentBlock(pdf(100)))], old),
+  },
+  {
+    rule: 'V19',
+    says: 'pages and images count together',
+    bad: body([user(documentBlock(pdf(99)), png(10, 10), png(10, 10))], old),
+    text: 'messages: Too much media: 99 document pages + 2 images > 100',
+    good: body([user(documentBlock(pdf(99)), png(10, 10))], old),
   },
   {
     rule: 'V19',

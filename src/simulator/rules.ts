@@ -5,7 +5,7 @@ import { createDigests, type Digests } from './digest.ts'
 import { findModel, simulatedModels, type SimulatedModel } from './models.ts'
 import { checkCacheBreakpoints } from './rules/cache-breakpoints.ts'
 import { checkConversation } from './rules/conversation.ts'
-import { checkImages } from './rules/media.ts'
+import { checkMedia } from './rules/media.ts'
 import { checkParameters } from './rules/parameters.ts'
 import { invalid, problem } from './rules/problem.ts'
 import { requestShape, VERSION_WITHOUT_SAMPLING } from './rules/request-shape.ts'
@@ -54,7 +54,7 @@ export function judgeRequest(body: unknown, options: RuleOptions = {}): Judgemen
     checkParameters(request, model) ??
     checkCacheBreakpoints(request) ??
     checkConversation(request, model, version) ??
-    checkImages(request, model) ??
+    checkMedia(request, model) ??
     checkTurnStart(request)
   if (error !== null) return { ok: false, error }
   const admitted = admitThinking(request, model, {

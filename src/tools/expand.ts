@@ -18,7 +18,7 @@ export function expandTool(): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'Expand',
       description:
-        'Shows the original behind a reference: cleared results, summarised spans, outputs kept in a file.',
+        'Shows the original behind a reference: cleared results, summarised spans, outputs kept in a file, images and documents that were replaced.',
       input_schema: shape.schema,
     },
     // What was expanded once can be expanded again, so it may go early.
@@ -27,6 +27,8 @@ export function expandTool(): Tool<InputOf<typeof fields>> {
     async run({ ref, offset = 0, limit = limits.expandChars }, env) {
       const found = await env.expand(ref, offset, limit)
       if (!found.ok) return failed(`Nothing to expand for ${JSON.stringify(ref)}: ${found.why}`)
+      if (found.media !== undefined)
+        return { content: [{ type: 'text', text: found.text }, found.media], isError: false }
       const end = offset + found.text.length
       if (found.text === '')
         return succeeded(`[nothing at ${offset}; the original has ${found.total} characters]`)

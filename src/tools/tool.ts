@@ -82,7 +82,13 @@ export interface ToolEnv {
     offset: number,
     limit: number,
   ) => Promise<
-    | { readonly ok: true; readonly text: string; readonly total: number }
+    | {
+        readonly ok: true
+        readonly text: string
+        readonly total: number
+        /** Where the reference names a picture or a document. */
+        readonly media?: UserBlock | undefined
+      }
     | { readonly ok: false; readonly why: string }
   >
   /** Whether the result of that call still stands in the view whole, so that it can be pointed at. */

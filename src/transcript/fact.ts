@@ -23,10 +23,10 @@ export interface Range {
 
 // ---- edits: decisions that change the view ----
 
-/** One block becomes a short text that names the way back. */
+/** One block, or with `inner` one of the media a result holds, becomes a short text that names the way back. */
 export interface StubEdit {
   readonly kind: 'stub'
-  readonly at: BlockRef
+  readonly at: BlockRef & { readonly inner?: number | undefined }
   readonly text: string
   readonly ref: string
 }

@@ -6,6 +6,7 @@ import type { FactType } from './fact.ts'
 
 const place = z.number().check(z.int(), z.nonnegative())
 const blockRef = z.looseObject({ seq: place, block: z.optional(place) })
+const innerRef = z.looseObject({ seq: place, block: z.optional(place), inner: z.optional(place) })
 const kept = z.looseObject({
   at: blockRef,
   head: z.optional(place),
@@ -15,7 +16,7 @@ const kept = z.looseObject({
 const count = z.number()
 const text = z.string()
 
-const stubEdit = z.looseObject({ kind: z.literal('stub'), at: blockRef, text, ref: text })
+const stubEdit = z.looseObject({ kind: z.literal('stub'), at: innerRef, text, ref: text })
 const dropEdit = z.looseObject({ kind: z.literal('drop'), from: place, to: place })
 const summaryEdit = z.looseObject({
   kind: z.literal('summary'),

@@ -16,6 +16,8 @@ import { deliverStart } from '../opening/start-hooks.ts'
 import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
 import { capRefusal } from '../limits/spend.ts'
+import { loadMedia } from '../media/keeping.ts'
+import { holdToLimits, mediaFirst, newMediaLast } from '../media/limits.ts'
 
 /** What grows while a request is made. */
 interface Making {
@@ -38,7 +40,9 @@ export const requestSteps: readonly RequestStep[] = [
   { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
   { name: 'deliver results and messages', run: ({ core, emit }) => deliverBackground(core, emit) },
   { name: 'recall memories', run: ({ core, emit }) => recallMemories(core, emit) },
-  { name: 'run layers', run: ({ core, emit, declined }) => runLayers(core, emit, declined) },
+  { name: 'hold media to the limits', run: ({ core, emit }) => holdToLimits(core, emit) },
+  { name: 'make room by media', run: ({ core, emit }) => mediaFirst(core, emit) },
+  { name: 'run layers', run: reduce },
   // A compaction among them has asked the hooks again.
   { name: 'deliver what start hooks said of a compaction', run: ({ core }) => deliverStart(core) },
   { name: 'compose', run: compose },
@@ -56,10 +60,17 @@ export async function makeRequest(core: Core, emit: Emit): Promise<Result<{ read
   return { ok: true, composed: making.composed! }
 }
 
+async function reduce({ core, emit, declined }: Making): Promise<TurnFailure | null> {
+  const failure = await runLayers(core, emit, declined)
+  if (failure?.code !== 'overflow' || !(await newMediaLast(core, emit))) return failure
+  return runLayers(core, emit, declined)
+}
+
 async function compose(making: Making): Promise<TurnFailure | null> {
   const { core, emit } = making
   const { options, requests } = core
   const view = core.view()
+  await loadMedia(core, view)
   const outcome = composerOf(core).compose(view, {
     model: wireModelId(core.modelId),
     maxTokens: maxOutputOf(core),

@@ -14,6 +14,7 @@ import type { Lifetime } from '../../request/segments.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { type Fact, type StoredEntry, isEditing, isKnown } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
+import type { LoadedMedia } from '../media/keeping.ts'
 
 export interface RequestParts {
   /** What the cache is watched under: requests of one key share a prefix. */
@@ -35,6 +36,8 @@ export class Requests {
   /** Whether the long lifetime was chosen: decided before the first request, for the session and its forks. */
   readonly isLong: boolean
   readonly breakpointAt: BreakpointPosition | { readonly seq: Seq } | undefined
+  /** Media that are kept beside the session, as the next request carries them; shared with forks. */
+  readonly media: LoadedMedia
   /** What SessionStart hooks said and no request has carried yet. */
   startContext: string | null = null
   /** What layers weighed and left for the last request, in short. */
@@ -46,6 +49,7 @@ export class Requests {
   constructor({ watchKey, from, composer, breakpointAt, lifetime, begunWith }: RequestParts) {
     this.watchKey = watchKey
     this.tags = from?.tags ?? createTags()
+    this.media = from?.media ?? new Map()
     this.detector = from?.detector ?? createBreakDetector()
     this.isLong = from?.isLong ?? (begunWith ?? lifetime) === '1h'
     this.#inherited = composer ?? null
@@ -57,7 +61,9 @@ export class Requests {
     if (this.#inherited !== null) return this.#inherited
     const tag = taggingOf(fold.view(), this.tags)
     const key = `${references} ${tag !== undefined}`
-    const composer = this.#composers.get(key) ?? createComposer({ references, tag })
+    const composer =
+      this.#composers.get(key) ??
+      createComposer({ references, tag, media: (blob) => this.media.get(blob) ?? null })
     this.#composers.set(key, composer)
     return composer
   }

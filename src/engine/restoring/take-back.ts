@@ -5,6 +5,7 @@ import type { Seq } from '../../transcript/ids.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Slice } from '../core.ts'
 import { serverClearings } from '../requests/server-edits.ts'
+import { mediaUndoRefusal } from '../media/limits.ts'
 
 /** Why an edit cannot be taken back now: the view would no longer fit. */
 function undoRefusal(core: Slice<'room' | 'state' | 'view'>, targets: readonly Seq[]): Failure | null {
@@ -35,9 +36,11 @@ function freedBy(fold: Fold, target: Seq): number {
  * away, what that gave back stays; it goes once the words themselves are in sight.
  */
 export async function takeBack(
-  core: Slice<'append' | 'room' | 'state' | 'view'>,
+  core: Slice<'append' | 'modelInfo' | 'room' | 'state' | 'view'>,
   target: Seq,
 ): Promise<Result<{ readonly entry: Entry }>> {
+  const unsendable = mediaUndoRefusal(core, target)
+  if (unsendable !== null) return { ok: false, failure: { code: 'no-room', message: unsendable } }
   const targets = withItsLike(core, target)
   const failure = undoRefusal(core, targets)
   if (failure !== null) return { ok: false, failure }

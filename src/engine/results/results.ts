@@ -2,13 +2,13 @@
 // beside the session, and the view gets both ends, cut at line ends, with the exact size and the way to the rest. If it
 // cannot be kept, it is cut in place, and that is said. What hooks say passes the same gate.
 import type { Slice } from '../core.ts'
+import { cutOff, previewOf } from './preview.ts'
 import { ruleFor } from '../options.ts'
 import type { Budget } from '../../projection/layer.ts'
 import { priceOf } from '../../projection/layers/pricing.ts'
 import { estimateBlock } from '../../projection/tokens.ts'
 import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { persistedOutput } from '../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../tools/tool.ts'
 import { type UserBlock, textIn } from '../../transcript/content.ts'
 import type { BlockRef, FactOf, StubEdit } from '../../transcript/fact.ts'
@@ -27,51 +27,6 @@ export async function keepWhole(
   const bytes = new TextEncoder().encode(text)
   const kept = await store.putBlob(lease, id, bytes)
   return kept.ok || kept.failure.code !== 'exists' ? kept : store.putBlob(lease, `${id}-${place}`, bytes)
-}
-
-export interface Kept {
-  readonly bytes: number
-  /** Where a tool can read it. */
-  readonly path: string
-  /** What `expand` takes. */
-  readonly ref: string
-}
-
-export function previewOf(text: string, { bytes, path, ref }: Kept): string {
-  const { head, tail } = endsOf(text, defaults.results.headBytes, defaults.results.tailBytes)
-  return persistedOutput({ ref, path, bytes }, { head, tail, left: text.length - head.length - tail.length })
-}
-
-/** For what could not be kept. */
-export function cutOff(text: string, limitBytes: number, why: string): string {
-  const { head } = endsOf(text, limitBytes, 0)
-  return `${head}\n[cut here: ${text.length - head.length} more characters could not be kept (${why})]`
-}
-
-function endsOf(text: string, headBytes: number, tailBytes: number): { head: string; tail: string } {
-  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(headBytes))
-  const head = toLineEnd(text.slice(0, read))
-  return { head, tail: fromLineStart(lastBytes(text.slice(head.length), tailBytes)) }
-}
-
-function lastBytes(text: string, bytes: number): string {
-  if (bytes === 0) return ''
-  const end = new TextEncoder().encode(text.slice(-bytes))
-  let start = Math.max(0, end.length - bytes)
-  while (start < end.length && (end[start]! & continuationMask) === continuation) start++
-  return new TextDecoder().decode(end.subarray(start)).replace(/^\uFFFD/, '')
-}
-const continuationMask = 0xc0
-const continuation = 0x80
-
-// A line end is taken where one is near; one very long line is cut where it must be.
-function toLineEnd(text: string): string {
-  const end = text.lastIndexOf('\n')
-  return end > text.length / 2 ? text.slice(0, end) : text
-}
-function fromLineStart(text: string): string {
-  const start = text.indexOf('\n') + 1
-  return start > 0 && start < text.length / 2 ? text.slice(start) : text
 }
 
 /** Where the size limit of a result is applied: what is larger is kept whole and shown in part. */

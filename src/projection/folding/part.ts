@@ -98,12 +98,14 @@ function attachmentPart(entry: Entry, fact: FactOf<'attachment'>): Part | null {
 }
 
 function resultPart(entry: Entry, fact: FactOf<'tool-result'>, tool: string | undefined): Part {
-  const content = cleaned(fact.content).blocks as readonly UserBlock[]
+  const { blocks, source } = cleaned(fact.content)
+  const content = blocks as readonly UserBlock[]
   const block: ToolResultBlock = {
     type: 'tool_result',
     tool_use_id: fact.call,
     content: content.length > 0 ? content : [{ type: 'text', text: noOutput }],
     is_error: fact.isError,
+    ...(source.at(-1) === source.length - 1 || source.length === 0 ? {} : { places: source }),
   }
   return {
     ...plain(entry, 'user', 'result'),

@@ -5,6 +5,7 @@ import { fenced } from '../../transcript/fence.ts'
 import { expandCall } from '../../transcript/markers.ts'
 import type { Kept } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
+import { isMedia } from '../../transcript/media.ts'
 import {
   isInForce,
   type LiveClearing,
@@ -29,17 +30,43 @@ export function withBlockEdits(part: Part, edits: LiveEdits): Part {
 
 function withStubs(part: Part, stubs: ReadonlyMap<number, readonly LiveStub[]>, pins: readonly Pin[]): Part {
   let by: LiveStub | null = null
+  let isPartly = false
   const blocks = part.blocks.map((block, index) => {
     const source = part.source[index]!
-    const stub = stubs.get(source)?.at(-1)
-    if (stub === undefined || isPinned(pins, part.from, source, stub.seq) || !canBeStubbed(block))
-      return block
-    by = stub
-    return stubbed(block, stub.edit.text)
+    const live = (stubs.get(source) ?? []).filter(
+      (stub) => !isPinned(pins, part.from, source, stub.seq) && canBeStubbed(block),
+    )
+    const stub = live.findLast(({ edit }) => edit.at.inner === undefined)
+    const shown =
+      stub === undefined
+        ? withInnerStubs(block, live)
+        : { block: stubbed(block, stub.edit.text), isAll: true }
+    if (shown.block !== block) by = stub ?? live.at(-1)!
+    if (!shown.isAll && (shown.block !== block || part.kind === 'input')) isPartly = true
+    return shown.block
   })
   if (by === null) return part
   const { layer, seq } = by as LiveStub
-  return { ...withBlocks(part, blocks), wholeEstimate: part.estimate, by: layer, edit: seq }
+  // Words that still stand there are not the work of whoever replaced a picture among them.
+  const edited = isPartly ? {} : { by: layer, edit: seq }
+  return { ...withBlocks(part, blocks), wholeEstimate: part.estimate, ...edited }
+}
+
+/** A result in which single media are replaced. */
+function withInnerStubs(
+  block: ViewBlock,
+  stubs: readonly LiveStub[],
+): { readonly block: ViewBlock; readonly isAll: boolean } {
+  if (stubs.length === 0 || block.type !== 'tool_result' || !('is_error' in block))
+    return { block, isAll: false }
+  let isAll = true
+  const content = block.content.map((inner, index): UserBlock => {
+    const place = block.places?.[index] ?? index
+    const stub = isMedia(inner) ? stubs.findLast(({ edit }) => edit.at.inner === place) : undefined
+    if (stub === undefined) isAll = false
+    return stub === undefined ? inner : { type: 'text', text: stub.edit.text }
+  })
+  return { block: { ...block, content }, isAll }
 }
 
 // A stub over a cleared result ends the clearing: the bytes the server was to leave out are no longer sent.

@@ -24,6 +24,8 @@ export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
   /** Between two events of a stream, in real time. */
   readonly eventDelayMs?: number
   readonly log?: LogLimits
+  /** Largest request that is taken; the API's own where absent. */
+  readonly maxBodyBytes?: number
 }
 
 export interface Simulator {
@@ -112,7 +114,7 @@ async function handle(room: Room, incoming: IncomingMessage, response: ServerRes
   const number = (room.numbers.get(path) ?? 0) + 1
   room.numbers.set(path, number)
   const headers = plainHeaders(incoming)
-  const read = await readBody(incoming)
+  const read = await readBody(incoming, room.options.maxBodyBytes ?? MAX_BODY_BYTES)
   if (read.kind === 'gone') return
   const logged = newRecord({ path, number, headers, at: room.clock.now(), read })
   room.log.add(logged)
@@ -291,19 +293,19 @@ type Incoming =
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
-async function readBody(incoming: IncomingMessage): Promise<Incoming> {
+async function readBody(incoming: IncomingMessage, most: number): Promise<Incoming> {
   const chunks: Buffer[] = []
   let bytes = 0
   try {
     for await (const chunk of incoming) {
       bytes += (chunk as Buffer).length
       // Read on without keeping it: a client that is still sending would see a reset instead of the answer.
-      if (bytes <= MAX_BODY_BYTES) chunks.push(chunk as Buffer)
+      if (bytes <= most) chunks.push(chunk as Buffer)
     }
   } catch {
     return { kind: 'gone', bytes }
   }
-  if (bytes > MAX_BODY_BYTES) return { kind: 'too-large', bytes }
+  if (bytes > most) return { kind: 'too-large', bytes }
   if (bytes === 0) return { kind: 'not-json', bytes, why: 'the body is empty' }
   try {
     return { kind: 'json', bytes, body: JSON.parse(Buffer.concat(chunks).toString('utf8')) }

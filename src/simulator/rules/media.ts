@@ -1,4 +1,5 @@
-// Rules 19 and 20, and how large an image is: width and height are read from the file header, nothing is decoded.
+// Rules 19 and 20, and how large an image or a document is: sides and pages are read from the file, nothing is decoded.
+// A file that was cut is told by its end.
 import type { WireBlock, WireError, WireRequest } from '../../model/wire.ts'
 import type { SimulatedModel } from '../models.ts'
 import { innerBlocks, placedBlocks } from './blocks.ts'
@@ -20,23 +21,66 @@ export interface ImageSize {
   readonly height: number
 }
 
-export function checkImages(request: WireRequest, model: SimulatedModel): WireError | null {
-  const images = placedBlocks(request).flatMap(({ block, path }) => [
-    ...(block.type === 'image' ? [{ block, path: `${path}.image` }] : []),
-    ...innerBlocks(block).flatMap((inner, index) =>
-      inner.type === 'image' ? [{ block: inner, path: `${path}.tool_result.content.${index}.image` }] : [],
-    ),
-  ])
+interface Placed {
+  readonly block: WireBlock
+  readonly path: string
+}
+
+export function checkMedia(request: WireRequest, model: SimulatedModel): WireError | null {
+  const images = placedOf(request, 'image', 'image')
   const most = model.window > SMALL_WINDOW ? MAX_IMAGES : MAX_IMAGES_SMALL_WINDOW
-  if (images.length > most) {
-    return invalid(`messages: Too much media: 0 document pages + ${images.length} images > ${most}`)
+  let pages = 0
+  for (const { block, path } of placedOf(request, 'document', 'pdf')) {
+    const data = base64Data(block)
+    if (data === null) continue
+    const own = documentPages(data)
+    if (own === null) return invalid(`${path}.source.base64.data: The PDF specified was not valid.`)
+    if (own > most)
+      return invalid(`${path}.source.base64.data: A maximum of ${most} PDF pages may be provided.`)
+    pages += own
+  }
+  if (images.length + pages > most) {
+    return invalid(`messages: Too much media: ${pages} document pages + ${images.length} images > ${most}`)
   }
   const many = images.length > MANY_IMAGES
   for (const { block, path } of images) {
     const wrong = imageFault(block, many)
     if (wrong !== null) return invalid(`${path}.source.base64${wrong}`)
   }
-  return null
+  // The provider says no more than this.
+  return images.some(({ block }) => isCut(block)) ? invalid('Could not process image') : null
+}
+
+/** Blocks of a type with the paths that errors name them by, those inside results included. */
+function placedOf(request: WireRequest, type: string, name: string): readonly Placed[] {
+  return placedBlocks(request).flatMap(({ block, path }) => [
+    ...(block.type === type ? [{ block, path: `${path}.${name}` }] : []),
+    ...innerBlocks(block).flatMap((inner, index) =>
+      inner.type === type ? [{ block: inner, path: `${path}.tool_result.content.${index}.${name}` }] : [],
+    ),
+  ])
+}
+
+/** Null where it is no PDF. What was made by a test without the head of one counts as a page. */
+function documentPages(data: string): number | null {
+  const text = Buffer.from(data, 'base64').toString('latin1')
+  if (!text.startsWith('%PDF')) return text.length < LEAST_FILE_BYTES ? 1 : null
+  if (!text.includes('%%EOF')) return null
+  return Math.max(1, text.match(/\/Type\s*\/Page(?![a-zA-Z])/g)?.length ?? 1)
+}
+
+/** Smaller ones are heads that a test made up. */
+const LEAST_FILE_BYTES = 64
+
+function isCut(block: WireBlock): boolean {
+  const data = base64Data(block)
+  if (data === null) return false
+  const bytes = Buffer.from(data, 'base64')
+  if (bytes.length < LEAST_FILE_BYTES) return false
+  const end = bytes.length
+  if (bytes.toString('latin1', 12, 16) === 'IHDR')
+    return bytes.toString('latin1', end - 8, end - 4) !== 'IEND'
+  return bytes.readUInt16BE(0) === 0xffd8 && bytes.readUInt16BE(end - 2) !== 0xffd9
 }
 
 function imageFault(block: WireBlock, many: boolean): string | null {
