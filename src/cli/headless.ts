@@ -14,6 +14,14 @@ import { findSession, newestSession } from './session-lookup.ts'
 import type { Io } from './terminal/io.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
+import {
+  askUnsaved,
+  openUnsaved,
+  unsavedNotice,
+  unsavedRefusal,
+  unwritable,
+  type Unsaved,
+} from './workplace/unsaved.ts'
 import { keptRules } from './workplace/kept-rules.ts'
 import {
   instructionRefusal,
@@ -39,6 +47,8 @@ export interface ConversationOptions {
   readonly renew?: boolean | undefined
   /** A scripted model answers on this machine, whatever key there is. */
   readonly offline?: boolean | undefined
+  /** Nothing of it is kept; or where an unsaved conversation lies that is opened anew. */
+  readonly unsaved?: boolean | Unsaved | undefined
   readonly settings: Settings
 }
 
@@ -51,7 +61,7 @@ export interface PromptOptions extends ConversationOptions {
 export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
   const prompt = await promptText(io, options.texts)
   if (typeof prompt !== 'string') return complain(io, prompt)
-  return withPreset(io, options, {}, (place, preset) => converse(io, place, preset, prompt, options))
+  return withPreset(io, options, {}, (opened) => converse(io, opened, prompt, options))
 }
 
 export type PresetMore = Pick<PresetOptions, 'listen' | 'askUser' | 'interactive' | 'store'>
@@ -61,6 +71,8 @@ export interface OpenedPreset {
   readonly place: Workplace
   readonly preset: Preset
   readonly loaded: LoadedExtensions
+  /** Where what is not saved lies; null where everything is. */
+  readonly unsaved: Unsaved | null
   close(): Promise<void>
 }
 
@@ -69,12 +81,12 @@ export async function withPreset(
   io: Io,
   options: ConversationOptions,
   more: PresetMore,
-  work: (place: Workplace, preset: Preset, loaded: LoadedExtensions) => Promise<Exit>,
+  work: (opened: OpenedPreset) => Promise<Exit>,
 ): Promise<Exit> {
   const opened = await openPreset(io, options, more)
   if (typeof opened === 'number') return opened
   try {
-    return await work(opened.place, opened.preset, opened.loaded)
+    return await work(opened)
   } finally {
     await opened.close()
   }
@@ -96,6 +108,8 @@ export async function openPreset(
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
     if (missing !== null) return complain(io, refuse(exits.failed, missing))
   }
+  const unsaved = await unsavedOf(place, options, more)
+  if (unsaved !== null && 'exit' in unsaved) return complain(io, unsaved)
   const embedded = place.access === null ? await startEmbedded() : null
   if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
   const loaded = await loadExtensions(place)
@@ -106,6 +120,8 @@ export async function openPreset(
   if (more.interactive !== true) sayLeftOut(place)
   const preset = createPreset({
     ...place,
+    ...(unsaved ?? {}),
+    settings: unsaved === null ? place.settings : { ...place.settings, memory: false },
     agentTypes: agents.types,
     environment: io.environment,
     userHome: io.userHome,
@@ -116,7 +132,7 @@ export async function openPreset(
     keep: keptRules(
       machineFileSystem,
       {
-        home: place.home,
+        home: unsaved?.home ?? place.home,
         project: place.trusted ? place.project.root : null,
         trust: { gate: place.gate, place: place.trustPlace },
       },
@@ -129,19 +145,37 @@ export async function openPreset(
     await preset.close()
     await loaded.close()
     await embedded?.close()
+    if (unsaved !== null) return
     for (const line of await (await import('./commands/sessions-prune.ts')).keepHouse(place))
       io.err(`pal: ${safeLine(line)}\n`)
   }
   const unknown = unknownRules(place, preset)
-  if (unknown === null) return { place, preset, loaded, close }
+  const shown = unsaved === null ? place : { ...place, home: unsaved.home }
+  if (unknown === null) return { place: shown, preset, loaded, unsaved, close }
   await close()
   return complain(io, unknown)
 }
 
+/** Where a conversation lies that is not saved: asked for, or agreed to since the state folder cannot be written to. */
+async function unsavedOf(
+  place: Workplace,
+  { unsaved }: ConversationOptions,
+  more: PresetMore,
+): Promise<Unsaved | Refusal | null> {
+  if (typeof unsaved === 'object') return unsaved
+  const why = unwritable(place)
+  if (why === null && unsaved !== true) return null
+  if (unsaved !== true) {
+    const refused = more.interactive === true ? await askUnsaved(place.io, why!) : unsavedRefusal(why!)
+    if (refused !== null) return refused
+  }
+  place.io.err(`pal: ${unsavedNotice}\n`)
+  return openUnsaved(place)
+}
+
 async function converse(
   io: Io,
-  place: Workplace,
-  preset: Preset,
+  { place, preset, unsaved }: OpenedPreset,
   prompt: string,
   options: PromptOptions,
 ): Promise<Exit> {
@@ -175,7 +209,7 @@ async function converse(
     const result = { ...reporter.result(), background, leftOut, ...(unclosed === null ? {} : { unclosed }) }
     writeResult(io, options.format, result)
     if (unclosed !== null) complain(io, refuse(exits.failed, unclosedText(unclosed)))
-    if (options.isVerbose || io.errIsTerminal)
+    if (unsaved === null && (options.isVerbose || io.errIsTerminal))
       io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)
     return unclosed !== null && result.outcome === 'done' ? exits.failed : exitOf(result)
   } catch (error) {

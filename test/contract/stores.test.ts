@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, it } from 'vitest'
 import { fileStore, inMemoryStore } from '../../src/stores/index.ts'
+import { unsavedStore } from '../../src/stores/unsaved.ts'
 import { storeContract } from '../../src/testing/store-contract.ts'
 
 const folders: string[] = []
@@ -17,6 +18,7 @@ const freshFolder = async (): Promise<string> => {
 
 const makers = {
   'in memory': () => inMemoryStore(),
+  'unsaved, over another': () => unsavedStore(inMemoryStore()),
   'files, batch': async () => fileStore({ root: await freshFolder() }),
   'files, full': async () => fileStore({ root: await freshFolder(), fsync: 'full' }),
   'files, none': async () => fileStore({ root: await freshFolder(), fsync: 'none' }),

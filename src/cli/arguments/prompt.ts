@@ -31,6 +31,7 @@ interface PromptFlags {
   readonly trust?: boolean
   readonly requireTrust?: boolean
   readonly offline?: boolean
+  readonly unsaved?: boolean
 }
 
 export function addPrompt(program: Command, io: Io, run: RunCommand): void {
@@ -83,6 +84,7 @@ export function addPrompt(program: Command, io: Io, run: RunCommand): void {
       '--offline',
       'a scripted model answers on this machine; it follows task scripts and understands nothing',
     )
+    .option('--unsaved', 'keep nothing of this conversation; for a state folder that cannot be written to')
     .option('--lines', 'talk in plain lines also where the terminal can draw')
     .option('--verbose', 'show progress on the error stream also where it is no terminal')
     .action((texts: readonly string[], flags: PromptFlags) => run(() => prompt(io, texts, flags)))
@@ -127,6 +129,7 @@ async function prompt(io: Io, texts: readonly string[], flags: PromptFlags): Pro
     trust: flags.trust,
     requireTrust: flags.requireTrust,
     offline: flags.offline,
+    unsaved: flags.unsaved,
     settings,
   }
   if (flags.print === true && flags.resume === true) return noChoice(io)

@@ -72,7 +72,7 @@ async function writableStore(place: Workplace): Promise<Check> {
   return bad(
     'sessions',
     removed.failure.message,
-    `make ${place.home} writable, or set PALIMPSEST_HOME to a folder that is`,
+    `make ${place.home} writable, or set PALIMPSEST_HOME to a folder that is; --unsaved goes on without saving`,
   )
 }
 const ownerFolder = 0o700

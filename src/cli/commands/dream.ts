@@ -26,7 +26,7 @@ function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
   const { cwd } = flags
   const options = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd }
   // Nobody goes on from it, so nothing of it lies among the sessions.
-  return withPreset(io, options, { store: inMemoryStore() }, async (_, { engine, memoryJobs }) => {
+  return withPreset(io, options, { store: inMemoryStore() }, async ({ preset: { engine, memoryJobs } }) => {
     const keeper = memoryJobs.options.keepers.find(({ place }) => place.scope === scope)
     if (keeper === undefined)
       return complain(io, refuse(exits.usage, `there are no memories of scope ${scope} here`))

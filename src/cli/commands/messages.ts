@@ -23,13 +23,17 @@ export interface RewindFlags extends ProjectFlags {
 }
 
 export const messages = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
-  changing(io, id, flags, (session) => {
+  changing(io, id, flags, listInputs(io, flags), { isReadOnly: true })
+
+const listInputs =
+  (io: Io, flags: ProjectFlags) =>
+  (session: Session): Promise<void> => {
     const inputs = earlierInputs(session)
     if (flags.json === true) io.out(`${safeJson(inputs, 2)}\n`)
     else if (inputs.length === 0) io.out('Nothing has been said in this session yet.\n')
     else io.out(table([{ title: 'place', right: true }, { title: 'what you said' }], inputs.map(rowOf)))
     return Promise.resolve()
-  })
+  }
 
 const rowOf = ({ at, words }: EarlierInput): readonly string[] => [String(at), oneLine(words)]
 

@@ -3,7 +3,8 @@
 import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
-import { createPreset, type Preset } from '../../preset.ts'
+import { createPreset, projectStore, type Preset } from '../../preset.ts'
+import { unsavedStore } from '../../stores/unsaved.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
@@ -86,6 +87,7 @@ export async function changing(
   id: string | undefined,
   flags: ProjectFlags,
   work: (session: Session, preset: Preset) => Promise<Exit | void>,
+  how: { readonly isReadOnly?: boolean } = {},
 ): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
@@ -98,6 +100,10 @@ export async function changing(
     model: place.access ?? undefined,
     listen: (event) => showNotice(io, event),
     extensions,
+    // What only reads takes no lock and writes nothing.
+    ...(how.isReadOnly === true
+      ? { store: unsavedStore(projectStore(place)), settings: { ...place.settings, agents: false } }
+      : {}),
   })
   try {
     return await inSession(io, preset, id, work)

@@ -179,10 +179,11 @@ export async function reopen(
   options: ConversationOptions,
 ): Promise<{ readonly opened: OpenedPreset; readonly options: ConversationOptions }> {
   const session = conversation.begun()
+  const kept = before.unsaved === null ? options : { ...options, unsaved: before.unsaved }
   const how: ConversationOptions =
     session === null
-      ? { ...options, renew: true }
-      : { ...options, renew: true, continue: false, forkSession: false, resume: session.id }
+      ? { ...kept, renew: true }
+      : { ...kept, renew: true, continue: false, forkSession: false, resume: session.id }
   const opened = await open(how)
   if (typeof opened === 'number')
     throw new RefusedError(

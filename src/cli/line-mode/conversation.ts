@@ -91,7 +91,8 @@ class LineConversation implements CommandContext {
       await this.#running
       await this.#conversation.close()
       const session = this.begun()
-      if (session !== null) this.#io.err(`pal: session ${session.id}; pal --continue goes on\n`)
+      if (session !== null && this.#opened.unsaved === null)
+        this.#io.err(`pal: session ${session.id}; pal --continue goes on\n`)
       // A person has seen what went wrong; a script has only the code.
       return this.#io.inIsTerminal && this.#worst !== exits.interrupted ? exits.done : this.#worst
     } finally {

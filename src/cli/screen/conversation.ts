@@ -132,7 +132,8 @@ class ScreenConversation implements CommandContext {
       stopListening()
       await this.#screen.stop()
       const session = this.#conversation.begun()
-      if (session !== null) process.stdout.write(`session ${session.id}; pal --continue goes on\n`)
+      if (session !== null && this.#opened.unsaved === null)
+        process.stdout.write(`session ${session.id}; pal --continue goes on\n`)
     }
   }
 

@@ -1,0 +1,69 @@
+// A conversation that is not saved, because the state folder cannot be written to and the person agreed to it. Sessions
+// kept there can be gone on with all the same; everything that would be written lies in a temporary folder and goes with
+// the process.
+import { accessSync, constants, rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { attempt } from '../../disk/fs.ts'
+import { makeOwnFolder, sweepOwnFolders } from '../../disk/own-folders.ts'
+import { projectStore, sessionsFolder } from '../../preset.ts'
+import { unsavedStore } from '../../stores/unsaved.ts'
+import type { Store } from '../../transcript/store.ts'
+import { exits, refuse, type Refusal } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
+import type { Workplace } from './workplace.ts'
+
+export interface Unsaved {
+  readonly store: Store
+  /** Takes the place of the state folder. */
+  readonly home: string
+}
+
+/** Why sessions cannot be written, or null. Asks about the nearest folder that is there. */
+export function unwritable({ home, project }: Pick<Workplace, 'home' | 'project'>): string | null {
+  for (let at = sessionsFolder(home, project); ; at = dirname(at)) {
+    try {
+      accessSync(at, constants.W_OK)
+      return null
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (code === 'ENOENT' && dirname(at) !== at) continue
+      return code === 'EROFS'
+        ? `${at} is on a read-only file system`
+        : `${at} cannot be written to (${message})`
+    }
+  }
+}
+
+const ways = 'Make it writable, or set PALIMPSEST_HOME to a folder that is'
+
+export const unsavedRefusal = (why: string): Refusal =>
+  refuse(
+    exits.failed,
+    `${why}, so this conversation could not be saved. ${ways}; --unsaved goes on without saving. What is there can be looked at (pal sessions)`,
+  )
+
+export const unsavedNotice =
+  'this conversation is not saved: when it ends, it is gone. Memories are neither read nor saved'
+
+/** Null: the person agreed. */
+export async function askUnsaved(io: Io, why: string): Promise<Refusal | null> {
+  io.err(`pal: ${why}. ${ways}.\nGo on without saving this conversation? [y/N] `)
+  const lines = io.lines()
+  let answer = ''
+  for await (const line of lines) {
+    answer = line.trim().toLowerCase()
+    break
+  }
+  lines.close()
+  return answer === 'y' || answer === 'yes' ? null : unsavedRefusal(why)
+}
+
+export async function openUnsaved(place: Workplace): Promise<({ readonly ok: true } & Unsaved) | Refusal> {
+  await sweepOwnFolders(kind)
+  const made = await attempt('making a temporary folder', async () => ({ home: await makeOwnFolder(kind) }))
+  if (!made.ok)
+    return refuse(exits.failed, `${made.failure.message}. Set TMPDIR to a folder that can be written to`)
+  process.once('exit', () => rmSync(made.home, { recursive: true, force: true }))
+  return { ok: true, home: made.home, store: unsavedStore(projectStore(place)) }
+}
+const kind = 'pal-unsaved'
