@@ -120,7 +120,7 @@ export async function openPreset(
   if (more.interactive !== true) sayLeftOut(place)
   const preset = createPreset({
     ...place,
-    ...(unsaved ?? {}),
+    ...unsaved,
     settings: unsaved === null ? place.settings : { ...place.settings, memory: false },
     agentTypes: agents.types,
     environment: io.environment,
