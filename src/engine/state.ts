@@ -39,6 +39,8 @@ export interface Latest {
   readonly lifetime?: '5m' | '1h' | undefined
   /** Model summaries that failed in a row. */
   readonly summaryFailures?: number | undefined
+  /** What a preview showed last, and where that was written down. */
+  readonly previewed?: (Omit<FactOf<'summary-previewed'>, 'type'> & { readonly at: Seq }) | undefined
   /** The last entry the session notes speak of. */
   readonly notesTo?: Seq | undefined
   /** The last entry that was looked through for memories. */
@@ -105,11 +107,16 @@ function notedFact(latest: Latest, entry: Entry): Latest {
     case 'compaction-failed':
       if (fact.source !== 'model') return latest
       return { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
+    case 'summary-previewed': {
+      const { account, ask, upTo } = fact
+      return { ...latest, previewed: { account, ask, upTo, at: entry.seq } }
+    }
     case 'boundary':
       // What was read before a boundary is out of sight.
       return {
         ...latest,
         readFiles: undefined,
+        previewed: undefined,
         ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
       }
     case 'notes-update':

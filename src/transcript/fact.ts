@@ -242,6 +242,8 @@ export type Fact =
         | undefined
     } & Editing)
   | { readonly type: 'compaction-failed'; readonly source: string; readonly why: string }
+  /** A model's text that a preview showed: the compaction that was asked for in the same words uses it. */
+  | { readonly type: 'summary-previewed'; readonly account: string; readonly ask: string; readonly upTo: Seq }
   /** Written by earlier versions, which archived early spans behind short texts. Read, and of no effect. */
   | {
       readonly type: 'collapse-stage'

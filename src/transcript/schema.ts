@@ -149,6 +149,7 @@ const shapes = {
     ),
   },
   'compaction-failed': { source: text, why: text },
+  'summary-previewed': { account: text, ask: text, upTo: place },
   'collapse-stage': {
     spans: z.array(z.looseObject({ from: place, to: place, text: z.optional(text) })),
     armed: z.boolean(),

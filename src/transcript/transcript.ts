@@ -148,6 +148,7 @@ export function durabilityOf(fact: Fact): Durability {
       return fact.content.some((block) => block.type === 'tool_use') ? 'now' : 'soon'
     case 'cache-break':
     case 'compaction-failed':
+    case 'summary-previewed':
       return 'none'
     case 'instructions-set':
     case 'tool-result':

@@ -91,6 +91,8 @@ describe('compacting by hand', () => {
     expect((upTo['span'] as { to: number }).to).toBeLessThan(Number(printer))
     expect((await pal(['compact', '--from', 'there'])).code).toBe(2)
     expect((await pal(['compact', '--summary-file', '/nowhere'])).code).toBe(2)
-    expect(simulator.log.requests.length).toBe(3)
+    const asked = simulator.log.requests.slice(3).map(({ body }) => JSON.stringify(body))
+    // A preview asks as the compaction would.
+    expect(asked.length).toBeGreaterThan(0)
   })
 })

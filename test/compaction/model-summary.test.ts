@@ -203,6 +203,42 @@ describe('an estimate that is far off', () => {
   })
 })
 
+describe('a preview', () => {
+  it('[O36] is the compaction that happens: the model is asked once, and its text stands there, after a restart too', async () => {
+    const { session, scene, store } = await opened(answering())
+    const shown = await session.compact({ dryRun: true })
+    expect(shown).toMatchObject({ seq: null, source: 'model' })
+    expect(ofType(await factsOf(store, session.id), 'boundary')).toEqual([])
+    expect(summaries(scene)).toHaveLength(1)
+    expect((await session.compact({ dryRun: true })).texts).toEqual(shown.texts)
+    await session.close()
+    const engine = createEngine({
+      store,
+      modelId,
+      model: scene.model,
+      window,
+      tools: [look],
+      summariser: modelSummary(),
+      layers: [],
+    })
+    const again = await engine.open(session.id)
+    const { seq: _seq, ...done } = await again.compact()
+    const { seq: _none, ...before } = shown
+    expect(done).toEqual(before)
+    expect(summaries(scene)).toHaveLength(1)
+  })
+
+  it('[O36] is made anew where something was said since or something else is asked for', async () => {
+    const { session, scene } = await opened(answering())
+    await session.compact({ dryRun: true })
+    await session.compact({ dryRun: true, instructions: 'keep the port numbers' })
+    expect(summaries(scene)).toHaveLength(2)
+    await turn(session.send('and one more thing'))
+    await session.compact()
+    expect(summaries(scene)).toHaveLength(3)
+  })
+})
+
 describe('a direct call', () => {
   it('[SN6] follows a fork that fails: one sentence, no tools, no thinking, no marks, at most 20,000 tokens', async () => {
     let asked = 0

@@ -5,6 +5,7 @@ import { compactionWishes } from '../../compaction/summary.ts'
 import { accountOf, type SummaryAsk } from '../../compaction/summary.ts'
 import type { Room } from '../../projection/budget.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
 import type { Appended } from '../../transcript/transcript.ts'
 import type { Core, Slice } from '../core.ts'
@@ -60,13 +61,16 @@ export async function withAccount(
   const { summariser } = core.options
   const isOpen =
     (core.state.latest.summaryFailures ?? 0) >= defaults.compaction.failures && ask.trigger !== 'manual'
-  if (summariser === undefined || extracted.span === null || ask.dryRun === true)
-    return { ok: true, plan: extracted }
+  if (summariser === undefined || extracted.span === null) return { ok: true, plan: extracted }
   if (isOpen) {
     choosing.passedOver.push('no model was asked, since too many summaries have failed in a row')
     return { ok: true, plan: extracted }
   }
   const { jobContext } = core
+  const asked = askKey(ask, wishesOf(ask, core), hookInstructions)
+  const shown = previewedText(core, asked)
+  const again = shown === null ? null : withText(choosing, shown)
+  if (again !== null) return { ok: true, plan: again }
   const answer = await summariser.summarise(
     { ...summaryAsk(choosing, hookInstructions, extracted.span), jobContext, emit },
     signal,
@@ -75,13 +79,41 @@ export async function withAccount(
     return refused('aborted', 'the compaction was stopped; the session is as it was')
   const account = answer.ok ? accountOf(answer) : answer
   if (!account.ok) return failedSummary(choosing, account.why)
+  const made = withText(choosing, account.account)
+  if (made === null) return failedSummary(choosing, 'it is too long')
+  if (ask.dryRun === true) {
+    const { upTo } = core.state.fold.numbers
+    const kept = await core.append([
+      { type: 'summary-previewed', account: account.account, ask: asked, upTo: seq(upTo) },
+    ])
+    if (!kept.ok) return kept
+    // What was just written is part of what the text stands for.
+    return { ok: true, plan: withText(choosing, account.account) ?? made }
+  }
+  return { ok: true, plan: made }
+}
+
+function withText({ core, ask, room, options, extracted }: Choosing, account: string): Plan | null {
   const made = rewritten(core.state.fold, room, options, extracted, {
-    account: account.account,
+    account,
     by: 'model',
     ...(isWhole(ask) ? { keptFrom: unanswered } : {}),
   })
-  return made.ok ? made : failedSummary(choosing, 'it is too long')
+  return made.ok ? made.plan : null
 }
+
+/** The text of a preview, while it was asked for in the same words and nothing was said or edited since. */
+function previewedText({ state: { latest, fold } }: Slice<'state'>, asked: string): string | null {
+  const { previewed } = latest
+  if (previewed?.ask !== asked) return null
+  const isOld =
+    [...fold.parts()].some((part) => part.to > previewed.upTo) ||
+    fold.edits.controls.some(({ seq: at }) => at > previewed.upTo)
+  return isOld ? null : previewed.account
+}
+
+const askKey = ({ from, upTo }: CompactAsk, wishes: string | null, hook: string | null): string =>
+  JSON.stringify({ from, upTo, wishes, hook })
 
 const isWhole = ({ from, upTo }: CompactAsk): boolean => from === undefined && upTo === undefined
 

@@ -91,7 +91,6 @@ function watched({ state: { fold } }: Slice<'state'>): () => boolean {
 async function chosen(choosing: Choosing): Promise<Result<{ readonly plan: Plan }>> {
   const noted = await withNotes(choosing)
   if (noted !== null) return { ok: true, plan: noted }
-  if (choosing.ask.dryRun === true) return withAccount(choosing, null)
   const asked = await askHooks(choosing)
   if (!asked.ok) return asked
   const prepared = asked.context === null ? await withPrepared(choosing) : null

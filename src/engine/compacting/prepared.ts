@@ -124,11 +124,11 @@ export async function withPrepared({
   passedOver,
 }: Choosing): Promise<Plan | null> {
   const isChosen = [asked.instructions, asked.from, asked.upTo, asked.text].some((one) => one !== undefined)
-  if (isChosen || asked.dryRun === true || extracted.span === null) return null
+  if (isChosen || extracted.span === null) return null
   await underWay(core, signal)
   const { prepared } = core.preparing
   if (prepared === null || !isUsable(core)) return null
-  core.preparing.prepared = null
+  if (asked.dryRun !== true) core.preparing.prepared = null
   const made = rewritten(core.state.fold, room, options, extracted, {
     account: prepared.account,
     by: 'model',
