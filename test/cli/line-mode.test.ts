@@ -55,6 +55,33 @@ describe('pal alone, from a pipe', () => {
     expect((await pal(['--resume', 'ffff'], { input: '' })).code).toBe(4)
   })
 
+  it('[G46] /compact takes a message to begin from or to end at', async () => {
+    const { access, simulator } = await server(
+      Array.from({ length: 8 }, (_, n) => `answer-${n} ${'word '.repeat(9000)}`),
+    )
+    const { pal } = await openWorkspace({
+      ...access,
+      PALIMPSEST_WINDOW: '200000',
+      PALIMPSEST_MODEL_SUMMARY: 'false',
+    })
+    const rows = async () =>
+      JSON.parse((await pal(['messages', '--json'])).out) as { at: number; words: string }[]
+    await pal([], { input: 'one\ntwo\nthree\n' })
+    const at = (await rows()).find(({ words }) => words.includes('two'))!.at
+    const { out } = await pal(['--continue'], { input: `/compact --from ${at} keep names\nfour\n` })
+    expect(out).toContain('became')
+    const whole = (n: number) => `answer-${n} ${'word '.repeat(8500)}`
+    const body = JSON.stringify(simulator.log.last()?.body)
+    expect(body.includes(whole(0))).toBe(true)
+    expect(body.includes(whole(1))).toBe(false)
+    const four = (await rows()).find(({ words }) => words.includes('four'))!.at
+    const before = await pal(['--continue'], { input: `/compact --up-to ${four}\nfive\n` })
+    expect(before.out).toContain('became')
+    const wrong = await pal(['--continue'], { input: '/compact --from 99999\n' })
+    expect(wrong.code).toBe(2)
+    expect(wrong.err).toContain('five')
+  })
+
   it('[G30] its commands look at the session and change what it shows', async () => {
     const { access, simulator } = await server(Array.from({ length: 6 }, () => 'word '.repeat(9000)))
     const { pal } = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '200000' })

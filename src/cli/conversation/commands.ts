@@ -5,14 +5,14 @@ import { showConfig } from '../commands/config.ts'
 import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
-import { describeCompaction, placeIn, takeBack } from '../commands/undo.ts'
+import { placeIn, takeBack } from '../commands/undo.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { commandPrompt, type LoadedExtensions } from '../extensions/load.ts'
 import { aboutOf } from '../extensions/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { agentsCommand, agentsUsage, tasksCommand } from './agent-commands.ts'
 import { withSession, type CommandContext } from './context.ts'
-import { pinCommand, resumeCommand, rewindCommand } from './history-commands.ts'
+import { compactCommand, pinCommand, resumeCommand, rewindCommand } from './history-commands.ts'
 import { permissionsCommand } from './permission-commands.ts'
 import { trustCommand } from './trust-commands.ts'
 
@@ -54,14 +54,10 @@ const commands: Readonly<Record<string, Command>> = {
   },
   undo: { usage: '/undo N', about: 'take the removal with this number back', run: undo },
   compact: {
-    usage: '/compact [TEXT]',
-    about: 'put the older part away; TEXT says what you want to find again',
-    run: (context, rest) =>
-      withSession(context, async (session) => {
-        const made = await session.compact(rest === '' ? {} : { instructions: rest })
-        context.place.io.out(describeCompaction(made))
-        return exits.done
-      }),
+    usage: '/compact [--from [N] | --up-to [N]] [TEXT]',
+    about:
+      'compact the older messages, or those from or up to message N; TEXT says what you want to find again',
+    run: compactCommand,
   },
   pin: {
     usage: '/pin [PLACE]',

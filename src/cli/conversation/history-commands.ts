@@ -1,4 +1,4 @@
-// The commands that go back: pin a message, rewind to one, resume another session. Where a person can choose,
+// The commands that go back: pin a message, rewind to one, compact from or up to one, resume another session. Where a person can choose,
 // the place or the session may be left out.
 import { defaults } from '../../settings/defaults.ts'
 import {
@@ -10,7 +10,7 @@ import {
   rewoundText,
   type EarlierInput,
 } from '../commands/messages.ts'
-import { placeIn } from '../commands/undo.ts'
+import { describeCompaction, placeIn } from '../commands/undo.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { findSession, openingOf } from '../session-lookup.ts'
 import { moment } from '../terminal/tables.ts'
@@ -22,6 +22,21 @@ export const pinCommand = (context: CommandContext, rest: string): Promise<Exit>
     const earlier = await chosen(context, earlierInputs(session), rest, 'Which message shall stay?')
     if (earlier === null) return exits.usage
     context.place.io.out(pinnedText(earlier.at, await pinMessage(session, earlier.at)))
+    return exits.done
+  })
+
+/** Of everything, or of what follows or precedes a message: by its number, or by choosing. */
+export const compactCommand = (context: CommandContext, rest: string): Promise<Exit> =>
+  withSession(context, async (session) => {
+    const [, side, number = '', words = ''] = /^(?:--(from|up-to)(?:\s+(\d+))?(?:\s+|$))?(.*)$/su.exec(rest)!
+    const instructions = words.trim() === '' ? undefined : words.trim()
+    const ask = { instructions, from: undefined, upTo: undefined }
+    const title = side === 'from' ? 'Compact from which message on?' : 'Compact up to which message?'
+    const earlier = side === undefined ? null : await chosen(context, earlierInputs(session), number, title)
+    if (side !== undefined && earlier === null) return exits.usage
+    const at = earlier?.at
+    const made = await session.compact(side === 'from' ? { ...ask, from: at } : { ...ask, upTo: at })
+    context.place.io.out(describeCompaction(made))
     return exits.done
   })
 
