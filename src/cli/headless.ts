@@ -1,11 +1,13 @@
 // `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
 import { machineFileSystem } from '../disk/fs.ts'
+import { findProgram } from '../disk/programs.ts'
 import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import type { AgentRegistry } from '../forks/agents/index.ts'
 import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import type { Settings } from '../settings/schema.ts'
+import { noBash } from '../tools/shell/bash.ts'
 import type { Failure } from '../transcript/store.ts'
 import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
@@ -110,6 +112,8 @@ export async function openPreset(
   }
   const unsaved = await unsavedOf(place, options, more)
   if (unsaved !== null && 'exit' in unsaved) return complain(io, unsaved)
+  if (findProgram('bash', io.environment['PATH'], [place.project.root]) === null)
+    io.err(`pal: the agent can run no commands: ${noBash}\n`)
   const embedded = place.access === null ? await startEmbedded() : null
   if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
   const loaded = await loadExtensions(place)
@@ -279,6 +283,9 @@ export async function openSession(
 async function promptText(io: Io, texts: readonly string[]): Promise<string | Refusal> {
   const piped = await io.piped()
   if (!piped.ok) return refuse(exits.usage, piped.why)
+  if (piped.notice !== undefined) io.err(`pal: ${piped.notice}\n`)
+  // The system hands over arguments as text; bytes that are none come as this character.
+  if (texts.some((one) => one.includes('\uFFFD'))) io.err(`pal: ${badArguments}\n`)
   const text = [texts.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
   return text === ''
     ? refuse(
@@ -287,6 +294,9 @@ async function promptText(io: Io, texts: readonly string[]): Promise<string | Re
       )
     : text
 }
+
+const badArguments =
+  'the prompt holds bytes that are not UTF-8; each is sent as \uFFFD. Use a UTF-8 locale, or pipe the prompt in, which reads Latin-1 too'
 
 /** A rule that says nothing is a mistake: in an argument it ends the call, in a file it is said. */
 function unknownRules(place: Workplace, preset: Preset): Refusal | null {

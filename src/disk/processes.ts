@@ -1,4 +1,6 @@
 // Who is running: what a lock must know of a process to tell the one that took it from another with the same number.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { machineBeacons, type Beacons } from './beacon.ts'
@@ -21,17 +23,20 @@ export interface Processes {
   look(pid: number): Promise<{ readonly start: string | null } | null>
 }
 
+const hasProc = existsSync('/proc/self/stat')
+
 export const machineProcesses: Processes = {
   self: async () => ({
     host: hostname(),
     pid: process.pid,
-    start: (await statusOf('self'))?.start ?? null,
-    boot: (await textOf('/proc/sys/kernel/random/boot_id'))?.trim() ?? null,
+    start: hasProc ? ((await statusOf('self'))?.start ?? null) : await startByPs(process.pid),
+    boot: (await textOf('/proc/sys/kernel/random/boot_id'))?.trim() ?? (await bootByTime()),
     space: await readlink('/proc/self/ns/pid').catch(() => null),
   }),
   beacons: machineBeacons,
   look: async (pid) => {
-    if (process.platform !== 'linux') return answersSignals(pid) ? { start: null } : null
+    // macOS, and containers without /proc.
+    if (!hasProc) return answersSignals(pid) ? { start: await startByPs(pid) } : null
     const status = await statusOf(String(pid))
     return status === null || status.dead ? null : { start: status.start }
   },
@@ -63,6 +68,21 @@ export async function ownerState(
   if (found === null) return 'gone'
   return start !== null && found.start !== null && start !== found.start ? 'gone' : 'running'
 }
+
+/** When a process started, in the words of `ps`, which need no /proc on macOS and the BSDs. */
+export const startByPs = (pid: number): Promise<string | null> =>
+  line('/bin/ps', '-o', 'lstart=', '-p', String(pid))
+
+/** On macOS each run of the machine has a name of its own. */
+const bootByTime = async (): Promise<string | null> =>
+  process.platform === 'darwin' ? line('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid') : null
+
+const line = (program: string, ...args: readonly string[]): Promise<string | null> =>
+  new Promise((resolve) => {
+    execFile(program, [...args], { env: { LC_ALL: 'C' }, timeout: 2000 }, (error, stdout) =>
+      resolve(error === null && stdout.trim() !== '' ? stdout.trim() : null),
+    )
+  })
 
 async function statusOf(pid: string): Promise<{ start: string | null; dead: boolean } | null> {
   const text = await textOf(`/proc/${pid}/stat`)

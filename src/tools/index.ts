@@ -44,7 +44,10 @@ export function standardTools(options: StandardToolsOptions): StandardTools {
   const jobs = createJobs(options.backgroundTasks)
   let found: Promise<string | null> | undefined
   const ripgrep = () =>
-    (found ??= options.ripgrep === undefined ? findRipgrep() : Promise.resolve(options.ripgrep))
+    (found ??=
+      options.ripgrep === undefined
+        ? findRipgrep(options.environment['PATH'], options.roots ?? [])
+        : Promise.resolve(options.ripgrep))
   const tools: readonly Tool[] = [
     readTool(gate),
     writeTool(gate),

@@ -1,9 +1,11 @@
 // Machines that are not like the one this was written on: each works, or says in one sentence what is missing and what to do.
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cp } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { call } from '../../src/simulator/index.ts'
+import { findProgram } from '../../src/disk/programs.ts'
+import { call, type Simulator } from '../../src/simulator/index.ts'
 import { openWorkspace, server, type Ended, type Workspace } from './pal.ts'
 
 /** The command in a shell of the machine's own; `$PAL` is the command. */
@@ -101,5 +103,124 @@ describe('a start on', () => {
     expect((await inShell(at, 'cat a.txt')).out).toBe('x')
     expect(await inShell(at, `${box} $PAL -p --continue hi`)).toMatchObject({ code: 0, out: 'more\n' })
     expect((await inShell(at, `${box} $PAL doctor`)).out).toMatch(/note {2}\/proc: not there/)
+  })
+})
+
+/** A PATH with these programs of the machine and no other. */
+function programsOnly(at: Workspace, ...names: readonly string[]): string {
+  const bin = join(at.home, `bin-${names.join('-')}`)
+  mkdirSync(bin)
+  for (const name of names) symlinkSync(findProgram(name, process.env['PATH'], [])!, join(bin, name))
+  return bin
+}
+
+describe('a machine', () => {
+  it('[G64] without bash says so to the person, to the model and in the doctor; the demo does not pretend', async () => {
+    const { access, simulator } = await server([[call('Bash', { command: 'echo hi' })], 'no bash'])
+    const at = await openWorkspace(access)
+    const environment = { PATH: programsOnly(at, 'git') }
+    const { code, err } = await at.pal(['-p', '--allow', 'Bash', 'run it'], { environment })
+    expect(code).toBe(0)
+    expect(err).toMatch(/^pal: the agent can run no commands: bash is not on the PATH/)
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain(
+      'The command was not run: bash is not on the PATH',
+    )
+    const doctor = await at.pal(['doctor'], { environment })
+    expect(doctor.code).toBe(1)
+    expect(doctor.out).toMatch(/BAD {3}bash: not found[^\n]*\n[^\n]*install bash/)
+    const demo = await at.pal(['demo'], { environment })
+    expect(demo).toMatchObject({ code: 1, out: '' })
+    expect(demo.err).toContain('bash is not on the PATH')
+  })
+
+  it('[G64] without git works, and the doctor notes it', async () => {
+    const { access } = await server(['fine'])
+    const at = await openWorkspace(access)
+    const environment = { PATH: programsOnly(at, 'bash') }
+    expect(await at.pal(['-p', 'hi'], { environment })).toEqual({ code: 0, out: 'fine\n', err: '' })
+    expect((await at.pal(['doctor'], { environment })).out).toContain('note  git: not found')
+  })
+
+  it('[G64] without a folder for temporary files says so', async () => {
+    const { access } = await server([])
+    const at = await openWorkspace(access)
+    const environment = { TMPDIR: join(at.home, 'nowhere') }
+    const demo = await at.pal(['demo'], { environment })
+    expect(demo.code).toBe(1)
+    expect(demo.err).toMatch(/nowhere.*Set TMPDIR to a folder you can write to/)
+    expect(demo.err).not.toMatch(/\n\s+at /)
+    expect((await at.pal(['doctor'], { environment })).out).toMatch(
+      /BAD {3}temporary files: [^\n]*\n[^\n]*set TMPDIR/,
+    )
+  })
+
+  it.skipIf(!canSetUser)('[G64] whose home is not the user’s names PALIMPSEST_HOME', async () => {
+    const { access } = await server(['fine'])
+    const at = await openWorkspace(access)
+    opened(at)
+    const { code, err } = await inShell(
+      at,
+      'HOME=/ setpriv --reuid 54321 --regid 54321 --clear-groups $PAL -p hi',
+    )
+    expect(code).toBe(1)
+    expect(err).not.toMatch(/\n\s+at |Error:/)
+    expect(err).toMatch(/cannot be written to \(\/: no permission\).*PALIMPSEST_HOME/)
+  })
+
+  it('[G64] with another locale or a proxy is told what pal does', async () => {
+    const at = await openWorkspace()
+    const environment = { LANG: 'de_DE.ISO-8859-1', HTTPS_PROXY: 'http://127.0.0.1:9' }
+    const { out } = await at.pal(['doctor'], { environment })
+    expect(out).toMatch(/note {2}locale: de_DE\.ISO-8859-1: pal reads and writes UTF-8/)
+    expect(out).toMatch(/note {2}proxy: HTTPS_PROXY is set, and pal does not use it/)
+  })
+
+  it('[G64] with ripgrep on the PATH alone uses it, and not one that does not start', async () => {
+    const at = await openWorkspace()
+    // Away from the packages.
+    await cp(dirname(at.file), join(at.home, 'pal'), { recursive: true })
+    const bin = programsOnly(at, 'bash')
+    const doctor = async (): Promise<string> =>
+      (await inShell({ ...at, file: join(at.home, 'pal', 'pal.js') }, `PATH=${bin} $PAL doctor`)).out
+    writeFileSync(join(bin, 'rg'), '#!/bin/sh\nexit 127\n', { mode: 0o755 })
+    expect(await doctor()).toContain('note  ripgrep: not found')
+    writeFileSync(join(bin, 'rg'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
+    expect(await doctor()).toContain(`ok    ripgrep: ${bin}/rg`)
+  })
+})
+
+describe('Latin-1', () => {
+  const saidTo = (simulator: Simulator): string => JSON.stringify(simulator.log.last()?.body)
+
+  it('[G69] on standard input is read and said; UTF-16 too, and what is no text is refused', async () => {
+    const { access, simulator } = await server(['a', 'b'])
+    const at = await openWorkspace(access)
+    const latin = await inShell(at, "printf 'gr\\374\\337e' | $PAL -p read")
+    expect(latin).toMatchObject({ code: 0, out: 'a\n' })
+    expect(latin.err).toContain('read as Latin-1')
+    expect(saidTo(simulator)).toContain('read\\n\\ngrüße')
+    const wide = await inShell(at, "printf '\\377\\376h\\000i\\000' | $PAL -p read")
+    expect(wide.err).toContain('read as UTF-16')
+    expect(saidTo(simulator)).toContain('read\\n\\nhi')
+    const binary = await inShell(at, "printf '\\211PNG\\000\\001' | $PAL -p read")
+    expect(binary.code).toBe(2)
+    expect(binary.err).toMatch(/not text; put it into a file/)
+  })
+
+  it('[G69] in arguments is said', async () => {
+    const { access } = await server(['a'])
+    const at = await openWorkspace(access)
+    const { code, err } = await inShell(at, '$PAL -p "$(printf \'gr\\374n\')"')
+    expect(code).toBe(0)
+    expect(err).toContain('the prompt holds bytes that are not UTF-8')
+  })
+
+  it('[G69] in names of files is named by Glob, not left out', async () => {
+    const { access, simulator } = await server([[call('Glob', { pattern: '*' })], 'seen'])
+    const at = await openWorkspace(access)
+    await inShell(at, 'touch plain.txt "$(printf \'gr\\374n.txt\')"')
+    await at.pal(['-p', 'list'])
+    expect(saidTo(simulator)).toContain('1 more with names that are not UTF-8')
+    expect(saidTo(simulator)).toContain('gr\uFFFDn.txt')
   })
 })

@@ -84,7 +84,7 @@ describe.skipIf(!canMount())('a read-only state folder', () => {
     const refused = await readOnly(at, '-p', 'hi')
     expect({ code: refused.code, out: refused.out }).toEqual({ code: 1, out: '' })
     expect(refused.err).toMatch(
-      /^pal: [^\n]*read-only file system, so this conversation could not be saved\. [^\n]*PALIMPSEST_HOME[^\n]*--unsaved[^\n]*\n$/,
+      /^pal: [^\n]*read-only file system\), so this conversation could not be saved\. [^\n]*PALIMPSEST_HOME[^\n]*--unsaved[^\n]*\n$/,
     )
     const fresh = await readOnly(at, '-p', '--unsaved', 'hi')
     expect(fresh).toMatchObject({ code: 0, out: 'two\n' })

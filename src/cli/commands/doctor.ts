@@ -28,7 +28,7 @@ export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
     await writableStore(place),
     whoAnswers(place),
     knownModel(place),
-    await ripgrep(),
+    await ripgrep(place),
     await git(place),
     await sandbox(place),
     ...settings(place),
@@ -100,13 +100,13 @@ function knownModel(place: Workplace): Check {
   return good('model', `${name}, window ${place.settings.window ?? info.window} tokens`)
 }
 
-async function ripgrep(): Promise<Check> {
-  const found = await findRipgrep()
+async function ripgrep({ io, project }: Workplace): Promise<Check> {
+  const found = await findRipgrep(io.environment['PATH'], [project.root, project.cwd])
   return found === null
     ? note(
         'ripgrep',
         'not found; searches use our own, slower one',
-        'npm install --include=optional brings the package @vscode/ripgrep; an rg on the PATH is not used',
+        'install ripgrep (rg), or npm install --include=optional for its package',
       )
     : good('ripgrep', found)
 }

@@ -4,12 +4,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { machineFileSystem } from '../../disk/fs.ts'
+import { attempt, machineFileSystem } from '../../disk/fs.ts'
+import { findProgram } from '../../disk/programs.ts'
 import type { Session } from '../../engine/session.ts'
 import { createPreset } from '../../preset.ts'
 import { projectOf } from '../../preset/project.ts'
 import { createTags } from '../../projection/layers/snip.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { noBash } from '../../tools/shell/bash.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { progressLine } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
@@ -25,7 +27,17 @@ export async function demo(io: Io): Promise<Exit> {
     io.err(
       `pal: a model can be reached (${place.accessFrom}); pal -p "…" works with it. This demo stays offline.\n`,
     )
-  const folder = await mkdtemp(join(tmpdir(), 'pal-demo-'))
+  if (findProgram('bash', io.environment['PATH'], []) === null)
+    return complain(io, refuse(exits.failed, `the demo runs real commands: ${noBash}`))
+  const made = await attempt(`making a folder in ${tmpdir()}`, async () => ({
+    folder: await mkdtemp(join(tmpdir(), 'pal-demo-')),
+  }))
+  if (!made.ok)
+    return complain(
+      io,
+      refuse(exits.failed, `${made.failure.message}. Set TMPDIR to a folder you can write to`),
+    )
+  const { folder } = made
   try {
     await makeProject(join(folder, 'till'))
     return await play(io, folder)

@@ -76,6 +76,8 @@ const programs: readonly (readonly [program: string, ...args: string[]])[] = [
   ['wl-paste', '--type', 'image/png'],
   ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out'],
   ['pngpaste', '-'],
+  // What every macOS has; it writes the bytes as hexadecimal text.
+  ['osascript', '-e', 'the clipboard as «class PNGf»'],
 ]
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47])
 const ownerOnly = 0o600
@@ -96,7 +98,7 @@ export async function clipboardPicture(
       timeout: defaults.cli.probeMs,
       maxBuffer: defaults.cli.stdinBytes,
     }).then(
-      ({ stdout }) => stdout,
+      ({ stdout }) => pictureIn(stdout),
       () => null,
     )
     if (picture === null || !picture.subarray(0, png.length).equals(png)) continue
@@ -106,8 +108,15 @@ export async function clipboardPicture(
   }
   return {
     ok: false,
-    why: 'there is no picture in the clipboard, or no program to read it: wl-paste, xclip or pngpaste. The path of a picture works too: @picture.png',
+    why: 'there is no picture in the clipboard, or no program to read it: wl-paste, xclip, pngpaste or osascript. The path of a picture works too: @picture.png',
   }
+}
+
+function pictureIn(bytes: Buffer): Buffer {
+  const [, hex] =
+    /^«data PNGf([0-9A-Fa-f]+)»\s*$/u.exec(bytes.subarray(0, 20).includes('PNGf') ? bytes.toString() : '') ??
+    []
+  return hex === undefined ? bytes : Buffer.from(hex, 'hex')
 }
 
 // ---- completion: commands after a slash, paths, and files of the project after an @ ----

@@ -25,7 +25,12 @@ export interface Io {
   err(text: string): void
   /** All of standard input where something is piped in; null where a person or nothing sits there. */
   piped(): Promise<
-    { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly why: string }
+    | {
+        readonly ok: true
+        readonly text: string | null
+        /** What was done to read it. */ readonly notice?: string
+      }
+    | { readonly ok: false; readonly why: string }
   >
   /** Standard input line by line, as it comes; `close` ends it. */
   lines(): Lines
@@ -154,7 +159,36 @@ async function readPiped(onWait: () => void): Promise<Piped> {
   } finally {
     clearTimeout(timer)
   }
-  return { ok: true, text: Buffer.concat(pieces).toString('utf8') }
+  return textOf(Buffer.concat(pieces))
+}
+
+/** Text as programs pipe it: UTF-8; UTF-16 with its mark, as other systems write it; else Latin-1, which has no wrong bytes. */
+export function textOf(bytes: Buffer): Piped {
+  const decoded = (encoding: string): string | null => {
+    try {
+      return new TextDecoder(encoding, { fatal: true }).decode(bytes)
+    } catch {
+      return null
+    }
+  }
+  const mark = bytes.subarray(0, 2).toString('hex')
+  const wide = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : null
+  const text = decoded(wide ?? 'utf-8')
+  if (text !== null)
+    return wide === null
+      ? { ok: true, text }
+      : { ok: true, text, notice: 'standard input was read as UTF-16' }
+  if (bytes.includes(0))
+    return {
+      ok: false,
+      why: 'standard input is not text; put it into a file and name the file in the prompt',
+    }
+  return {
+    ok: true,
+    text: new TextDecoder('windows-1252').decode(bytes),
+    notice:
+      'standard input is not UTF-8 and was read as Latin-1 (windows-1252); if that is wrong, convert it first, as with iconv -f FROM -t UTF-8',
+  }
 }
 
 /** A file, a pipe or a socket; a terminal or `/dev/null` has nothing to say. */

@@ -27,9 +27,9 @@ export function unwritable({ home, project }: Pick<Workplace, 'home' | 'project'
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
       if (code === 'ENOENT' && dirname(at) !== at) continue
-      return code === 'EROFS'
-        ? `${at} is on a read-only file system`
-        : `${at} cannot be written to (${message})`
+      const reason =
+        code === 'EROFS' ? 'a read-only file system' : code === 'EACCES' ? 'no permission' : message
+      return `the state folder ${home} cannot be written to (${at}: ${reason})`
     }
   }
 }

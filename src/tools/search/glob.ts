@@ -45,16 +45,17 @@ export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
       )
       if (signal.aborted) return interrupted()
       if (listed.why !== null) return failed(`The files could not be listed: ${listed.why}`)
-      const newest = await byAge(options, place.folder, listed.files)
-      if (newest.length === 0) return succeeded('No files.')
+      const { newest, unnamed } = await byAge(options, place.folder, listed.files)
+      const note = unnamed.length === 0 ? '' : `\n${unnamedNote(unnamed)}`
+      if (newest.length === 0) return succeeded(`No files.${note}`)
       const lines = newest.slice(0, limit).map((file) => {
         const way = relative(env.cwd, join(place.folder, file))
         return way.startsWith('..') ? join(place.folder, file) : way
       })
       return succeeded(
         newest.length > limit
-          ? `${lines.join('\n')}\n[${newest.length} files in all; the ${limit} newest are shown]`
-          : lines.join('\n'),
+          ? `${lines.join('\n')}\n[${newest.length} files in all; the ${limit} newest are shown]${note}`
+          : `${lines.join('\n')}${note}`,
       )
     },
   }
@@ -81,7 +82,17 @@ async function listFiles(
   return { files, why: end.why === 'failed' && end.message !== '' ? end.message : null }
 }
 
-async function byAge(options: SearchOptions, folder: string, files: readonly string[]): Promise<string[]> {
+/** Names in another encoding cannot be written down as text, so no tool can open what they name. */
+const unnamedNote = (names: readonly string[]): string =>
+  `[${names.length} more with names that are not UTF-8, which no tool here can open: ${names.slice(0, shownUnnamed).join(', ')}${names.length > shownUnnamed ? ' …' : ''}. Tell the user; convmv -f latin1 -t utf8 renames them]`
+const shownUnnamed = 5
+
+async function byAge(
+  options: SearchOptions,
+  folder: string,
+  files: readonly string[],
+): Promise<{ readonly newest: readonly string[]; readonly unnamed: readonly string[] }> {
+  const unnamed: string[] = []
   const aged: { readonly file: string; readonly ms: number }[] = []
   for (let at = 0; at < files.length; at += statsAtOnce) {
     const some = files.slice(at, at + statsAtOnce)
@@ -90,8 +101,10 @@ async function byAge(options: SearchOptions, folder: string, files: readonly str
     )
     for (const [step, stat] of stats.entries())
       if (stat !== null) aged.push({ file: some[step]!, ms: stat.modifiedMs })
+      else if (some[step]!.includes('\uFFFD')) unnamed.push(some[step]!)
   }
-  return aged
+  const newest = aged
     .sort((one, other) => other.ms - one.ms || (one.file < other.file ? -1 : 1))
     .map(({ file }) => file)
+  return { newest, unnamed }
 }

@@ -1,11 +1,24 @@
-// Ripgrep, where its package is installed: found once, run without any configuration of the user's, its output taken
+// Ripgrep, from its package or the PATH: found and tried once, run without any configuration of the user's, its output taken
 // line by line until enough came, the time is over or nobody waits any more.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { findProgram } from '../../disk/programs.ts'
 import { defaults } from '../../settings/defaults.ts'
 
-/** The path of the program, or null. */
-export async function findRipgrep(): Promise<string | null> {
+/**
+ * The path of a program that starts, or null: that of the package, else one on the PATH. The package may have been made for
+ * another system (musl), and nothing of the project is taken.
+ */
+export async function findRipgrep(
+  path: string | undefined,
+  project: readonly string[],
+): Promise<string | null> {
+  for (const program of [await packaged(), findProgram('rg', path, project)])
+    if (program !== null && (await starts(program))) return program
+  return null
+}
+
+async function packaged(): Promise<string | null> {
   try {
     const { rgPath } = await import('@vscode/ripgrep')
     return existsSync(rgPath) ? rgPath : null
@@ -14,6 +27,13 @@ export async function findRipgrep(): Promise<string | null> {
     return null
   }
 }
+
+const starts = (program: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    execFile(program, ['--no-config', '--version'], { env: {}, timeout: defaults.tools.searchMs }, (error) =>
+      resolve(error === null),
+    )
+  })
 
 export interface RipgrepEnd {
   readonly why: 'done' | 'enough' | 'aborted' | 'timeout' | 'too-much' | 'failed'

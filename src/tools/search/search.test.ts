@@ -56,7 +56,7 @@ const gate = createPathGate({ fs: machineFileSystem, unique: () => 'x' })
 const textOf = (outcome: ToolOutcome) =>
   outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('')
 const never = new AbortController().signal
-const found = await findRipgrep()
+const found = await findRipgrep(process.env['PATH'], [])
 const notSearched = '[not searched, since they usually hold keys or wait for the user: .env]'
 const ways = [
   ['ripgrep', async () => found],

@@ -42,7 +42,12 @@ async function* walkFolder(
     const path = base + name
     // What vanished meanwhile, or cannot be looked at, is not there for us.
     const kind = (await fs.stat(join(root, path)).catch(() => null))?.kind
-    if (kind === 'file' && !isIgnored(rules, path, false)) yield path
+    // A name that is not UTF-8 leads nowhere; whoever lists files says so.
+    if (
+      (kind === 'file' || (kind === undefined && name.includes('\uFFFD'))) &&
+      !isIgnored(rules, path, false)
+    )
+      yield path
     if (kind === 'folder' && !isIgnored(rules, path, true))
       yield* walkFolder(fs, root, `${path}/`, rules, signal)
   }

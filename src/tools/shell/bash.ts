@@ -82,12 +82,17 @@ type Ground =
     }
   | { readonly ok: false; readonly why: string }
 
+/** Another shell would read a command differently from how it was judged. */
+export const noBash =
+  'bash is not on the PATH of this machine, and commands are judged and run as bash. It has to be installed (apk add bash, apt install bash)'
+
 /** What a command stands on: its environment, git's where it runs unasked, and the wall around it. */
 async function groundFor(options: BashOptions, env: ToolEnv): Promise<Ground> {
   const { readOnly } = env
   const project = readOnly?.project ?? [env.cwd, ...(options.roots ?? [])]
   const environment = environmentFor(options, readOnly, project)
-  const shell = options.shell ?? findProgram('bash', environment['PATH'], project) ?? 'bash'
+  const shell = options.shell ?? findProgram('bash', environment['PATH'], project)
+  if (shell === null) return { ok: false, why: noBash }
   const git = readOnly?.git === undefined ? null : findProgram('git', environment['PATH'], project)
   const shield =
     git === null
