@@ -21,7 +21,6 @@ export const dynamicSections = [
   'language',
   'output-style',
   'mcp-instructions',
-  'scratchpad',
   'cleared-results',
   'budgets',
 ] as const
