@@ -13,7 +13,7 @@ import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exi
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { findSession, newestSession } from './session-lookup.ts'
-import type { Io } from './terminal/io.ts'
+import { badBytes, type Io } from './terminal/io.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
 import {
@@ -285,7 +285,7 @@ async function promptText(io: Io, texts: readonly string[]): Promise<string | Re
   if (!piped.ok) return refuse(exits.usage, piped.why)
   if (piped.notice !== undefined) io.err(`pal: ${piped.notice}\n`)
   // The system hands over arguments as text; bytes that are none come as this character.
-  if (texts.some((one) => one.includes('\uFFFD'))) io.err(`pal: ${badArguments}\n`)
+  if (texts.some((one) => one.includes('\uFFFD'))) io.err(`pal: ${badBytes}\n`)
   const text = [texts.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
   return text === ''
     ? refuse(
@@ -294,9 +294,6 @@ async function promptText(io: Io, texts: readonly string[]): Promise<string | Re
       )
     : text
 }
-
-const badArguments =
-  'the prompt holds bytes that are not UTF-8; each is sent as \uFFFD. Use a UTF-8 locale, or pipe the prompt in, which reads Latin-1 too'
 
 /** A rule that says nothing is a mistake: in an argument it ends the call, in a file it is said. */
 function unknownRules(place: Workplace, preset: Preset): Refusal | null {

@@ -193,11 +193,20 @@ export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }
 
+/** Where the system's own text adds nothing but the name of a temporary file. */
+const reasons: Readonly<Record<string, string>> = {
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission denied',
+}
+
 /** A system error as a value. An error that is not the system's is a bug, and goes on. */
 export function failureOf(error: unknown, doing: string): Failure {
   const code = systemCode(error)
   if (code === null) throw error
-  return { code: codes[code] ?? 'io-error', message: `${doing} failed: ${(error as Error).message}` }
+  return {
+    code: codes[code] ?? 'io-error',
+    message: `${doing} failed: ${reasons[code] ?? (error as Error).message}`,
+  }
 }
 
 /** Runs file-system work and gives its failure as a value. */

@@ -207,12 +207,14 @@ describe('Latin-1', () => {
     expect(binary.err).toMatch(/not text; put it into a file/)
   })
 
-  it('[G69] in arguments is said', async () => {
-    const { access } = await server(['a'])
+  it('[G69] in arguments and lines is said', async () => {
+    const { access } = await server(['a', 'b'])
     const at = await openWorkspace(access)
     const { code, err } = await inShell(at, '$PAL -p "$(printf \'gr\\374n\')"')
     expect(code).toBe(0)
-    expect(err).toContain('the prompt holds bytes that are not UTF-8')
+    expect(err).toContain('what was said holds bytes that are not UTF-8')
+    const lines = await inShell(at, "printf 'gr\\374n\\n' | $PAL")
+    expect(lines.err.split('bytes that are not UTF-8').length).toBe(2)
   })
 
   it('[G69] in names of files is named by Glob, not left out', async () => {

@@ -71,6 +71,16 @@ describe.skipIf(!canMount())('a read-only state folder', () => {
       const { code, out, err } = await readOnly(at, ...words)
       expect({ words, code, err, out: out.includes(part) }).toEqual({ words, code: 0, err: '', out: true })
     }
+    for (const words of [['pin', '3'], ['compact'], ['sessions', 'prune', '--delete']]) {
+      const { code, err } = await readOnly(at, ...words)
+      expect({ words, code }).toEqual({ words, code: 1 })
+      expect(err).toMatch(
+        /^pal: the state folder [^\n]* read-only file system\), so nothing was changed\. [^\n]*PALIMPSEST_HOME[^\n]*\n$/,
+      )
+    }
+    expect((await readOnly(at, 'config', 'thrift', '0.3')).err).toMatch(
+      /^pal: [^\n]*the file system is read-only\n$/,
+    )
     const doctor = await readOnly(at, 'doctor')
     expect(doctor.code).toBe(1)
     expect(doctor.out).toMatch(/BAD {3}sessions: .*read-only[^\n]*\n.*PALIMPSEST_HOME.*--unsaved/)

@@ -8,6 +8,7 @@ import { findSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole } from '../terminal/tables.ts'
+import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { bytesOf, familyOf, membersOf, type Member } from './session-families.ts'
 
@@ -20,6 +21,8 @@ export interface DeleteFlags extends ProjectFlags {
 export async function deleteSessions(io: Io, wanted: readonly string[], flags: DeleteFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
+  const unchanged = flags.dryRun === true ? null : unchangedRefusal(place)
+  if (unchanged !== null) return complain(io, unchanged)
   const remover = createRemover(place)
   try {
     const roots: SessionId[] = []

@@ -17,6 +17,7 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { whole } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
+import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { bytesOf, familiesOf, membersOf, newestIn, type Member } from './session-families.ts'
 import { createRemover, tableOf } from './sessions-delete.ts'
@@ -46,6 +47,8 @@ export async function prune(io: Io, flags: PruneFlags): Promise<Exit> {
   const found = await lookFor(place, limits)
   if (!found.ok) return complain(io, found)
   const isDry = flags.delete !== true
+  const unchanged = isDry ? null : unchangedRefusal(place)
+  if (unchanged !== null) return complain(io, unchanged)
   if (flags.json !== true) io.out(described(found, limits, isDry))
   const refused = isDry ? null : await collect(place, found)
   if (refused !== null) return complain(io, refused)

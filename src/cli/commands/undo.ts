@@ -12,6 +12,7 @@ import { findSession, newestSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { percent, whole } from '../terminal/tables.ts'
+import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
 export const undo = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
@@ -92,6 +93,8 @@ export async function changing(
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   showProblems(place)
+  const unchanged = how.isReadOnly === true ? null : unchangedRefusal(place)
+  if (unchanged !== null) return complain(io, unchanged)
   const { extensions } = await loadExtensions(place, { servers: false })
   const preset = createPreset({
     ...place,

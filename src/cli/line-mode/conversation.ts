@@ -18,7 +18,7 @@ import { createReporter } from '../output.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { diffOf } from '../terminal/change.ts'
 import { failureText } from '../terminal/event-text.ts'
-import type { Io, Lines } from '../terminal/io.ts'
+import { badBytes, type Io, type Lines } from '../terminal/io.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import type { FolderContent } from '../trust/deciding.ts'
 import type { Workplace } from '../workplace/workplace.ts'
@@ -182,7 +182,12 @@ class LineConversation implements CommandContext {
     const begun: string[] = []
     // Read from the very moment they can come: what is read before anybody asks for it would be lost.
     this.#lines = this.#io.lines()
+    let isTold = false
     for await (const line of this.#lines) {
+      if (line.includes('\uFFFD') && !isTold) {
+        isTold = true
+        this.#io.err(`pal: ${badBytes}\n`)
+      }
       if (line.endsWith('\\')) {
         begun.push(line.slice(0, -1))
         continue

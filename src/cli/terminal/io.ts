@@ -191,6 +191,10 @@ export function textOf(bytes: Buffer): Piped {
   }
 }
 
+/** Said where text that was handed over as text holds the sign for bytes that are none. */
+export const badBytes =
+  'what was said holds bytes that are not UTF-8; each is sent as \uFFFD. Use a UTF-8 locale, or pipe the text into pal -p, which reads Latin-1 too'
+
 /** A file, a pipe or a socket; a terminal or `/dev/null` has nothing to say. */
 function isPiped(): boolean {
   try {

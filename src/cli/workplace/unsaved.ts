@@ -42,6 +42,12 @@ export const unsavedRefusal = (why: string): Refusal =>
     `${why}, so this conversation could not be saved. ${ways}; --unsaved goes on without saving. What is there can be looked at (pal sessions)`,
   )
 
+/** For commands that change what is kept. */
+export const unchangedRefusal = (place: Pick<Workplace, 'home' | 'project'>): Refusal | null => {
+  const why = unwritable(place)
+  return why === null ? null : refuse(exits.failed, `${why}, so nothing was changed. ${ways}`)
+}
+
 export const unsavedNotice =
   'this conversation is not saved: when it ends, it is gone. Memories are neither read nor saved'
 
