@@ -115,6 +115,17 @@ describe('lock', () => {
     expect(await takeLock(path, options)).toMatchObject({ why: 'taken' })
   })
 
+  it('[T2] a disk that is full to the last byte does not keep a lock from being given back', async () => {
+    const full = hookedFileSystem(machineFileSystem, {
+      before: (call) => {
+        if (/^(open-create|write|rename|link)$/.test(call.name)) throw systemError('ENOSPC')
+      },
+    })
+    const lock = await taken()
+    expect(await releaseLock(lock, { ...options, fs: full })).toMatchObject({ ok: true, released: true })
+    expect((await taken()).epoch).toBe(2)
+  })
+
   it('[T2] an empty or garbled lock holds for a while and is then stale', async () => {
     for (const body of ['', '\0\0\0', '{"host":', '[]', 'null', '{"host":1}']) {
       await node.mkdir(path)

@@ -121,7 +121,19 @@ export async function releaseLock(
     mode: fileMode,
     unique: options.unique,
   })
-  return written.ok ? ours : written
+  if (written.ok) return ours
+  // A full disk takes no new file, but it lets go of bytes: an empty body of long ago is stale at once.
+  const emptied = await attempt(`giving the lock ${lock.path} free`, async () => {
+    const file = await options.fs.open(fileOf(lock.path, lock.epoch), 'append')
+    try {
+      await file.truncate(0)
+      await file.setModified(0)
+    } finally {
+      await file.close()
+    }
+    return {}
+  })
+  return emptied.ok ? ours : written
 }
 
 /** Null means that somebody else moved at the same time: look again. */

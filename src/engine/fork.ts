@@ -8,6 +8,7 @@ import { restriction, type Judge } from '../tools/permission/pipeline.ts'
 import { textResult, type Fact } from '../transcript/fact.ts'
 import type { BreakpointPosition } from '../request/compose.ts'
 import { seq, sessionId, type Seq } from '../transcript/ids.ts'
+import type { FailureCode } from '../transcript/store.ts'
 import type { Appended } from '../transcript/transcript.ts'
 import { inMemoryStore } from '../stores/index.ts'
 import { Core, type CoreParts, type Slice } from './core.ts'
@@ -26,7 +27,28 @@ import { textIn } from '../transcript/content.ts'
 
 const placeholder = '[this call is being handled by the parent session]'
 
+/** Whoever wanted the fork may do without it; that its transcript or its end could not be written is said all the same. */
 export async function runFork(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
+  const ended = await forked(parent, spec, signal)
+  if (ended.failure !== null && ofStore.has(ended.failure.code)) {
+    const { code, message } = ended.failure
+    parent.background.tell({ type: 'notice', code, message: `${spec.purpose} in the background: ${message}` })
+  }
+  return ended
+}
+
+const ofStore: ReadonlySet<string> = new Set<FailureCode>([
+  'disk-full',
+  'io-error',
+  'read-only',
+  'no-access',
+  'too-many-open-files',
+  'changed-outside',
+  'fenced',
+  'not-held',
+])
+
+async function forked(parent: Core, spec: ForkSpec, signal: AbortSignal): Promise<ForkOutcome> {
   if (!parent.role.mayFork || (spec.agent !== undefined && isTagged(parent)))
     return refused({ code: 'no-recursion', message: 'a fork cannot fork again; do the work in place' })
   if (parent.background.ending.signal.aborted)

@@ -83,13 +83,16 @@ export class Session {
       .catch((error: unknown) => channel.push(refused({ code: 'fault', message: faultText(error) })))
       .finally(() => {
         this.#turn = null
+        this.#core.background.turnEmit = null
         channel.end()
       })
     yield* channel
   }
 
   async #run(input: Input | null, signal: AbortSignal, channel: Channel): Promise<void> {
-    for (const event of this.#core.background.unheard.splice(0)) channel.push(event)
+    const { background } = this.#core
+    for (const event of background.unheard.splice(0)) channel.push(event)
+    background.turnEmit = channel.push
     if (input === null) {
       if (!this.unfinished()) return channel.push(refused(nothingWaits))
       return runTurn(this.#core, signal, channel.push)

@@ -234,7 +234,7 @@ async function permitted(
 }
 
 async function afterTool(
-  core: Slice<'folders' | 'options' | 'session' | 'state' | 'transcript'>,
+  core: Slice<'background' | 'folders' | 'options' | 'session' | 'state' | 'transcript'>,
   call: ToolUseBlock,
   content: readonly UserBlock[],
   signal: AbortSignal,

@@ -26,13 +26,16 @@ export class Background {
   readonly ending = new AbortController()
   /** Of the turn that runs. A fork made in it ends with it. */
   turnSignal: AbortSignal | null = null
+  /** Hears what is said while a turn runs, where nobody listens otherwise. */
+  turnEmit: Emit | null = null
   /** Events from before anybody listened; the next turn tells them. */
   readonly unheard: LiveEvent[] = []
   /** Says something whether or not a turn runs. */
   readonly tell: Emit
 
   constructor(listen: Emit | undefined) {
-    this.tell = listen ?? ((event) => void this.unheard.push(event))
+    this.tell =
+      listen ?? ((event) => (this.turnEmit === null ? void this.unheard.push(event) : this.turnEmit(event)))
   }
 
   /** Fires when the turn that runs ends, or the session. */

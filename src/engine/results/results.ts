@@ -31,7 +31,7 @@ export async function keepWhole(
 
 /** Where the size limit of a result is applied: what is larger is kept whole and shown in part. */
 export async function gated(
-  core: Slice<'options' | 'state' | 'transcript'>,
+  core: Slice<'background' | 'options' | 'state' | 'transcript'>,
   id: string,
   tool: Tool | undefined,
   outcome: ToolOutcome,
@@ -60,7 +60,7 @@ export async function gated(
 
 /** The words of a hook, whole or as a preview. */
 export async function gatedText(
-  core: Slice<'options' | 'state' | 'transcript'>,
+  core: Slice<'background' | 'options' | 'state' | 'transcript'>,
   name: string,
   text: string,
 ): Promise<string> {
@@ -69,13 +69,21 @@ export async function gatedText(
 }
 
 async function keep(
-  core: Slice<'options' | 'state' | 'transcript'>,
+  core: Slice<'background' | 'options' | 'state' | 'transcript'>,
   name: string,
   text: string,
   limit: number,
 ): Promise<{ readonly shown: string; readonly spill?: FactOf<'tool-result'>['spill'] }> {
   const kept = await keepWhole(core, name, core.state.fold.numbers.upTo + 1, text)
-  if (!kept.ok) return { shown: cutOff(text, limit, kept.failure.message) }
+  if (!kept.ok) {
+    const { code, message } = kept.failure
+    core.background.tell({
+      type: 'notice',
+      code,
+      message: `only both ends of ${name} are left (${text.length} characters): ${message}`,
+    })
+    return { shown: cutOff(text, limit, message) }
+  }
   const { blob, bytes, sha256, path } = kept
   return { shown: previewOf(text, { bytes, path: path ?? blob, ref: blob }), spill: { blob, bytes, sha256 } }
 }
