@@ -96,6 +96,8 @@ export type FailureCode =
   | 'too-many-open-files'
   | 'twin'
   | 'unauthorized'
+  /** Not built for this system. */
+  | 'unsupported'
   | 'unknown-format'
   | 'user-words'
 

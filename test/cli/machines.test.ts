@@ -1,11 +1,15 @@
 // Machines that are not like the one this was written on: each works, or says in one sentence what is missing and what to do.
 import { execFileSync, spawn } from 'node:child_process'
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { cp } from 'node:fs/promises'
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { clipboardPicture } from '../../src/cli/screen/input.ts'
+import { startByPs } from '../../src/disk/processes.ts'
 import { findProgram } from '../../src/disk/programs.ts'
 import { call, type Simulator } from '../../src/simulator/index.ts'
+import { sessionId } from '../../src/transcript/ids.ts'
 import { openWorkspace, server, type Ended, type Workspace } from './pal.ts'
 
 /** The command in a shell of the machine's own; `$PAL` is the command. */
@@ -186,6 +190,45 @@ describe('a machine', () => {
     expect(await doctor()).toContain('note  ripgrep: not found')
     writeFileSync(join(bin, 'rg'), '#!/bin/sh\nexit 0\n', { mode: 0o755 })
     expect(await doctor()).toContain(`ok    ripgrep: ${bin}/rg`)
+  })
+})
+
+describe('for those who embed it', () => {
+  it('[S40] on Windows the store of files refuses and names WSL', async () => {
+    const platform = Object.getOwnPropertyDescriptor(process, 'platform')!
+    Object.defineProperty(process, 'platform', { ...platform, value: 'win32' })
+    try {
+      const { fileStore } = await import('../../src/stores/index.ts')
+      const leased = await fileStore({ root: join(tmpdir(), 'pal-never-made') }).lease(sessionId('one'))
+      expect(leased).toMatchObject({ ok: false, failure: { code: 'unsupported' } })
+      expect(JSON.stringify(leased)).toContain('WSL')
+    } finally {
+      Object.defineProperty(process, 'platform', platform)
+    }
+    expect(existsSync(join(tmpdir(), 'pal-never-made'))).toBe(false)
+  })
+
+  it('[S41] without /proc a process is told from another by when it started, as ps says', async () => {
+    const sleeper = spawn('sleep', ['60'], { stdio: 'ignore' })
+    try {
+      const [own, other] = [await startByPs(process.pid), await startByPs(sleeper.pid!)]
+      expect(own).toMatch(/\d{4}$/)
+      expect(await startByPs(process.pid)).toBe(own)
+      expect(other).not.toBe(own)
+    } finally {
+      sleeper.kill()
+    }
+  })
+
+  it('[G64] a picture is pasted on macOS through osascript', async () => {
+    const bin = await mkdtemp(join(tmpdir(), 'pal-osascript-'))
+    const bytes = '89504E470D0A1A0A00FF'
+    writeFileSync(join(bin, 'osascript'), `#!/bin/sh\nprintf '«data PNGf${bytes}»\\n'\n`, { mode: 0o755 })
+    const pasted = await clipboardPicture({ PATH: bin })
+    await rm(bin, { recursive: true })
+    if (!pasted.ok) throw new Error(pasted.why)
+    expect((await readFile(pasted.path)).toString('hex').toUpperCase()).toBe(bytes)
+    await rm(dirname(pasted.path), { recursive: true })
   })
 })
 

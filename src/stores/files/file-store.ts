@@ -80,6 +80,8 @@ class FileStore implements Store {
   }
 
   async lease(session: SessionId): Promise<LeaseOutcome> {
+    if (process.platform === 'win32')
+      return { ok: false, why: 'failed', failure: { code: 'unsupported', message: noWindows } }
     const layout = layoutOf(this.#root, session)
     const made = await attempt(`making ${layout.folder}`, async () => {
       await makeFolders(this.#machine.fs, layout.folder, folderMode)
@@ -256,6 +258,8 @@ function nextIn(left: unknown): Seq | null {
   return Number.isSafeInteger(next) && (next as number) > 0 ? seq(next as number) : null
 }
 
+/** Folders cannot be synced there and open files not be replaced, so no promise of this store would hold. */
+const noWindows = 'sessions are not kept on Windows yet: run inside WSL, or use inMemoryStore'
 const emptyTail = { ok: true, next: null, end: 0, damage: [] } as const
 const notHeld = {
   ok: false,
