@@ -38,6 +38,8 @@ export const forkDefaults = {
     knownShare: 0.5,
     /** Of the message at a chosen place this much is shown to tell where it is. */
     pivotChars: 200,
+    /** What a cached token is taken to cost of a plain one, where no price is known. */
+    cachedShare: 0.1,
   },
   notes: {
     /** Notes begin here, in tokens of the conversation; later so many must have been added. */

@@ -15,6 +15,7 @@ import {
   type RuleModelOptions,
   type Variant,
 } from '../../src/simulator/index.ts'
+import { createManualClock } from '../../src/simulator/index.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
 import {
   factsOf,
@@ -183,6 +184,32 @@ describe('a summary by a fork', () => {
     expect(JSON.stringify(upTo.messages)).not.toContain('now the printer')
     expect(JSON.stringify(upTo.messages.at(-1))).toContain('8. Work completed')
     expect(upTo.tools ?? []).toEqual([])
+  })
+})
+
+describe('an early part', () => {
+  it('[SN47] is asked about on the cached prefix, and a small one, or after the cache has expired, alone', async () => {
+    const clock = createManualClock(Date.UTC(2026, 0, 1))
+    const at = async (wish: string) => {
+      const { session, scene } = await opened(answering(), { clock })
+      await turn(session.send('go on'))
+      const pivot = [...session.view().messages].find(({ content }) =>
+        JSON.stringify(content).includes(wish),
+      )!
+      return { session, scene, upTo: pivot.from }
+    }
+    const { session, scene, upTo } = await at('go on')
+    expect((await session.compact({ upTo })).source).toBe('model')
+    const [asked] = summaries(scene)
+    expect(asked!.usage!.cache_read_input_tokens).toBeGreaterThan(0.9 * session.view().tokens)
+    expect(asked!.usage!.cache_creation_input_tokens).toBe(0)
+    const last = JSON.stringify(bodyOf(asked).messages.at(-1))
+    expect(last).toContain('before the message named here (it begins: \\"go on')
+    expect(last).toContain('8. Work completed')
+    const late = await at('now the printer')
+    clock.advance(6 * 60_000)
+    await late.session.compact({ upTo: late.upTo })
+    expect(JSON.stringify(bodyOf(summaries(late.scene)[0]).messages)).not.toContain('now the printer')
   })
 })
 

@@ -5,7 +5,7 @@ import { accountOf, type SummaryAnswer, type SummaryAsk } from '../../compaction
 import type { JobContext, SessionSummariser } from '../../engine/ports.ts'
 import type { ForkOutcome, ForkSpec } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
-import { lookUp, windowOf, wireModelId } from '../../model/models.ts'
+import { lookUp, ratesOf, windowOf, wireModelId } from '../../model/models.ts'
 import { overflowOf } from '../../model/overflow.ts'
 import { factorOf } from '../../projection/calibration.ts'
 import { estimateText } from '../../projection/tokens.ts'
@@ -79,9 +79,9 @@ const failed = (why: string, isAborted = false): SummaryAnswer => ({ ok: false, 
 /** Null where it cannot be asked that way. */
 async function byFork(ask: Asked, signal: AbortSignal): Promise<Tried | null> {
   const { jobContext, variant } = ask
-  // What follows the place must not be sent, and this prefix holds it.
-  if (variant === 'up-to') return null
-  const directive = promptOf(ask)
+  const pivot = pivotOf(ask)
+  if (variant === 'up-to' && (pivot === null || !isCheaperCached(ask))) return null
+  const directive = promptOf(ask, pivot)
   const maxOutputTokens = forkTokens(jobContext, directive)
   if (maxOutputTokens === null) return null
   return asked(ask, { purpose: forkPurpose, directive, maxOutputTokens }, signal)
@@ -98,10 +98,32 @@ function forkTokens(jobContext: JobContext, directive: string): number | null {
   return most < leastTokens || most <= jobContext.thinkingTokens ? null : most
 }
 
-function promptOf({ variant, instructions, hookInstructions, parts, maxTokens }: Asked): string {
-  const { pivotChars, directTokens, wordsPerToken } = defaults.summary
-  const first = variant === 'from' ? parts.map(wordsOf).find((text) => text !== '') : undefined
-  const pivot = first?.replaceAll(/\s+/gu, ' ').slice(0, pivotChars).toWellFormed() ?? null
+/** How the message at the chosen place begins, which the model finds it by: the first that goes, or the first that stays. */
+function pivotOf({ variant, parts, jobContext }: Asked): string | null {
+  if (variant === 'full') return null
+  const last = parts.at(-1)?.to ?? -1
+  const from = variant === 'from' ? parts : [...jobContext.fold.parts()].filter((part) => part.from > last)
+  const first = from.map(wordsOf).find((text) => text !== '')
+  return first?.replaceAll(/\s+/gu, ' ').slice(0, defaults.summary.pivotChars).toWellFormed() ?? null
+}
+
+/** Everything read from a warm cache costs less than an early part sent anew, unless that part is small. */
+function isCheaperCached({ jobContext, parts }: Asked): boolean {
+  const { requestAt, lifetime } = jobContext.latest()
+  if (requestAt === null || lifetime === undefined) return false
+  const isWarm = jobContext.now() - requestAt < defaults.request.cacheLifetimeMs[lifetime]
+  const { tokens, factor } = jobContext.fold.view()
+  const part =
+    factor * parts.reduce((sum, { estimate, clearedEstimate }) => sum + estimate - clearedEstimate, 0)
+  const info = lookUp(jobContext.models, jobContext.modelId())
+  const rates = info === null ? null : ratesOf(info, tokens)
+  const share = rates === null ? defaults.summary.cachedShare : rates.read / rates.input
+  return isWarm && part > share * tokens
+}
+
+function promptOf(ask: Asked, pivot: string | null): string {
+  const { variant, instructions, hookInstructions, maxTokens } = ask
+  const { directTokens, wordsPerToken } = defaults.summary
   const words = maxTokens < directTokens / 4 ? Math.floor(maxTokens * wordsPerToken) : null
   return summaryPrompt({ variant, instructions, hookInstructions, pivot, words })
 }
@@ -129,7 +151,8 @@ async function directly(ask: Asked, modelId: string | undefined, signal: AbortSi
     ),
   )
   const factor = factorOf(jobContext.fold.numbers.calibration, wireModelId(model))
-  const directive = promptOf(ask)
+  // Up to a message nothing else is sent here, so there is none to name.
+  const directive = promptOf(ask, ask.variant === 'up-to' ? null : pivotOf(ask))
   const prompt = Math.ceil(factor * estimateText(directive + directSystem))
   // Beside a piece stands what the pieces before it came to, which may be as long as an answer.
   const roomTokens = Math.floor(window * (1 - slackShare)) - 2 * out - prompt
