@@ -1,9 +1,10 @@
 // The memories of a folder, looked at: which files there are, what they say of themselves, and what the ledger knows of
 // exactly these bytes. Looks only. A file that is a link, has a second name or is too large is passed over and named.
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { attempt, readAt, systemCode, type Result, type FileStat, type FileSystem } from '../disk/fs.ts'
-import { openUnder } from '../disk/under-root.ts'
+import { isTemporaryName } from '../disk/replace.ts'
+import { openUnder, type GateOptions } from '../disk/under-root.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { MemoryText } from './format/frontmatter.ts'
 import { Ledger } from './keeping/ledger.ts'
@@ -54,7 +55,9 @@ export async function readMemory(
   file: string,
   ledger: Ledger,
 ): Promise<Result<{ memory: Memory; text: string }>> {
-  const read = await readBytes(fs, place.root, file)
+  const strict = await readBytes(fs, place.root, file)
+  const isOurs = !strict.ok && strict.failure.code === 'hardlink' && (await isLeftover(fs, place.root, file))
+  const read = isOurs ? await readBytes(fs, place.root, file, { hardLinks: 'allow' }) : strict
   if (!read.ok) return read
   const text = read.bytes.toString('utf8')
   const sha256 = shaOf(read.bytes)
@@ -79,13 +82,26 @@ export async function readMemory(
 export const standingOf = (record: Written | null): Standing =>
   record === null ? 'held' : isOpen(record.by.trust) ? 'open' : 'fenced'
 
+/** Whether the only other name of a file is the one under which a writer that died had begun it, in the same folder. */
+async function isLeftover(fs: FileSystem, root: string, file: string): Promise<boolean> {
+  const folder = dirname(join(root, file))
+  const found = await attempt(`looking for other names of ${file}`, async () => {
+    const { identity, links } = await fs.stat(join(root, file))
+    const names = (await fs.names(folder)).filter(isTemporaryName)
+    const stats = await Promise.all(names.map((name) => fs.stat(join(folder, name))))
+    return { isOurs: links === 2 && stats.some((stat) => stat.identity === identity) }
+  })
+  return found.ok && found.isOurs
+}
+
 /** The bytes of a file of the folder, through the gate. */
 export async function readBytes(
   fs: FileSystem,
   root: string,
   file: string,
+  options: GateOptions = {},
 ): Promise<Result<{ bytes: Buffer; stat: FileStat }>> {
-  const opened = await openUnder(fs, root, file)
+  const opened = await openUnder(fs, root, file, options)
   if (!opened.ok) return opened
   try {
     const { bytes: size } = opened.stat
@@ -139,7 +155,8 @@ async function walk(
       if (stat.kind === 'folder') {
         if (depth < defaults.memory.depth) await walk(fs, root, file, depth + 1, walked)
       } else if (file.toLowerCase().endsWith('.md')) {
-        if (stat.kind === 'file' && stat.links === 1) walked.files.push({ file, stat })
+        if (stat.kind === 'file' && (stat.links === 1 || (await isLeftover(fs, root, file))))
+          walked.files.push({ file, stat })
         else walked.skipped.push({ file, why: 'it is a link or has a second name, and is not read' })
       }
     }

@@ -171,6 +171,10 @@ describe('the gate', () => {
     const play = await stage([[call('Bash', {}, 'big')], 'ok'], { engine: { store, tools } })
     const events = await play.say('go')
     expect(events.at(-1)).toMatchObject({ outcome: 'done' })
+    const notices = events.flatMap((event) => (event.type === 'notice' ? [event] : []))
+    expect(notices).toMatchObject([
+      { code: 'quota', message: expect.stringMatching(/only both ends of big/) },
+    ])
     const shown = resultsIn(play.requests()[1]!).get('big')!
     expect(shown).toMatch(/\[cut here: \d+ more characters could not be kept \(.*\)\]$/)
     expect(Buffer.byteLength(shown)).toBeLessThan(51_000)

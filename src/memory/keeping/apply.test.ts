@@ -257,6 +257,16 @@ describe('the path gate', () => {
     )
   })
 
+  it('[ME69] that its writer died over is listed, although the name it was begun under is still there', async () => {
+    const keeper = keeperIn(await folder())
+    await save(keeper, 'a.md', memoryText('a'))
+    await link(at(keeper, 'a.md'), at(keeper, '.pal-dead.tmp'))
+    await save(keeper, 'b.md', memoryText('b'))
+    const listed = await listMemories(keeper.fs, keeper.place)
+    expect(listed).toMatchObject({ ok: true, total: 2 })
+    expect(listed.ok && listed.memories.map(({ file }) => file).toSorted()).toEqual(['a.md', 'b.md'])
+  })
+
   it('[ME11] links and second names are neither followed nor written through (A10, A14)', async () => {
     const base = await folder()
     const keeper = keeperIn(base)
