@@ -19,7 +19,7 @@ const late = [
   'src/lab/',
   'src/cli/screen/',
 ]
-const early = ['node_modules/commander/', 'node_modules/zod/']
+const early = ['node_modules/commander/', 'node_modules/zod/', 'src/memory/recall/memory-source.ts']
 
 function reachedFrom(inputs: Metafile['inputs'], starts: readonly string[]): ReadonlySet<string> {
   const reached = new Set(starts)

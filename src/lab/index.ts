@@ -32,3 +32,11 @@ export { billOf, type BillLine, type Cost } from './own/bill.ts'
 export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'
+export { requestsIn, type Billed, type BilledRequest } from './usage/requests.ts'
+export {
+  usageReport,
+  type Grouping,
+  type UsageReport,
+  type UsageRow,
+  type UsageTotal,
+} from './usage/totals.ts'

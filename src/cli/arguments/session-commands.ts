@@ -1,5 +1,6 @@
 // Commands that read a session, those that change one, and those that change what is kept of the user.
 import { Option, type Command } from 'commander'
+import type { Grouping } from '../../lab/index.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { permissionModes, type PermissionMode } from '../../tools/permission/verdict.ts'
 import type { CompactFlags } from '../commands/compact.ts'
@@ -8,10 +9,24 @@ import type { RewindFlags } from '../commands/messages.ts'
 import type { SessionsFlags } from '../commands/sessions.ts'
 import type { DeleteFlags } from '../commands/sessions-delete.ts'
 import type { PruneFlags } from '../commands/sessions-prune.ts'
+import type { UsageFlags } from '../commands/usage.ts'
 import type { TrustFlags } from '../commands/trust.ts'
 import type { Io } from '../terminal/io.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 import { projectCommand, ruleTexts, subcommand, wholeNumber, type RunCommand } from './flags.ts'
+
+/** Named here, so that the help does not load the lab. */
+const usageGroups: readonly Grouping[] = [
+  'day',
+  'week',
+  'month',
+  'block',
+  'project',
+  'model',
+  'session',
+  'program',
+  'agent',
+]
 
 /** In the order of `pal --help`. */
 export function addSessionCommands(program: Command, io: Io, run: RunCommand): void {
@@ -45,6 +60,18 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     'stats',
     'figures of your sessions over time: by day, project, purpose and layer',
   ).action((flags: ProjectFlags) => run(async () => (await import('../commands/stats.ts')).stats(io, flags)))
+  projectCommand(
+    program,
+    'usage',
+    'what sessions of Claude Code, Codex, pi and pal used and cost, by the counts of the provider',
+  )
+    .argument('[path]', 'a session file or a folder of them; your own sessions when left out')
+    .addOption(new Option('--by <what>', 'one row for each').choices(usageGroups).default('day'))
+    .option('--since <day>', 'only from a day on, as 2026-11-01, or days back as 7d')
+    .option('--csv', 'as CSV')
+    .action((path: string | undefined, flags: UsageFlags) =>
+      run(async () => (await import('../commands/usage.ts')).usage(io, path, flags)),
+    )
   projectCommand(program, 'agents', 'the agents of a session, and the types that can be started')
     .argument('[id]', 'the session; the newest when left out')
     .action((id: string | undefined, flags: ProjectFlags) =>

@@ -62,7 +62,7 @@ export async function ownSessions(
 
 const day = 86_400_000
 
-function sinceOf(text: string | undefined, now: number): number | undefined | null {
+export function sinceOf(text: string | undefined, now: number): number | undefined | null {
   if (text === undefined) return undefined
   const days = /^(\d+)d$/.exec(text)?.[1]
   if (days !== undefined) return now - Number(days) * day

@@ -100,7 +100,7 @@ function takeMessage(list: TurnList, message: Fields, fallback: number | null): 
         listOf(message['content']).map((block) => ({ block: answerBlock(fieldsOf(block)) })),
         {
           at,
-          usage: usageOf(message['usage']),
+          usage: piUsage(message['usage']),
           model: stringOrNull(message['model']) ?? undefined,
           stop: stops[stringOrNull(message['stopReason']) ?? ''],
         },
@@ -154,7 +154,7 @@ function answerBlock(value: Fields): AssistantBlock {
   }
 }
 
-function usageOf(value: unknown) {
+export function piUsage(value: unknown) {
   const usage = fieldsOf(value)
   const input = numberOf(usage['input'])
   if (input === null) return undefined

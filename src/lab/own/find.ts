@@ -34,6 +34,8 @@ export interface FindOptions {
   /** Milliseconds since the epoch; what was last written before is passed over. */
   readonly since?: number | undefined
   readonly limit?: number | undefined
+  /** Files of sub-agents too. */
+  readonly agents?: boolean | undefined
 }
 
 interface Place {
@@ -76,7 +78,8 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
     for (const name of names ?? []) {
       if (!name.endsWith('.jsonl')) continue
       // Sub-agents are part of the session that started them.
-      if (name.includes(`${sep}subagents${sep}`) || /(?:^|[/\\])agent-[^/\\]*$/.test(name)) {
+      const isAgent = name.includes(`${sep}subagents${sep}`) || /(?:^|[/\\])agent-[^/\\]*$/.test(name)
+      if (isAgent && options.agents !== true) {
         pass('transcripts of sub-agents')
         continue
       }

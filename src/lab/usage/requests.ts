@@ -1,0 +1,215 @@
+// What a session file says was used, request by request. Everything that was answered was paid for: branches, what was
+// taken back and sub-agents too, so this reads the lines themselves and not the conversation they make.
+import { estimateBlocks } from '../../projection/tokens.ts'
+import type { Usage } from '../../transcript/fact.ts'
+import type { Failure } from '../../transcript/store.ts'
+import { anthropicUsage, messageBlocks } from '../importers/blocks.ts'
+import { isClaudeCodeLine } from '../importers/claude-code.ts'
+import { isCodexLine } from '../importers/codex.ts'
+import { isCorpusHeader } from '../importers/corpus.ts'
+import {
+  fieldsOf,
+  numberOf,
+  readLines,
+  stringOrNull,
+  timeOf,
+  unpack,
+  type Fields,
+} from '../importers/lines.ts'
+import { isPiLine, piUsage } from '../importers/pi.ts'
+import { isEntryLine } from '../importers/transcript.ts'
+
+export interface BilledRequest {
+  readonly program: string
+  readonly session: string
+  /** The folder it worked in, or null where the file does not say. */
+  readonly project: string | null
+  readonly model: string
+  readonly at: number | null
+  /** Of an agent that the session started. */
+  readonly isAgent: boolean
+  /** The input side as the provider counted it; its output is in `output`. */
+  readonly usage: Usage
+  /** Null where the file has the count of the moment the answer began. */
+  readonly output: number | null
+  /** The same in every file that holds a copy of it; null where nothing tells copies apart. */
+  readonly id: string | null
+}
+
+export interface BilledFile {
+  readonly requests: readonly BilledRequest[]
+  /** Lines that could not be read. */
+  readonly skipped: number
+}
+
+export type Billed = ({ readonly ok: true } & BilledFile) | { readonly ok: false; readonly failure: Failure }
+
+interface Reader {
+  readonly isLine: (value: Fields) => boolean
+  readonly read: (name: string, lines: readonly Fields[]) => readonly BilledRequest[]
+}
+
+const readers: readonly Reader[] = [
+  { isLine: isEntryLine, read: ours },
+  { isLine: isCorpusHeader, read: corpus },
+  { isLine: isClaudeCodeLine, read: claudeCode },
+  { isLine: isCodexLine, read: codex },
+  { isLine: isPiLine, read: pi },
+]
+
+export function requestsIn(name: string, packed: Uint8Array): Billed {
+  const unpacked = unpack(name, packed)
+  if (!unpacked.ok) return unpacked
+  const lines = readLines(unpacked.bytes, (value) => readers.some(({ isLine }) => isLine(value)))
+  const values = lines.records.map(({ value }) => value)
+  const reader = readers.find(({ isLine }) => values.some(isLine))
+  if (reader === undefined)
+    return { ok: false, failure: { code: 'unknown-format', message: `${name}: no format that is known` } }
+  return { ok: true, requests: reader.read(name, values), skipped: lines.skipped.length }
+}
+
+function claudeCode(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
+  const found = new Map<string, BilledRequest>()
+  const estimates = new Map<string, number>()
+  for (const [index, value] of lines.entries()) {
+    const message = fieldsOf(value['message'])
+    const usage = anthropicUsage(message['usage'])
+    if (value['type'] !== 'assistant' || usage === undefined || message['model'] === '<synthetic>') continue
+    // One answer is written as several lines, each with its counts, which grow.
+    const id = stringOrNull(message['id']) ?? `line ${index}`
+    const before = found.get(id)
+    const blocks = messageBlocks(message['content'], 'assistant').map(({ block }) => block)
+    estimates.set(id, (estimates.get(id) ?? 0) + estimateBlocks(blocks))
+    const isLater = before === undefined || (before.output ?? 0) <= usage.output
+    found.set(id, {
+      program: 'claude-code',
+      session: stringOrNull(value['sessionId']) ?? name,
+      project: stringOrNull(value['cwd']),
+      model: stringOrNull(message['model']) ?? 'unknown',
+      at: before?.at ?? timeOf(value['timestamp']),
+      isAgent: value['isSidechain'] === true,
+      usage: isLater ? usage : before.usage,
+      output: isLater ? usage.output : before.output,
+      id: stringOrNull(message['id']),
+    })
+  }
+  const all = [...found.values()]
+  const reported = all.reduce((sum, { output }) => sum + (output ?? 0), 0)
+  // Some versions wrote the count as it stood when the answer began: far less than what is there to be seen.
+  const isPartial = reported < [...estimates.values()].reduce((sum, each) => sum + each, 0) / 2
+  return isPartial ? all.map((request) => ({ ...request, output: null })) : all
+}
+
+function codex(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
+  const requests: BilledRequest[] = []
+  let meta: Fields = {}
+  let model = 'unknown'
+  let counted: number | null = null
+  for (const value of lines) {
+    const payload = fieldsOf(value['payload'])
+    if (value['type'] === 'session_meta') meta = { ...payload, ...meta }
+    if (value['type'] === 'turn_context') model = stringOrNull(payload['model']) ?? model
+    if (value['type'] !== 'event_msg' || payload['type'] !== 'token_count') continue
+    const info = fieldsOf(payload['info'])
+    const last = fieldsOf(info['last_token_usage'])
+    const input = numberOf(last['input_tokens'])
+    const total = numberOf(fieldsOf(info['total_token_usage'])['total_tokens'])
+    const at = timeOf(value['timestamp'])
+    // Counts come again without a new answer; a child begins with rows of its parent, from before it was there.
+    const isAgain = total !== null && total === counted
+    counted = total ?? counted
+    const begun = timeOf(meta['timestamp'])
+    if (input === null || isAgain || (at !== null && begun !== null && at < begun)) continue
+    const cacheRead = numberOf(last['cached_input_tokens']) ?? 0
+    const output = numberOf(last['output_tokens']) ?? 0
+    requests.push({
+      program: 'codex',
+      session: stringOrNull(meta['id']) ?? name,
+      project: stringOrNull(meta['cwd']),
+      model,
+      at,
+      isAgent: false,
+      usage: { input: input - cacheRead, cacheRead, cacheWrite: 0, output },
+      output,
+      id: at === null || total === null ? null : `codex ${at} ${total}`,
+    })
+  }
+  return requests
+}
+
+function pi(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
+  const header = fieldsOf(lines.find((value) => value['type'] === 'session'))
+  return lines.flatMap((value) => {
+    const message = fieldsOf(value['message'])
+    const usage = message['role'] === 'assistant' ? piUsage(message['usage']) : undefined
+    if (value['type'] !== 'message' || usage === undefined) return []
+    const at = timeOf(message['timestamp']) ?? timeOf(value['timestamp'])
+    const id = stringOrNull(value['id'])
+    return [
+      {
+        program: 'pi',
+        session: stringOrNull(header['id']) ?? name,
+        project: stringOrNull(header['cwd']),
+        model: stringOrNull(message['model']) ?? 'unknown',
+        at,
+        isAgent: false,
+        usage,
+        output: usage.output,
+        id: id === null ? null : `pi ${id} ${at}`,
+      },
+    ]
+  })
+}
+
+function ours(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
+  const start = lines.map((value) => fieldsOf(value['fact'])).find((fact) => fact['type'] === 'session-start')
+  const session = stringOrNull(start?.['session']) ?? name
+  return lines.flatMap((value) => {
+    const fact = fieldsOf(value['fact'])
+    const usage = fieldsOf(fact['usage'])
+    const input = numberOf(usage['input'])
+    if (fact['type'] !== 'assistant-message' || input === null) return []
+    const output = numberOf(usage['output']) ?? 0
+    return [
+      {
+        program: 'palimpsest',
+        session,
+        project: stringOrNull(start?.['cwd']),
+        model: stringOrNull(fact['model']) ?? 'unknown',
+        at: timeOf(value['at']),
+        isAgent: false,
+        usage: {
+          input,
+          cacheRead: numberOf(usage['cacheRead']) ?? 0,
+          cacheWrite: numberOf(usage['cacheWrite']) ?? 0,
+          cacheWrite1h: numberOf(usage['cacheWrite1h']) ?? undefined,
+          output,
+        },
+        output,
+        id: `palimpsest ${session} ${numberOf(value['seq'])}`,
+      },
+    ]
+  })
+}
+
+function corpus(name: string, [header = {}, ...lines]: readonly Fields[]): readonly BilledRequest[] {
+  const isPartial = header['output_tokens'] === 'partial'
+  const session = stringOrNull(header['session']) ?? name
+  return lines.flatMap((value, index) => {
+    const usage = anthropicUsage(value['usage'])
+    if (value['role'] !== 'assistant' || usage === undefined) return []
+    return [
+      {
+        program: (stringOrNull(header['client']) ?? 'unknown').split(' ')[0]!,
+        session,
+        project: stringOrNull(header['project']),
+        model: stringOrNull(value['model']) ?? stringOrNull(header['model']) ?? 'unknown',
+        at: timeOf(value['timestamp']),
+        isAgent: false,
+        usage,
+        output: isPartial ? null : usage.output,
+        id: `corpus ${session} ${index}`,
+      },
+    ]
+  })
+}

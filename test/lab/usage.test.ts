@@ -1,0 +1,251 @@
+// What `pal usage` counts, against sums that this test makes itself from the raw lines.
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { requestsIn, usageReport, type BilledRequest } from '../../src/lab/index.ts'
+import { lookUp, modelTable } from '../../src/model/models.ts'
+import { openWorkspace } from '../cli/pal.ts'
+import { corpusFolder, hasCorpus } from '../shared-data.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'pal-usage-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const read = (name: string, lines: readonly object[]): readonly BilledRequest[] => {
+  const billed = requestsIn(name, Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')))
+  if (!billed.ok) throw new Error(billed.failure.message)
+  return billed.requests
+}
+
+interface Counts {
+  readonly output?: number
+  readonly sidechain?: boolean
+  readonly session?: string
+}
+const claudeLine = (
+  id: string,
+  uuid: string,
+  { output = 40, sidechain = false, session = 's' }: Counts = {},
+) => ({
+  type: 'assistant',
+  parentUuid: null,
+  uuid,
+  sessionId: session,
+  cwd: '/home/me/shop',
+  isSidechain: sidechain,
+  timestamp: '2026-11-02T10:00:00.000Z',
+  message: {
+    id,
+    model: 'claude-sonnet-4-5-20250929',
+    role: 'assistant',
+    content: [{ type: 'text', text: 'ok' }],
+    usage: {
+      input_tokens: 10,
+      cache_read_input_tokens: 1000,
+      cache_creation_input_tokens: 200,
+      cache_creation: { ephemeral_1h_input_tokens: 50, ephemeral_5m_input_tokens: 150 },
+      output_tokens: output,
+    },
+  },
+})
+const codexCount = (at: string, input: number, cached: number, total: number) => ({
+  timestamp: at,
+  type: 'event_msg',
+  payload: {
+    type: 'token_count',
+    info: {
+      last_token_usage: { input_tokens: input, cached_input_tokens: cached, output_tokens: 7 },
+      total_token_usage: { total_tokens: total },
+    },
+  },
+})
+
+describe('usage', () => {
+  it('[LB20] an answer that is written as several lines counts once, with its last counts', () => {
+    const requests = read('a', [
+      claudeLine('m1', 'u1', { output: 3 }),
+      claudeLine('m1', 'u2', { output: 40 }),
+      claudeLine('m2', 'u3'),
+    ])
+    expect(requests.map(({ id, output }) => [id, output])).toEqual([
+      ['m1', 40],
+      ['m2', 40],
+    ])
+  })
+
+  it('[LB20] a copy in another file is counted once, and agents are counted', () => {
+    const one = read('a', [claudeLine('m1', 'u1'), claudeLine('m2', 'u2', { sidechain: true })])
+    const other = read('b', [
+      claudeLine('m1', 'u1', { session: 't' }),
+      claudeLine('m3', 'u9', { session: 't' }),
+    ])
+    const report = usageReport([...one, ...other], 'agent', modelTable())
+    expect([report.total.requests, report.copies]).toEqual([3, 1])
+    expect(report.rows.map(({ key, requests }) => [key, requests])).toEqual([
+      ['conversations', 2],
+      ['sub-agents', 1],
+    ])
+  })
+
+  it('[LB20] Codex: counts that come again, and rows that a child has of its parent, are not counted', () => {
+    const meta = (id: string, timestamp: string) => ({
+      timestamp,
+      type: 'session_meta',
+      payload: { id, timestamp, cwd: '/home/me/shop' },
+    })
+    const context = { timestamp: '2026-11-02T10:00:01Z', type: 'turn_context', payload: { model: 'gpt-5.4' } }
+    const parent = [
+      meta('p', '2026-11-02T10:00:00Z'),
+      context,
+      codexCount('2026-11-02T10:00:05Z', 100, 60, 107),
+      codexCount('2026-11-02T10:00:06Z', 100, 60, 107),
+      codexCount('2026-11-02T10:00:09Z', 200, 90, 314),
+    ]
+    const child = [
+      meta('c', '2026-11-02T11:00:00Z'),
+      ...parent,
+      codexCount('2026-11-02T11:00:05Z', 300, 200, 621),
+    ]
+    expect(read('p', parent).map(({ usage }) => [usage.input, usage.cacheRead])).toEqual([
+      [40, 60],
+      [110, 90],
+    ])
+    expect(read('c', child).map(({ session, usage }) => [session, usage.input])).toEqual([['c', 100]])
+  })
+
+  it('[LB21] money is by the model of each request, both lifetimes apart; no price and no final count are in no sum', () => {
+    const [one] = read('a', [claudeLine('m1', 'u1')])
+    const table = modelTable()
+    const rates = lookUp(table, 'claude-sonnet-4-5-20250929')!.prices!
+    const expected =
+      10 * rates.input + 1000 * rates.read + 150 * rates.write5m + 50 * rates.write1h + 40 * rates.output
+    expect(usageReport([one!], 'model', table).total.dollars).toBeCloseTo(expected / 1e6, 12)
+    const odd = [
+      { ...one!, id: 'x', model: 'no-such-model' },
+      { ...one!, id: 'y', output: null },
+    ]
+    const { total, unpricedModels } = usageReport(odd, 'model', table)
+    expect(total.dollars).toBeCloseTo((expected - 40 * rates.output) / 1e6, 12)
+    expect([total.unpriced, total.outputUnknown, total.output]).toEqual([1, 1, 40])
+    expect(unpricedModels).toEqual({ 'no-such-model': 1 })
+  })
+
+  it('[LB21] a block lasts five hours from the full hour of its first request', () => {
+    const [one] = read('a', [claudeLine('m1', 'u1')])
+    const at = (id: string, time: string) => ({
+      ...one!,
+      id,
+      at: new Date(`2026-11-02T${time}:00`).getTime(),
+    })
+    const { rows } = usageReport(
+      [at('a', '09:40'), at('b', '13:59'), at('c', '14:05'), at('d', '20:00')],
+      'block',
+      modelTable(),
+    )
+    expect(rows.map(({ key, requests }) => [key, requests])).toEqual([
+      ['2026-11-02 09:00', 2],
+      ['2026-11-02 14:00', 1],
+      ['2026-11-02 20:00', 1],
+    ])
+  })
+
+  it('[LB22] pal usage finds own sessions with their agents and prints rows, JSON and CSV', async () => {
+    const { pal, home } = await openWorkspace()
+    const put = (path: string, lines: readonly object[]): void => {
+      mkdirSync(dirname(join(home, path)), { recursive: true })
+      writeFileSync(join(home, path), lines.map((line) => JSON.stringify(line)).join('\n'))
+    }
+    put('.claude/projects/-shop/a.jsonl', [claudeLine('m1', 'u1')])
+    put('.claude/projects/-shop/a/subagents/agent-1.jsonl', [claudeLine('m2', 'u2', { sidechain: true })])
+    const json = await pal(['usage', '--json', '--by', 'project'])
+    expect(JSON.parse(json.out)).toMatchObject({
+      version: 1,
+      by: 'project',
+      total: { requests: 2, input: 20, cacheRead: 2000, cacheWrite: 400, output: 80 },
+      rows: [{ key: '/home/me/shop', requests: 2 }],
+    })
+    const text = await pal(['usage'])
+    expect(text.out).toMatch(
+      /^day\s+requests\s+input[\s\S]*2026-11-02[\s\S]*total[\s\S]*Paid for: cache read/,
+    )
+    const csv = await pal(['usage', '--csv', '--by', 'model'])
+    expect(csv.out.split('\n')[1]).toMatch(/^claude-sonnet-4-5-20250929,2,20,2000,400,80,0,\d\.\d{6},0$/)
+    expect((await pal(['usage', '--since', '2026-11-03'])).err).toContain(
+      'no request with counts in 2 files since 2026-11-03',
+    )
+    expect((await pal(['usage', 'nowhere'])).code).toBe(2)
+    expect((await pal(['usage', '--by', 'colour'])).code).toBe(2)
+  })
+
+  it('[LB22] without any session it says so', async () => {
+    const { pal } = await openWorkspace()
+    const { code, err } = await pal(['usage'])
+    expect([code, err]).toEqual([1, expect.stringContaining('there is no session file')])
+  })
+
+  it.skipIf(!hasCorpus)(
+    `[LB21] equals the recorded counts of every session to the token${hasCorpus ? '' : ' (skipped: no recorded sessions)'}`,
+    () => {
+      const table = modelTable()
+      let compared = 0
+      for (const name of readdirSync(corpusFolder).filter((file) => file.endsWith('.jsonl.gz'))) {
+        const packed = readFileSync(join(corpusFolder, name))
+        const [header, ...turns] = gunzipSync(packed)
+          .toString()
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Record<string, never>)
+        const isFinal = header!['output_tokens'] !== 'partial'
+        let sums = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, micro: 0, requests: 0 }
+        for (const turn of turns) {
+          const usage = turn['usage'] as Record<string, number> | undefined
+          if (turn['role'] !== 'assistant' || usage === undefined || usage === null) continue
+          const n = (key: string): number => usage[key] ?? 0
+          const written = usage['cache_creation'] as unknown as Record<string, number> | undefined
+          const long = written?.['ephemeral_1h_input_tokens'] ?? 0
+          const [input, cacheRead, cacheWrite] = [
+            n('input_tokens'),
+            n('cache_read_input_tokens'),
+            n('cache_creation_input_tokens'),
+          ]
+          const output = isFinal ? n('output_tokens') : 0
+          const prices = lookUp(table, String(turn['model'] ?? header!['model']))?.prices
+          const rates =
+            prices?.tier !== undefined && input + cacheRead + cacheWrite > prices.tier.abovePromptTokens
+              ? prices.tier.rates
+              : prices
+          sums = {
+            requests: sums.requests + 1,
+            input: sums.input + input,
+            cacheRead: sums.cacheRead + cacheRead,
+            cacheWrite: sums.cacheWrite + cacheWrite,
+            output: sums.output + output,
+            micro:
+              sums.micro +
+              (rates === undefined || rates === null
+                ? 0
+                : input * rates.input +
+                  cacheRead * rates.read +
+                  (cacheWrite - long) * rates.write5m +
+                  long * rates.write1h +
+                  output * rates.output),
+          }
+        }
+        const billed = requestsIn(name, packed)
+        const { total } = usageReport(billed.ok ? billed.requests : [], 'session', table)
+        expect([name, total.requests, total.input, total.cacheRead, total.cacheWrite, total.output]).toEqual([
+          name,
+          sums.requests,
+          sums.input,
+          sums.cacheRead,
+          sums.cacheWrite,
+          sums.output,
+        ])
+        expect(total.dollars).toBeCloseTo(sums.micro / 1e6, 6)
+        if (sums.requests > 0) compared++
+      }
+      expect(compared).toBeGreaterThan(30)
+    },
+  )
+})
