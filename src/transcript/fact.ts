@@ -9,7 +9,10 @@
 // survives a round trip byte for byte; an *edit* of an unknown kind makes the session read-only, because the view
 // can no longer be computed. Unknown fields of known facts are kept.
 import type { AssistantBlock, UserBlock } from './content.ts'
+import type { ClearingPrice, EditPrice } from './edit-price.ts'
 import type { CallId, Seq, SessionId, Uuid } from './ids.ts'
+
+export type { ClearingPrice, EditPrice, ServerReport } from './edit-price.ts'
 
 /** An entry, or with `block` one of its content blocks. */
 export interface BlockRef {
@@ -82,27 +85,6 @@ export interface Section {
   readonly text: string
   readonly side: 'static' | 'dynamic'
 }
-/** The numbers of a choice, as they are written down with it. */
-export interface ClearingPrice {
-  /** Why it was made; `unsent`: before it was ever sent, `asked`: the model wanted it, `boundary`: a text stands for it. */
-  readonly kind: 'time' | 'cached' | 'economy' | 'pressure' | 'expired' | 'unsent' | 'asked' | 'boundary'
-  readonly isWarm: boolean
-  readonly freedTokens: number
-  readonly tailTokens: number
-  readonly expectedRequests: number
-  readonly saves: number
-  readonly costs: number
-  readonly net: number
-  readonly isWorth: boolean
-}
-/** What the server says it has left out by itself so far. */
-export interface ServerReport {
-  readonly kind?: undefined
-  readonly toolUses: number
-  readonly thinkingTurns: number
-  readonly tokens: number
-}
-export type EditPrice = ClearingPrice | ServerReport
 
 /** A reduction that was weighed and left, with the numbers of that choice. */
 export interface Declined {

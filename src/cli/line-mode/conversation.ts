@@ -182,10 +182,10 @@ class LineConversation implements CommandContext {
     const begun: string[] = []
     // Read from the very moment they can come: what is read before anybody asks for it would be lost.
     this.#lines = this.#io.lines()
-    let isTold = false
+    let isWarned = false
     for await (const line of this.#lines) {
-      if (line.includes('\uFFFD') && !isTold) {
-        isTold = true
+      if (line.includes('\uFFFD') && !isWarned) {
+        isWarned = true
         this.#io.err(`pal: ${badBytes}\n`)
       }
       if (line.endsWith('\\')) {
