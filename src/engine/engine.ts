@@ -189,10 +189,10 @@ function damageFacts(damage: readonly Damage[], fold: Fold): readonly Fact[] {
 function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome, { ok: true }> {
   if (outcome.ok) return outcome
   if (outcome.why === 'failed') throw new EngineError(outcome.failure)
-  const { pid, host } = outcome.owner
+  const { pid, host, since } = outcome.owner
   throw new EngineError({
     code: 'session-open',
-    message: `session ${session} is being written by process ${pid} on ${host}; read it, branch off from it, or close it there`,
+    message: `session ${session} is being written by process ${pid} on ${host} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there`,
   })
 }
 

@@ -60,7 +60,7 @@ describe('a damaged session', () => {
     const [older] = await readdir(sessions)
     await at.pal(['-p', 'NEW words'])
     const newer = (await readdir(sessions)).find((id) => id !== older)!
-    await rm(join(sessions, newer, 'first-line'))
+    await rm(join(sessions, newer, 'first-line'), { force: true })
     await writeFile(join(sessions, newer, 'transcript.jsonl'), 'garbage\n')
     const { code, err } = await at.pal(['-p', '-c', 'on'])
     expect([code, err]).toEqual([4, expect.stringContaining(newer)])

@@ -174,7 +174,7 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
       checks.push(
         note(
           `session ${session}`,
-          `is being written by process ${owner.pid} on ${owner.host}`,
+          `is being written by process ${owner.pid} on ${owner.host} since ${new Date(owner.since).toISOString()}`,
           'wait for it, or branch off with --fork-session',
         ),
       )
