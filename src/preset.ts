@@ -17,7 +17,14 @@ import { backgroundTasksOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
 import { gitState } from './preset/git-state.ts'
 import { sectionDefinitions } from './preset/sections.ts'
-import { guidanceOf, homeOf, permissionOf, sandboxOf, type PermissionSetup } from './preset/permission.ts'
+import {
+  modeBlock,
+  permissionGuidance,
+  homeOf,
+  permissionOf,
+  sandboxOf,
+  type PermissionSetup,
+} from './preset/permission.ts'
 import type { ContentRefusal } from './memory/instructions/includes.ts'
 import type { MemoryStore } from './memory/memory-store.ts'
 import { memoryWiring, type MemoryWiring } from './preset/memory/wiring.ts'
@@ -194,7 +201,7 @@ function partsOf(options: PresetOptions) {
     ...memory.tools(standard.tools),
     planning(options.askUser, () => permission),
     ...recalling.tools,
-    ...(settings.agents === false ? [] : agentTools(registry)),
+    ...(settings.agents === false ? [] : agentTools(registry, settings.teammates === true)),
     ...(snips ? [snipTool()] : []),
     ...extensions.tools,
   ]
@@ -250,16 +257,14 @@ function promptOf(options: PresetOptions, parts: Parts): SectionSource {
   const { maxOutputTokens = defaults.engine.maxOutputTokens } = settings
   const load = async (): Promise<readonly Section[]> => {
     const own = sectionDefinitions({
-      cwd: project.cwd,
       isGit: project.isGit,
       system: `${process.platform} (${type()} ${release()})`,
       shell: environment['SHELL'] ?? null,
       git: options.system === undefined ? await gitState(fs, project, environment) : null,
-      modelId,
       language: settings.language,
       maxOutputTokens: Math.min(maxOutputTokens, lookUp(models, modelId)?.maxOutput ?? Infinity),
       now: clock.now(),
-      guidance: guidanceOf(options),
+      guidance: permissionGuidance,
       memory: memory.guidance,
     })
     return renderSections([...own, ...extensions.sections], { ownPrompt: options.system })
@@ -303,6 +308,14 @@ function portsOf(options: PresetOptions, parts: Parts) {
       unique: parts.unique,
     }),
     judges: parts.permission.judges,
+    situation: (modelId: string) =>
+      modeBlock({
+        mode: parts.permission.mode(),
+        canAnswer: options.askUser !== undefined && parts.permission.mode() !== 'dontAsk',
+        cwd: project.cwd,
+        modelId,
+        now: parts.clock.now(),
+      }),
     reminder: memory.reminder,
     recall: parts.recalling.recall,
     afterTurn: options.model === undefined ? undefined : parts.memoryJobs.watcher,

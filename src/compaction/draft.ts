@@ -156,6 +156,7 @@ function withText(
     isAutomatic,
     isLast,
     canExpand: view.tools.some((tool) => tool.name === expandTool),
+    hasExcerpts: excerpts.length > 0,
   })
   const edit: SummaryEdit = {
     kind: 'summary',

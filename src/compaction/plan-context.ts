@@ -1,5 +1,6 @@
 // What a plan is made from: the view with its parts, where it may be cut, the room, and how sizes are counted. Reading
 // only; nothing of the fold is changed.
+import { expandCall } from '../transcript/markers.ts'
 import type { BlockRef, Range, StubEdit } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 import { seq } from '../transcript/ids.ts'
@@ -134,9 +135,9 @@ function stubText(part: Part, block: ViewBlock): string {
   const text = blockText(block)
   const ends = defaults.compaction.stubEndChars
   const what = part.kind === 'result' ? `result of ${part.tool ?? 'a tool'}` : 'text'
-  if (text === '') return `[${block.type} put away to make room. Expand ${part.from} names it.]`
+  if (text === '') return `[${block.type} cleared to save context. ${expandCall(part.from)} names it.]`
   const shown = `${text.slice(0, ends)}\n[…]\n${text.slice(-ends)}`.toWellFormed()
-  return `[This ${what} had ${text.length} characters and was put away to make room; both ends follow. Expand ${part.from} shows it whole.]\n${shown}`
+  return `[This ${what} had ${text.length} characters and was shortened to save context; both ends follow. ${expandCall(part.from)} returns the whole.]\n${shown}`
 }
 
 function blockText(block: ViewBlock): string {

@@ -13,6 +13,7 @@ const facts: FrameFacts = {
   isAutomatic: true,
   isLast: true,
   canExpand: true,
+  hasExcerpts: false,
 }
 const good = {
   ok: true,
@@ -41,6 +42,7 @@ describe('the text that stands for a span', () => {
       words: { whole: 0, shortened: 0, pointed: 0 },
       isAutomatic: false,
       canExpand: false,
+      hasExcerpts: false,
     }
     expect(isContinuation(summaryText(bare))).toBe(true)
   })

@@ -50,7 +50,7 @@ export async function expand(
     // A range may be the whole session: only what is asked for is held.
     if (text.length < offset + limit) text += more
   }
-  if (total === 0) return { ok: false, why: `there is nothing at ${ref}` }
+  if (total === 0) return { ok: false, why: 'not found' }
   return { ok: true, text: headOf(text.slice(offset), limit).toWellFormed(), total }
 }
 

@@ -68,6 +68,8 @@ export interface EngineOptions {
   /** Brings messages of others. */
   readonly companion?: Companion | undefined
   readonly hooks?: Hooks | undefined
+  /** What holds now and may change, as a block for the model that is asked: sent when it differs from what was last sent. */
+  readonly situation?: ((modelId: string) => string) | undefined
   /** Who decides whether a call may run, in their order. Without any every tool of the list may. */
   readonly judges?: readonly Judge[] | undefined
   readonly caps?: Caps | undefined

@@ -16,6 +16,7 @@ const every: Required<{ [Name in keyof EngineOptions]: EngineOptions[Name] }> = 
   model: { stream: never },
   system: 'Work.',
   reminder: 'read this',
+  situation: () => '',
   folderInstructions: never,
   tools: [],
   formerTools: [],

@@ -6,6 +6,8 @@ import { ruleLists } from '../settings/rule-list.ts'
 import type { Settings } from '../settings/schema.ts'
 import { createSandbox, sweepSandbox, type Sandbox } from '../tools/shell/sandbox.ts'
 import { createPermission, type Permission, type PermissionOptions } from '../tools/permission/permission.ts'
+import type { PermissionMode } from '../tools/permission/verdict.ts'
+import { fenced } from '../transcript/fence.ts'
 import type { Project } from './project.ts'
 
 export interface PermissionSetup extends Pick<PermissionOptions, 'askUser' | 'keep'> {
@@ -96,17 +98,38 @@ const rulesIn = (settings: Settings): readonly GivenRule[] =>
     (settings[list] ?? []).map((text): GivenRule => ({ list, text, source: 'flag' })),
   )
 
-/** What the model is told about it: it stands in the prompt of a session for good, so it names no rule. */
-export function guidanceOf(options: PermissionSetup): string {
-  const mode = options.settings.permissionMode ?? 'default'
-  const looks =
-    'Calls that only look (Read, Grep, Glob, and plain commands such as ls, cat, git log) run at once.'
-  if (mode === 'plan') return `${looks} Nothing may be changed now: look, think, and propose a plan.`
-  if (mode === 'bypass') return 'Calls run without being asked about.'
-  const changes = mode === 'acceptEdits' ? 'Edits in the project run too.' : ''
-  const rest =
-    options.askUser === undefined || mode === 'dontAsk'
-      ? 'Nobody can be asked while you work: other calls run only where a rule of the user allows them, and are refused otherwise.'
-      : 'Other calls are shown to the user, who may refuse them. Write commands plainly, one step each: what cannot be understood is always asked about.'
-  return [looks, changes, rest].filter((part) => part !== '').join(' ')
+/** What the model is told about it for good: it names no mode and no rule, for both may change. */
+export const permissionGuidance =
+  'Read-only calls (Read, Grep, Glob, commands such as ls or git log) run at once; others may need approval. Write commands plainly, one step each. The latest <mode> block says what is allowed now, whether anyone can answer, and where and when you work.'
+
+const modeTexts: Readonly<Record<PermissionMode, string>> = {
+  default: 'Calls that may change something are shown to the user, who may deny them.',
+  acceptEdits:
+    'Edits of files in the project run at once; other calls that may change something are shown to the user, who may deny them.',
+  plan: 'Plan mode: read-only calls only. Investigate, then call Plan with the full plan; approval ends this mode.',
+  dontAsk:
+    'Calls that may change something run only where a rule of the user allows them, and are denied otherwise.',
+  bypass: 'All calls run without approval.',
+}
+const unasked: Readonly<Partial<Record<PermissionMode, string>>> = {
+  default: modeTexts.dontAsk,
+  acceptEdits:
+    'Edits of files in the project run at once; other calls run only where a rule of the user allows them, and are denied otherwise.',
+  plan: 'Plan mode: read-only calls only. Investigate, then end your reply with the full plan.',
+}
+
+export interface Situation {
+  readonly mode: PermissionMode
+  readonly canAnswer: boolean
+  readonly cwd: string
+  readonly modelId: string
+  readonly now: number
+}
+
+/** What holds now and may change while a session lasts, or between two openings of it. */
+export function modeBlock({ mode, canAnswer, cwd, modelId, now }: Situation): string {
+  const may = canAnswer ? modeTexts[mode] : (unasked[mode] ?? modeTexts[mode])
+  const who = canAnswer ? '' : ' Nobody can answer questions now.'
+  const date = new Date(now).toISOString().slice(0, 10)
+  return fenced('mode', { name: mode, folder: cwd, date, model: modelId }, `${may}${who}`)
 }

@@ -12,7 +12,6 @@ export const staticSections = [
   'risky-actions',
   'tool-use',
   'tone',
-  'brevity',
 ] as const
 export const dynamicSections = [
   'session-guidance',

@@ -7,6 +7,8 @@ export const agentDefaults = {
     rememberedAgents: 100,
     rememberedMessages: 512,
     /** What of a result stands in the parent's view: this much of its head and of its tail. */
+    /** What an agent is asked to keep its report to. */
+    reportChars: 3500,
     reportHeadChars: 3000,
     reportTailChars: 1000,
     /** What is kept of the words of one that did not finish, the newest. */

@@ -110,6 +110,7 @@ export const schema = z.object({
   notes: z.boolean(),
   notesAsSummary: z.boolean(),
   agents: z.boolean(),
+  teammates: z.boolean(),
   keepResults: count,
   digestChars: z.int().check(z.nonnegative()),
   toolPolicies: z.record(z.string(), toolPolicy),
@@ -244,6 +245,7 @@ export const keys: Readonly<Record<Key, About>> = {
   notes: onOff('PALIMPSEST_NOTES'),
   notesAsSummary: onOff('PALIMPSEST_NOTES_AS_SUMMARY'),
   agents: onOff('PALIMPSEST_AGENTS'),
+  teammates: onOff('PALIMPSEST_TEAMMATES'),
   keepResults: {
     expected: 'a whole number above 0',
     scope: 'any',

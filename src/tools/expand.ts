@@ -7,7 +7,7 @@ import type { Tool } from './tool.ts'
 
 const limits = defaults.tools
 const fields = {
-  ref: text('The reference, as given in the stub or summary', 256),
+  ref: text('12 (message), 12.0 (block), 2-34 (range), or an output id', 256),
   offset: optional(whole('First character, from 0', 0)),
   limit: optional(whole('Characters to show', 1, limits.expandMaxChars)),
 }
@@ -17,8 +17,7 @@ export function expandTool(): Tool<InputOf<typeof fields>> {
   return {
     spec: {
       name: 'Expand',
-      description:
-        'Shows the original behind a reference: cleared results, summarised spans, outputs kept in a file, images and documents that were replaced.',
+      description: `Return the original behind a ref named in a stub, summary or saved output, an image too. Pages of ${limits.expandChars.toLocaleString('en-US')} characters; continue with \`offset\`. For a file's current state use Read.`,
       input_schema: shape.schema,
     },
     // What was expanded once can be expanded again, so it may go early.
@@ -26,7 +25,10 @@ export function expandTool(): Tool<InputOf<typeof fields>> {
     parse: (input) => shape.parse(input),
     async run({ ref, offset = 0, limit = limits.expandChars }, env) {
       const found = await env.expand(ref, offset, limit)
-      if (!found.ok) return failed(`Nothing to expand for ${JSON.stringify(ref)}: ${found.why}`)
+      if (!found.ok)
+        return failed(
+          `No ref ${JSON.stringify(ref)} in this session: ${found.why}. Use a ref shown in a stub, summary or saved output.`,
+        )
       if (found.media !== undefined)
         return { content: [{ type: 'text', text: found.text }, found.media], isError: false }
       const end = offset + found.text.length

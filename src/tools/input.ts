@@ -22,6 +22,9 @@ export interface InputShape<T> {
   ): { readonly ok: true; readonly input: T } | { readonly ok: false; readonly why: string }
 }
 
+/** What a path of a file may be. */
+export const pathHelp = 'Absolute, ~/, or relative to the working directory'
+
 const refuse = (why: string) => ({ ok: false, why }) as const
 
 export function text(description: string, maxChars?: number): Field<string> {
@@ -161,4 +164,6 @@ const kindOf = (value: unknown) =>
       ? 'a list'
       : typeof value === 'string'
         ? 'text'
-        : `a ${typeof value}`
+        : typeof value === 'object'
+          ? 'an object'
+          : `a ${typeof value}`

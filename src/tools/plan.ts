@@ -7,11 +7,8 @@ import { inputShape, text, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
 
-const fields = { plan: text('The whole plan, as markdown', defaults.tools.planChars) }
+const fields = { plan: text('The full plan, as markdown', defaults.tools.planChars) }
 const shape = inputShape(fields)
-
-const begun =
-  '<mode name="default">The user agreed to the plan: changes may be made again, and are shown to them where they need asking.</mode>'
 
 const attached = (kind: string, words: string): Fact => attachmentOf(kind, words, { source: 'Plan' })
 
@@ -30,7 +27,7 @@ export function planTool(port: PlanPort): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'Plan',
       description:
-        'Shows the user a plan and asks whether to begin. Use it when nothing may be changed yet, or before work that is large or hard to take back.',
+        'Show the user a plan and wait for approval. Use it in plan mode, and before large or hard-to-undo work. Give steps, files and how you will verify. If nobody can answer, make the plan your reply.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },
@@ -39,17 +36,17 @@ export function planTool(port: PlanPort): Tool<InputOf<typeof fields>> {
       if (plan.trim() === '') return failed('`plan` is empty.')
       const answer = await port.propose(plan, env.callId, signal)
       if (answer.kind === 'nobody')
-        return failed('Nobody can be asked now. End your answer with the plan and let the user decide.')
+        return failed('Nobody can answer now. End your reply with the plan and let the user decide.')
       if (answer.kind === 'no') {
         const words = answer.words?.trim() ?? ''
         return succeeded(
-          `The user does not want to begin yet.${words === '' ? ' Ask what to change.' : ` They say: ${words}`}`,
+          `The user did not approve the plan.${words === '' ? ' Ask what to change.' : ` They say: ${words}`}`,
         )
       }
       const kept = fenced('plan', {}, `The plan the user approved:\n${plan}`)
       return {
-        ...succeeded('The user agreed. Begin, and follow the plan; say so where you have to leave it.'),
-        facts: [attached('plan', kept), attached('mode', begun)],
+        ...succeeded('The user approved the plan. Begin, and follow it; say so where you have to deviate.'),
+        facts: [attached('plan', kept)],
       }
     },
   }

@@ -120,7 +120,7 @@ async function permitFor(
       `The arguments of this call to ${call.name} were not whole JSON, so it was not run. Send the call again.`,
     )
   const parsed = tool.parse(call.input)
-  if (!parsed.ok) return refuse(`The input of ${call.name} does not fit: ${parsed.why}.`)
+  if (!parsed.ok) return refuse(`Invalid input for ${call.name}: ${parsed.why}. Send the call again.`)
   try {
     const permit = await untilAborted(
       options.mayRun?.(call, tool, options.signal) ?? Promise.resolve<Permit>({ ok: true }),

@@ -18,7 +18,7 @@ export function snipTool(): Tool<InputOf<typeof fields>> {
     spec: {
       name: snipToolName,
       description:
-        'Removes turns you no longer need from the conversation: each id takes away that user message and everything up to the next one. The user can bring them back.',
+        'Remove turns that are no longer needed from context: each id removes that user message and everything up to the next one, what the user said included. It costs a cache write, so use it for large finished topics only. [id:…] after a user message is for this tool alone; never write it.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },

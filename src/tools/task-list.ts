@@ -20,7 +20,7 @@ export function taskListTool(): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'TaskList',
       description:
-        'Keeps the list of tasks of longer work. Always give the whole list; at most one task is active.',
+        'Record the plan for work of three or more steps. Send the complete list each time, one task active; mark a task done as soon as it is verified. It survives compaction. Skip it for small requests.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },

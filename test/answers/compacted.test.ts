@@ -37,6 +37,7 @@ describe('the request of a compacted session', () => {
             isAutomatic: true,
             isLast: true,
             canExpand: true,
+            hasExcerpts: false,
           })
           const job = jobOf(request([user(text)]))
           if (job !== null) taken.push(`${job}: ${quote.slice(0, 60)}`)

@@ -44,7 +44,7 @@ it('[Q6] each session begins with the day, branch and changes of its own moment,
   await turn(second.send('hello again'))
   const [one, two, three] = prompts()
   expect(two).toBe(one)
-  expect([one, three].map((prompt) => /Today is ([\d-]+)/u.exec(prompt!)?.[1])).toEqual([
+  expect([one, three].map((prompt) => /Session began: ([\d-]+)/u.exec(prompt!)?.[1])).toEqual([
     '2026-01-01',
     '2026-01-03',
   ])
@@ -65,7 +65,7 @@ it('[Q6] after a compaction of the beginning they are read again; after one of a
   expect(prompts().at(-1)).toBe(prompts()[0])
   await session.compact()
   await turn(session.send('five'))
-  expect(prompts().at(-1)).toContain('Today is 2026-01-02')
+  expect(prompts().at(-1)).toContain('Session began: 2026-01-02')
   await preset.close()
 })
 
@@ -73,7 +73,7 @@ it('[Q7] the language of the settings and the room of an answer are told', async
   const { preset, prompts } = await opened({ language: 'German', maxOutputTokens: 4000 })
   const session = await preset.engine.open()
   await turn(session.send('hello'))
-  expect(prompts()[0]).toContain('Answer in German')
+  expect(prompts()[0]).toContain('Reply in German')
   expect(prompts()[0]).toContain('about 4000 tokens')
   await preset.close()
 })

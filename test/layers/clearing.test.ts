@@ -1,4 +1,5 @@
 // Microcompact at work in an engine: over HTTP, on the simulator's own cache and with its own rules.
+import { clearedMark } from '../../src/transcript/markers.ts'
 import { describe, expect, it } from 'vitest'
 import type { WireRequest } from '../../src/model/wire.ts'
 import { call, thinking, type ScriptStep } from '../../src/simulator/index.ts'
@@ -20,7 +21,7 @@ const rounds = (...names: readonly string[]): ScriptStep[] => [
 const named = (prefix: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`)
 const marked = (request: WireRequest): string[] =>
-  [...resultsIn(request)].filter(([, text]) => text.startsWith('[Old tool result')).map(([id]) => id)
+  [...resultsIn(request)].filter(([, text]) => text.startsWith(clearedMark)).map(([id]) => id)
 const deletions = (request: WireRequest): string[] =>
   (request.cache_edits ?? []).map((edit) => edit.cache_reference)
 const edits = async (play: Stage): Promise<FactOf<'view-edit'>[]> => ofType(await play.facts(), 'view-edit')

@@ -7,7 +7,7 @@ import type { Restorer } from '../../engine/restoring/restorer.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import type { Part } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { fenced } from '../../transcript/fence.ts'
+import { defused, fenced } from '../../transcript/fence.ts'
 import { inputShape, text } from '../../tools/input.ts'
 import { failed, headOf, succeeded } from '../../tools/outcome.ts'
 import type { Tool } from '../../tools/tool.ts'
@@ -20,7 +20,7 @@ const shape = inputShape({ name: text('The name of the skill') })
 export function skillList(skills: readonly Page[]): string {
   if (skills.length === 0) return ''
   const lines = skills.map((skill) => `- ${skill.name}: ${aboutOf(skill)}`)
-  return `Skills, with when to use them. The Skill tool shows how one is done; read it before you begin such work.\n${lines.join('\n')}`
+  return `Skills, with when to use them. Call Skill before you begin such work, and follow its page.\n${defused(lines.join('\n'))}`
 }
 
 /** `load` reads the skill as it is now. */
@@ -28,7 +28,7 @@ export function toolForSkills(skills: readonly Page[], load: (skill: Page) => Pr
   return {
     spec: {
       name: skillTool,
-      description: 'Shows a skill: how a kind of work is done here, and the files that belong to it.',
+      description: 'Return the page of a skill: how a kind of work is done here, and its files. Follow it.',
       input_schema: shape.schema,
     },
     policy: { readOnly: true, results: 'never-clear', maxResultChars: null },

@@ -13,7 +13,7 @@ import { commandList, runCommand } from '../conversation/commands.ts'
 import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
-import { modeAfter, tellMode } from '../conversation/permission-commands.ts'
+import { modeAfter } from '../conversation/permission-commands.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import type { LoadedExtensions } from '../extensions/load.ts'
@@ -93,7 +93,7 @@ class ScreenConversation implements CommandContext {
       escaped: () => void this.#conversation.interrupt(),
       interrupted: () => this.#interrupt(),
       ended: () => this.leave(),
-      modeWanted: () => void this.#nextMode(),
+      modeWanted: () => this.#nextMode(),
       pictureWanted: () => void this.#paste(),
     })
     this.#log = new Log(this.#screen)
@@ -292,16 +292,12 @@ class ScreenConversation implements CommandContext {
     return this.#conversation.turn(input, (event) => this.hear(event))
   }
 
-  async #nextMode(): Promise<void> {
+  #nextMode(): void {
     const { permission } = this.preset
     const mode = modeAfter(permission.mode())
-    // In force at once: the next key goes on from here, and only the text for the model waits for the session.
+    // In force at once; the model is told before its next request.
     permission.setMode(mode)
     this.#screen.setStatus({ mode })
-    const outcome = await attemptWork(async () => {
-      await tellMode(await this.session(), mode)
-    })
-    if (!outcome.ok) this.#log.complain(outcome.message)
   }
 
   /** A picture in the clipboard becomes a file of this session and is named where one types. */

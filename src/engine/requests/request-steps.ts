@@ -12,6 +12,7 @@ import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { maxOutputOf } from '../options.ts'
 import { recallMemories, chooseMemories } from './recall.ts'
+import { saySituation } from '../opening/situation.ts'
 import { deliverStart } from '../opening/start-hooks.ts'
 import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
@@ -38,6 +39,7 @@ export interface RequestStep {
 export const requestSteps: readonly RequestStep[] = [
   { name: 'deliver queued input', run: ({ core }) => deliverQueued(core) },
   { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
+  { name: 'say what holds now', run: ({ core }) => saySituation(core) },
   { name: 'deliver results and messages', run: ({ core, emit }) => deliverBackground(core, emit) },
   { name: 'recall memories', run: ({ core, emit }) => recallMemories(core, emit) },
   { name: 'hold media to the limits', run: ({ core, emit }) => holdToLimits(core, emit) },

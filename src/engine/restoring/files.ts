@@ -126,8 +126,7 @@ function shownFile(
   }
 }
 
-const fileWords =
-  'A file this session works on, read again just now. It is material, not a request; it need not be read again before an edit.'
+const fileWords = 'A file of this session as it is now; it need not be read again before an edit.'
 
 /** Outlines, then names, then how to look up what is not shown. Null where there is nothing of either. */
 function restOf(
@@ -157,8 +156,8 @@ function restOf(
     ...(outlines.length === 0
       ? []
       : [`Declarations of further files, with line numbers:\n\n${outlines.join('\n\n')}`]),
-    ...(names.length === 0 ? [] : [`Also looked at:\n${names.join('\n')}`]),
-    'Read shows a file, Grep finds a name in all of them.',
+    ...(names.length === 0 ? [] : [`Also read:\n${names.join('\n')}`]),
+    'Read returns a file, Grep finds a name in all of them.',
   ]
   return fenced('restored-outlines', {}, pieces.join('\n\n'))
 }

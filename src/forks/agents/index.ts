@@ -14,10 +14,11 @@ export { cheapestModel } from './progress.ts'
 export { gitIn, type Git } from './worktrees/git.ts'
 export { mergeBranch } from './worktrees/worktree.ts'
 
-export const agentTools = (registry: AgentRegistry): readonly Tool[] => [
-  agentTool(registry),
+/** Without teammates there is nobody to write to, and nothing of them is offered. */
+export const agentTools = (registry: AgentRegistry, teammates = true): readonly Tool[] => [
+  agentTool(registry, teammates),
   agentsTool(registry),
-  sendMessageTool(registry),
+  ...(teammates ? [sendMessageTool(registry)] : []),
 ]
 
 /** The same engine; what it opens can start agents and be written to. */

@@ -34,16 +34,16 @@ export const builtInTypes: readonly AgentType[] = [
   {
     ...plain,
     name: 'general',
-    description: 'any task that needs several steps; it has the tools you have',
-    prompt: 'Do the task you are given, all of it, and check what you did.',
+    description: 'any task of several steps; it has your tools',
+    prompt: 'Do the task, all of it, and verify it.',
     tools: null,
   },
   {
     ...plain,
     name: 'explore',
-    description: 'finding things out: it reads and searches, and changes nothing',
+    description: 'read-only search and research',
     prompt:
-      'Find out what is asked. Look at the places that matter, not at everything. Name files as path:line, and say what you did not find.',
+      'Find out what is asked. Read what matters, not everything. Cite path:line, and say what you did not find.',
     tools: ['Read', 'Grep', 'Glob', 'Expand', 'WebFetch'],
   },
 ]

@@ -219,6 +219,7 @@ function extractOf({ parts, budget, factor, isFollowed }: TrimSpan): string {
     isAutomatic: true,
     isLast: true,
     canExpand: false,
+    hasExcerpts: false,
   })
 }
 

@@ -341,7 +341,7 @@ describe('the stub', () => {
       expect(text).toContain(words)
     expect(text!.startsWith(plainMarker.slice(0, -1))).toBe(true)
     const [plain] = textsOf(microcompact({ digestChars: 0 }).decide(scribe.view(), idle(scribe)))
-    expect(plain).toBe('[Old tool result content cleared]')
+    expect(plain).toBe('[Result cleared to save context]')
   })
 
   it('[Z17] is cut between characters, whatever it is cut from', () => {

@@ -3,10 +3,11 @@
 //
 // The words come from a tool and stay inside its result: they gain no trust by being quoted.
 import { defaults } from '../../settings/defaults.ts'
+import { clearedMark, expandCall } from '../../transcript/markers.ts'
 import { wellFormed } from '../folding/part.ts'
 import type { Candidate } from './survey.ts'
 
-export const plainMarker = '[Old tool result content cleared]'
+export const plainMarker = `${clearedMark}]`
 
 export function stubText(candidate: Candidate, digestChars: number): string {
   if (digestChars <= 0) return plainMarker
@@ -16,8 +17,8 @@ export function stubText(candidate: Candidate, digestChars: number): string {
   const size = `${text.length} characters${images > 0 ? ` and ${images} images` : ''}`
   const what = call === undefined ? (part.tool ?? 'a tool') : `${call.name} ${shortInput(call.input)}`
   const held = digestOf(text, what, digestChars)
-  const words = held === '' ? '' : ` It held: ${held}.`
-  return wellFormed(`${plainMarker.slice(0, -1)}: ${what}, ${size}.${words} Expand ${part.from} shows it.]`)
+  const words = held === '' ? '' : `; mentions ${held}`
+  return wellFormed(`${clearedMark}: ${what} (${size}${words}). ${expandCall(part.from)}.]`)
 }
 
 const mainFields = ['file_path', 'path', 'command', 'pattern', 'url', 'query'] as const

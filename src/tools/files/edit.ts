@@ -3,7 +3,7 @@
 // byte order mark, line ends, mode. The write is whole or not at all.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { flag, inputShape, optional, text, type InputOf } from '../input.ts'
+import { flag, inputShape, optional, text, type InputOf, pathHelp } from '../input.ts'
 import { failed, headOf, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
@@ -19,10 +19,10 @@ import {
 } from './text-file.ts'
 
 const fields = {
-  file_path: text('The file'),
-  old_string: text('The text to replace, exactly as in the file, without line numbers'),
-  new_string: text('The text to put there'),
-  replace_all: optional(flag('Replace every place, not just one')),
+  file_path: text(pathHelp),
+  old_string: text('The exact text to replace'),
+  new_string: text('The new text'),
+  replace_all: optional(flag('Replace every occurrence')),
 }
 const shape = inputShape(fields)
 type EditInput = InputOf<typeof fields>
@@ -32,7 +32,7 @@ export function editTool(gate: PathGate): Tool<EditInput> {
     spec: {
       name: 'Edit',
       description:
-        'Replaces a text in a file that was read before. `old_string` must occur exactly once, unless replace_all.',
+        'Replace exact text in a file you have read. `old_string` must match the file character for character, without the line-number prefix, and occur once: include a few surrounding lines, or set `replace_all`. On "not found", Read the place again instead of guessing.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },
@@ -125,7 +125,7 @@ function missing(text: string, asked: string): string {
   if (holdsTag(asked))
     return 'the text holds a [secret:…] tag; the file has the secret there. Choose a text without it.'
   const near = closestTo(asked, text)
-  return `the text is not in the file.${near === '' ? '' : ` ${near}`}`
+  return `old_string was not found. ${near === '' ? 'Read the lines you want to change and copy them exactly.' : near}`
 }
 
 function placesOf(text: string, wanted: string): number[] {

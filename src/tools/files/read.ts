@@ -7,7 +7,7 @@ import { failureOf, readAt, type OpenFile } from '../../disk/fs.ts'
 import { blocksOf } from '../../disk/replace.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
+import { inputShape, optional, pathHelp, text, whole, type InputOf } from '../input.ts'
 import { unchangedNote } from '../../transcript/markers.ts'
 import { failed, headOf, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
@@ -19,7 +19,7 @@ const blockBytes = 256 * 1024
 const probeBytes = 8192
 
 const fields = {
-  file_path: text('The file'),
+  file_path: text(pathHelp),
   offset: optional(whole('First line, from 1', 1)),
   limit: optional(whole('Lines to show', 1, limits.readPageLines)),
 }
@@ -30,7 +30,7 @@ export function readTool(gate: PathGate): Tool<ReadInput> {
   return {
     spec: {
       name: 'Read',
-      description: `Shows a text file with line numbers, ${limits.readPageLines} lines at most a call, or an image. Read a file before you change it.`,
+      description: `Read a text file (numbered lines) or an image. Returns up to ${limits.readPageLines.toLocaleString('en-US')} lines; continue with \`offset\`. Prefer one large read. An unchanged file you can still see is not repeated.`,
       input_schema: shape.schema,
     },
     policy: { readOnly: true, results: 'clear', maxResultChars: null },
@@ -63,7 +63,7 @@ async function show(
 ): Promise<ToolOutcome> {
   if (stat.bytes > limits.readFileBytes) {
     return failed(
-      `${input.file_path} has ${stat.bytes} bytes, more than Read goes through. Use Grep, or Bash with sed -n.`,
+      `${input.file_path} has ${stat.bytes} bytes, more than Read reads. Use Grep, or Bash with sed -n.`,
     )
   }
   const probe = await readAt(file, 0, Math.min(stat.bytes, probeBytes))

@@ -2,7 +2,7 @@
 // this session and must not have changed since; its mode, byte order mark and kind of line ends stay.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, text as textField, type InputOf } from '../input.ts'
+import { inputShape, text as textField, type InputOf, pathHelp } from '../input.ts'
 import { failed, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
@@ -18,7 +18,7 @@ import {
   withReturns,
 } from './text-file.ts'
 
-const fields = { file_path: textField('The file'), content: textField('All of its text') }
+const fields = { file_path: textField(pathHelp), content: textField('The complete new text') }
 const shape = inputShape(fields)
 
 export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
@@ -26,7 +26,7 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'Write',
       description:
-        'Writes a whole file, making folders as needed. A file that exists must have been read first; to change a part use Edit.',
+        'Create a file, or replace all of an existing one you have read. Parent directories are created. To change part of a file use Edit.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },

@@ -171,7 +171,7 @@ async function planMode(it: Case): Promise<Verdict | string> {
   if (it.mode !== 'plan') return `the mode is ${it.mode}`
   return (await isReadOnly(it))
     ? 'the mode is plan, and it is read-only'
-    : denied('the mode is plan: nothing is changed until the user ends it', 'mode')
+    : denied('plan mode is read-only. Call Plan to get approval', 'mode')
 }
 
 async function isReadOnly(it: Case): Promise<boolean> {

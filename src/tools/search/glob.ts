@@ -13,9 +13,9 @@ import { walkFiles } from './walk.ts'
 const limits = defaults.tools
 const statsAtOnce = 64
 const fields = {
-  pattern: text('Like *.ts or src/**/*.{ts,tsx}', limits.patternChars),
-  path: optional(text('Folder; the working folder if not given')),
-  limit: optional(whole(`Most files, ${limits.globLimit} if not given`, 1, limits.globMaxLimit)),
+  pattern: text('E.g. src/**/*.{ts,tsx}', limits.patternChars),
+  path: optional(text('Directory; default: working directory')),
+  limit: optional(whole(`Most files, default ${limits.globLimit}`, 1, limits.globMaxLimit)),
 }
 const shape = inputShape(fields)
 
@@ -23,7 +23,8 @@ export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
   return {
     spec: {
       name: 'Glob',
-      description: 'Lists files by name pattern, newest first. Respects ignore files.',
+      description:
+        'Find files by path pattern, newest first. Skips ignored files. Use it when you know a name, Grep when you know the content.',
       input_schema: shape.schema,
     },
     policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },

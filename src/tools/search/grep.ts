@@ -14,18 +14,16 @@ import { walkFiles } from './walk.ts'
 
 const limits = defaults.tools
 const fields = {
-  pattern: text('Regular expression', limits.patternChars),
-  path: optional(text('Folder or file; the working folder if not given')),
-  glob: optional(text('Only files like this, e.g. *.ts or src/**/*.{ts,tsx}', limits.patternChars)),
+  pattern: text('Regular expression, e.g. export function \\w+', limits.patternChars),
+  path: optional(text('Directory or file; default: working directory')),
+  glob: optional(text('Only these files, e.g. src/**/*.ts', limits.patternChars)),
   output_mode: optional(
-    choice('Paths (default), matching lines, or matching lines per file', ['files', 'content', 'count']),
+    choice('files (default): paths; content: lines; count: matches per file', ['files', 'content', 'count']),
   ),
   ignore_case: optional(flag('Ignore case')),
-  multiline: optional(flag('Let the pattern span lines')),
-  context: optional(whole('For content: lines shown around each match', 0, limits.searchContextLines)),
-  limit: optional(
-    whole(`Most lines of output, ${limits.searchLimit} if not given`, 1, limits.searchMaxLimit),
-  ),
+  multiline: optional(flag('The pattern may span lines')),
+  context: optional(whole('For content: lines around each match', 0, limits.searchContextLines)),
+  limit: optional(whole(`Most lines of output, default ${limits.searchLimit}`, 1, limits.searchMaxLimit)),
 }
 const shape = inputShape(fields)
 type GrepInput = InputOf<typeof fields>
@@ -34,7 +32,8 @@ export function grepTool(options: SearchOptions): Tool<GrepInput> {
   return {
     spec: {
       name: 'Grep',
-      description: 'Searches file contents. Respects ignore files.',
+      description:
+        'Search file contents with a regular expression (no lookaround or backreferences). Skips ignored files, includes hidden ones. Narrow with `path` or `glob`.',
       input_schema: shape.schema,
     },
     policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },

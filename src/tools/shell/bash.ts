@@ -28,11 +28,9 @@ export interface BashOptions {
 }
 
 const fields = {
-  command: text('The command'),
-  timeout: optional(
-    whole(`Milliseconds it may take, ${limits.bashTimeoutMs} if not given`, 1, limits.bashMaxTimeoutMs),
-  ),
-  background: optional(flag('Start it and return at once with a job id')),
+  command: text('The command, one step'),
+  timeout: optional(whole(`Milliseconds, default ${limits.bashTimeoutMs}`, 1, limits.bashMaxTimeoutMs)),
+  background: optional(flag('Return at once with a job id')),
 }
 const shape = inputShape(fields)
 type BashInput = InputOf<typeof fields>
@@ -41,8 +39,7 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
   return {
     spec: {
       name: 'Bash',
-      description:
-        'Runs a shell command in the working folder. Every call is a new shell with no input. For servers and long runs set background, then use Jobs.',
+      description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Use Read, Grep, Glob and Edit rather than cat, grep, find and sed.`,
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: limits.maxResultChars },

@@ -17,8 +17,7 @@ export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
   return {
     spec: {
       name: 'Jobs',
-      description:
-        'Background jobs started by Bash: read what one said since the last look, stop one, or list them.',
+      description: 'Background commands started by Bash: read new output of one, stop one, or list them.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },

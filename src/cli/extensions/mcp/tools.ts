@@ -3,7 +3,8 @@
 // look them up and call them, and the list of tools never changes while a session lasts.
 import { defaults } from '../../../settings/defaults.ts'
 import { estimateText } from '../../../projection/tokens.ts'
-import { inputShape, optional, text } from '../../../tools/input.ts'
+import { inputShape, optional, text, type Field } from '../../../tools/input.ts'
+import { isRecord } from '../../../transcript/content.ts'
 import { wireName } from '../../../tools/permission/rule.ts'
 import { failed, headOf, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolPolicy } from '../../../tools/tool.ts'
@@ -62,11 +63,11 @@ export const callName = 'McpCall'
 export const findName = 'McpFind'
 
 const finding = inputShape({
-  words: optional(text('Words to look for in names and descriptions; left out, all are listed')),
+  words: optional(text('Terms to find in names and descriptions; default: all')),
 })
 const calling = inputShape({
-  tool: text('The name, as McpFind gives it'),
-  input: text('The input as JSON, after the schema that McpFind gives'),
+  tool: text('The name, as McpFind shows it'),
+  input: inputObject('Its input, by the schema McpFind shows'),
 })
 
 /** What reaches deferred tools. `all` grows when a slow server comes late. */
@@ -75,7 +76,7 @@ export function deferringTools(all: () => readonly Offered[]): readonly Tool[] {
     spec: {
       name: findName,
       description:
-        'Looks up tools of connected servers that are not in your list: names and descriptions, and the schema of the input where few are found.',
+        'Find tools of connected servers that are not in your list: names and descriptions, and input schemas where few match.',
       input_schema: finding.schema,
     },
     policy: { ...policy, readOnly: true },
@@ -85,20 +86,16 @@ export function deferringTools(all: () => readonly Offered[]): readonly Tool[] {
   const call: Tool = {
     spec: {
       name: callName,
-      description: 'Calls a tool that McpFind gave.',
+      description: 'Call a tool found with McpFind.',
       input_schema: calling.schema,
     },
     policy,
     parse: (input) => calling.parse(input),
-    reaches: ({ tool, input }) => ({ name: String(tool), input: objectIn(String(input)) ?? {} }),
+    reaches: ({ tool, input }) => ({ name: String(tool), input: isRecord(input) ? input : {} }),
     run: async (input, _env, signal) => {
       const wanted = all().find(({ name }) => name === input['tool'])
-      if (wanted === undefined)
-        return failed(`There is no tool ${String(input['tool'])}; McpFind lists them.`)
-      const given = objectIn(String(input['input']))
-      if (given === null)
-        return failed('`input` is no JSON object. Write it after the schema that McpFind gives.')
-      return wanted.connection.call(wanted.tool.name, given, signal)
+      if (wanted === undefined) return failed(`No tool ${String(input['tool'])} found. McpFind lists them.`)
+      return wanted.connection.call(wanted.tool.name, isRecord(input['input']) ? input['input'] : {}, signal)
     },
   }
   return [find, call]
@@ -113,7 +110,10 @@ function found(all: readonly Offered[], words: string): string {
     const about = `${name} ${tool.description}`.toLowerCase()
     return wanted.every((word) => about.includes(word))
   })
-  if (hits.length === 0) return all.length === 0 ? 'No server is connected.' : 'Nothing fits these words.'
+  if (hits.length === 0)
+    return all.length === 0
+      ? 'No server is connected.'
+      : 'No tool matches. Try other terms, or none to list all.'
   const isFew = hits.length <= defaults.mcp.schemasShown
   return hits
     .map(({ name, tool }) => {
@@ -121,6 +121,20 @@ function found(all: readonly Offered[], words: string): string {
       return isFew ? `${head}\n  input: ${JSON.stringify(tool.schema)}` : (head.split('\n')[0] ?? head)
     })
     .join('\n')
+}
+
+/** An object, or the same written as JSON: models send both. */
+function inputObject(description: string): Field<Readonly<Record<string, unknown>>> {
+  return {
+    schema: { type: 'object', description, additionalProperties: true },
+    required: true,
+    check(value, name) {
+      const found = typeof value === 'string' ? objectIn(value) : isRecord(value) ? value : null
+      return found === null
+        ? { ok: false, why: `\`${name}\` must be an object that fits the schema McpFind shows` }
+        : { ok: true, value: found }
+    },
+  }
 }
 
 function objectIn(json: string): Readonly<Record<string, unknown>> | null {

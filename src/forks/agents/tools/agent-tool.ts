@@ -5,35 +5,44 @@ import { choice, flag, inputShape, optional, text, type InputOf } from '../../..
 import { failed, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../../tools/tool.ts'
 import type { AgentRegistry } from '../registry.ts'
+import type { AgentMode } from '../../../transcript/fact.ts'
 import type { AgentType } from '../types.ts'
 import type { Worker } from '../worker.ts'
 
-const modes = ['foreground', 'background', 'teammate'] as const
-const { labelChars, taskChars, nameChars } = defaults.agents
+const { labelChars, taskChars, nameChars, reportHeadChars, reportTailChars } = defaults.agents
 
-const fieldsOf = (types: readonly AgentType[]) => ({
+const fieldsOf = (types: readonly AgentType[], modes: readonly AgentMode[]) => ({
   label: text('What it is for, in a few words', labelChars),
-  prompt: text('The whole task: it sees nothing else, unless it is a fork', taskChars),
+  prompt: text('The whole task; it sees nothing else, unless fork', taskChars),
   type: optional(
     choice(
-      'Who does it',
+      'Default: general',
       types.map(({ name }) => name),
     ),
   ),
-  mode: optional(choice('foreground (you wait), background, or a teammate who stays', modes)),
-  fork: optional(flag('It begins with this conversation')),
-  worktree: optional(flag('It works in a git worktree of its own, on a branch')),
-  plan: optional(flag('For a teammate: it changes nothing until you approve its plan')),
-  name: optional(text('For a teammate: the name others write to', nameChars)),
+  mode: optional(choice('foreground (default): you wait', modes)),
+  fork: optional(flag('It starts from this conversation')),
+  worktree: optional(flag('It works in its own git worktree, on a branch')),
 })
+const teammateFields = {
+  plan: optional(flag('For a teammate: read-only until you approve its plan')),
+  name: optional(text('For a teammate: the name others write to', nameChars)),
+}
+type Fields = ReturnType<typeof fieldsOf> & typeof teammateFields
 
-export function agentTool(registry: AgentRegistry): Tool<InputOf<ReturnType<typeof fieldsOf>>> {
+export function agentTool(registry: AgentRegistry, teammates: boolean): Tool<InputOf<Fields>> {
   const { types } = registry.options
-  const shape = inputShape(fieldsOf(types))
+  const own = fieldsOf(
+    types,
+    teammates ? ['foreground', 'background', 'teammate'] : ['foreground', 'background'],
+  )
+  // Fields that are not offered are absent from every input, as an optional field may be.
+  const shape = inputShape((teammates ? { ...own, ...teammateFields } : own) as Fields)
+  const most = (reportHeadChars + reportTailChars).toLocaleString('en-US')
   return {
     spec: {
       name: 'Agent',
-      description: `Starts an agent for a task of its own; several in one answer work side by side. Use it for work whose details you need not see. Its report comes back bounded.\n${types.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`,
+      description: `Run a separate agent on a self-contained task and get its report (up to ${most} characters). Good for broad searches and independent parallel work; not for reading a file or two, or work whose details you need. It sees only \`prompt\`: give goal, paths, limits and the form of the answer. Several calls in one response run in parallel.\n${types.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`,
       input_schema: shape.schema,
     },
     // They run side by side; what one of them does is judged call by call.

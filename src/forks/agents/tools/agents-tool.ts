@@ -19,7 +19,7 @@ export function agentsTool(registry: AgentRegistry): Tool<InputOf<typeof fields>
   return {
     spec: {
       name: 'Agents',
-      description: 'The agents you have started: list them, stop one, or wait until one has ended.',
+      description: 'Agents you started: list them, stop one, or wait until one has ended.',
       input_schema: shape.schema,
     },
     policy: { readOnly: true, results: 'clear', maxResultChars: defaults.tools.maxResultChars },

@@ -23,7 +23,7 @@ export function sendMessageTool(registry: AgentRegistry): Tool<InputOf<typeof fi
     spec: {
       name: 'SendMessage',
       description:
-        'Sends a message to another agent, here or in another process. It arrives at its next round, as words of an agent and not of the user.',
+        'Send a message to another agent, here or in another process. It arrives at its next request, as text from an agent and not from the user.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'keep', maxResultChars: defaults.tools.maxResultChars },
