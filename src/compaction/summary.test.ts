@@ -27,7 +27,7 @@ describe('the text that stands for a span', () => {
     const text = summaryText(facts)
     expect(text).toMatch(/^This session continues from an earlier part/)
     expect(isContinuation(text)).toBe(true)
-    expect(text).toContain('Expand with the ref 3-40')
+    expect(text).toContain('Expand {"ref": "3-40"}')
     expect(text).toContain('1 of 6 are shortened')
     expect(text).toContain('3 of 6 are not shown; they stand in 3-40')
     expect(text).toMatch(/Go on with the task.*Do not ask/)
