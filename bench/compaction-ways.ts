@@ -30,7 +30,8 @@ const wholly = {
   instructions: null,
   hookInstructions: null,
   pivot: null,
-  words: null,
+  words: 5000,
+  thinks: false,
 } as const
 
 /** Stands beside one session that is played. */

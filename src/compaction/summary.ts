@@ -136,7 +136,8 @@ export function accountOf(
   const account = written(answer.text)
   if (account.length < defaults.compaction.leastSummaryChars)
     return { ok: false, why: `it says too little (${account.length} characters)` }
-  if (/<(?:tool_use|function_calls|invoke|tool_call)\b/iu.test(account))
+  // One that is spoken of, as code, is no call.
+  if (/<(?:tool_use|function_calls|invoke|tool_call)\b/iu.test(account.replaceAll(/`[^`]*`/gu, '')))
     return { ok: false, why: 'it holds the markup of a call' }
   return { ok: true, account }
 }

@@ -8,8 +8,8 @@ import type { Tool } from './tool.ts'
 const limits = defaults.tools
 const fields = {
   ref: text('12 (message), 12.0 (block), 2-34 (range), or an output id', 256),
-  offset: optional(whole('First character, from 0', 0)),
-  limit: optional(whole('Characters to show', 1, limits.expandMaxChars)),
+  offset: optional(whole('First character', 0)),
+  limit: optional(whole('', 1, limits.expandMaxChars)),
 }
 const shape = inputShape(fields)
 

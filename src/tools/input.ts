@@ -25,11 +25,15 @@ export interface InputShape<T> {
 /** What a path of a file may be. */
 export const pathHelp = 'Absolute, ~/, or relative to the working directory'
 
+/** A field whose name says it all has no description: every request would pay for it. */
+const about = (description: string): { readonly description?: string } =>
+  description === '' ? {} : { description }
+
 const refuse = (why: string) => ({ ok: false, why }) as const
 
 export function text(description: string, maxChars?: number): Field<string> {
   return {
-    schema: { type: 'string', description },
+    schema: { type: 'string', ...about(description) },
     required: true,
     check(value, name) {
       if (typeof value !== 'string') return refuse(`\`${name}\` must be text, not ${kindOf(value)}`)
@@ -42,7 +46,12 @@ export function text(description: string, maxChars?: number): Field<string> {
 
 export function whole(description: string, from: number, to?: number): Field<number> {
   return {
-    schema: { type: 'integer', description, minimum: from, ...(to !== undefined && { maximum: to }) },
+    schema: {
+      type: 'integer',
+      ...about(description),
+      minimum: from,
+      ...(to !== undefined && { maximum: to }),
+    },
     required: true,
     check(value, name) {
       const number = typeof value === 'string' && /^-?[0-9]{1,15}$/.test(value) ? Number(value) : value
@@ -61,7 +70,7 @@ export function whole(description: string, from: number, to?: number): Field<num
 
 export function flag(description: string): Field<boolean> {
   return {
-    schema: { type: 'boolean', description },
+    schema: { type: 'boolean', ...about(description) },
     required: true,
     check(value, name) {
       const meant = value === 'true' ? true : value === 'false' ? false : value
@@ -74,7 +83,7 @@ export function flag(description: string): Field<boolean> {
 
 export function choice<const T extends string>(description: string, values: readonly T[]): Field<T> {
   return {
-    schema: { type: 'string', description, enum: values },
+    schema: { type: 'string', ...about(description), enum: values },
     required: true,
     check(value, name) {
       const found = values.find((one) => one === value)
@@ -87,7 +96,7 @@ export function choice<const T extends string>(description: string, values: read
 
 export function list<T>(description: string, of: Field<T>, most: number): Field<readonly T[]> {
   return {
-    schema: { type: 'array', description, items: of.schema, maxItems: most },
+    schema: { type: 'array', ...about(description), items: of.schema, maxItems: most },
     required: true,
     check(value, name) {
       if (!Array.isArray(value)) return refuse(`\`${name}\` must be a list, not ${kindOf(value)}`)
@@ -111,7 +120,6 @@ export function object<F extends Readonly<Record<string, Field<unknown>>>>(field
       type: 'object',
       properties: Object.fromEntries(names.map((name) => [name, fields[name]!.schema])),
       required: names.filter((name) => fields[name]!.required),
-      additionalProperties: false,
     },
     required: true,
     check(value, name) {

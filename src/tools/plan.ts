@@ -7,7 +7,7 @@ import { inputShape, text, type InputOf } from './input.ts'
 import { failed, succeeded } from './outcome.ts'
 import type { Tool } from './tool.ts'
 
-const fields = { plan: text('The full plan, as markdown', defaults.tools.planChars) }
+const fields = { plan: text('Markdown', defaults.tools.planChars) }
 const shape = inputShape(fields)
 
 const attached = (kind: string, words: string): Fact => attachmentOf(kind, words, { source: 'Plan' })

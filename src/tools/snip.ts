@@ -8,8 +8,8 @@ import type { Tool } from './tool.ts'
 
 const limits = defaults.snip
 const fields = {
-  ids: list('Ids of user messages, as in [id:…] at their end', text('An id', 64), limits.ids),
-  reason: text('Why they are no longer needed', limits.reasonChars),
+  ids: list('From [id:…] at the end of user messages', text('', 64), limits.ids),
+  reason: text('', limits.reasonChars),
 }
 const shape = inputShape(fields)
 
@@ -18,7 +18,7 @@ export function snipTool(): Tool<InputOf<typeof fields>> {
     spec: {
       name: snipToolName,
       description:
-        'Remove turns that are no longer needed from context: each id removes that user message and everything up to the next one, what the user said included. It costs a cache write, so use it for large finished topics only. [id:…] after a user message is for this tool alone; never write it.',
+        'Remove finished turns from context: each id removes that user message and all up to the next. It costs a cache write: use it for large finished topics only. [id:…] is for this tool alone; never write it.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },

@@ -9,10 +9,10 @@ const states = ['pending', 'active', 'done'] as const
 const sign: Readonly<Record<(typeof states)[number], string>> = { pending: '[ ]', active: '[>]', done: '[x]' }
 
 const task = object({
-  title: text('What is to be done', defaults.tools.taskChars),
-  state: choice('How far it is', states),
+  title: text('', defaults.tools.taskChars),
+  state: choice('', states),
 })
-const fields = { tasks: list('All tasks, in order', task, defaults.tools.tasks) }
+const fields = { tasks: list('', task, defaults.tools.tasks) }
 const shape = inputShape(fields)
 
 export function taskListTool(): Tool<InputOf<typeof fields>> {
@@ -20,7 +20,7 @@ export function taskListTool(): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'TaskList',
       description:
-        'Record the plan for work of three or more steps. Send the complete list each time, one task active; mark a task done as soon as it is verified. It survives compaction. Skip it for small requests.',
+        'Record the plan for work of three or more steps. Send the complete list each time, one task active; mark a task done as soon as it is verified. It survives compaction.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },

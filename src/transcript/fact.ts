@@ -37,11 +37,8 @@ export interface StubEdit {
 export interface DropEdit extends Range {
   readonly kind: 'drop'
 }
-/**
- * A block shown verbatim after a summary; with head and tail only that many characters of each end. With none of
- * either it is not shown: the summary's own text says where it is. With `lines` only those, each pair from the first to
- * before the second, counted from 0.
- */
+/** A block shown verbatim after a summary; with head and tail only that many characters of each end, with none of either
+ * not at all: the summary's text says where it is. With `lines` only those, from the first to before the second, from 0. */
 export interface Kept {
   readonly at: BlockRef
   readonly head?: number | undefined

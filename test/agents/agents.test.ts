@@ -177,7 +177,7 @@ describe('an agent that is waited for', () => {
     const denied = ofType(await factsOf(preset.store, row!.child), 'tool-result')
     expect(denied).toMatchObject([{ isError: true }])
     const results = ofType(await factsOf(preset.store, session.id), 'tool-result')
-    expect(JSON.stringify(results[0])).toContain('not words of the user')
+    expect(JSON.stringify(results[0])).toContain('not from the user')
     expect(results[1]).toMatchObject({ isError: true })
     await session.close()
   })

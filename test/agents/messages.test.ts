@@ -208,7 +208,7 @@ describe('a teammate that must plan', () => {
     await until(async () => (await resultsOf(made, child)).length === 2)
     const results = ofType(await factsOf(preset.store, child), 'tool-result')
     expect(results.map(({ isError }) => isError)).toEqual([false, true])
-    expect(JSON.stringify(results[1])).toContain('the mode is plan')
+    expect(JSON.stringify(results[1])).toContain('plan mode is read-only')
     await session.close()
   })
 })

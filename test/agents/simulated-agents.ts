@@ -53,7 +53,7 @@ export function taskOf(request: WireRequest): string {
   )
   const forked = texts.flat().findLast((each) => each.startsWith('<forked-agent/>'))
   if (forked !== undefined) return forked
-  const isAgent = JSON.stringify(request.system ?? '').includes('that another agent has started')
+  const isAgent = JSON.stringify(request.system ?? '').includes('You are a subagent')
   const answered = request.messages.findIndex(({ role }) => role === 'assistant')
   return isAgent
     ? texts
@@ -117,7 +117,7 @@ export async function opened(
   const preset = createPreset({
     project: found.project,
     home: at.home,
-    settings: { model: modelId, allow: ['Write', 'Edit', 'Bash'] },
+    settings: { model: modelId, teammates: true, allow: ['Write', 'Edit', 'Bash'] },
     environment: { PATH: process.env['PATH'], HOME: at.home },
     model: { apiKey: 'test', baseUrl: at.url },
     listen: (event) => heard.push(event),

@@ -284,7 +284,7 @@ describe('notes as the summary', () => {
     const shown = [...desk.session.view().messages].map(({ content }) => content)
     expect(JSON.stringify(shown.slice(-after.length))).toBe(JSON.stringify(after))
     const first = JSON.stringify(shown[0])
-    expect(first).toContain('from the notes that were kept while it went on')
+    expect(first).toContain('from the notes kept during it')
     expect(first).toContain('# Current State')
     expect(fired).toContain('PostCompact')
     expect(fired).not.toContain('PreCompact')

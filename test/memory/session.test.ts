@@ -25,7 +25,7 @@ describe('a session', () => {
     })
     const { system: prompt } = first.scene.simulator.log.requests[0]!.body as { readonly system: unknown }
     const system = JSON.stringify(prompt)
-    expect(system).toContain('Saving takes two steps')
+    expect(system).toContain('Markdown files kept across sessions')
     expect(system).not.toContain('tabs.md')
     const second = await openWorkspace(() => ['hello'], { base: first.base })
     await second.say('hi')

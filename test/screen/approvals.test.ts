@@ -182,7 +182,7 @@ describe('what a question shows', () => {
     expect(await sees(seen, 'fresh.js new file +2 −0')).toBe(true)
     expect(seen.all()).toContain('cart.test.js overwrites 4 lines +1 −4')
     await choose(seen, 'y', 'Yes')
-    expect(await sees(seen, 'this call will fail: the text is not in the file')).toBe(true)
+    expect(await sees(seen, 'this call will fail: old_string was not found')).toBe(true)
     await choose(seen, 'n', 'No')
     expect(await sees(seen, 'enter to send')).toBe(true)
     seen.type(keys.enter)

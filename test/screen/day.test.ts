@@ -78,7 +78,7 @@ describe('a day at the screen', () => {
     await say(seen, 'write x')
     await shows(seen, 'planned')
     expect(JSON.stringify(simulator.log.requests[0]?.body)).toContain('nothing may be changed')
-    expect(JSON.stringify(simulator.log.last()?.body)).toContain('the mode is plan')
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('plan mode is read-only')
     seen.type(keys.shiftTab)
     seen.type(keys.shiftTab)
     await until(() => seen.lines().join('\n').includes('acceptEdits'), 'the mode')

@@ -24,6 +24,7 @@ export function folderGuard(
   }
   return {
     covers: (path) => targetOf(path) !== null,
+    isGenerated: (path) => targetOf(path)?.file === indexName,
     async read(path) {
       const { store, file } = targetOf(path)!
       const read = await store.read(file)

@@ -71,8 +71,20 @@ function cutUp(account: string, variant: Variant): readonly Section[] {
   const numbered = cutAt(account, titles, (line, next) =>
     titles.map((_, at) => (at === next ? numberIn(line, at + 1) : null)),
   )
-  return numbered.length > named.length ? numbered : named
+  const best = numbered.length > named.length ? numbered : named
+  if (best.length > titles.length / 2) return best
+  // Titles in another language with nothing but their numbers: only where all are there, in order.
+  const bare = cutAt(account, titles, (line, next) =>
+    titles.map((_, at) => (at === next ? bareNumberIn(line, at + 1) : null)),
+  )
+  return bare.length === titles.length ? bare : best
 }
+
+/** A short line with a number and no end of a sentence. */
+const bareNumberIn = (line: string, number: number): string | null =>
+  new RegExp(String.raw`^\s*${number}[.)]\s*[^\n]{1,60}$`, 'u').test(line) && !/[.!?。！？]\s*$/u.test(line)
+    ? line
+    : null
 
 /** `headings` gives for each title what of the line is its heading. What stands before the first is a greeting or a draft. */
 function cutAt(

@@ -81,7 +81,7 @@ async function byFork(ask: Asked, signal: AbortSignal): Promise<Tried | null> {
   const { jobContext, variant } = ask
   const pivot = pivotOf(ask)
   if (variant === 'up-to' && (pivot === null || !isCheaperCached(ask))) return null
-  const directive = promptOf(ask, pivot)
+  const directive = promptOf(ask, pivot, jobContext.thinkingTokens > 0)
   const maxOutputTokens = forkTokens(jobContext, directive)
   if (maxOutputTokens === null) return null
   return asked(ask, { purpose: forkPurpose, directive, maxOutputTokens }, signal)
@@ -121,11 +121,10 @@ function isCheaperCached({ jobContext, parts }: Asked): boolean {
   return isWarm && part > share * tokens
 }
 
-function promptOf(ask: Asked, pivot: string | null): string {
+function promptOf(ask: Asked, pivot: string | null, thinks: boolean): string {
   const { variant, instructions, hookInstructions, maxTokens } = ask
-  const { directTokens, wordsPerToken } = defaults.summary
-  const words = maxTokens < directTokens / 4 ? Math.floor(maxTokens * wordsPerToken) : null
-  return summaryPrompt({ variant, instructions, hookInstructions, pivot, words })
+  const words = Math.floor(maxTokens * defaults.summary.wordsPerToken)
+  return summaryPrompt({ variant, instructions, hookInstructions, pivot, words, thinks })
 }
 
 const wordsOf = ({ blocks }: Part): string => textIn(blocks, ' ')
@@ -152,7 +151,7 @@ async function directly(ask: Asked, modelId: string | undefined, signal: AbortSi
   )
   const factor = factorOf(jobContext.fold.numbers.calibration, wireModelId(model))
   // Up to a message nothing else is sent here, so there is none to name.
-  const directive = promptOf(ask, ask.variant === 'up-to' ? null : pivotOf(ask))
+  const directive = promptOf(ask, ask.variant === 'up-to' ? null : pivotOf(ask), false)
   const prompt = Math.ceil(factor * estimateText(directive + directSystem))
   // Beside a piece stands what the pieces before it came to, which may be as long as an answer.
   const roomTokens = Math.floor(window * (1 - slackShare)) - 2 * out - prompt

@@ -336,7 +336,7 @@ describe('the stub', () => {
       'Error: token expired',
       'parseHeader',
       '48213',
-      `Expand ${place}`,
+      `Expand {"ref": "${place}"}`,
     ])
       expect(text).toContain(words)
     expect(text!.startsWith(plainMarker.slice(0, -1))).toBe(true)

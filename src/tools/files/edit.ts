@@ -20,9 +20,9 @@ import {
 
 const fields = {
   file_path: text(pathHelp),
-  old_string: text('The exact text to replace'),
-  new_string: text('The new text'),
-  replace_all: optional(flag('Replace every occurrence')),
+  old_string: text(''),
+  new_string: text(''),
+  replace_all: optional(flag('')),
 }
 const shape = inputShape(fields)
 type EditInput = InputOf<typeof fields>

@@ -28,6 +28,8 @@ export type GuardedWrite =
 export interface FileGuard {
   /** Whether an absolute path is the guard's. */
   covers(path: string): boolean
+  /** Made by the program itself: there is nothing to write, however old the look at it. */
+  isGenerated(path: string): boolean
   /** The file as it is; null where there is none. */
   read(
     path: string,
@@ -125,6 +127,8 @@ async function through(
   env: ToolEnv,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
+  if (guard.isGenerated(path))
+    return succeeded(`${path} is generated from the other files; there is nothing to write.`)
   const now = await guard.read(path)
   if (!now.ok) return failed(now.why)
   const { file } = now

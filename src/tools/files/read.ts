@@ -21,7 +21,7 @@ const probeBytes = 8192
 const fields = {
   file_path: text(pathHelp),
   offset: optional(whole('First line, from 1', 1)),
-  limit: optional(whole('Lines to show', 1, limits.readPageLines)),
+  limit: optional(whole('', 1, limits.readPageLines)),
 }
 const shape = inputShape(fields)
 type ReadInput = InputOf<typeof fields>

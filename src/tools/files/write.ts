@@ -18,7 +18,7 @@ import {
   withReturns,
 } from './text-file.ts'
 
-const fields = { file_path: textField(pathHelp), content: textField('The complete new text') }
+const fields = { file_path: textField(pathHelp), content: textField('') }
 const shape = inputShape(fields)
 
 export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
@@ -26,7 +26,7 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'Write',
       description:
-        'Create a file, or replace all of an existing one you have read. Parent directories are created. To change part of a file use Edit.',
+        'Create a file, or replace all of one you have read. Parent directories are created. To change part of a file use Edit.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: defaults.tools.maxResultChars },

@@ -14,8 +14,8 @@ const limits = defaults.tools
 const statsAtOnce = 64
 const fields = {
   pattern: text('E.g. src/**/*.{ts,tsx}', limits.patternChars),
-  path: optional(text('Directory; default: working directory')),
-  limit: optional(whole(`Most files, default ${limits.globLimit}`, 1, limits.globMaxLimit)),
+  path: optional(text('Default: working directory')),
+  limit: optional(whole(`Default ${limits.globLimit}`, 1, limits.globMaxLimit)),
 }
 const shape = inputShape(fields)
 
@@ -31,7 +31,7 @@ export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
     parse: (input) => shape.parse(input),
     async run({ pattern, path, limit = limits.globLimit }, env, signal) {
       const glob = compileGlob(pattern)
-      if (!glob.ok) return failed(`The pattern does not fit: ${glob.why}.`)
+      if (!glob.ok) return failed(`Invalid pattern: ${glob.why}.`)
       const place = await searchPlace(options, env, path)
       if (!place.ok) return failed(place.why)
       if (place.file !== null) return failed(`${path} is a file, not a folder.`)

@@ -14,16 +14,14 @@ import { walkFiles } from './walk.ts'
 
 const limits = defaults.tools
 const fields = {
-  pattern: text('Regular expression, e.g. export function \\w+', limits.patternChars),
-  path: optional(text('Directory or file; default: working directory')),
-  glob: optional(text('Only these files, e.g. src/**/*.ts', limits.patternChars)),
-  output_mode: optional(
-    choice('files (default): paths; content: lines; count: matches per file', ['files', 'content', 'count']),
-  ),
-  ignore_case: optional(flag('Ignore case')),
-  multiline: optional(flag('The pattern may span lines')),
-  context: optional(whole('For content: lines around each match', 0, limits.searchContextLines)),
-  limit: optional(whole(`Most lines of output, default ${limits.searchLimit}`, 1, limits.searchMaxLimit)),
+  pattern: text('E.g. export function \\w+', limits.patternChars),
+  path: optional(text('Default: working directory')),
+  glob: optional(text('E.g. src/**/*.ts', limits.patternChars)),
+  output_mode: optional(choice('Default files: paths only', ['files', 'content', 'count'])),
+  ignore_case: optional(flag('')),
+  multiline: optional(flag('')),
+  context: optional(whole('Lines around each match', 0, limits.searchContextLines)),
+  limit: optional(whole(`Output lines, default ${limits.searchLimit}`, 1, limits.searchMaxLimit)),
 }
 const shape = inputShape(fields)
 type GrepInput = InputOf<typeof fields>
@@ -33,14 +31,14 @@ export function grepTool(options: SearchOptions): Tool<GrepInput> {
     spec: {
       name: 'Grep',
       description:
-        'Search file contents with a regular expression (no lookaround or backreferences). Skips ignored files, includes hidden ones. Narrow with `path` or `glob`.',
+        'Search file contents with a regular expression (no lookaround). Skips ignored files, includes hidden ones. Narrow with `path` or `glob`.',
       input_schema: shape.schema,
     },
     policy: { readOnly: true, results: 'clear', maxResultChars: limits.maxResultChars },
     parse: (input) => shape.parse(input),
     async run(input, env, signal) {
       const glob = input.glob === undefined ? null : compileGlob(input.glob)
-      if (glob?.ok === false) return failed(`The glob does not fit: ${glob.why}.`)
+      if (glob?.ok === false) return failed(`Invalid glob: ${glob.why}.`)
       const place = await searchPlace(options, env, input.path)
       if (!place.ok) return failed(place.why)
       const held = await options.gate.withheld(join(place.folder, place.file ?? ''))

@@ -28,7 +28,7 @@ export interface BashOptions {
 }
 
 const fields = {
-  command: text('The command, one step'),
+  command: text(''),
   timeout: optional(whole(`Milliseconds, default ${limits.bashTimeoutMs}`, 1, limits.bashMaxTimeoutMs)),
   background: optional(flag('Return at once with a job id')),
 }
@@ -39,7 +39,7 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
   return {
     spec: {
       name: 'Bash',
-      description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Use Read, Grep, Glob and Edit rather than cat, grep, find and sed.`,
+      description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed.`,
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: limits.maxResultChars },

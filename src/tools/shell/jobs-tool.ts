@@ -7,9 +7,9 @@ import type { GroupEnd } from './group.ts'
 import { endOf, firstLine, type Jobs } from './jobs.ts'
 
 const fields = {
-  action: choice('What to do', ['read', 'stop', 'list']),
-  job: optional(text('The job id', 64)),
-  wait: optional(whole('For read: milliseconds to wait for new output', 0, defaults.tools.backgroundWaitMs)),
+  action: choice('', ['read', 'stop', 'list']),
+  job: optional(text('', 64)),
+  wait: optional(whole('For read: milliseconds to wait', 0, defaults.tools.backgroundWaitMs)),
 }
 const shape = inputShape(fields)
 

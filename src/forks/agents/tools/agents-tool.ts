@@ -8,7 +8,7 @@ import type { AgentRegistry } from '../registry.ts'
 import type { Look } from '../worker.ts'
 
 const fields = {
-  action: choice('What to do', ['list', 'stop', 'wait']),
+  action: choice('', ['list', 'stop', 'wait']),
   agent: optional(text('Its id, name or label', defaults.agents.labelChars)),
   seconds: optional(whole('For wait: how long at most', 1, 600)),
 }

@@ -21,6 +21,7 @@ export function stagingFor(keeper: Keeper, world: Snapshot, proposed: (file: str
   return {
     staged,
     covers: (path) => path !== root && isInside(root, path),
+    isGenerated: (path) => fileOf(path) === indexName,
     async read(path) {
       const file = fileOf(path)
       const own = staged.get(file)
@@ -37,7 +38,7 @@ export function stagingFor(keeper: Keeper, world: Snapshot, proposed: (file: str
       const why = refusalOf(world, staged, file, text)
       if (why !== null) return Promise.resolve({ ok: false, why })
       if (file === indexName)
-        return Promise.resolve({ ok: true, path, file: null, said: `${indexName} follows by itself.` })
+        return Promise.resolve({ ok: true, path, file: null, said: `${indexName} is generated.` })
       staged.set(file, text)
       proposed(file)
       const now = { sha256: shaOf(text), mtimeMs: env.now(), bytes: Buffer.byteLength(text) }

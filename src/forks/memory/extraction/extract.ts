@@ -1,5 +1,6 @@
 // One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
 // else. The cursor moves only when it went well.
+import { defused } from '../../../transcript/fence.ts'
 import type { JobContext } from '../../../engine/ports.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
@@ -50,7 +51,7 @@ export async function extract(
   const outcome = await context.fork(
     {
       purpose: extractionPurpose,
-      directive: extractionPrompt(span.messages, folders, today),
+      directive: extractionPrompt(span, folders, today),
       tools: guardedTools(writers, guard, options.userHome),
       judges: [memoryLimits(ours), ...options.judges],
       maxRounds: defaults.extraction.rounds,
@@ -75,6 +76,9 @@ async function shownMemories(
   return { ok: true, lines: memories.map((memory) => manifestLine({ name: memory.file, memory })) }
 }
 
+/** How much of a message is enough to find it. */
+const beginningChars = 60
+
 interface Listed {
   readonly scope: MemoryScope
   readonly root: string
@@ -83,23 +87,31 @@ interface Listed {
 }
 
 /** It stands behind the conversation it speaks of, on the session's own prefix. */
-function extractionPrompt(messages: number, folders: readonly Listed[], today: string): string {
-  const [first] = folders
+export function extractionPrompt(
+  { messages, userWords }: Span,
+  folders: readonly Listed[],
+  today: string,
+): string {
+  const begins = (userWords[0] ?? '').replaceAll(/\s+/gu, ' ').trim().slice(0, beginningChars).toWellFormed()
+  const what =
+    begins === ''
+      ? `Consider only the last ${messages} messages above.`
+      : `Consider only the user message beginning ${defused(JSON.stringify(begins))} and what follows it (the last ${messages} messages above).`
   return `This request comes from the program and not from the user; it is no part of the conversation.
 
-Look at the last ${messages} messages above, and at nothing before them. Decide whether the user told us something in them that a later session should remember, and save it as a memory in ${first?.root ?? ''}.
+${what} Decide whether the user said something there that a later session should remember, and save it as a memory. Choose the folder by scope.
 
 What there is now:
 ${folders.map(listOf).join('\n\n')}
 
 How:
-- At most five turns. In the first Read every file you may have to change, side by side; in the second Write or Edit them, side by side; then stop.
-- Where a memory on the matter exists, change that file: correct what is no longer so instead of adding a second one. Else one new file for each thing, with frontmatter: name, description (one specific line), type, triggers (words the user would type when it matters).
-- user: who they are. feedback: how to work; the rule, **Why:**, **How to apply:**. Both only from the user's own words, in their words. project: aims, dates, decisions and reasons that the code does not show. reference: where to look outside.
-- Write days as dates; today is ${today}. Do not write down what was only considered, guessed or asked, nor what the code, git or instruction files say, nor the state of this moment, nor secrets, nor what was recalled from memory.
+- At most five responses. In the first Read every file you may have to change, in parallel; in the second Write or Edit them, in parallel; then stop.
+- Where a memory on the topic exists, change that file: correct what is no longer true instead of adding a second one. Otherwise one new file for each topic, with frontmatter: name, description (one specific line), type, triggers (words the user would type when it matters).
+- user: who they are. feedback: how to work. For both, description and text copy the user's sentence, in their language, changing at most pronouns and word order; add **Why:** or **How to apply:** only if the user said it, in their words. project: aims, dates, decisions and reasons that the code does not show. reference: where to look outside.
+- Write days as dates; today is ${today}. Do not save what was only considered, guessed or asked, what code, git or instruction files say, the state of the current task, secrets, or what was recalled from memory.
 - Names of files, addresses and numbers only as they were said.
-- MEMORY.md follows by itself. Only Read, Grep, Glob, plain looking commands, and Write or Edit in these folders work here.
-- Nothing lasting was said? Then write nothing and answer with one word. That is the usual case.`
+- MEMORY.md is generated. Only Read, Grep, Glob, read-only commands, and Write or Edit in these folders work here.
+- Nothing lasting was said? Then write nothing and reply with one word. That is the usual case.`
 }
 
 const aboutScope: Readonly<Record<MemoryScope, string>> = {

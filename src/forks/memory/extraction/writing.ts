@@ -46,8 +46,7 @@ async function write(
     now: env.now(),
     check: (draft) => checked(span, target, draft),
   })
-  if (saved.kind === 'index')
-    return { ok: true, path, file: null, said: `${indexName} is made from the memories themselves.` }
+  if (saved.kind === 'index') return { ok: true, path, file: null, said: `${indexName} is generated.` }
   if (saved.kind === 'diary') return { ok: false, why: 'Diaries are not written here.' }
   if (saved.kind === 'refused') return { ok: false, why: saved.why }
   const { kind } = saved.applied
