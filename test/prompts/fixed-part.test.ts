@@ -13,7 +13,7 @@ async function fixedPart(
   const rows: [string, number][] = [
     ['system', estimateText(systemText(request!))],
     ...(request!.tools ?? []).map((tool): [string, number] => [
-      String(tool['name']),
+      tool.name,
       estimateText(JSON.stringify(tool)),
     ]),
   ]

@@ -100,7 +100,7 @@ export const page = (request: WireRequest, how: 'whole' | 'messages'): string =>
     ...(how === 'whole'
       ? [
           `## System\n\n${systemText(request)}`,
-          `## Tools\n\n${(request.tools ?? []).map((tool) => `- ${String(tool['name'])}: ${String(tool['description'])}\n  ${JSON.stringify(tool['input_schema'])}`).join('\n')}`,
+          `## Tools\n\n${(request.tools ?? []).map((tool) => `- ${tool.name}: ${tool.description}\n  ${JSON.stringify(tool.input_schema)}`).join('\n')}`,
         ]
       : []),
     `## Messages\n\n${messageTexts(request).join('\n\n')}`,
