@@ -25,7 +25,8 @@ import { supplyAll } from './opening/supply.ts'
 import { notRecalling, type Recalling } from './ports.ts'
 import { Requests } from './requests/requests.ts'
 import type { Role } from './role.ts'
-import { advance, type SessionState } from './state.ts'
+import type { EarlierReading } from '../request/break-detector.ts'
+import { advance, type Latest, type SessionState } from './state.ts'
 
 export interface CoreParts {
   readonly options: Ready
@@ -86,7 +87,9 @@ export class Core {
     this.folders = options.folderInstructions?.() ?? null
     const lifetime = options.cacheLifetime
     const begunWith = state.latest.lifetime
-    this.requests = parts.requests ?? new Requests({ watchKey: source, lifetime, begunWith })
+    this.requests =
+      parts.requests ??
+      new Requests({ watchKey: source, lifetime, begunWith, earlier: earlierOf(state.latest) })
     this.background = new Background(options.listen)
     this.checkpoints = new Checkpoints(options.store, lease, this.readFiles, () => this.#state)
     this.transcript = new Transcript(options, lease, {
@@ -150,4 +153,9 @@ export class Core {
       ...thresholdClues(this.modelInfo()?.threshold ?? options.threshold),
     })
   }
+}
+
+/** What a break of the cache is held against where the process has asked nothing yet. */
+function earlierOf({ cached, parameters }: Latest): EarlierReading | undefined {
+  return cached === undefined || parameters === undefined ? undefined : { ...cached, parameters }
 }

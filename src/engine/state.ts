@@ -5,7 +5,13 @@ import type { ModelTable } from '../model/models.ts'
 import { promptTokens } from '../model/usage.ts'
 import { Fold } from '../projection/fold.ts'
 import type { ReadFile } from '../tools/tool.ts'
-import { isKnown, type Entry, type FactOf, type StoredEntry } from '../transcript/fact.ts'
+import {
+  isKnown,
+  type CacheParameters,
+  type Entry,
+  type FactOf,
+  type StoredEntry,
+} from '../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
 import { after, seq, type Seq } from '../transcript/ids.ts'
 import { noteBackground, nothingInBackground, type BackgroundRows } from './background/agent-rows.ts'
@@ -33,6 +39,10 @@ export interface Latest {
   readonly learnedWindow?: number | undefined
   /** Largest prompt a server has counted: it does not cut what is smaller. */
   readonly largestPrompt?: number | undefined
+  /** What of the last request beside its messages was part of the cache key. */
+  readonly parameters?: CacheParameters | undefined
+  /** What the last answer left in the cache, while nothing was decided since that changes what is read of it. */
+  readonly cached?: { readonly tokens: number; readonly at: number } | undefined
   /** Its answer read less from the cache than was there, and nothing of ours explains it. */
   readonly cacheLost?: boolean | undefined
   /** Lifetime of the breakpoints of its first request; it stays for the session. */
@@ -94,16 +104,30 @@ function noted(latest: Latest, entry: StoredEntry): Latest {
 function notedFact(latest: Latest, entry: Entry): Latest {
   const { fact } = entry
   switch (fact.type) {
+    case 'instructions-set':
+    case 'view-edit':
+    case 'undo':
+      return { ...latest, cached: undefined }
     case 'model-set':
       // What was learned of one model's window says nothing of another's.
-      return { ...latest, model: fact.model, learnedWindow: undefined, largestPrompt: undefined }
+      return {
+        ...latest,
+        cached: undefined,
+        model: fact.model,
+        learnedWindow: undefined,
+        largestPrompt: undefined,
+      }
     case 'reasoning-refused':
       return { ...latest, reasoningFrom: fact.upTo }
     case 'window-learned':
       return { ...latest, learnedWindow: fact.tokens }
     case 'assistant-message':
       if (fact.usage === undefined || fact.partial === true) return latest
-      return { ...latest, largestPrompt: Math.max(latest.largestPrompt ?? 0, promptTokens(fact.usage)) }
+      return {
+        ...latest,
+        cached: { tokens: fact.usage.cacheRead + fact.usage.cacheWrite, at: latest.requestAt ?? entry.at },
+        largestPrompt: Math.max(latest.largestPrompt ?? 0, promptTokens(fact.usage)),
+      }
     case 'compaction-failed':
       if (fact.source !== 'model') return latest
       return { ...latest, summaryFailures: (latest.summaryFailures ?? 0) + 1 }
@@ -117,6 +141,7 @@ function notedFact(latest: Latest, entry: Entry): Latest {
         ...latest,
         readFiles: undefined,
         previewed: undefined,
+        cached: undefined,
         ...(fact.source === 'model' ? { summaryFailures: 0 } : {}),
       }
     case 'notes-update':
@@ -125,7 +150,11 @@ function notedFact(latest: Latest, entry: Entry): Latest {
       return { ...latest, memoriesTo: fact.coversTo }
     case 'rewind':
       // Notes of what was taken back speak of things that are no longer so.
-      return (latest.notesTo ?? -1) > fact.to ? { ...latest, notesTo: undefined } : latest
+      return {
+        ...latest,
+        cached: undefined,
+        ...((latest.notesTo ?? -1) > fact.to ? { notesTo: undefined } : {}),
+      }
     case 'cache-break':
       return { ...latest, cacheLost: fact.causes.every(isLoss) }
     case 'request-sent':
@@ -143,6 +172,7 @@ function sent(latest: Latest, fact: FactOf<'request-sent'>, at: number): Latest 
     requestAt: at,
     request: { hash, tokens, ...(markedAt === undefined ? {} : { markedAt }) },
     cacheLost: false,
+    ...(fact.parameters === undefined ? {} : { parameters: fact.parameters }),
     ...(lifetime === undefined ? {} : { lifetime }),
   }
 }

@@ -8,7 +8,7 @@
 import { promptTokens } from '../model/usage.ts'
 import type { TokenRates } from '../projection/economy.ts'
 import { defaults } from '../settings/defaults.ts'
-import type { Usage } from '../transcript/fact.ts'
+import type { CacheParameters, Usage } from '../transcript/fact.ts'
 import { changesBetween, diffText, type BreakCause } from './break-report.ts'
 import type { Composed } from './compose.ts'
 import type { Segments } from './segments.ts'
@@ -55,7 +55,16 @@ export interface CacheReading {
   readonly rates?: TokenRates | null | undefined
 }
 
+/** What an earlier process knew of the last reading. */
+export interface EarlierReading {
+  readonly parameters: CacheParameters
+  readonly tokens: number
+  readonly at: number
+}
+
 export interface BreakDetector {
+  /** Before the first call of a source that has none yet: what was read and written in another process. */
+  resume(source: string, composed: Composed, earlier: EarlierReading): void
   before(source: string, composed: Composed, at: number): Pending
   /** After it. A call that failed, or an answer that does not count its prompt, has no reading and is just forgotten. */
   after(pending: Pending, reading: CacheReading): CacheBreak | null
@@ -86,6 +95,12 @@ export function createBreakDetector(): BreakDetector {
     if (sources.size > defaults.request.breakSources && oldest !== undefined) sources.delete(oldest)
   }
   return {
+    resume: (source, { segments }, { parameters, tokens, at }) => {
+      if (sources.has(keyOf(source))) return
+      watch(source, {
+        baseline: { segments: { ...segments, ...parameters }, at, tokens, deleted: 0, cleared: 0 },
+      })
+    },
     before: (source, { segments }, at) => {
       // Remembered at once, so that a reset while it is under way reaches it.
       watch(source, {})

@@ -106,6 +106,15 @@ interface Editing {
   readonly price?: EditPrice | undefined
 }
 
+/** As the wire has them, serialized. */
+export interface CacheParameters {
+  readonly model: string
+  readonly thinking: string
+  readonly effort: string
+  readonly betas: string
+  readonly extra: string
+}
+
 export type Fact =
   | {
       readonly type: 'session-start'
@@ -172,6 +181,8 @@ export type Fact =
       /** The block that carried the breakpoint in the messages: a fork that must not write puts its own there too. */
       readonly markedAt?: { readonly seq: Seq; readonly block: number } | undefined
       readonly estimate?: number | undefined
+      /** What of it beside prompt, tools and messages is part of the cache key; said when it is another than the last time. */
+      readonly parameters?: CacheParameters | undefined
       /** What layers weighed for it and left alone; said when it is another than the last time. */
       readonly declined?: readonly Declined[] | undefined
     }

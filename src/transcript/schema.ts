@@ -110,6 +110,9 @@ const shapes = {
     lifetime: z.optional(z.enum(['5m', '1h'])),
     markedAt: z.optional(z.looseObject({ seq: place, block: place })),
     estimate: z.optional(count),
+    parameters: z.optional(
+      z.looseObject({ model: text, thinking: text, effort: text, betas: text, extra: text }),
+    ),
     declined: z.optional(
       z.array(z.object({ layer: text, why: text, tokens: z.number(), price: z.unknown() })),
     ),

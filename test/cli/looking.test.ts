@@ -103,6 +103,21 @@ describe('looking at sessions', () => {
     expect((await pal(['cost'])).out).toContain('good bye')
   })
 
+  it('[X16] a break of the cache between two runs is said, with its cause; a compaction between them is none', async () => {
+    const { access } = await server(['one', 'two', 'three', 'four', 'five', 'six', 'seven'])
+    const { pal } = await openWorkspace(access)
+    const asked = `remember this: ${'some words to keep '.repeat(2500)}`
+    await pal(['-p', asked])
+    const same = await pal(['-p', '--continue', 'go on'])
+    expect(same.err).not.toContain('cached tokens were sent again')
+    const changed = await pal(['-p', '--continue', 'and on'], { environment: { PALIMPSEST_THINKING: 'off' } })
+    expect(changed.code).toBe(0)
+    expect(changed.err).toMatch(/[\d.,]+ cached tokens were sent again.*thinking/u)
+    await pal(['compact'])
+    const after = await pal(['-p', '--continue', 'still'], { environment: { PALIMPSEST_THINKING: 'off' } })
+    expect(after.err).not.toContain('cached tokens were sent again')
+  })
+
   it('[G14] sessions are listed with their first words', async () => {
     const { pal } = await talked()
     const [only, ...others] = JSON.parse((await pal(['sessions', '--json'])).out) as {

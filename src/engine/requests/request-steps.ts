@@ -162,6 +162,9 @@ function requestSent(
   tokens: number,
 ): FactOf<'request-sent'> {
   const { lifetime, breakpoints: marks } = composed.segments
+  const { model, thinking, effort, betas, extra } = composed.segments
+  const parameters = { model, thinking, effort, betas, extra }
+  const isNew = JSON.stringify(parameters) !== JSON.stringify(core.state.latest.parameters)
   return {
     type: 'request-sent',
     source: core.source,
@@ -172,6 +175,7 @@ function requestSent(
     marks,
     ...(lifetime === null ? {} : { lifetime }),
     ...(composed.lastBreakpoint === null ? {} : { markedAt: composed.lastBreakpoint }),
+    ...(isNew ? { parameters } : {}),
   }
 }
 

@@ -3,7 +3,12 @@
 import type { Fold } from '../../projection/fold.ts'
 import { rangeOf } from '../../projection/folding/live-edits.ts'
 import { type Tags, createTags, taggingOf } from '../../projection/layers/snip.ts'
-import { type BreakDetector, type Pending, createBreakDetector } from '../../request/break-detector.ts'
+import {
+  type BreakDetector,
+  type EarlierReading,
+  type Pending,
+  createBreakDetector,
+} from '../../request/break-detector.ts'
 import {
   type BreakpointPosition,
   type Composed,
@@ -27,6 +32,8 @@ export interface RequestParts {
   readonly lifetime: Lifetime | null
   /** What the session was begun with, where it has asked before. */
   readonly begunWith?: Lifetime | undefined
+  /** What the last answer left in the cache, where it came in another process. */
+  readonly earlier?: EarlierReading | undefined
 }
 
 export class Requests {
@@ -45,14 +52,16 @@ export class Requests {
   readonly #inherited: Composer | null
   readonly #composers = new Map<string, Composer>()
   #pending: Pending | null = null
+  #earlier: EarlierReading | null
 
-  constructor({ watchKey, from, composer, breakpointAt, lifetime, begunWith }: RequestParts) {
+  constructor({ watchKey, from, composer, breakpointAt, lifetime, begunWith, earlier }: RequestParts) {
     this.watchKey = watchKey
     this.tags = from?.tags ?? createTags()
     this.media = from?.media ?? new Map()
     this.detector = from?.detector ?? createBreakDetector()
     this.isLong = from?.isLong ?? (begunWith ?? lifetime) === '1h'
     this.#inherited = composer ?? null
+    this.#earlier = earlier ?? null
     this.breakpointAt = breakpointAt
   }
 
@@ -77,6 +86,8 @@ export class Requests {
   }
 
   sent(composed: Composed, now: number): void {
+    if (this.#earlier !== null) this.detector.resume(this.watchKey, composed, this.#earlier)
+    this.#earlier = null
     this.#pending = this.detector.before(this.watchKey, composed, now)
   }
 
