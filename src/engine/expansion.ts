@@ -10,7 +10,7 @@ import { readLine, readLineBack } from '../transcript/lineage.ts'
 import { expandCall } from '../transcript/markers.ts'
 import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from '../transcript/media.ts'
 import type { Slice } from './core.ts'
-import { readBlob } from './media/keeping.ts'
+import { hashInName, readKept } from './media/keeping.ts'
 
 export type Expanded =
   | {
@@ -110,8 +110,10 @@ async function pageOf(
     if (text.length <= limit) text += more.slice(from, from + limit + 1 - text.length)
     total += more.length
   }
-  if (kept !== null && hash.digest('hex') !== kept.sha256) {
-    const why = `the kept output ${blob} is not what was written: it was ${bytes < kept.bytes ? 'cut' : 'changed'} since (${bytes} of ${kept.bytes} bytes). Make it again if it is needed.`
+  if (!hash.digest('hex').startsWith(kept?.sha256 ?? hashInName(blob))) {
+    const how = kept === null || bytes >= kept.bytes ? 'changed' : 'cut'
+    const size = kept === null ? `${bytes} bytes` : `${bytes} of ${kept.bytes} bytes`
+    const why = `the kept output ${blob} is not what was written: it was ${how} since (${size}). Make it again if it is needed.`
     return { ok: false, why }
   }
   return { ok: true, text: headOf(text, limit).toWellFormed(), total }
@@ -133,8 +135,8 @@ async function expandedMedia(
   const { source } = media
   const text = `[${ref}: ${what}]`
   if (!isKeptSource(source)) return { ok: true, text, total: text.length, media }
-  const data = await readBlob([core], source.blob)
-  if (data === null) return { ok: false, why: `the file of the ${what} is gone` }
+  const data = await readKept([core], source)
+  if (data === null) return { ok: false, why: `the file of the ${what} is gone or was changed since` }
   const inline = { ...media, source: { type: 'base64', media_type: source.media_type, data } }
   return { ok: true, text, total: text.length, media: inline }
 }

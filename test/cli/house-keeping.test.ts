@@ -2,7 +2,7 @@
 import { mkdir, readFile, readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openWorkspace, server, type Workspace } from './pal.ts'
+import { openWorkspace, server, until, type Workspace } from './pal.ts'
 
 interface Row {
   readonly session: string
@@ -27,6 +27,21 @@ async function folderOf(at: Workspace): Promise<string> {
 async function aged(at: Workspace, session: string, days: number): Promise<void> {
   const when = Date.now() / 1000 - days * day
   await utimes(join(await folderOf(at), 'sessions', session, 'transcript.jsonl'), when, when)
+}
+
+/** Another `pal` that has the session open, and how to end it. */
+async function holding(at: Workspace, session: string): Promise<() => Promise<unknown>> {
+  const { child, ended } = await at.start(['--lines', '--resume', session], { isOpen: true })
+  const lock = join(await folderOf(at), 'sessions', session, 'lock')
+  await until(async () => {
+    for (const name of await readdir(lock))
+      if (/^\d+$/.test(name) && (await readFile(join(lock, name), 'utf8')).includes('"pid"')) return true
+    return false
+  })
+  return () => {
+    child.stdin?.end()
+    return ended
+  }
 }
 
 describe('pal sessions delete', () => {
@@ -58,6 +73,26 @@ describe('pal sessions delete', () => {
     expect((await at.pal(['sessions', 'delete', one, '--yes', '--with-branches'])).code).toBe(0)
     expect(await listed(at)).toEqual([])
   })
+
+  it('[G65] makes room on a disk that is full, where no lock can be written, and spares what is open', async () => {
+    const { access } = await server(['1', '2'])
+    const at = await openWorkspace(access)
+    const [one, two] = [await said(at, 'first'), await said(at, 'second')]
+    const held = await holding(at, two)
+    const environment = {
+      NODE_OPTIONS: `--require ${join(import.meta.dirname, 'failing-disk.cjs')}`,
+      PAL_FAIL_WRITE: '.',
+      PAL_FAIL_COUNT: '1000000',
+    }
+    expect((await at.pal(['-p', 'full'], { environment })).code).toBe(1)
+    expect(await at.pal(['sessions', 'delete', one, '--yes'], { environment })).toMatchObject({
+      code: 0,
+      err: '',
+    })
+    expect((await at.pal(['sessions', 'delete', two, '--yes'], { environment })).code).not.toBe(0)
+    expect(await listed(at)).toEqual([two])
+    await held()
+  })
 })
 
 describe('pal sessions prune', () => {
@@ -76,6 +111,28 @@ describe('pal sessions prune', () => {
     expect(await listed(at)).toEqual([middle, newest].sort())
     await at.pal(['sessions', 'prune', '--days', '1', '--delete'])
     expect(await listed(at)).toEqual([newest])
+  })
+
+  it('[G66] one that is being written stays with what stands on it, the others go, and both are said', async () => {
+    const { access } = await server(['1', '2', '3', '4', '5'])
+    const at = await openWorkspace(access)
+    const names = ['one', 'two', 'three']
+    const sessions: string[] = []
+    for (const name of names) sessions.push(await said(at, name))
+    const [one, two, three] = sessions as [string, string, string]
+    const branch = await said(at, '--resume', two, '--fork-session', 'aside')
+    const newest = await said(at, 'newest')
+    const held = await holding(at, two)
+    for (const session of [one, two, three, branch]) await aged(at, session, 40)
+    const done = await at.pal(['sessions', 'prune', '--days', '30', '--delete'])
+    expect(done.out).toMatch(/2 sessions older than 30 days.*: deleted/)
+    expect(done.out).not.toContain(two)
+    expect(done.err).toMatch(new RegExp(`${two}, ${branch}: stays, somebody writes it`))
+    expect({ code: done.code, left: await listed(at) }).toEqual({
+      code: 0,
+      left: [two, branch, newest].sort(),
+    })
+    await held()
   })
 
   it('[G66] a limit by size takes the oldest until the rest fits', async () => {

@@ -1,6 +1,7 @@
 // Media over HTTP against the limits of the provider: real files, refused as the provider refuses them. A picture that
 // cannot be sent never ends a session.
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createEngine, fileStore, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
 import { modelTable } from '../../src/model/models.ts'
@@ -197,6 +198,35 @@ describe('bringing back', () => {
     expect(lastSent(api).json.startsWith(before.slice(0, 5000))).toBe(true)
     expect(lastSent(api).json).toContain(picture.toString('base64'))
     expect(refusals(api)).toEqual([])
+  })
+
+  it('[Z24] a kept picture or text that was changed since is not shown for the one that was kept', async () => {
+    const root = await folder()
+    const store = fileStore({ root })
+    const picture = largePng(1200, 800, 20_000, 7)
+    const long = `BEGIN ${'lorem ipsum '.repeat(400_000)} END`
+    let ref = ''
+    const steps = ['noted', 'read', 'on', () => [call('Expand', { ref })], 'seen']
+    const api = await simulated(steps)
+    const options = { store, tools: [expandTool()] }
+    const session = await opened(api, options)
+    await turn(session.send([{ type: 'text', text: 'the mock-up' }, imageBlock(picture)]))
+    await turn(session.send(long))
+    await session.close()
+    const kept = join(root, session.id, 'tool-results')
+    const names = await readdir(kept)
+    const [image, text] = ['media-', 'text-'].map((kind) => names.find((name) => name.startsWith(kind))!)
+    const other = largePng(1200, 800, 20_000, 8)
+    await writeFile(join(kept, image!), other)
+    await writeFile(join(kept, text!), long.replace('lorem', 'LOREM'))
+    ref = text!.replace('.txt', '')
+    const again = await createEngine({ modelId, model: api.model, ...options }).open(session.id)
+    await turn(again.send('and now?'))
+    expect(lastSent(api).json).not.toContain(other.toString('base64'))
+    expect(lastSent(api).text).toMatch(/png image, 1200×800, [^\]]*its file could not be read/)
+    await turn(again.send('expand it'))
+    expect(lastSent(api).text).not.toContain('LOREM')
+    expect(lastSent(api).text).toContain('was changed since')
   })
 
   it('[C22] the same picture is sent once, whoever shows it again', async () => {

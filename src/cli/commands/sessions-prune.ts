@@ -34,8 +34,14 @@ interface Limits {
 }
 
 interface Found {
-  readonly sessions: readonly Member[]
+  readonly families: readonly (readonly Member[])[]
   readonly leftovers: readonly Leftover[]
+}
+
+/** What went, and what stays since somebody writes it. */
+interface Collected extends Found {
+  readonly ok: true
+  readonly open: readonly (readonly Member[])[]
 }
 
 export async function prune(io: Io, flags: PruneFlags): Promise<Exit> {
@@ -49,16 +55,19 @@ export async function prune(io: Io, flags: PruneFlags): Promise<Exit> {
   const isDry = flags.delete !== true
   const unchanged = isDry ? null : unchangedRefusal(place)
   if (unchanged !== null) return complain(io, unchanged)
-  if (flags.json !== true) io.out(described(found, limits, isDry))
-  const refused = isDry ? null : await collect(place, found)
-  if (refused !== null) return complain(io, refused)
+  const collected = isDry ? { ...found, open: [] } : await collect(place, found)
+  if (!collected.ok) return complain(io, collected)
+  const sessions = collected.families.flat()
+  const open = collected.open.flat()
+  if (flags.json !== true) io.out(described(collected, limits, isDry))
+  if (open.length > 0) io.err(`pal: ${openText(open)}\n`)
   if (!isDry && isOwn) {
     const kept = await confirm(place, limits)
     if (kept !== null) return complain(io, kept)
   }
   if (flags.json === true)
     io.out(
-      `${safeJson({ deleted: !isDry, limits, sessions: found.sessions, leftovers: found.leftovers, bytes: bytesOf(found.sessions) }, 2)}\n`,
+      `${safeJson({ deleted: !isDry, limits, sessions, open, leftovers: collected.leftovers, bytes: bytesOf(sessions) }, 2)}\n`,
     )
   return exits.done
 }
@@ -78,7 +87,7 @@ async function lookFor(place: Workplace, limits: Limits): Promise<(Found & { ok:
   const left = await leftoversOf({ fs: machineFileSystem, folder: dirname(sessions), sessions, now })
   if (!left.ok) return refuse(exits.failed, left.failure.message)
   const cut = await cutForks(place, now)
-  return { ok: true, sessions: beyond(listed.members, limits, now), leftovers: [...left.found, ...cut] }
+  return { ok: true, families: beyond(listed.members, limits, now), leftovers: [...left.found, ...cut] }
 }
 
 /** Forks that a crash ended before their first answer: nothing was said in them, and nothing paid. */
@@ -114,22 +123,26 @@ export function beyond(
   members: readonly Member[],
   { days, megabytes }: Limits,
   now: number,
-): readonly Member[] {
+): readonly (readonly Member[])[] {
   const [, ...older] = [...familiesOf(members)].sort((a, b) => newestIn(b) - newestIn(a))
   let total = bytesOf(members)
-  const going: Member[] = []
+  const going: (readonly Member[])[] = []
   for (const family of older.reverse()) {
     const isOld = days !== null && now - newestIn(family) > days * dayMs
     const isTooMuch = megabytes !== null && total > megabytes * MB
     if (!isOld && !isTooMuch) continue
     total -= bytesOf(family)
-    going.push(...family)
+    going.push(family)
   }
   return going
 }
 const dayMs = 24 * 60 * 60 * 1000
 
-function described({ sessions, leftovers }: Found, limits: Limits, isDry: boolean): string {
+const openText = (open: readonly Member[]): string =>
+  `${open.map(({ session }) => session).join(', ')}: stays, somebody writes it or one that stands on it; it goes when that is closed`
+
+function described({ families, leftovers }: Found, limits: Limits, isDry: boolean): string {
+  const sessions = families.flat()
   const limitText = [
     limits.days === null ? '' : `older than ${limits.days} days`,
     limits.megabytes === null ? '' : `beyond ${whole(limits.megabytes)} MB together`,
@@ -147,17 +160,26 @@ function described({ sessions, leftovers }: Found, limits: Limits, isDry: boolea
   ].join('')
 }
 
-async function collect(place: Workplace, { sessions, leftovers }: Found): Promise<Refusal | null> {
+/** One family that is being written does not keep the others. */
+async function collect(place: Workplace, { families, leftovers }: Found): Promise<Collected | Refusal> {
   const remover = createRemover(place)
+  const [gone, open]: [(readonly Member[])[], (readonly Member[])[]] = [[], []]
   try {
-    const removed = await remover.remove(sessions.map(({ session }) => session))
-    if ('failure' in removed) return refuse(exits.failed, removed.failure.message)
+    for (const family of families) {
+      const removed = await remover.remove([family[0]!.session])
+      if (!('failure' in removed)) gone.push(family)
+      else if (removed.failure.code === 'session-open') open.push(family)
+      else {
+        const before = gone.length === 0 ? '' : ` (${gone.flat().length} sessions were deleted before it)`
+        return refuse(exits.failed, `${removed.failure.message}${before}`)
+      }
+    }
     for (const { path, session } of leftovers) {
       if (session === null) await removeIfThere(machineFileSystem, path)
       // One that somebody has just opened stays.
       else await remover.store.remove(session)
     }
-    return null
+    return { ok: true, families: gone, open, leftovers }
   } finally {
     await remover.close()
   }
@@ -216,18 +238,20 @@ export async function keepHouse(place: Workplace): Promise<readonly string[]> {
   if (unwritten !== null) return []
   const found = await lookFor(place, isConfirmed ? set : { days: null, megabytes: null })
   if (!found.ok) return [found.message]
-  const refused = found.sessions.length + found.leftovers.length === 0 ? null : await collect(place, found)
-  if (refused !== null) return [`sessions beyond their limits stay: ${refused.message}`]
+  const isNothing = found.families.length + found.leftovers.length === 0
+  const collected = isNothing ? found : await collect(place, found)
+  if (!collected.ok) return [`sessions beyond their limits stay: ${collected.message}`]
+  const sessions = collected.families.flat()
   return [
     ...(isSet(set) && !isConfirmed
       ? [
           'a limit for sessions is set and not in force yet: pal sessions prune shows what it would delete, with --delete it is confirmed',
         ]
       : []),
-    ...(found.sessions.length === 0
+    ...(sessions.length === 0
       ? []
       : [
-          `${found.sessions.length} sessions beyond the limits in your settings were deleted (${whole(bytesOf(found.sessions))} bytes)`,
+          `${sessions.length} sessions beyond the limits in your settings were deleted (${whole(bytesOf(sessions))} bytes)`,
         ]),
   ]
 }

@@ -84,6 +84,9 @@ async function keptText(core: Keeping, block: UserBlock): Promise<UserBlock> {
 
 const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 32)
 
+/** How the hash of a text begins that was kept under this name; nothing for other names. */
+export const hashInName = (blob: string): string => /^text-([0-9a-f]{32})$/.exec(blob)?.[1] ?? ''
+
 // ---- and back ----
 
 /** The base64 of what is kept, for those that a view shows; null for what cannot be read. Shared by a session and its forks. */
@@ -103,23 +106,29 @@ interface Loading extends Place {
 /** Reads what the view shows and nobody has read yet. */
 export async function loadMedia(core: Loading, view: View): Promise<void> {
   const { media } = core.requests
-  const wanted = new Set<string>()
-  for (const { block } of mediaIn(view)) if (isKeptSource(block.source)) wanted.add(block.source.blob)
+  const wanted = new Map<string, KeptSource>()
+  for (const { block } of mediaIn(view))
+    if (isKeptSource(block.source)) wanted.set(block.source.blob, block.source)
   const places = [core, ...core.payers]
   // A fork may have let go of some meanwhile, so it is looked again until all are there at once.
   for (;;) {
-    const missing = [...wanted].filter((blob) => !media.has(blob))
+    const missing = [...wanted.values()].filter(({ blob }) => !media.has(blob))
     if (missing.length === 0) break
-    for (const blob of missing) media.set(blob, await readBlob(places, blob))
+    for (const kept of missing) media.set(kept.blob, await readKept(places, kept))
   }
   if (core.role.compacts === 'all') for (const blob of media.keys()) if (!wanted.has(blob)) media.delete(blob)
 }
 
-export async function readBlob(places: readonly Place[], blob: string): Promise<string | null> {
+/** What was changed or cut since is not what was shown: it is not there, rather than another picture in its place. */
+export async function readKept(
+  places: readonly Place[],
+  { blob, sha256 }: KeptSource,
+): Promise<string | null> {
   for (const { options, links } of places)
     for (const { session } of links.toReversed()) {
       const found = await options.store.getBlob(session, blob)
-      if (found.ok && found.bytes.byteLength > 0) return Buffer.from(found.bytes).toString('base64')
+      if (found.ok && createHash('sha256').update(found.bytes).digest('hex') === sha256)
+        return Buffer.from(found.bytes).toString('base64')
     }
   return null
 }

@@ -2,15 +2,7 @@
 // the promises are kept there. Nothing here is remembered that the disk does not also say, a session whose sync failed
 // apart: its next lease copies the transcript into a new file, since the old one's pages cannot be trusted.
 import { basename, dirname, join } from 'node:path'
-import {
-  attempt,
-  failureOf,
-  makeFolders,
-  systemCode,
-  type OpenFile,
-  syncFolder,
-  type FileSystem,
-} from '../../disk/fs.ts'
+import { attempt, failureOf, makeFolders, systemCode, type OpenFile } from '../../disk/fs.ts'
 import { holds, lockOwner, releaseLock, takeLock, type Lock } from '../../disk/lock.ts'
 import { blocksOf, replaceIn } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -33,6 +25,7 @@ import { lockOptionsOf, thisMachine, type Machine, type SyncPolicy } from './mac
 import { copiedFirstLine, keepFirstLine } from './first-line.ts'
 import { readBackward, readForward, type FirstLine } from './line-reading.ts'
 import { openTail, openTranscript } from './tail.ts'
+import { removeSession } from './removal.ts'
 import { Writer } from './writer.ts'
 
 export interface FileStoreOptions {
@@ -300,49 +293,4 @@ async function renewed(machine: Machine, layout: Layout): Promise<void> {
   } finally {
     await file.close()
   }
-}
-
-// Removing a session leaves nothing. The lock is held while it goes, the transcript goes after what hangs
-// on it, so that a removal that was cut short is still listed and can be finished. Links are removed as links.
-
-async function removeSession(
-  machine: Machine,
-  layout: Layout,
-  held: Lock | null,
-  missing: Failure,
-): Promise<Result<object>> {
-  const { fs } = machine
-  let beacon = held?.beacon ?? null
-  const there = await attempt(`removing ${layout.folder}`, () => fs.stat(layout.folder))
-  if (!there.ok) return { ok: false, failure: there.failure.code === 'not-found' ? missing : there.failure }
-  if (there.kind === 'folder' && held === null) {
-    const taken = await takeLock(layout.lock, lockOptionsOf(machine))
-    if (!taken.ok) {
-      if (taken.why === 'failed') return taken
-      const message = `process ${taken.owner.pid} on ${taken.owner.host} is writing this session; end it first`
-      return { ok: false, failure: { code: 'session-open', message } }
-    }
-    beacon = taken.lock.beacon
-  }
-  return await attempt(`removing ${layout.folder}`, async () => {
-    await beacon?.close()
-    await removeTree(fs, layout.folder, [transcriptName, 'lock'])
-    await syncFolder(fs, dirname(layout.folder))
-    return {}
-  })
-}
-
-async function removeTree(fs: FileSystem, path: string, last: readonly string[]): Promise<void> {
-  if ((await fs.stat(path)).kind !== 'folder') return await fs.unlink(path)
-  const names = [...(await fs.names(path))]
-  const rank = (name: string): number => last.indexOf(name)
-  for (const name of names.sort((a, b) => rank(a) - rank(b))) {
-    try {
-      await removeTree(fs, join(path, name), [])
-    } catch (error) {
-      // Temporary names come and go.
-      if (systemCode(error) !== 'ENOENT') throw error
-    }
-  }
-  await fs.removeFolder(path)
 }
