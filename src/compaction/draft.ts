@@ -5,6 +5,7 @@ import type { Edit, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
 import { rangePart } from '../projection/folding/render.ts'
 import { userWords } from '../projection/refusal.ts'
+import { mediaLine, mediaOf } from '../projection/media.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
@@ -103,7 +104,12 @@ function segment(
   const account = isLast ? shape.account : null
   const all = account === null ? readOnce(context, start, end).sections : noSections
   const fitted = fitSections(all, tokens, { factor, focus: shape.focus })
-  const keeping = keepWords(userWords(fold, range), (place) => fold.units.find(place), shape.caps)
+  const keeping = keepWords(
+    userWords(fold, range),
+    (place) => fold.units.find(place),
+    shape.caps,
+    (place) => place >= (context.parts[context.pendingFrom]?.from ?? Infinity),
+  )
   const excerpts = excerptsFor(context, shape, { start, end }, keeping, isLast)
   const rest = { start, end, range, all, fitted, keeping, excerpts }
   return { ...rest, ...withText(context, shape, rest, account, isLast) }
@@ -136,6 +142,18 @@ function readOnce({ parts, known }: PlanContext, start: number, end: number) {
   return found
 }
 
+/** What the media of a span are and how each is brought back; those that an earlier summary names stay named. */
+function mediaLeaving({ fold, parts }: PlanContext, start: number, end: number): readonly string[] {
+  return parts.slice(start, end).flatMap((part) => {
+    // As it was said: what was replaced before is named too.
+    const said = fold.units.find(part.from) ?? part
+    if (part.kind !== 'edit')
+      return mediaOf(said).flatMap(({ block, at }) => (at === null ? [] : [mediaLine(block, at)]))
+    const top = fold.edits.topAt(part.from)
+    return top?.edit.kind === 'summary' ? (top.edit.media ?? []) : []
+  })
+}
+
 type Unwritten = Omit<Segment, 'edit' | 'part'>
 
 function withText(
@@ -146,12 +164,14 @@ function withText(
   isLast: boolean,
 ): Pick<Segment, 'edit' | 'part'> {
   const { fold, view, parts, pendingFrom } = context
+  const media = mediaLeaving(context, start, end)
   const text = summaryText({
     span: range,
     account: account === null ? null : redact(account).text,
     by,
     sections: redact(renderSections(fitted, leftOut(all, fitted))).text,
     words: keeping,
+    media,
     isUnanswered: parts.slice(Math.max(start, pendingFrom), end).some((part) => part.kind === 'input'),
     isAutomatic,
     isLast,
@@ -163,6 +183,7 @@ function withText(
     ...range,
     text,
     ref: `${range.from}-${range.to}`,
+    ...(media.length === 0 ? {} : { media }),
     keep: [...keeping.keep, ...excerpts].sort((a, b) => a.at.seq - b.at.seq),
     wording: 2,
   }

@@ -24,6 +24,8 @@ export interface FrameFacts {
   readonly by: Writer
   readonly sections: string
   readonly words: { readonly whole: number; readonly shortened: number; readonly pointed: number }
+  /** The images and documents that leave with the span, one line each. */
+  readonly media?: readonly string[] | undefined
   /** The newest input of the user stands in this span and has not been answered. */
   readonly isUnanswered: boolean
   readonly isAutomatic: boolean
@@ -39,7 +41,13 @@ export function summaryText(facts: FrameFacts): string {
   // Both quote tools and files.
   const own = defused(sections)
   const body = account === null ? own : `${fenced(tag, {}, account.trim())}\n\n${own}`.trimEnd()
-  return [openingOf(facts), body, wordsOf(facts), ...(facts.isLast ? [closingOf(facts)] : [])]
+  return [
+    openingOf(facts),
+    body,
+    mediaText(facts),
+    wordsOf(facts),
+    ...(facts.isLast ? [closingOf(facts)] : []),
+  ]
     .filter((text) => text !== '')
     .join('\n\n')
 }
@@ -65,6 +73,18 @@ const waysOf: Readonly<Record<Writer, string>> = {
   model: 'written by a model',
   notes: 'from the notes kept during it',
   user: 'written or edited by the user',
+}
+
+/** The newest ones by name; of more only how many. */
+function mediaText({ media = [] }: FrameFacts): string {
+  if (media.length === 0) return ''
+  const named = media.slice(-defaults.media.namedMost)
+  const rest = media.length - named.length
+  const more = rest === 0 ? '' : ` ${rest} earlier ones are not listed.`
+  return [
+    `Images and documents of that part are no longer shown.${more}`,
+    ...named.map((one) => `- ${one}`),
+  ].join('\n')
 }
 
 function wordsOf({ words, span, hasExcerpts }: FrameFacts): string {

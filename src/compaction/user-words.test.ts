@@ -51,6 +51,23 @@ describe('the words that stay', () => {
     expect(keep.at(-1)!.head).toBeUndefined()
   })
 
+  it('[U2] of what awaits an answer are never only pointed at, however little room there is', () => {
+    const fold = new Fold()
+    for (const entry of entriesOf(said('begin'), answered('yes'), said(`LASTWORDS ${long(500)} END`)))
+      fold.push(entry)
+    const words = userWords(fold, { from: seq(0), to: seq(fold.numbers.upTo) })
+    const none = { messageTokens: 0, totalTokens: 0, factor: 1 }
+    const last = words.at(-1)!.at.seq
+    const { keep, pointed } = keepWords(
+      words,
+      (place) => fold.units.find(place),
+      none,
+      (place) => place >= last,
+    )
+    expect(keep.at(-1)).toMatchObject({ head: 60, tail: 60 })
+    expect(pointed).toBe(1)
+  })
+
   it('[O5] never exceed their tokens, in any language', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 200 }),

@@ -34,6 +34,7 @@ export function keepWords(
   words: readonly Kept[],
   find: (place: Seq) => Part | undefined,
   caps: WordCaps,
+  isUnanswered: (place: Seq) => boolean = () => false,
 ): Keeping {
   const texts = words.map(({ at }) => textAt(find(at.seq), at.block))
   const chosen = new Map<number, Kept>()
@@ -41,7 +42,10 @@ export function keepWords(
   let leftForEnds = caps.totalTokens * defaults.compaction.endsShare
   let whole = 0
   let shortened = 0
-  for (const index of byWeight(words.length)) {
+  // What waits for an answer comes first and is never only pointed at.
+  const order = byWeight(words.length)
+  const waits = (index: number): boolean => isUnanswered(words[index]!.at.seq)
+  for (const index of [...order.filter(waits), ...order.filter((one) => !waits(one))]) {
     const { at } = words[index]!
     const cost = costOf(texts[index]!, caps.factor)
     if (cost <= caps.messageTokens && cost <= left) {
@@ -50,7 +54,10 @@ export function keepWords(
       chosen.set(index, { at })
       continue
     }
-    const ends = endsWithin(texts[index]!, Math.min(leftForEnds, caps.messageTokens), caps.factor)
+    const most = Math.min(leftForEnds, caps.messageTokens)
+    const ends =
+      endsWithin(texts[index]!, most, caps.factor) ??
+      (waits(index) ? leastEnds(texts[index]!, caps.factor) : null)
     chosen.set(index, { at, head: ends?.chars ?? 0, tail: ends?.chars ?? 0 })
     if (ends === null) continue
     leftForEnds -= ends.cost
@@ -79,6 +86,11 @@ function endsWithin(
     if (cost <= tokens) return { chars: most, cost }
   }
   return null
+}
+
+function leastEnds(text: string, factor: number): { readonly chars: number; readonly cost: number } {
+  const chars = defaults.compaction.leastEndChars
+  return { chars, cost: costOf(text.slice(0, 2 * chars), factor) }
 }
 
 /** A text with the fence around it and the words that name what is left out. */

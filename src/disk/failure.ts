@@ -37,6 +37,7 @@ export type FailureCode =
   | 'held'
   | 'invalid'
   | 'io-error'
+  | 'feature-refused'
   | 'media-refused'
   | 'name-too-long'
   | 'needs-review'

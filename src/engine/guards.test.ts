@@ -148,8 +148,8 @@ describe('a window learned from what a server counted', () => {
   }
 
   it('[E15] is not believed where the same server has taken a larger prompt before', async () => {
-    // One odd count after a larger one: the server has cut nothing.
-    expect(await noticed([9000, 3000])).toEqual([])
+    // A smaller count after a larger one is named, and teaches no window.
+    expect(await noticed([9000, 3000])).toEqual(['left-out'])
     // The first count is far below what was sent, and nothing larger was ever taken.
     expect(await noticed([3000])).toEqual(['silent-overflow'])
   })

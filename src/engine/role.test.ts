@@ -108,6 +108,7 @@ describe('making a request', () => {
   it('[E17] goes through its steps in this order', () => {
     expect(requestSteps.map(({ name }) => name)).toEqual([
       'deliver queued input',
+      'tell of another working folder',
       'deliver what start hooks said',
       'deliver results and messages',
       'recall memories',

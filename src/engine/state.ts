@@ -1,6 +1,7 @@
 // The state of a session: one fold of its entries, stepped by one function, live and on resume alike. So a session that was
 // opened again is the one that was closed, and what it must still know then is a fact. What need not outlive the process
 // belongs to the job that needs it.
+import type { Feature } from '../model/model.ts'
 import type { ModelTable } from '../model/models.ts'
 import { promptTokens } from '../model/usage.ts'
 import { Fold } from '../projection/fold.ts'
@@ -35,6 +36,10 @@ export interface Latest {
   readonly request?: Pick<FactOf<'request-sent'>, 'hash' | 'tokens' | 'markedAt'> | undefined
   /** The provider refused reasoning made before this place; it is not sent again. */
   readonly reasoningFrom?: Seq | undefined
+  /** The working folder as the model was last told. */
+  readonly cwd?: string | undefined
+  /** What the endpoint refused to be asked for; it is not asked again with this model. */
+  readonly refused?: readonly Feature[] | undefined
   /** The window of the model as an overflow has told it. */
   readonly learnedWindow?: number | undefined
   /** Largest prompt a server has counted: it does not cut what is smaller. */
@@ -60,6 +65,9 @@ export interface Latest {
   /** Agents and messages: this session's own, never those of what it was forked from. */
   readonly background?: BackgroundRows | undefined
 }
+
+/** The attachment that tells of another working folder. */
+export const folderKind = 'working-folder'
 
 export const nothingYet: Latest = { model: null, requestAt: null }
 
@@ -108,6 +116,10 @@ function notedFact(latest: Latest, entry: Entry): Latest {
     case 'view-edit':
     case 'undo':
       return { ...latest, cached: undefined }
+    case 'session-start':
+      return latest.cwd !== undefined || fact.cwd === undefined ? latest : { ...latest, cwd: fact.cwd }
+    case 'attachment':
+      return fact.kind === folderKind && fact.source !== undefined ? { ...latest, cwd: fact.source } : latest
     case 'model-set':
       // What was learned of one model's window says nothing of another's.
       return {
@@ -116,7 +128,10 @@ function notedFact(latest: Latest, entry: Entry): Latest {
         model: fact.model,
         learnedWindow: undefined,
         largestPrompt: undefined,
+        refused: undefined,
       }
+    case 'feature-refused':
+      return { ...latest, refused: [...(latest.refused ?? []), fact.feature] }
     case 'reasoning-refused':
       return { ...latest, reasoningFrom: fact.upTo }
     case 'window-learned':

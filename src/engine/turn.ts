@@ -35,6 +35,7 @@ import { budgetOf } from './limits/budget.ts'
 import { gated, gatedText } from './results/results.ts'
 import { dropForBytes, dropForTokens, dropRefused } from './media/limits.ts'
 import { ask } from './requests/answer.ts'
+import { withoutFeature } from './requests/features.ts'
 import { makeRequest } from './requests/request-steps.ts'
 
 /** How a turn ended. */
@@ -76,6 +77,12 @@ async function rounds(core: Core, signal: AbortSignal, emit: Emit): Promise<Ende
         (await dropMedia(core, answered.model, prepared.composed, emit))
       )
         continue
+      if (answered.model?.code === 'feature-refused') {
+        const { feature, message } = answered.model
+        const without = await withoutFeature(core, feature, message, prepared.composed, emit)
+        if (without === true) continue
+        if (without !== false) return failed(without)
+      }
       // Too long by the provider's count: compacted and asked once more before anything is shown.
       if (isTooLong(answered.model) && !isCompacted && core.options.automaticRemoval !== false) {
         isCompacted = true

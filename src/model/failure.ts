@@ -1,7 +1,7 @@
 // From a refusal of the server, or of the network, to one failure of the port; and whether and when to try again.
 // A failure that the same bytes would meet again is never retried, whatever the server recommends.
 import { defaults } from '../settings/defaults.ts'
-import type { ModelFailure, RefusedMedia } from './model.ts'
+import type { Feature, ModelFailure, RefusedMedia } from './model.ts'
 import { errorBody, overflowOf } from './overflow.ts'
 
 /** Numbers of the adapter; a caller may set some of them. */
@@ -20,7 +20,7 @@ export interface Verdict {
   readonly retry: boolean
 }
 
-type PlainCode = Exclude<ModelFailure['code'], 'overflow' | 'media-refused'>
+type PlainCode = Exclude<ModelFailure['code'], 'overflow' | 'media-refused' | 'feature-refused'>
 
 export function verdictOn(refusal: ServerRefusal, now: number): Verdict {
   const { status } = refusal
@@ -38,6 +38,9 @@ export function verdictOn(refusal: ServerRefusal, now: number): Verdict {
   const code = codeOf(status, body.type, message)
   const media = code === 'invalid' ? refusedMedia(message) : null
   if (media !== null) return { failure: { code: 'media-refused', message, status, media }, retry: false }
+  const feature = code === 'invalid' ? refusedFeature(message) : null
+  if (feature !== null)
+    return { failure: { code: 'feature-refused', message, status, feature }, retry: false }
   const retryAfterMs = retryAfter(refusal.header, now) ?? undefined
   const failure: ModelFailure =
     retryAfterMs === undefined ? { code, message, status } : { code, message, status, retryAfterMs }
@@ -105,6 +108,20 @@ const mediaTexts = [
   /the (?<kind>pdf) specified (?:was|is) /i,
   /(?:invalid|unsupported) (?<kind>image|pdf|document) (?:format|type|data)/i,
 ]
+
+/** What an endpoint does not offer can be left out of the request; both must stand there, the name and that it is refused. */
+const featureNames: readonly (readonly [Feature, RegExp])[] = [
+  ['context-management', /context[_-]management|clear_tool_uses|clear_thinking/i],
+  ['effort', /output_config|\beffort\b/i],
+  ['thinking', /\bthinking\b/i],
+]
+const notOffered =
+  /extra inputs are not permitted|not (?:supported|permitted|allowed|available|enabled)|unsupported|unexpected value|unknown|unrecognized/i
+
+function refusedFeature(message: string): Feature | null {
+  if (!notOffered.test(message)) return null
+  return featureNames.find(([, pattern]) => pattern.test(message))?.[0] ?? null
+}
 
 function refusedMedia(message: string): RefusedMedia | null {
   const path = mediaPath.exec(message)?.groups

@@ -2,7 +2,7 @@
 // an abort is a `failed` event with code `aborted`. The caller hands over the body as bytes it has made itself,
 // because exact bytes decide cache hits: an adapter adds headers and nothing else.
 import type { AssistantBlock } from '../transcript/content.ts'
-import type { Usage } from '../transcript/fact.ts'
+import type { FactOf, Usage } from '../transcript/fact.ts'
 
 export interface ModelRequest {
   readonly model: string
@@ -53,6 +53,12 @@ export type ModelFailure =
       readonly overflow: Overflow
     }
   | {
+      readonly code: 'feature-refused'
+      readonly message: string
+      readonly status: number | null
+      readonly feature: Feature
+    }
+  | {
       readonly code: 'media-refused'
       readonly message: string
       readonly status: number | null
@@ -74,6 +80,9 @@ export type ModelFailure =
       readonly status: number | null
       readonly retryAfterMs?: number | undefined
     }
+
+/** What a request may ask of an endpoint beside an answer. */
+export type Feature = FactOf<'feature-refused'>['feature']
 
 /** An image or document that the provider will not take, as far as its words tell which. */
 export interface RefusedMedia {

@@ -286,6 +286,7 @@ export class Fold {
     const prompt = usage.input + usage.cacheRead + usage.cacheWrite
     const tokens = prompt + usage.output
     this.numbers.lastUsage = usage
+    if (fact.leftOut === true) return
     if (anchor !== null && anchor.messageId === messageId) {
       this.numbers.anchor = { ...anchor, tokens, estimate: anchor.estimate + (now - before) }
       return

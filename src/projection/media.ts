@@ -1,6 +1,6 @@
 // The media of a view, each with the place that an edit can name and the reference that brings it back.
 import type { StubEdit } from '../transcript/fact.ts'
-import { describeMedia, isMedia, keptAs, mediaInfo, base64Of } from '../transcript/media.ts'
+import { base64Of, describeMedia, isMedia, mediaInfo } from '../transcript/media.ts'
 import type { MediaBlock, MediaInfo } from '../transcript/media.ts'
 import { expandCall } from '../transcript/markers.ts'
 import { estimateBlock } from './tokens.ts'
@@ -19,6 +19,8 @@ export interface ShownMedia {
   readonly part: Part
   /** It came after the last answer. */
   readonly isNew: boolean
+  /** No request has carried it yet. */
+  readonly isUnsent: boolean
 }
 
 /** Oldest first. */
@@ -32,7 +34,7 @@ export function mediaIn(view: View): readonly ShownMedia[] {
       for (const { block, at } of mediaOf(part)) {
         const info = mediaInfo(block)
         const chars = base64Of(block)?.length ?? Math.ceil((info.bytes ?? 0) / 3) * 4
-        shown.push({ at, block, info, chars, part, isNew })
+        shown.push({ at, block, info, chars, part, isNew, isUnsent: part.from > (view.lastRequest ?? -1) })
       }
   }
   return shown
@@ -61,6 +63,10 @@ function innerMedia(block: ViewBlock): readonly { readonly block: MediaBlock; re
 /** What `Expand` takes to bring one back. */
 export const refOf = ({ seq, block, inner }: InnerRef): string => `${seq}.${inner ?? block ?? 0}`
 
+/** One by kind, size and reference. */
+export const mediaLine = (block: MediaBlock, at: InnerRef): string =>
+  `${describeMedia(mediaInfo(block))}: ${expandCall(refOf(at))}`
+
 /** The placeholder of one, with kind, size, reason and reference. */
 export function mediaStub(at: InnerRef, block: MediaBlock, why: string): StubEdit {
   const ref = refOf(at)
@@ -71,11 +77,3 @@ export function mediaStub(at: InnerRef, block: MediaBlock, why: string): StubEdi
 /** Estimated tokens that a placeholder frees. */
 export const freedByStub = (block: MediaBlock, { text }: StubEdit): number =>
   Math.max(0, estimateBlock(block) - estimateBlock({ type: 'text', text }))
-
-/** Whether two are known to be the same bytes. */
-export function isSame(one: MediaBlock, other: MediaBlock): boolean {
-  const name = keptAs(one)
-  if (name !== null) return name === keptAs(other)
-  const data = base64Of(one)
-  return data !== null && data === base64Of(other)
-}

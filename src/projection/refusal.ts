@@ -56,7 +56,8 @@ export function userWords(fold: Fold, range: Range): readonly Kept[] {
   const words: Kept[] = []
   for (const part of fold.parts()) {
     if (isApart(part, range)) continue
-    if (part.kind === 'input') words.push(...textBlocks(part))
+    // A placeholder in place of a picture is not the user's.
+    if (part.kind === 'input') words.push(...textBlocks(fold.units.find(part.from) ?? part))
     else if (part.kind === 'edit') words.push(...keptBy(fold, part))
   }
   return words

@@ -2,9 +2,8 @@
 // limits of count, side and bytes. What the model has not answered yet goes last. Pure; the caller replaces them.
 import type { MediaLimits } from '../model/models.ts'
 import type { ShownMedia } from '../projection/media.ts'
-import { isSame } from '../projection/media.ts'
 import { defaults } from '../settings/defaults.ts'
-import { sizeText } from '../transcript/media.ts'
+import { keptAs, sizeText } from '../transcript/media.ts'
 
 export interface OverLimit {
   readonly media: ShownMedia
@@ -32,11 +31,16 @@ export function overLimits(
 
 const sameAsBefore = 'the same is shown above and is sent once'
 
-/** New ones that stand in the view already: what was sent before keeps its place. */
+/** Unsent ones that stand in the view already: what was sent keeps its bytes. Small ones are not worth a word. */
 function repeated(all: readonly ShownMedia[]): readonly ShownMedia[] {
-  return all.filter(
-    (one, index) => one.isNew && all.slice(0, index).some((other) => isSame(other.block, one.block)),
-  )
+  const seen = new Set<string>()
+  return all.filter(({ block, isUnsent }) => {
+    const name = keptAs(block)
+    if (name === null) return false
+    const isAgain = isUnsent && seen.has(name)
+    seen.add(name)
+    return isAgain
+  })
 }
 
 function tooLargeAlone({ info, chars }: ShownMedia, limits: MediaLimits): string | null {

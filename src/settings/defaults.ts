@@ -86,7 +86,7 @@ export const defaults = {
     imageEdge: 2576,
     imageTokens: 4784,
     /** A page of a PDF, with its text and its picture. */
-    pageTokens: 3000,
+    pageTokens: 1500,
     /** Window of a model nobody knows anything about. */
     unknownWindowTokens: 200_000,
   },
@@ -259,6 +259,8 @@ export const defaults = {
     errorTextChars: 2000,
     /** A reported prompt below this share of the estimate was cut by the server, unless the estimate is tiny. */
     silentShare: 0.5,
+    /** The same against the prompt counted before it, when nothing was removed between. */
+    leftOutShare: 0.8,
     silentMinTokens: 2000,
   },
   lab: {

@@ -1,13 +1,8 @@
-// The facts: everything that can happen in a session. `schema` checks the same shapes at the edges.
-//
-// Format. One entry is one line of JSON:
-//
+// The facts: everything that can happen in a session. `schema` checks them at the edges. One entry is a line of JSON:
 //   {"v":1,"seq":7,"uuid":"0199…","parent":"0199…","at":1763200000000,"fact":{"type":"user-message",…}}
-//
-// `seq` counts without gaps inside a session, `parent` is the entry it was said after, `at` is milliseconds.
-// Facts are appended and never changed. A fact of a kind this version does not know is kept as its raw line and
-// survives a round trip byte for byte; an *edit* of an unknown kind makes the session read-only, because the view
-// can no longer be computed. Unknown fields of known facts are kept.
+// `seq` counts without gaps, `parent` is the entry it was said after, `at` is milliseconds. Facts are appended and never
+// changed. A fact of an unknown kind is kept as its raw line, byte for byte; an *edit* of an unknown kind makes the session
+// read-only, because the view can no longer be computed. Unknown fields of known facts are kept.
 import type { AssistantBlock, UserBlock } from './content.ts'
 import type { ClearingPrice, EditPrice } from './edit-price.ts'
 import type { CallId, Seq, SessionId, Uuid } from './ids.ts'
@@ -51,6 +46,7 @@ export interface SummaryEdit extends Range {
   readonly text: string
   readonly ref: string
   readonly keep: readonly Kept[]
+  readonly media?: readonly string[] | undefined
   readonly wording?: 2 | undefined
 }
 /** The server leaves it out; our bytes stay. */
@@ -150,6 +146,7 @@ export type Fact =
       readonly provider?: string | undefined
       readonly usage?: Usage | undefined
       readonly partial?: boolean | undefined
+      readonly leftOut?: boolean | undefined
     }
   | {
       readonly type: 'tool-result'
@@ -196,6 +193,7 @@ export type Fact =
     }
   /** The provider refused reasoning that was sent: what was made before this place is left out from now on. */
   | { readonly type: 'reasoning-refused'; readonly upTo: Seq }
+  | { readonly type: 'feature-refused'; readonly feature: 'context-management' | 'thinking' | 'effort' }
   /** An overflow, loud or silent, has told how many tokens fit. */
   | { readonly type: 'window-learned'; readonly tokens: number }
   | ({ readonly type: 'view-edit' } & Editing)

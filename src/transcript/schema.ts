@@ -25,6 +25,7 @@ const summaryEdit = z.looseObject({
   text,
   ref: text,
   keep: z.array(kept),
+  media: z.optional(z.array(text)),
 })
 const remoteEdit = z.looseObject({
   kind: z.literal('remote'),
@@ -85,6 +86,7 @@ const shapes = {
     provider: z.optional(text),
     usage: z.optional(usageShape),
     partial: z.optional(z.boolean()),
+    leftOut: z.optional(z.boolean()),
   },
   'tool-result': {
     call: text,
@@ -125,6 +127,7 @@ const shapes = {
     diff: z.optional(text),
   },
   'reasoning-refused': { upTo: place },
+  'feature-refused': { feature: z.enum(['context-management', 'thinking', 'effort']) },
   'window-learned': { tokens: count },
   'view-edit': editing,
   'notes-update': { blob: text, coversTo: place, tokens: count },

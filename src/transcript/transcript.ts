@@ -155,6 +155,7 @@ export function durabilityOf(fact: Fact): Durability {
     case 'attachment':
     case 'memory-recall':
     case 'request-sent':
+    case 'feature-refused':
     case 'reasoning-refused':
     case 'window-learned':
     case 'view-edit':

@@ -9,7 +9,16 @@ import { call } from '../../src/simulator/index.ts'
 import { expandTool } from '../../src/tools/expand.ts'
 import type { Tool } from '../../src/tools/tool.ts'
 import type { UserBlock } from '../../src/transcript/content.ts'
-import { factsOf, folder, modelId, refusals, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
+import {
+  factsOf,
+  folder,
+  modelId,
+  refusals,
+  simulated,
+  turn,
+  words,
+  type SimulatedApi,
+} from '../e2e/simulated.ts'
 import { documentBlock, imageBlock, jpeg, largePng, pdf, png } from '../media-bytes.ts'
 
 const small = 'claude-haiku-4-5'
@@ -231,7 +240,7 @@ describe('bringing back', () => {
 
   it('[C22] the same picture is sent once, whoever shows it again', async () => {
     const api = await simulated(['one', [call('Shot', {})], 'two'])
-    const picture = png(900, 900, 3)
+    const picture = largePng(900, 900, 20_000, 3)
     const tools = [shows('Shot', () => [imageBlock(picture)])]
     const session = await opened(api, { tools })
     await turn(session.send([{ type: 'text', text: 'look' }, imageBlock(picture)]))
@@ -248,6 +257,46 @@ describe('bringing back', () => {
     await expect(session.undo(row!.seq)).rejects.toMatchObject({
       message: expect.stringMatching(/a side above 8000 pixels/) as string,
     })
+  })
+})
+
+describe('compaction', () => {
+  it('[O35] names what leaves by kind, size and ref, also what had been replaced, and over a second one', async () => {
+    const steps = Array.from({ length: 16 }, (_, index) => `answer ${index}`)
+    const api = await simulated(steps)
+    const session = await opened(api, { tools: [expandTool()] })
+    const mockUp = imageBlock(png(640, 480, 5))
+    await turn(session.send([{ type: 'text', text: 'Here is the mock-up; keep its colours.' }, mockUp]))
+    await turn(session.send([{ type: 'text', text: 'and a wide one' }, imageBlock(png(9000, 40))]))
+    const more = async (): Promise<void> => {
+      for (let index = 0; index < 6; index++) await turn(session.send(words(1500, `word${index}`)))
+    }
+    await more()
+    for (let round = 0; round < 2; round++) {
+      await session.compact()
+      expect((await turn(session.send('go on'))).outcome).toBe('done')
+      const sent = lastSent(api)
+      expect(sent.images).toBe(0)
+      expect(sent.text).toContain('keep its colours')
+      expect(sent.text).toMatch(/png image, 640×480, [^:]*: Expand .{8,12}2\.1/)
+      expect(sent.text).toMatch(/png image, 9000×40, [^:]*: Expand/)
+      if (round === 0) await more()
+    }
+    expect(refusals(api)).toEqual([])
+  })
+
+  it('[E32] media that were answered leave before any word does', async () => {
+    const api = await simulated(Array.from({ length: 14 }, (_, index) => `answer ${index}`))
+    const session = await opened(api, { modelId: small, window: 30_000 })
+    await turn(session.send([{ type: 'text', text: 'FIRSTWORDS' }, documentBlock(pdf(6))]))
+    let turns = 0
+    while (lastSent(api).documents > 0 && turns++ < 11)
+      expect((await turn(session.send(words(1500, 'alpha')))).outcome).toBe('done')
+    expect(lastSent(api).documents).toBe(0)
+    expect(session.view().messages.length).toBe(2 + 2 * turns)
+    expect(lastSent(api).text).toContain('FIRSTWORDS')
+    expect(lastSent(api).text).toMatch(/pdf document, 6 pages, .*removed from context to make room/)
+    expect(refusals(api)).toEqual([])
   })
 })
 

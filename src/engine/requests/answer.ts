@@ -3,8 +3,10 @@
 import { learnedWindow, wireModelId } from '../../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
 import type { ModelFailure, ModelMessage } from '../../model/model.ts'
+import { promptTokens } from '../../model/usage.ts'
 import type { ViewBlock } from '../../projection/view.ts'
 import type { Composed } from '../../request/compose.ts'
+import { defaults } from '../../settings/defaults.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
 import { readCache } from './cache-watch.ts'
@@ -35,20 +37,60 @@ export async function record(
     model,
     usage,
     ...(isPartial ? { partial: true } : {}),
+    ...(isPartial || !isLeftOut(core, message) ? {} : { leftOut: true }),
   }
   if (isPartial && content.length === 0 && isFree(usage)) return { ok: true, entry: null }
   await noteApplied(core, message, emit)
   const { largestPrompt = 0 } = core.state.latest
+  const before = fact.leftOut === true ? { ...core.state.fold.numbers } : null
   const written = await core.append([fact])
   if (!written.ok) return written
   emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
-  await readCache(core, message, emit)
-  if (!isPartial) {
+  if (before !== null) {
+    // What was read from a prompt that was cut says nothing about the cache.
+    core.requests.takePending()
+    const sentence = leftOutSentence(core, before, promptTokens(usage))
+    if (sentence !== null) emit({ type: 'notice', code: 'left-out', message: sentence })
+  } else {
+    await readCache(core, message, emit)
+  }
+  if (!isPartial && before === null) {
     const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
     if (failure !== null) return { ok: false, failure }
   }
   if (!isPartial && core.role.keepsNotes) core.options.notes?.heard(core.jobContext)
   return { ok: true, entry: written.entries[0]! }
+}
+
+/**
+ * A prompt only grows while no edit lies between: one that is counted well below the one before was cut by the server.
+ * Reasoning of earlier turns may go by itself on models that do not keep it.
+ */
+function isLeftOut(core: Slice<'modelInfo' | 'modelId' | 'state'>, message: ModelMessage): boolean {
+  const { anchor, lastUsage } = core.state.fold.numbers
+  const prompt = promptTokens(message.usage)
+  if (anchor?.isClean !== true || lastUsage === null || prompt === 0) return false
+  if (anchor.model !== wireModelId(core.modelId) || message.appliedEdits.length > 0) return false
+  if (message.inputTransformations.length > 0 || (message.cacheDeletedTokens ?? 0) > 0) return false
+  const { leftOutShare, silentShare, silentMinTokens } = defaults.model
+  const before = anchor.tokens
+  const keeps = core.modelInfo()?.capabilities.keepsOldThinking === true
+  return before >= silentMinTokens && prompt < before * (keeps ? leftOutShare : silentShare)
+}
+
+/** Said once: null where the answer before it was counted so already. */
+function leftOutSentence(
+  { state }: Slice<'state'>,
+  {
+    anchor,
+    lastUsage,
+  }: { readonly anchor: { readonly tokens: number } | null; readonly lastUsage: Usage | null },
+  counted: number,
+): string | null {
+  const before = anchor?.tokens ?? 0
+  if (lastUsage === null || promptTokens(lastUsage) + lastUsage.output !== before) return null
+  const sent = Math.max(before, state.latest.request?.tokens ?? 0)
+  return `about ${sent} tokens were sent and the server counted ${counted}, after ${before} for the request before it: it leaves out part of the prompt. Set the window of this model, or compact`
 }
 
 /** An answer that came although the request was too long: said, and where the server cut, its limit is learned. */

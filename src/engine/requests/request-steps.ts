@@ -1,5 +1,6 @@
 // One request: what waits is delivered, layers run, the view is composed and held to the caps, and it is written down that
 // it is sent.
+import { isAbsolute } from 'node:path'
 import { wireModelId } from '../../model/models.ts'
 import type { Composed, Composer } from '../../request/compose.ts'
 import type { UserBlock } from '../../transcript/content.ts'
@@ -16,7 +17,9 @@ import { saySituation } from '../opening/situation.ts'
 import { deliverStart } from '../opening/start-hooks.ts'
 import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
+import { folderKind } from '../state.ts'
 import { capRefusal } from '../limits/spend.ts'
+import { featuresFor } from './features.ts'
 import { loadMedia } from '../media/keeping.ts'
 import { holdToLimits, mediaFirst, newMediaLast } from '../media/limits.ts'
 
@@ -38,6 +41,7 @@ export interface RequestStep {
 /** Everything up to the moment of sending, in its order; the first that fails ends it. */
 export const requestSteps: readonly RequestStep[] = [
   { name: 'deliver queued input', run: ({ core }) => deliverQueued(core) },
+  { name: 'tell of another working folder', run: ({ core }) => tellFolder(core) },
   { name: 'deliver what start hooks said', run: ({ core }) => deliverStart(core) },
   { name: 'say what holds now', run: ({ core }) => saySituation(core) },
   { name: 'deliver results and messages', run: ({ core, emit }) => deliverBackground(core, emit) },
@@ -70,7 +74,7 @@ async function reduce({ core, emit, declined }: Making): Promise<TurnFailure | n
 
 async function compose(making: Making): Promise<TurnFailure | null> {
   const { core, emit } = making
-  const { options, requests } = core
+  const { requests } = core
   const view = core.view()
   await loadMedia(core, view)
   const outcome = composerOf(core).compose(view, {
@@ -80,8 +84,7 @@ async function compose(making: Making): Promise<TurnFailure | null> {
     reasoningFrom: core.state.latest.reasoningFrom,
     lifetime: core.lifetime,
     breakpointAt: requests.breakpointAt,
-    thinking: options.thinking,
-    effort: options.effort,
+    ...featuresFor(core, emit),
     ...serverEditsFor(core, view),
   })
   if (!outcome.ok) return { code: 'nothing-to-send', message: outcome.why }
@@ -127,6 +130,22 @@ async function checkCaps({ core }: Making): Promise<TurnFailure | null> {
     if (refused !== null) return { code: 'cap', message: refused }
   }
   return null
+}
+
+/** A session that is opened in another folder says so: the prompt it began with names the first. */
+async function tellFolder(
+  core: Slice<'append' | 'options' | 'source' | 'state'>,
+): Promise<TurnFailure | null> {
+  const { cwd } = core.options
+  const before = core.state.latest.cwd
+  // Whoever runs no tools here may name no folder at all.
+  if (core.source !== 'main' || before === undefined || !isAbsolute(before) || !isAbsolute(cwd)) return null
+  if (before === cwd) return null
+  const text = `The working folder is now ${cwd}; it was ${before}. Commands run there, and relative paths start there.`
+  const written = await core.append([
+    { type: 'attachment', kind: folderKind, content: [{ type: 'text', text }], source: cwd },
+  ])
+  return written.ok ? null : written.failure
 }
 
 /** Input typed while the model was busy: written when it was typed, given to the model once and in order. */

@@ -45,6 +45,8 @@ export class Requests {
   readonly breakpointAt: BreakpointPosition | { readonly seq: Seq } | undefined
   /** Media that are kept beside the session, as the next request carries them; shared with forks. */
   readonly media: LoadedMedia
+  /** Options that were left out of requests and have been said so. */
+  readonly leftOut = new Set<string>()
   /** What SessionStart hooks said and no request has carried yet. */
   startContext: string | null = null
   /** What layers weighed and left for the last request, in short. */

@@ -4,6 +4,7 @@
 // before the answer, whose usage counts without them already.
 import type { Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
+import { isRefused, knownFeatures } from './features.ts'
 import { ruleFor } from '../options.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
@@ -25,7 +26,10 @@ export function serverEditsFor(
   const can = core.modelInfo()?.capabilities
   const cacheEdits = can?.cacheEdits === true && core.lifetime !== null ? deletionsIn(view) : []
   const native =
-    options.nativeClearing === true && options.automaticRemoval !== false && can?.contextEditing === true
+    options.nativeClearing === true &&
+    !isRefused(core, 'context-management') &&
+    options.automaticRemoval !== false &&
+    can?.contextEditing === true
       ? nativeEdits(core, view)
       : null
   return {
@@ -49,7 +53,7 @@ export function deletionsIn(view: View): readonly WireCacheEdit[] {
 
 /** The same for every request of a session, but for what changes when the cache is cold anyway: the reasoning kept, and below. */
 function nativeEdits(
-  core: Slice<'options' | 'room' | 'state'>,
+  core: Slice<'modelInfo' | 'options' | 'room' | 'state'>,
   view: View,
 ): readonly WireContextEdit[] | null {
   const room = core.room()
@@ -63,7 +67,7 @@ function nativeEdits(
   const written = names.filter((name) => writeTools.includes(name) && !excluded.includes(name))
   const isUndone = isClearingUndone(core)
   const thinking: readonly WireContextEdit[] =
-    core.options.thinking === undefined || core.options.thinking.type === 'disabled'
+    (knownFeatures(core).thinking?.type ?? 'disabled') === 'disabled'
       ? []
       : [{ type: 'clear_thinking_20251015', keep: wasIdle(core, view) && !isUndone ? lastTurn : 'all' }]
   if (isUndone || isClearedByTime(core, view)) return thinking.length === 0 ? null : thinking
