@@ -131,7 +131,7 @@ describe('a search without ripgrep', () => {
       clearInterval(timer)
       await standard.close()
     }
-    // Held up, the clock would not have ticked before the answer.
-    expect(ticks).toBeGreaterThan(0)
+    // Held up, the clock ticks only while files are looked for; let go on, for seconds.
+    expect(ticks).toBeGreaterThan(20)
   })
 })
