@@ -52,9 +52,11 @@ describe('damage', () => {
     await turn(session.send('the very first words'))
     for (let fork = 0; fork < 70; fork++) {
       await session.close()
+      expect(await engine.read(session.id)).toMatchObject({ ok: true })
       session = await engine.branch(session.id)
     }
     await session.close()
+    expect(await createEngine(options()).read(session.id)).toMatchObject({ ok: true })
     const again = await createEngine(options()).open(session.id)
     expect((await turn(again.send('and on'))).outcome).toBe('done')
     expect(JSON.stringify(scene.simulator.log.last()?.body)).toContain('the very first words')
