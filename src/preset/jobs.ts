@@ -33,7 +33,8 @@ export interface JobClues {
 export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'notes' | 'notesAsSummary'> {
   const { settings, home, files, fs, unique } = clues
   if (!clues.hasModel) return {}
-  const keepsNotes = settings.notes !== false && clues.compactsByItself
+  // Notes that nothing will read are kept only for whoever asks for them.
+  const keepsNotes = clues.compactsByItself && (settings.notes ?? settings.notesAsSummary !== false)
   return {
     ...(settings.modelSummary === false
       ? {}
