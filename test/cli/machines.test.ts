@@ -3,7 +3,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { clipboardPicture } from '../../src/cli/screen/input.ts'
 import { startByPs } from '../../src/disk/processes.ts'
@@ -44,10 +44,13 @@ const isSentence = (err: string): void => {
   expect(err).not.toMatch(/\n\s+at |Error:/)
 }
 
-/** Readable by everybody, so that another user can start there. */
-function opened(at: Workspace): void {
+/** Readable by everybody, the command too, so that another user can start it. */
+async function opened(at: Workspace): Promise<Workspace> {
   for (const folder of [join(at.home, '..'), at.home, at.project]) chmodSync(folder, 0o777)
-  chmodSync(dirname(at.file), 0o755)
+  const copy = join(at.home, 'pal')
+  await cp(dirname(at.file), copy, { recursive: true })
+  chmodSync(copy, 0o755)
+  return { ...at, file: join(copy, basename(at.file)) }
 }
 
 describe('a start on', () => {
@@ -81,8 +84,7 @@ describe('a start on', () => {
     '[G64] a user id without a name and without HOME is said, and PALIMPSEST_HOME is enough',
     async () => {
       const { access } = await server(['fine'])
-      const at = await openWorkspace(access)
-      opened(at)
+      const at = await opened(await openWorkspace(access))
       const bare = 'setpriv --reuid 54321 --regid 54321 --clear-groups env -u HOME'
       for (const words of ['doctor', 'sessions', '-p hi']) {
         const { code, err } = await inShell(at, `${bare} $PAL ${words}`)
@@ -160,8 +162,7 @@ describe('a machine', () => {
 
   it.skipIf(!canSetUser)('[G64] whose home is not the user’s names PALIMPSEST_HOME', async () => {
     const { access } = await server(['fine'])
-    const at = await openWorkspace(access)
-    opened(at)
+    const at = await opened(await openWorkspace(access))
     const { code, err } = await inShell(
       at,
       'HOME=/ setpriv --reuid 54321 --regid 54321 --clear-groups $PAL -p hi',
