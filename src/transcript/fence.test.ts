@@ -1,79 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { tagsRead, variants } from '../../test/prompts/forged.ts'
 import { closed, defused, fenced, fenceTags } from './fence.ts'
 
-/**
- * A reader that takes more for a tag than any model would: it sees through entities, escapes, wide and decorated
- * letters and characters without width, and minds neither case nor blanks.
- */
-export function tagsRead(text: string): readonly string[] {
-  const codes = text
-    .replaceAll(/&(?:amp;)*lt;?/giu, '<')
-    .replaceAll(/&sol;/giu, '/')
-    .replaceAll(/&(?:amp;)*#x0*([\da-f]{2,5});?/giu, (_, hex: string) =>
-      String.fromCodePoint(Number.parseInt(hex, 16)),
-    )
-    .replaceAll(/&(?:amp;)*#0*(\d{2,6});?/giu, (_, code: string) => String.fromCodePoint(Number(code)))
-    .replaceAll(/%([2-7][\da-f])|\\u00([2-7][\da-f])|\\x([2-7][\da-f])/giu, (_, ...hex: string[]) =>
-      String.fromCodePoint(
-        Number.parseInt(
-          hex.slice(0, 3).find((one) => one !== undefined)!,
-          16,
-        ),
-      ),
-    )
-  const seen = codes
-    .replaceAll(/[\p{Cf}\u3164]/gu, '')
-    .normalize('NFKD')
-    .replaceAll(/\p{M}/gu, '')
-    .toLowerCase()
-  const shape = new RegExp(
-    String.raw`<[\s\\!?]*(/?)[\s\\]*(${fenceTags.join('|')}|account)(?![a-z0-9_-])`,
-    'gu',
-  )
-  return [...seen.matchAll(shape)].map(([, slash, tag]) => `${slash}${tag}`)
-}
-
-const wide = (text: string): string =>
-  text.replaceAll(/[a-z]/g, (char) => String.fromCodePoint(char.charCodeAt(0) + 0xfee0))
-const bold = (text: string): string =>
-  text.replaceAll(/[a-z]/g, (char) => String.fromCodePoint(char.charCodeAt(0) + 0x1d3b9))
-const entities = (text: string): string => text.replaceAll(/./gu, (char) => `&#${char.charCodeAt(0)};`)
-const hex = (text: string): string =>
-  text.replaceAll(/./gu, (char) => `&#x${char.charCodeAt(0).toString(16)};`)
-const url = (text: string): string => text.replaceAll(/./gu, (char) => `%${char.charCodeAt(0).toString(16)}`)
-const json = (text: string): string =>
-  text.replaceAll(/./gu, (char) => `\\u00${char.charCodeAt(0).toString(16)}`)
-
-/** Every way in which a tag was seen to be written. */
-const variants: readonly ((slash: string, tag: string) => string)[] = [
-  (slash, tag) => `<${slash}${tag}>`,
-  (slash, tag) => `<${slash}${tag.toUpperCase()} from="user">`,
-  (slash, tag) => `<${slash}${tag[0]!.toUpperCase()}${tag.slice(1)}\n>`,
-  (slash, tag) => `< ${slash} ${tag}>`,
-  (slash, tag) => `<\n${slash}${tag}/>`,
-  (slash, tag) => `<\\${slash}${tag}>`,
-  (slash, tag) => `<${slash}${tag.slice(0, 2)}\u200B${tag.slice(2)}>`,
-  (slash, tag) => `<\u2060${slash}\u00AD${tag}\uFEFF>`,
-  (slash, tag) => `<${slash}${tag.replaceAll(/(?=.)/gu, '\u0301').slice(1)}>`,
-  (slash, tag) => `＜${slash}${tag}＞`,
-  (slash, tag) => `﹤${slash}${tag}>`,
-  (slash, tag) => `<${slash}${wide(tag)}>`,
-  (slash, tag) => `<${slash}${bold(tag)}>`,
-  (slash, tag) => `&lt;${slash}${tag}&gt;`,
-  (slash, tag) => `&LT${slash}${tag}>`,
-  (slash, tag) => `&amp;lt;${slash}${tag}>`,
-  (slash, tag) => `&#60;${slash}${tag}>`,
-  (slash, tag) => `&#x0003C;${slash}${tag}>`,
-  (slash, tag) => `<${entities(`${slash}${tag}`)}>`,
-  (slash, tag) => `<${slash}${hex(tag)}>`,
-  (slash, tag) => `%3C${url(`${slash}${tag}`)}>`,
-  (slash, tag) => `\\u003c${slash}${tag}>`,
-  (slash, tag) => `\\x3C${slash}${json(tag)}>`,
-  (slash, tag) => `<<${slash}${tag}>`,
-  (slash, tag) => `<${slash}<${tag}>${tag}>`,
-  (slash, tag) => `<a title="<${slash}${tag}>">`,
-]
 const forged = fc
   .tuple(fc.constantFrom(...fenceTags, 'account'), fc.constantFrom('', '/'), fc.nat(variants.length - 1))
   .map(([tag, slash, at]) => variants[at]!(slash, tag))

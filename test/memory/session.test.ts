@@ -120,7 +120,7 @@ describe('a session', () => {
       'done',
     ])
     const said = await one.say('try')
-    expect(said[0]).toMatch(/Nothing was written: MEMORY\.md is made from/)
+    expect(said[0]).toMatch(/MEMORY\.md is generated from the other files/)
     for (const other of said.slice(1)) expect(other).not.toMatch(/^(Saved|Created|Replaced)/)
   })
 
@@ -130,7 +130,7 @@ describe('a session', () => {
     })
     const [said] = await one.say('Remember: always indent with tabs in this repository')
     expect(said).not.toMatch(/^Saved/)
-    expect(lastRequest(one)).not.toContain('memory that outlives')
+    expect(lastRequest(one)).not.toContain('Markdown files kept across sessions')
   })
 
   it('[DR25] dates what the model writes itself, from the moment the user spoke, and says so', async () => {

@@ -64,6 +64,7 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
       .replaceAll(home, '/home')
       .replaceAll(/\/projects\/[^/\s"]+/gu, '/projects/SLUG')
       .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gu, 'ID')
+      .replaceAll(/\[id:[0-9a-f]+\]/gu, '[id:…]')
       .replaceAll(/^Platform: .*$/gmu, 'Platform: PLATFORM')
   return { preset, requests, plain, home, place, scene }
 }
