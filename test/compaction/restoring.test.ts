@@ -142,7 +142,7 @@ describe('files after a compaction', () => {
     await here.session.compact()
     const outlines = (await restoredIn(here)).find(({ kind }) => kind === 'file-outlines')!.text
     expect(outlines).toContain(`${join(here.root, 'part3.ts')}\n1: export const v3_0 = 0`)
-    expect(outlines).toContain(`Also looked at:\n${join(here.root, 'plain.txt')}`)
+    expect(outlines).toContain(`Also read:\n${join(here.root, 'plain.txt')}`)
     expect(outlines).toContain('Grep')
     expect(outlines).not.toContain('part4.ts')
   })

@@ -5,6 +5,7 @@ import type { Lineage, Reading } from '../../memory/trust/lineage.ts'
 import type { Fold } from '../../projection/fold.ts'
 import type { Part } from '../../projection/view.ts'
 import { textIn } from '../../transcript/content.ts'
+import { modeKind } from '../restoring/standing.ts'
 
 /** Their results are our own words. */
 const silentTools = new Set(['Write', 'Edit', 'TaskList', 'Snip'])
@@ -54,7 +55,8 @@ function readingOf(
   if (part.kind === 'edit') return { tool: part.by ?? 'summary', source: null, trust: 'data' }
   if (part.kind === 'injected') {
     // Only what the user or the model itself stands for is ever recalled unasked.
-    if (part.attachment?.kind === 'memory-recall') return null
+    // What holds now is the program's own text: nobody else speaks in it.
+    if (part.attachment?.kind === 'memory-recall' || part.attachment?.kind === modeKind) return null
     return {
       tool: part.attachment?.kind ?? 'injected',
       source: part.attachment?.source ?? null,
