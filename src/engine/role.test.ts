@@ -75,6 +75,7 @@ describe('a role', () => {
       'caps',
       'notes',
       'recall',
+      'situation',
     ])
     for (const role of [agent, fork, forkedAgent])
       expect(
@@ -110,6 +111,7 @@ describe('making a request', () => {
       'deliver queued input',
       'tell of another working folder',
       'deliver what start hooks said',
+      'say what holds now',
       'deliver results and messages',
       'recall memories',
       'hold media to the limits',

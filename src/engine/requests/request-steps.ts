@@ -138,7 +138,8 @@ async function tellFolder(
 ): Promise<TurnFailure | null> {
   const { cwd } = core.options
   const before = core.state.latest.cwd
-  // Whoever runs no tools here may name no folder at all.
+  // What holds now names the folder already; whoever runs no tools here may name no folder at all.
+  if (core.options.situation !== undefined) return null
   if (core.source !== 'main' || before === undefined || !isAbsolute(before) || !isAbsolute(cwd)) return null
   if (before === cwd) return null
   const text = `The working folder is now ${cwd}; it was ${before}. Commands run there, and relative paths start there.`
