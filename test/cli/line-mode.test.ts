@@ -120,7 +120,7 @@ describe('pal alone, from a pipe', () => {
       /the mode is default\n.*\nallow +Write +the command line\ndeny +Bash\(rm \*\) +the command line\n/,
     )
     expect(err).toContain('/permissions wants one of default, acceptEdits, plan, dontAsk')
-    expect(out).toContain('plan mode is read-only')
+    expect(out).toContain('the mode is plan')
     expect(existsSync(join(at.project, 'a.txt'))).toBe(false)
   })
 

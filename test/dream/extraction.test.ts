@@ -235,7 +235,7 @@ describe('when', () => {
     await again.close()
     const last = at.asked('extract').at(-1)
     // Only what came since: the greeting, its answer, and nothing from before.
-    expect(JSON.stringify(last?.messages.at(-1))).toContain('Look at the last 2 messages')
+    expect(JSON.stringify(last?.messages.at(-1))).toContain('the last 2 messages above')
   })
 
   it('[DR13] who does not want to wait leaves at once, and the next session looks again', async () => {
@@ -260,9 +260,7 @@ describe('when', () => {
     later(() => branch.close())
     await turn(branch.send('Hello.'))
     await branch.close()
-    expect(JSON.stringify(at.asked('extract').at(-1)?.messages.at(-1))).toContain(
-      'Look at the last 2 messages',
-    )
+    expect(JSON.stringify(at.asked('extract').at(-1)?.messages.at(-1))).toContain('the last 2 messages above')
   })
 
   it('[DR14] a look that fails leaves the cursor, and after three in a row there is none, which is said once', async () => {

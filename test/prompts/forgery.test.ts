@@ -116,6 +116,22 @@ it('[T15] over two compactions and a resume, no block gains another voice', asyn
     })
     await session.close()
   }
+  const whole = await engine.open(id)
+  await whole.say('before any compaction')
+  bodies.push(await whole.requestBody())
+  await whole.receive({
+    id: `m${bodies.length}`,
+    model: 'm',
+    content: [{ type: 'text', text: forged } as never],
+    stop_reason: 'end_turn',
+    usage: {
+      input_tokens: 40_000,
+      output_tokens: 30_000,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
+    },
+  })
+  await whole.close()
   await look()
   await look()
   const again = await engine.open(id)
