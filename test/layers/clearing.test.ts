@@ -402,6 +402,18 @@ describe('settling', () => {
     expect(sizes.filter((tokens) => tokens > 8000)).toEqual([])
   })
 
+  it('[Z19] results so large that the newest alone pass the target do not press at nearly every request', async () => {
+    const big = toolOf('Bash', (input) => lines(700, `line of run ${String(input['n'])}`))
+    const play = await clearing([...rounds(...named('a', 30)), 'end'], {
+      engine: { tools: [big], window: 40_000 },
+      layers: { pressureClearing: true, autocompact: false },
+    })
+    expect((await play.say('work')).at(-1)).toMatchObject({ outcome: 'done' })
+    const pressed = (await edits(play)).filter((fact) => (fact.price as { kind: string }).kind === 'pressure')
+    expect(pressed.length).toBeGreaterThan(3)
+    expect(pressed.length).toBeLessThan(7)
+  })
+
   it('[Z19] E3: a result of 618 KB among the newest does not brick the session', async () => {
     const page = toolOf('Read', () => 'x'.repeat(79).concat('\n').repeat(7725), { maxResultChars: null })
     const steps = [[call('Bash', { n: 1 }, 'b')], [call('Read', {}, 'r')], 'seen', 'on']

@@ -191,25 +191,38 @@ function pressure(view: View, budget: Budget, nominated: readonly Candidate[]): 
   return { kind: 'pressure', chosen: inOrder(chosen), why }
 }
 
-/** Where the choice leaves the view too large, results above the size of any one go too, however new, largest first. */
+/**
+ * Where the choice leaves the view too large, results above the size of any one go too, however new, largest first. Where
+ * the newest that are kept are still too large for the target, fewer are kept: else the next result would press again, and
+ * each time everything behind is written anew.
+ */
 function underPressure(view: View, budget: Budget, survey: Survey, choice: Choice): Choice {
-  const taken = new Set(choice.chosen)
+  const chosen = new Set(choice.chosen)
   let tokens = view.tokens
-  for (const candidate of choice.chosen)
-    tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
-  if (tokens < budget.threshold) return choice
-  const large = survey.candidates
-    .filter((candidate) => !taken.has(candidate) && isOversized(candidate))
-    .toSorted((a, b) => b.part.estimate - a.part.estimate)
-  const chosen = [...choice.chosen]
-  for (const candidate of large) {
-    if (tokens < budget.threshold) break
-    chosen.push(candidate)
-    tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
+  const freed = (candidate: Candidate): number =>
+    view.factor * freedBy(candidate, defaults.clearing.stubTokens)
+  for (const candidate of chosen) tokens -= freed(candidate)
+  const clear = (more: readonly Candidate[], isEnough: () => boolean): boolean => {
+    const before = chosen.size
+    for (const candidate of more) {
+      if (isEnough()) break
+      if (chosen.has(candidate)) continue
+      chosen.add(candidate)
+      tokens -= freed(candidate)
+    }
+    return chosen.size > before
   }
-  if (chosen.length === choice.chosen.length) return choice
-  const kind = choice.kind === 'cached' ? 'cached' : 'pressure'
-  return { kind, chosen: inOrder(chosen), why: `${choice.why}; results larger than any may be go as well` }
+  const large = survey.candidates.filter(isOversized).toSorted((a, b) => b.part.estimate - a.part.estimate)
+  const isLarge = clear(large, () => tokens < budget.threshold)
+  const isFewer =
+    choice.kind === 'pressure' && clear(survey.candidates.slice(0, -1), () => tokens <= budget.target)
+  if (!isLarge && !isFewer) return choice
+  const why = [
+    choice.why,
+    ...(isLarge ? ['results larger than any may be go as well'] : []),
+    ...(isFewer ? ['fewer of the newest stay, for they alone take too much'] : []),
+  ].join('; ')
+  return { kind: choice.kind === 'cached' ? 'cached' : 'pressure', chosen: inOrder([...chosen]), why }
 }
 
 const isOversized = ({ block }: Candidate): boolean =>
