@@ -11,7 +11,7 @@ import { anthropicModel } from './model/anthropic.ts'
 import type { Model } from './model/model.ts'
 import { lookUp, modelTable, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentRegistry, type AgentType } from './forks/agents/index.ts'
-import { agentRegistry } from './preset/agents.ts'
+import { agentRegistry, isMemoryOff } from './preset/agents.ts'
 import { choicesOf, isList, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { backgroundTasksOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
@@ -194,6 +194,7 @@ function partsOf(options: PresetOptions) {
     listen,
     sessions,
     types: options.agentTypes,
+    remembers: memory.stores.length > 0 || !isMemoryOff(settings, environment),
     tools: () => tools,
   })
   const extensions = options.extensions ?? noExtensions

@@ -138,6 +138,8 @@ export type { RecallOutcome }
 export interface Recall {
   /** How long a request waits for `quick` where that is longer than usual: no later one may follow to bring the rest. */
   readonly patienceMs?: number | undefined
+  /** The choice starts with the first calls of tools: one request may be all there is, and nothing could bring it. */
+  readonly choosesBesideTools?: boolean | undefined
   quick(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
   choose(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
 }
@@ -145,6 +147,8 @@ export interface Recall {
 export interface Choice {
   readonly stop: AbortController
   outcome: RecallOutcome | null
+  /** Settles when the outcome is there, or will not come. */
+  readonly made: Promise<void>
 }
 
 /** Which message was asked for, and the choice under way or not yet written down. */

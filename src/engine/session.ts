@@ -90,9 +90,8 @@ export class Session {
   }
 
   async #run(input: Input | null, signal: AbortSignal, channel: Channel): Promise<void> {
-    const { background } = this.#core
-    for (const event of background.unheard.splice(0)) channel.push(event)
-    background.turnEmit = channel.push
+    for (const event of this.takeUnheard()) channel.push(event)
+    this.#core.background.turnEmit = channel.push
     if (input === null) {
       if (!this.unfinished()) return channel.push(refused(nothingWaits))
       return runTurn(this.#core, signal, channel.push)
@@ -201,9 +200,8 @@ export class Session {
     return this.#core.view()
   }
 
-  spent(): Spent {
-    return this.#core.state.spent
-  }
+  readonly takeUnheard = (): readonly LiveEvent[] => this.#core.background.unheard.splice(0)
+  readonly spent = (): Spent => this.#core.state.spent
 
   /** Every removal of this session and of what it goes on from, oldest first, with the place to undo it by. */
   async edits(): Promise<readonly EditRow[]> {

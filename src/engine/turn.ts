@@ -28,6 +28,7 @@ import type { Core, Slice } from './core.ts'
 import { expand } from './expansion.ts'
 import type { Emit, LiveEvent, TurnFailure } from './live.ts'
 import { fireHooks, hookJudge } from './hooks.ts'
+import { chooseMemories } from './requests/recall.ts'
 import { lineageOf } from './results/lineage.ts'
 import { runnableTools } from './options.ts'
 import { isShown } from './restoring/read-through.ts'
@@ -173,6 +174,7 @@ async function runTools(
   turnSignal: AbortSignal,
   emit: Emit,
 ): Promise<Ended | null> {
+  chooseMemories(core, 'tools')
   // A person who is asked may stop the turn instead of answering: the other calls are not started then either.
   const stop = new AbortController()
   const signal = AbortSignal.any([turnSignal, stop.signal])

@@ -22,7 +22,9 @@ export function recallBy(memories: MemoryRecall, { modelId, isPatient }: Selecto
       ? null
       : selectWith(jobContext, modelId)
   return {
-    quick: (ask, signal) => memories.quick(ask, selectorOf(ask) !== null, signal, isPatient),
+    // Where one request may be all there is, no selector can add to it: the words alone decide.
+    quick: (ask, signal) =>
+      memories.quick(ask, isPatient !== true && selectorOf(ask) !== null, signal, isPatient),
     choose: (ask, signal) => memories.choose(ask, selectorOf(ask), signal),
   }
 }

@@ -80,7 +80,7 @@ export async function readMemory(
 
 /** What the ledger's record of exactly these bytes makes of them. */
 export const standingOf = (record: Written | null): Standing =>
-  record === null ? 'held' : isOpen(record.by.trust) ? 'open' : 'fenced'
+  record === null ? 'held' : isOpen(record.by.trust, record.head) ? 'open' : 'fenced'
 
 /** Whether the only other name of a file is the one under which a writer that died had begun it, in the same folder. */
 async function isLeftover(fs: FileSystem, root: string, file: string): Promise<boolean> {

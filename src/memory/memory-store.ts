@@ -31,6 +31,8 @@ export interface SaveOptions {
   readonly via: Writer
   /** A person has seen and wants exactly this. */
   readonly approved?: boolean | undefined
+  /** When the user typed what it says; left out where the user did not. What was forgotten before that counts again. */
+  readonly saidAt?: number | undefined
 }
 
 export interface Applied {

@@ -79,5 +79,12 @@ export const diaryFolder = 'logs'
 export const weakest = (levels: readonly Trust[]): Trust =>
   trustLevels.find((level) => levels.includes(level)) ?? 'data'
 
-/** Whether what is trusted this far may stand before the model unasked. */
-export const isOpen = (trust: Trust): boolean => trust !== 'data'
+/** A rule or preference says what to do; the other types say what is so. */
+export const isRule = ({ type }: Pick<MemoryHead, 'type'>): boolean => type === 'user' || type === 'feedback'
+
+/**
+ * Whether it may stand before the model unasked. What only data says may not, nor a rule that the model worded and nobody
+ * is shown to have said: it is an observation, found by searching.
+ */
+export const isOpen = (trust: Trust, head: Pick<MemoryHead, 'type'>): boolean =>
+  trust !== 'data' && !(trust === 'model' && isRule(head))

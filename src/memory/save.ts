@@ -1,8 +1,8 @@
-// Saving a memory, the same steps for everybody who writes one: the index is never written by hand, a page of the diary is
-// the caller's, readings of our own memories do not count as readings, the origin is derived and not claimed, new days
-// become dates, the caller has its say on what would be written, the store writes, and what stands there then is told.
+// Saving a memory, the same steps for everybody who writes one: a page of the diary is the caller's, readings of our own
+// memories do not count as readings, the origin is derived and not claimed, new days become dates, the caller has its say on
+// what would be written, the store writes, and what stands there then is told.
 import { datedMemory, withoutDates } from './format/dates.ts'
-import { diaryFolder, indexName, type Provenance } from './memory.ts'
+import { diaryFolder, type Provenance } from './memory.ts'
 import type { Applied, MemoryChange, MemoryStore, Writer } from './memory-store.ts'
 import { derive, type Lineage } from './trust/lineage.ts'
 import { othersOf } from './trust/own-readings.ts'
@@ -40,7 +40,6 @@ export interface Kept {
 }
 
 export type Saved =
-  | { readonly kind: 'index' }
   | { readonly kind: 'diary' }
   | { readonly kind: 'refused'; readonly why: string }
   | {
@@ -57,7 +56,6 @@ export type Saved =
 export async function saveMemory(stores: readonly MemoryStore[], saving: Saving): Promise<Saved> {
   const { store, change, lineage, said, now } = saving
   const { file } = change
-  if (file === indexName) return { kind: 'index' }
   if (file.startsWith(`${diaryFolder}/`)) return { kind: 'diary' }
   const others = {
     ...lineage,
@@ -70,12 +68,21 @@ export async function saveMemory(stores: readonly MemoryStore[], saving: Saving)
   const { text, dates } = datedMemory(change.text, old.ok ? old.text : null, said.at)
   const checked = await saving.check({ text, by, asks })
   if (!checked.ok) return { kind: 'refused', why: checked.why }
-  const done = await store.save({ ...change, text }, by, { via: saving.via, approved: checked.approved })
+  const done = await store.save({ ...change, text }, by, {
+    via: saving.via,
+    approved: checked.approved,
+    saidAt: by.trust === 'user' && isSaidLast(others, change.text, said) ? said.at : undefined,
+  })
   if (!done.ok) return { kind: 'refused', why: `${file} was not saved: ${done.failure.message}` }
   const { applied, dropped } = done
   if (applied.kind === 'refused') return { kind: 'refused', why: applied.why }
   return { kind: 'applied', applied, dropped, dates, file: await keptAt(store, file) }
 }
+
+/** Whether the newest thing typed says it by itself: then the user means it now, whatever was forgotten before. */
+const isSaidLast = (lineage: Lineage, text: string, { at, texts }: Saving['said']): boolean =>
+  derive({ ...lineage, userWords: texts.slice(-1) }, withoutDates(text, texts.slice(-1), at), at).by.trust ===
+  'user'
 
 /** What stands there now, as a tool must know it to change it again. */
 export async function keptAt(store: MemoryStore, file: string): Promise<Kept | null> {

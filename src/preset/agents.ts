@@ -12,7 +12,7 @@ import { createDirectory } from '../forks/mailbox/directory.ts'
 import { loadIndex } from '../memory/keeping/index-keeping.ts'
 import { openFolderStore, type FolderStore } from '../memory/keeping/folder-store.ts'
 import { indexName } from '../memory/memory.ts'
-import { agentPlaceAt } from '../memory/place/place.ts'
+import { agentPlaceAt, remoteVariable } from '../memory/place/place.ts'
 import type { ModelTable } from '../model/models.ts'
 import { guardedTools, pathIn } from '../tools/files/guard.ts'
 import { standardTools } from '../tools/index.ts'
@@ -40,11 +40,19 @@ export interface RegistrySetup extends PermissionSetup {
   readonly sessions: string
   readonly trusted?: boolean | undefined
   readonly types?: readonly AgentType[] | undefined
+  /** Whether anything is remembered here: where memory is off no agent has one either. */
+  readonly remembers: boolean
   readonly listen?: Emit | undefined
   readonly tools: () => readonly Tool[]
   /** Memories of the conversation that wait for the user. */
   readonly withheld: (real: string) => Promise<ReadonlySet<string>>
 }
+
+/** Switched off by a setting, or by where it runs. */
+export const isMemoryOff = (
+  { memory }: RegistrySetup['settings'],
+  environment: RegistrySetup['environment'],
+): boolean => memory === false || (environment[remoteVariable] ?? '').trim() !== ''
 
 /** Where the messages for the sessions of a project wait. */
 export const mailFolder = (home: string, slug: string): string => join(home, 'projects', slug, 'mail')
@@ -54,7 +62,7 @@ export function agentRegistry(setup: RegistrySetup): AgentRegistry {
   const unique = (): ReturnType<Ids['uuid']> => ids.uuid()
   const now = (): number => clock.now()
   return new AgentRegistry({
-    types: setup.types ?? builtInTypes,
+    types: (setup.types ?? builtInTypes).map((type) => (setup.remembers ? type : { ...type, memory: null })),
     fs,
     git: gitIn(commandEnvironment(setup.environment), [project.root, project.cwd]),
     places: { home, root: project.shared?.root ?? project.root },

@@ -83,6 +83,8 @@ export const dreamDefaults = {
     manifestFiles: 200,
     /** Memories compared with a new one, so that nothing is saved twice; the newest. */
     comparedFiles: 1000,
+    /** The telling words of a line a person said that a newer statement must share to take its place. */
+    replacedShare: 0.4,
   },
   dream: {
     /** Time since the last one, and since the last look at the sessions. */
@@ -90,8 +92,8 @@ export const dreamDefaults = {
     scanMs: 10 * minute,
     /** Sessions that must have been worked in since. */
     sessions: 5,
-    /** A lock that cannot be read is given up after this time. */
-    unreadableMs: 60 * minute,
+    /** A lock that cannot be read, or whose owner cannot be seen from here, is given up after this time. */
+    staleLockMs: 60 * minute,
     /** Model turns of one. */
     rounds: 30,
     /** Memories it looks at, the newest, and pages of the diary. */

@@ -3,13 +3,13 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { agent, bodiesOf, stage, type Part } from '../agents/simulated-agents.ts'
+import { agent, bodiesOf, keeper, stage, type Part } from '../agents/simulated-agents.ts'
 import { turn } from '../e2e/simulated.ts'
 import { memoryText } from './memories.ts'
 
 it('[ME54] an agent is told its own facts again, its rules only once accepted, and no index that was planted', async () => {
   const parts: Part[] = []
-  const keeper = {
+  const own = {
     name: 'keeper',
     description: 'keeps',
     prompt: 'keep',
@@ -20,7 +20,7 @@ it('[ME54] an agent is told its own facts again, its rules only once accepted, a
     from: 'user' as const,
     limits: { rounds: 5, ms: 60_000, tokens: 1_000_000 },
   }
-  const { preset, simulator, home } = await stage(parts, { agentTypes: [keeper] })
+  const { preset, simulator, home } = await stage(parts, { agentTypes: [own] })
   const folder = join(home, 'agent-memory', 'keeper')
   const write = (name: string, text: string) =>
     call('Write', { file_path: join(folder, name), content: text })
@@ -53,4 +53,18 @@ it('[ME54] an agent is told its own facts again, its rules only once accepted, a
   expect((await readdir(folder)).toSorted()).toEqual(['MEMORY.md', 'fact.md'])
   expect(bodiesOf(simulator, 'TASK-TWO')[0]).toContain('- [fact](fact.md)')
   expect(bodiesOf(simulator, 'TASK-TWO')[0]).not.toContain('rule.md')
+})
+
+it('[ME25] where memory is off no agent has one of its own either', async () => {
+  const parts: Part[] = []
+  const { preset, simulator } = await stage(parts, { agentTypes: [keeper], settings: { memory: false } })
+  parts.push(
+    { when: 'TASK-ONE', answers: ['seen'] },
+    { when: 'main', answers: [[agent('one', 'TASK-ONE', { type: 'keeper' })], 'ok'] },
+  )
+  const session = await preset.engine.open()
+  expect((await turn(session.send('begin'))).outcome).toBe('done')
+  await session.close()
+  expect(bodiesOf(simulator, 'TASK-ONE')).not.toEqual([])
+  expect(bodiesOf(simulator, 'TASK-ONE').join()).not.toContain('memory of your own')
 })

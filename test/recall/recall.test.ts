@@ -53,7 +53,7 @@ interface Stage {
 async function staged(
   steps: Parameters<typeof scripted>[0],
   planted: readonly Planted[],
-  options: { readonly selector?: string } = {},
+  options: { readonly selector?: string; readonly isPatient?: boolean } = {},
 ): Promise<Stage> {
   const [main, rules] = [scripted(steps), ruleModel()]
   const scene = await simulated([], {
@@ -68,7 +68,8 @@ async function staged(
     now: () => Date.now(),
     pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   })
-  const recall = recallBy(memories, { modelId: options.selector })
+  const { selector: modelOfChoice, isPatient } = options
+  const recall = recallBy(memories, { modelId: modelOfChoice, isPatient })
   const choices: Promise<unknown>[] = []
   const chosen = async (): Promise<void> => {
     await Promise.all(choices)
@@ -91,6 +92,7 @@ async function staged(
       ...recall,
       // However busy the machine is, the quick look is waited for.
       patienceMs: 120_000,
+      choosesBesideTools: isPatient,
       choose: (ask, signal) => {
         const choice = recall.choose(ask, signal)
         choices.push(choice)
@@ -179,6 +181,20 @@ describe('recall beside a request', () => {
     expect(messages(second).slice(0, 1)).toEqual(messages(first))
     expect(await recallsOf(stage)).toEqual([['release.md']])
     expect(refusals(stage.scene)).toEqual([])
+  })
+
+  it('[RC41] without a person no selector is paid whose choice cannot arrive, and the words alone recall as without one', async () => {
+    const once = await staged(['done'], [packages, release], { selector, isPatient: true })
+    await turn(once.session.send(question))
+    expect(selectionsOf(once.scene)).toEqual([])
+    expect(bodyOf(mainOf(once.scene)[0])).toContain('Use pnpm to install')
+    const twice = await staged([[call('look', {})], 'done'], [packages, release], {
+      selector,
+      isPatient: true,
+    })
+    await turn(twice.session.send('is anything special on Thursday?'))
+    expect(selectionsOf(twice.scene)).toHaveLength(1)
+    expect(bodyOf(mainOf(twice.scene)[1])).toContain('Merges stop')
   })
 
   it('[RC28] what comes after the answer goes with the next message', async () => {

@@ -192,9 +192,10 @@ function jobState(end: string | null, pid: number, orphaned = false): string {
   return orphaned ? `running as process ${pid}, though its program is gone` : 'running'
 }
 
-export function taskTable(tasks: readonly Task[]): string {
-  if (tasks.length === 0) return 'nothing is under way\n'
-  return table(
+/** `more`: the table of what else runs, below it. */
+export function taskTable(tasks: readonly Task[], more = ''): string {
+  if (tasks.length === 0) return more === '' ? 'nothing is under way\n' : more
+  const own = table(
     [
       { title: 'task' },
       { title: 'kind' },
@@ -214,4 +215,5 @@ export function taskTable(tasks: readonly Task[]): string {
       spent === undefined ? '' : dollars(spent.dollars),
     ]),
   )
+  return `${own}${more}`
 }

@@ -1,5 +1,7 @@
 // `pal dream`: memories put in order across sessions, now; shown first, or taken back whole.
+import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
+import { lockName } from '../../forks/memory/consolidation/lock.ts'
 import { consolidate, type Consolidated } from '../../forks/memory/index.ts'
 import { textOf } from '../../memory/keeping/revert.ts'
 import type { Keeper } from '../../memory/keeping/keeper.ts'
@@ -46,7 +48,14 @@ function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
 
 async function report(io: Io, keeper: Keeper, dreamt: Consolidated, json: boolean): Promise<Exit> {
   if (dreamt.kind === 'taken')
-    return complain(io, refuse(exits.failed, 'another process puts these memories in order right now'))
+    return complain(
+      io,
+      refuse(
+        exits.failed,
+        `another process puts these memories in order right now, says ${join(keeper.place.root, lockName)}; ` +
+          'where that process cannot be seen from here it is given up an hour after it began',
+      ),
+    )
   if ('why' in dreamt)
     return complain(io, refuse(dreamt.kind === 'killed' ? exits.interrupted : exits.failed, dreamt.why))
   const { kind, set, report, dropped, read, changes } = dreamt

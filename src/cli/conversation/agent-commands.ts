@@ -35,8 +35,8 @@ export async function tasksCommand(context: CommandContext, rest: string): Promi
   return withSession(context, async (session) => {
     const rows = (each: string) => preset.backgroundTasks.rows(each)
     const agents = await withSpent(place, preset.store, session.agents())
-    place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(context, session))))
-    place.io.out(memoryJobTable(preset.memoryJobs.list.looks()))
+    const onMemories = memoryJobTable(preset.memoryJobs.list.looks())
+    place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(context, session)), onMemories))
     if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
     return exits.done
   })

@@ -1,7 +1,7 @@
 // When memories are asked for and written down. Asked for once a message of the user, real ones only, by the
 // main thread only. What the quick look brings in time goes into the same request; the choice starts when the request is
-// ready and is written down before a later one, which follows tool results or the next message. It ends with the turn
-// that is aborted, and with the session.
+// ready, or without a person when tools are called, and is written down before a later one, which follows tool results or
+// the next message. It ends with the turn that is aborted, and with the session.
 import { defaults } from '../../settings/defaults.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Failure } from '../../transcript/store.ts'
@@ -15,6 +15,8 @@ export async function recallMemories(core: Core, emit: Emit): Promise<Failure | 
   const { recall } = core.options
   if (recall === undefined || !core.role.recalls) return null
   const { recalling } = core
+  if (recall.choosesBesideTools === true && recalling.choice !== null)
+    await inTime(recalling.choice.made, recall.patienceMs ?? defaults.recall.localMs)
   const ready = recalling.choice?.outcome ?? null
   if (ready !== null) {
     recalling.choice = null
@@ -39,19 +41,26 @@ export async function recallMemories(core: Core, emit: Emit): Promise<Failure | 
   return null
 }
 
-/** The request is ready: the choice runs beside it. */
-export function chooseMemories(core: Core): void {
+/**
+ * The choice runs beside the request that is ready. Where one request may be all there is, it runs beside the first calls of
+ * tools instead: only then there is a later request that can bring it.
+ */
+export function chooseMemories(core: Core, beside: 'request' | 'tools'): void {
   const { recall } = core.options
   const { recalling } = core
   if (recall === undefined || !recalling.toChoose) return
+  if ((recall.choosesBesideTools === true ? 'tools' : 'request') !== beside) return
   recalling.toChoose = false
   const stop = new AbortController()
-  const choice: Choice = { stop, outcome: null }
-  recalling.choice = choice
   const signal = AbortSignal.any([stop.signal, signalOf(core)])
-  void recall.choose(askOf(core), signal).then((outcome) => {
-    if (!signal.aborted) choice.outcome = outcome
-  })
+  const choice: Choice = {
+    stop,
+    outcome: null,
+    made: recall.choose(askOf(core), signal).then((outcome) => {
+      if (!signal.aborted) choice.outcome = outcome
+    }),
+  }
+  recalling.choice = choice
 }
 
 const signalOf = (core: Slice<'background'>): AbortSignal =>

@@ -116,7 +116,7 @@ async function writeSent({ core, emit, declined, composed }: Making): Promise<Tu
 }
 
 async function startChoosing({ core }: Making): Promise<null> {
-  chooseMemories(core)
+  chooseMemories(core, 'request')
   return null
 }
 

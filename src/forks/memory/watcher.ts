@@ -128,7 +128,13 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
   }
   state.failures = 0
   const saved = done.saved.map((path) => basename(path))
-  job.end('completed', saved.length === 0 ? ['nothing lasting was said'] : [`saved ${saved.join(', ')}`])
+  const { refused } = job.look()
+  const none = refused.length === 0 ? 'nothing lasting was said' : 'nothing was saved'
+  const last = refused.at(-1)
+  job.end('completed', [
+    saved.length === 0 ? none : `saved ${saved.join(', ')}`,
+    ...(last === undefined ? [] : [`refused ${refused.length}, the last: ${last}`]),
+  ])
   sign(context, job)
   await note(context, { type: 'memories-extracted', coversTo, files: done.saved })
   if (saved.length > 0)

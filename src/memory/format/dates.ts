@@ -3,6 +3,7 @@
 // stays, and text without such words stays byte for byte. Days are those of UTC. Pure.
 import { ambiguous, dateLanguages, type DateLanguage } from './date-words.ts'
 import { readMemoryText, withFields } from './frontmatter.ts'
+import { isRule } from '../memory.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 const numbers = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
@@ -133,9 +134,6 @@ export function datedMemory(
   const dates = [...(description?.dates ?? []), ...changed.flatMap((line) => absoluteDates(line, at).dates)]
   return { text: kept + now.join('\n'), dates: [...new Set(dates)] }
 }
-
-export const isRule = ({ type }: { readonly type: string | null }): boolean =>
-  type === 'feedback' || type === 'user'
 
 /** The text without the dates that somebody's words come to: who says "tomorrow" has said that day. */
 export function withoutDates(text: string, words: readonly string[], at: number): string {

@@ -116,7 +116,7 @@ function fromDocument(document: Document, front: string): Record<string, unknown
     if (!isScalar(key) || typeof key.value !== 'string') continue
     values[key.value] = isScalar(value)
       ? scalarText(value.value, value.type, value.range, front)
-      : plainOf(value, document)
+      : (removedSecret(value, front) ?? plainOf(value, document))
   }
   return values
 }
@@ -142,6 +142,13 @@ function scalarText(
 const endOfLine = (text: string, from: number): number => {
   const at = text.indexOf('\n', from)
   return at === -1 ? text.length : at
+}
+
+/** What stands in place of a secret looks like a list to YAML, and is a text. */
+function removedSecret(value: unknown, front: string): string | null {
+  const range = (value as { readonly range?: readonly number[] | null } | null)?.range
+  const source = range === null || range === undefined ? '' : front.slice(range[0]!, range[1]!)
+  return /^\[secret:[\w-]+:\d+\]$/.test(source) ? source : null
 }
 
 /** Lists of plain texts; what is deeper, or grows by aliases, is none of ours. */

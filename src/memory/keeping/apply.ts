@@ -24,7 +24,7 @@ export async function applyWrite(
   return await alone(keeper, async () => {
     const applied: Applied[] = []
     for (const change of changes) {
-      const verdict = judged(keeper, change, by, options.approved === true)
+      const verdict = judged(keeper, change, by, options)
       const done = await carryOut(keeper, verdict, change, options)
       if (!done.ok) return done
       applied.push(done.applied)
@@ -35,8 +35,14 @@ export async function applyWrite(
   })
 }
 
-const judged = (keeper: Keeper, change: MemoryChange, by: Provenance, approved: boolean): Verdict =>
-  judge(change, by, keeper.ledger, { review: keeper.review === true, salt: keeper.ledger.salt, approved })
+const judged = (keeper: Keeper, change: MemoryChange, by: Provenance, how: SaveOptions): Verdict =>
+  judge(change, by, keeper.ledger, {
+    review: keeper.review === true,
+    salt: keeper.ledger.salt,
+    approved: how.approved === true,
+    saidAt: how.saidAt,
+    via: how.via,
+  })
 
 type Done = Result<{ applied: Applied }>
 

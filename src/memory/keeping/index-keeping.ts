@@ -8,7 +8,7 @@ import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
-import { indexName, isOpen } from '../memory.ts'
+import { indexName, isOpen, isRule } from '../memory.ts'
 import { readSmall } from '../small-file.ts'
 import { alone, fileMode, type Keeper } from './keeper.ts'
 import type { Written } from './records.ts'
@@ -20,7 +20,7 @@ const knownFile = (keeper: Keeper): string => join(keeper.place.state, 'index.js
 export function derivedIndex(keeper: Keeper): Index {
   // Everything an agent learns comes from what it read. It is told its own facts again, as data; rules only once accepted.
   const isListed = ({ by, head }: Written): boolean =>
-    isOpen(by.trust) || (keeper.place.scope === 'agent' && head.type !== 'user' && head.type !== 'feedback')
+    isOpen(by.trust, head) || (keeper.place.scope === 'agent' && !isRule(head))
   const entries = keeper.ledger.standing().filter(isListed)
   return indexOf(entries, new Date(keeper.clock.now()).toISOString().slice(0, 'yyyy-mm-dd'.length))
 }

@@ -7,9 +7,9 @@ import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import { visible } from '../format/hidden.ts'
 import { nameRefusal } from '../format/names.ts'
-import { weakest, type MemoryHead, type Provenance } from '../memory.ts'
-import type { MemoryChange } from '../memory-store.ts'
-import { isForgotten } from './forgotten.ts'
+import { isRule, weakest, type MemoryHead, type Provenance } from '../memory.ts'
+import type { MemoryChange, Writer } from '../memory-store.ts'
+import { forgottenWhy } from './forgotten.ts'
 import type { Ledger } from './ledger.ts'
 
 export type Verdict =
@@ -31,6 +31,9 @@ export interface JudgeOptions {
   readonly salt: string
   /** A person has looked at exactly this text and wants it: then it is confirmed, whatever it came from. */
   readonly approved: boolean
+  /** When the user typed what it says; left out where the user did not. */
+  readonly saidAt?: number | undefined
+  readonly via?: Writer | undefined
 }
 
 export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, options: JudgeOptions): Verdict {
@@ -38,6 +41,12 @@ export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, opti
   const refuse = (code: FailureCode, why: string): Verdict => ({ kind: 'refuse', file, code, why })
   const badName = nameRefusal(file)
   if (badName !== null) return refuse('bad-name', `${JSON.stringify(file)} can be no memory: ${badName}.`)
+  const [secret] = redact(file).found
+  if (secret !== undefined && change.text !== null)
+    return refuse(
+      'bad-name',
+      `Nothing was saved: the file name holds a secret (${secret.kind}). Save it under a name that says what it is about.`,
+    )
   if (change.text === null) return judgeRemoval(file, by, ledger, options, refuse)
   const seen = visible(change.text)
   const clean = redact(seen.text)
@@ -50,11 +59,8 @@ export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, opti
   const { head, problems } = readMemoryText(clean.text)
   const unfit = unfitness(clean.text, head, problems)
   if (unfit !== null) return refuse('bad-memory', unfit)
-  if (isForgotten(ledger.forgotten, by, clean.text, options.salt))
-    return refuse(
-      'forgotten',
-      `The user had this forgotten and does not want it learnt again. Do not save it.`,
-    )
+  const forgotten = forgottenWhy(ledger.forgotten, by, clean.text, options.salt, options.saidAt)
+  if (forgotten !== null && !options.approved) return refuse('forgotten', forgotten)
   const kept = by.trust === 'data' ? fencedNear(ledger, file) : 0
   if (kept >= defaults.memory.fencedFiles)
     return refuse(
@@ -64,7 +70,8 @@ export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, opti
   const bound = options.approved ? confirmed(by) : boundBy(by, ledger, file)
   const why = options.approved
     ? null
-    : (reasonToHold(bound, by, head, ledger, file) ?? (options.review ? 'review mode is on' : null))
+    : (reasonToHold(bound, by, head, ledger, file, options.via) ??
+      (options.review ? 'review mode is on' : null))
   return {
     kind: why === null ? 'write' : 'hold',
     file,
@@ -134,9 +141,10 @@ function reasonToHold(
   head: MemoryHead,
   ledger: Ledger,
   file: string,
+  via: Writer | undefined,
 ): string | null {
-  const isRule = head.type === 'user' || head.type === 'feedback'
-  if (bound.trust === 'data' && isRule)
+  // An extraction writes in the background: what it cannot show is an observation and asks nobody for a decision.
+  if (bound.trust === 'data' && isRule(head) && via !== 'extraction')
     return `rules and preferences come only from the user's own words, and this turn has read ${sources(bound)}`
   const current = ledger.current(file)
   if (by.trust === 'data' && current !== null && current.by.trust !== 'data')

@@ -47,7 +47,11 @@ export class Ledger {
   #records: LedgerRecord[] = []
   #byFile = new Map<string, (Written | Removed)[]>()
   #held = new Map<number, Held>()
-  #forgotten = { sessions: new Set<string>(), sources: new Set<string>(), prints: new Set<string>() }
+  #forgotten = {
+    sessions: new Map<string, number>(),
+    sources: new Set<string>(),
+    prints: new Map<string, number>(),
+  }
   #damaged = 0
 
   constructor(fs: FileSystem, state: string) {
@@ -157,9 +161,10 @@ export class Ledger {
     return [...this.#held.values()]
   }
   get forgotten(): {
-    readonly sessions: ReadonlySet<string>
+    /** Each with when it was forgotten last. */
+    readonly sessions: ReadonlyMap<string, number>
     readonly sources: ReadonlySet<string>
-    readonly prints: ReadonlySet<string>
+    readonly prints: ReadonlyMap<string, number>
   } {
     return this.#forgotten
   }
@@ -181,7 +186,7 @@ export class Ledger {
     this.#records = []
     this.#byFile = new Map()
     this.#held = new Map()
-    this.#forgotten = { sessions: new Set(), sources: new Set(), prints: new Set() }
+    this.#forgotten = { sessions: new Map(), sources: new Set(), prints: new Map() }
     this.#damaged = 0
   }
 
@@ -208,9 +213,9 @@ export class Ledger {
     } else if (record.do === 'hold') this.#held.set(record.n, record)
     else if (record.do === 'settle') this.#held.delete(record.held)
     else {
-      for (const session of record.sessions) this.#forgotten.sessions.add(session)
+      for (const session of record.sessions) this.#forgotten.sessions.set(session, record.at)
       for (const source of record.sources) this.#forgotten.sources.add(source)
-      for (const print of record.prints) this.#forgotten.prints.add(print)
+      for (const print of record.prints) this.#forgotten.prints.set(print, record.at)
     }
   }
 }

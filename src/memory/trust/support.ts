@@ -93,6 +93,9 @@ function measured(sentence: string): Measured {
 const isFrame = ({ telling, turning, short }: Measured): boolean =>
   telling.length === 0 && turning === '' && short.every((word) => word === 'why' || word === 'how')
 
+/** Whether a sentence tells nothing of its own: it only frames a memory. */
+export const saysNothing = (sentence: string): boolean => isFrame(measured(sentence))
+
 function carries(typed: Measured, { telling, turning, short }: Measured): boolean {
   if (typed.turning !== turning || !short.every((word) => typed.all.has(word))) return false
   const shared = telling.filter((word) => typed.all.has(word)).length

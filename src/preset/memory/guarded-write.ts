@@ -2,7 +2,8 @@
 // first, where there is one.
 import type { Result } from '../../disk/fs.ts'
 import type { Target, WantedWrite } from '../../forks/memory/folder-guard.ts'
-import { indexName } from '../../memory/memory.ts'
+import { readMemoryText } from '../../memory/format/frontmatter.ts'
+import { isOpen, type MemoryScope } from '../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../memory/memory-store.ts'
 import { keptAt, saveMemory, type Checked, type Draft } from '../../memory/save.ts'
 import type { Lineage } from '../../memory/trust/lineage.ts'
@@ -36,8 +37,6 @@ export async function guardedWrite(
     check: (draft) => approval(options.askUser, path, draft, env, signal),
   })
   switch (saved.kind) {
-    case 'index':
-      return unneeded(path)
     case 'diary':
       return await diaryPage(options, { store, file }, change)
     case 'refused':
@@ -47,7 +46,7 @@ export async function guardedWrite(
         ok: true,
         path,
         file: saved.file,
-        said: outcomeText(saved.applied, saved.dropped, saved.dates),
+        said: outcomeText(saved.applied, saved.dropped, saved.dates, store.scope),
       }
   }
 }
@@ -85,13 +84,6 @@ const unknown: Lineage = {
   before: [],
 }
 
-const unneeded = (path: string): GuardedWrite => ({
-  ok: true,
-  path,
-  file: null,
-  said: `Nothing was written: ${indexName} is made from the memories themselves. Its line for a memory follows from the name and description in that file.`,
-})
-
 async function approval(
   askUser: AskUser | undefined,
   path: string,
@@ -119,23 +111,33 @@ async function approval(
 }
 
 function outcomeText(
-  { kind, file, version, by, why, notes }: Applied,
+  applied: Applied,
   dropped: readonly string[],
   dates: readonly string[],
+  scope: MemoryScope,
 ): string {
+  const { kind, file, version, why, notes } = applied
   const days = dates.length === 0 ? [] : [`days were written as dates: ${dates.join(', ')}`]
   const more = [...notes, ...days].map((note) => ` ${note}.`).join('')
   if (kind === 'held')
     return `${file} is held until the user has looked at it (pal memory accept ${version}): ${why}.${more}`
   if (kind === 'unchanged') return `${file} says that already.${more}`
-  const fenced =
-    by.trust === 'data'
-      ? ' It comes from what was read, so it is kept as data: searched, never shown by itself.'
-      : ''
   const full =
     dropped.length === 0
       ? ''
       : ` The index is full: ${dropped.length} older memories are no longer listed (${dropped.slice(0, shownDropped).join(', ')}${dropped.length > shownDropped ? ', …' : ''}). Merge or remove some.`
-  return `Saved ${file} (version ${version}).${more}${fenced}${full}`
+  return `Saved ${file} (version ${version}).${more}${keptAs(applied, scope)}${full}`
 }
 const shownDropped = 5
+
+/** What a memory that is not shown as a rule or fact of its own counts as. */
+function keptAs({ text, by }: Applied, scope: MemoryScope): string {
+  const { head } = readMemoryText(text ?? '')
+  if (isOpen(by.trust, head)) return ''
+  if (by.trust === 'model')
+    return ` It does not follow from what the user typed, so it is kept as an observation and counts as no ${head.type === 'user' ? 'preference' : 'rule'}: searched, never shown by itself. Where the user did say it, write the user's own sentence.`
+  // An agent is told its own facts again.
+  return scope === 'agent'
+    ? ' It comes from what was read, so it is kept as data: listed for agents of this type, not to be followed.'
+    : ' It comes from what was read, so it is kept as data: searched, never shown by itself.'
+}

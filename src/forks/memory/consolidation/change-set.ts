@@ -3,7 +3,7 @@
 // its place, and no more is lost at once than the limit. Law: made again on its own result, nothing is left to do.
 import type { WantedChange } from '../../../memory/sets/apply-set.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
-import { isRule } from '../../../memory/format/dates.ts'
+import { isRule } from '../../../memory/memory.ts'
 import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
 import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'

@@ -5,7 +5,7 @@
 //
 // It is only changed while the folder is locked for changes, which only one process can, so two takers never meet. Ended
 // well, the body is emptied and the time stays; ended badly or killed, the earlier time comes back. An owner that is dead
-// counts as ended badly at once; a body that cannot be read, after a while.
+// counts as ended badly at once; a body that cannot be read, and an owner that cannot be seen from here, after a while.
 import { join } from 'node:path'
 import { attempt, type Result, type OpenFile } from '../../../disk/fs.ts'
 import { ownerState, type ProcessIdentity } from '../../../disk/processes.ts'
@@ -30,7 +30,7 @@ interface Body extends ProcessIdentity {
 }
 type State =
   | { readonly kind: 'free'; readonly last: number }
-  | { readonly kind: 'owned'; readonly body: Body }
+  | { readonly kind: 'owned'; readonly body: Body; readonly modifiedMs: number }
   | { readonly kind: 'unreadable'; readonly modifiedMs: number }
 
 /** When the last consolidation that counts began; 0 for never. Looks only. */
@@ -122,7 +122,7 @@ function stateIn(text: string, modifiedMs: number): State {
       typeof body.token === 'string' &&
       typeof body.earlier === 'number'
     )
-      return { kind: 'owned', body: { start: null, boot: null, ...body } as Body }
+      return { kind: 'owned', body: { start: null, boot: null, ...body } as Body, modifiedMs }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
   }
@@ -135,7 +135,8 @@ const timeOf = (state: State): number =>
 
 async function isHeld(keeper: Keeper, state: State): Promise<boolean> {
   if (state.kind === 'free') return false
-  if (state.kind === 'unreadable')
-    return Math.abs(keeper.clock.now() - state.modifiedMs) <= defaults.dream.unreadableMs
-  return (await ownerState(keeper.processes, state.body)) !== 'gone'
+  const isRecent = Math.abs(keeper.clock.now() - state.modifiedMs) <= defaults.dream.staleLockMs
+  if (state.kind === 'unreadable') return isRecent
+  const owner = await ownerState(keeper.processes, state.body)
+  return owner === 'running' || (owner === 'elsewhere' && isRecent)
 }

@@ -1,10 +1,12 @@
 // The guard of an extraction's writes. Where a text came from is told by the span it was made from, never by the text:
-// the user's own words stay the user's, what tools had a part in is data. Rules come from the user's words alone; names,
-// addresses and numbers that nobody said are refused; what is remembered already is not saved a second time.
-import { isRule, withoutDates } from '../../../memory/format/dates.ts'
+// the user's own words stay the user's, what tools had a part in is data. A rule that cannot be shown from the user's words
+// is kept as an observation and counts as none; names, addresses and numbers that nobody said are refused; what is
+// remembered already is not saved a second time. What a person said goes only for something newer that a person said on the
+// same matter, and stays as a version.
+import { withoutDates } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
-import { indexName } from '../../../memory/memory.ts'
-import type { MemoryStore } from '../../../memory/memory-store.ts'
+import { isOpen, type Memory, type Trust } from '../../../memory/memory.ts'
+import type { Applied, MemoryStore } from '../../../memory/memory-store.ts'
 import { saveMemory, type Checked, type Draft } from '../../../memory/save.ts'
 import type { Lineage } from '../../../memory/trust/lineage.ts'
 import { exactIn } from '../../../memory/trust/support.ts'
@@ -12,7 +14,8 @@ import { defaults } from '../../../settings/defaults.ts'
 import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
 import type { ToolEnv } from '../../../tools/tool.ts'
 import { folderGuard, type Target, type WantedWrite } from '../folder-guard.ts'
-import { linesOf, plain } from '../memory-lines.ts'
+import { sentencesIn, sentencesOf } from '../consolidation/snapshot.ts'
+import { linesOf, plain, sharedWords } from '../memory-lines.ts'
 import type { Span } from './span.ts'
 
 export interface WritingOptions {
@@ -46,7 +49,6 @@ async function write(
     now: env.now(),
     check: (draft) => checked(span, target, draft),
   })
-  if (saved.kind === 'index') return { ok: true, path, file: null, said: `${indexName} is generated.` }
   if (saved.kind === 'diary') return { ok: false, why: 'Diaries are not written here.' }
   if (saved.kind === 'refused') return { ok: false, why: saved.why }
   const { kind } = saved.applied
@@ -55,8 +57,16 @@ async function write(
     ok: true,
     path,
     file: saved.file,
-    said: kind === 'held' ? `${file} waits until the user has looked at it.` : `Saved ${file}.`,
+    said: kind === 'held' ? `${file} waits until the user has looked at it.` : savedText(saved.applied),
   }
+}
+
+/** An observation does not count as a rule: whoever can, says it in the words that were typed. */
+function savedText({ file, text, by }: Applied): string {
+  const isShown = text === null || isOpen(by.trust, readMemoryText(text).head)
+  return isShown
+    ? `Saved ${file}.`
+    : `Saved ${file} as an observation: it does not follow from what the user typed, so it counts as no rule. Where the user did say it, write the user's own sentence.`
 }
 
 /** Everything the fork sees was read before: nobody is there to be asked, and its words are those of the span. */
@@ -69,22 +79,51 @@ function lineageOf({ span, session, purpose }: WritingOptions, env: ToolEnv): Li
 const unknown = { tool: 'unknown', source: null, trust: 'data' } as const
 
 async function checked(span: Span, target: Target, draft: Draft): Promise<Checked> {
-  const why = await refusalOf(span, target, draft)
-  return why === null ? { ok: true, approved: false } : { ok: false, why }
+  const { store, file } = target
+  const old = await store.read(file)
+  const why = await refusalOf(span, target, draft, old.ok ? old.text : null)
+  if (why !== null) return { ok: false, why }
+  if (!old.ok || !isPersons(old.memory)) return { ok: true, approved: false }
+  return replaced(old.text, draft, file)
 }
 
-async function refusalOf(span: Span, { store, file }: Target, { text, by }: Draft): Promise<string | null> {
+async function refusalOf(
+  span: Span,
+  { store }: Target,
+  { text }: Draft,
+  old: string | null,
+): Promise<string | null> {
   const { head, body } = readMemoryText(text)
-  if (isRule(head) && by.trust !== 'user')
-    return `Rules and preferences come only from the user's own words, and these are not. Leave it out.`
-  const old = await store.read(file)
-  const said = `${span.said}\n${old.ok ? old.text : ''}`.toLowerCase()
+  const said = `${span.said}\n${old ?? ''}`.toLowerCase()
   const fresh = withoutDates(`${head.description}\n${body}`, span.userWords, span.at)
   const invented = exactIn(fresh).find((one) => !said.includes(one))
   if (invented !== undefined)
     return `Nobody said ${JSON.stringify(invented)} in these messages. Write names, addresses and numbers only as they were said.`
-  const twin = old.ok ? null : await savedIn(store, text)
+  const twin = old === null ? await savedIn(store, text) : null
   return twin === null ? null : `${twin} says that already. Change that file where something is new.`
+}
+
+const personal: ReadonlySet<Trust | undefined> = new Set(['user', 'confirmed', 'policy'])
+const isPersons = ({ provenance }: Memory): boolean => personal.has(provenance?.trust)
+
+/** Refused where what would go is replaced by nothing newer of the user's on the matter. */
+function replaced(old: string, { text, by }: Draft, file: string): Checked {
+  const there = new Set(sentencesOf(text))
+  const kept = new Set(sentencesOf(old))
+  const lost = linesOf(old).facts.filter((line) => !sentencesIn(line).every((one) => there.has(one)))
+  if (lost.length === 0) return { ok: true, approved: false }
+  const fresh = linesOf(text).facts.filter((line) => !sentencesIn(line).every((one) => kept.has(one)))
+  const gone = lost.find(
+    (line) =>
+      by.trust !== 'user' ||
+      !fresh.some((one) => sharedWords(line, one) >= defaults.extraction.replacedShare),
+  )
+  if (gone !== undefined)
+    return {
+      ok: false,
+      why: `${file} says ${JSON.stringify(gone)}, which a person said, and nothing newer the user said is about that. Keep the line and add to it, or write another file.`,
+    }
+  return { ok: true, approved: false }
 }
 
 /** The memory that holds every line of a text, or null. */
