@@ -1,8 +1,10 @@
 // The first failure of `pal -p` is its outcome: in words, in the exit code, and without anything asked again.
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
-import { linesOf, openWorkspace, server } from './pal.ts'
+import { linesOf, openWorkspace, server, type Ended } from './pal.ts'
 
 const failingDisk = (pattern: string, more: Record<string, string> = {}): Record<string, string> => ({
   NODE_OPTIONS: `--require ${join(import.meta.dirname, 'failing-disk.cjs')}`,
@@ -11,6 +13,26 @@ const failingDisk = (pattern: string, more: Record<string, string> = {}): Record
 })
 
 describe('pal -p that fails', () => {
+  it.skipIf(!existsSync('/dev/full'))(
+    '[G70] an output that is full is said in a sentence and is no success, and a full error stream costs no answer',
+    async () => {
+      const { access } = await server(['the answer', 'the answer'])
+      const { file, project, environment } = await openWorkspace(access)
+      const run = (words: string): Promise<Ended> =>
+        new Promise((resolve) => {
+          const args = ['-c', `"$0" "$1" -p ${words}`, process.execPath, file]
+          const child = execFile('sh', args, { cwd: project, env: environment }, (_, out, err) =>
+            resolve({ code: child.exitCode, out, err }),
+          )
+          child.stdin?.end()
+        })
+      expect(await run('--verbose hi 2> /dev/full')).toEqual({ code: 0, out: 'the answer\n', err: '' })
+      const { code, err } = await run('hi > /dev/full')
+      expect({ code, lines: err.trim().split('\n').length }).toEqual({ code: 1, lines: 1 })
+      expect(err).toContain('standard output cannot be written to')
+    },
+  )
+
   it('[G60] a refusal of the provider is asked once', async () => {
     const { access, simulator } = await server(['fine'], { keys: ['other'] })
     const { pal } = await openWorkspace(access)

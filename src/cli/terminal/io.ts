@@ -99,12 +99,23 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
     isTerminal && (env['NO_COLOR'] ?? '') === '' && env['TERM'] !== 'dumb'
   // Whoever reads may stop reading (`pal … | head`). Nobody is left to tell, so what runs is asked to end, once.
   let isClosed = false
-  const onClosed = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
+  const onClosed = (error: NodeJS.ErrnoException): boolean => {
+    if (error.code !== 'EPIPE') return false
     if (!isClosed) process.kill(process.pid, 'SIGTERM')
     isClosed = true
+    return true
   }
-  stdout.on('error', onClosed)
+  // A full disk behind `pal … > file`. What runs goes on, for the session keeps it; a script must not take it for done.
+  let isLost = false
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (onClosed(error) || isLost) return
+    isLost = true
+    process.once('exit', () => (process.exitCode ||= 1))
+    stderr.write(
+      `pal: standard output cannot be written to, so what belongs there is lost: ${error.message}\n`,
+    )
+  })
+  // Where the error stream fails, nobody can be told; the answer may still arrive.
   stderr.on('error', onClosed)
   return {
     cwd,
@@ -116,7 +127,7 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
     columns: stdout.columns ?? stderr.columns ?? defaults.cli.columns,
     outColours: wantsColours(stdout.isTTY),
     errColours: wantsColours(stderr.isTTY),
-    out: (text) => void (isClosed || stdout.write(text)),
+    out: (text) => void (isClosed || isLost || stdout.write(text)),
     err: (text) => void (isClosed || stderr.write(text)),
     piped: () =>
       readPiped(() => stderr.write('pal: waiting for standard input to end; close it, or use < /dev/null\n')),
