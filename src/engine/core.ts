@@ -23,6 +23,7 @@ import { withKept } from './media/keeping.ts'
 import { Checkpoints } from './opening/resume.ts'
 import { supplyAll } from './opening/supply.ts'
 import { notRecalling, type Recalling } from './ports.ts'
+import { isRefused } from './requests/features.ts'
 import { Requests } from './requests/requests.ts'
 import type { Role } from './role.ts'
 import type { EarlierReading } from '../request/break-detector.ts'
@@ -132,7 +133,8 @@ export class Core {
 
   /** Lifetime of this one's cache breakpoints; null sends none. */
   get lifetime(): Lifetime | null {
-    return this.options.cacheLifetime === null ? null : this.requests.lifetimeOf(this.source)
+    if (this.options.cacheLifetime === null || isRefused(this, 'caching')) return null
+    return this.requests.lifetimeOf(this.source)
   }
 
   /** The room there is with the model and the instructions in force; `most` is a window a provider has named. */

@@ -193,7 +193,10 @@ export type Fact =
     }
   /** The provider refused reasoning that was sent: what was made before this place is left out from now on. */
   | { readonly type: 'reasoning-refused'; readonly upTo: Seq }
-  | { readonly type: 'feature-refused'; readonly feature: 'context-management' | 'thinking' | 'effort' }
+  | {
+      readonly type: 'feature-refused'
+      readonly feature: 'context-management' | 'thinking' | 'effort' | 'caching'
+    }
   /** An overflow, loud or silent, has told how many tokens fit. */
   | { readonly type: 'window-learned'; readonly tokens: number }
   | ({ readonly type: 'view-edit' } & Editing)

@@ -127,7 +127,7 @@ const shapes = {
     diff: z.optional(text),
   },
   'reasoning-refused': { upTo: place },
-  'feature-refused': { feature: z.enum(['context-management', 'thinking', 'effort']) },
+  'feature-refused': { feature: z.enum(['context-management', 'thinking', 'effort', 'caching']) },
   'window-learned': { tokens: count },
   'view-edit': editing,
   'notes-update': { blob: text, coversTo: place, tokens: count },

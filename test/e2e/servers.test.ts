@@ -56,6 +56,25 @@ it('[E35] a feature that the endpoint refuses is left out from then on and said 
   expect(refusals(api)).toEqual([message])
 })
 
+it('[E35] an endpoint that refuses breakpoints of the cache is asked without them, also after a resume', async () => {
+  const message = 'tools.0.cache_control: Extra inputs are not permitted'
+  const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
+  const asks = ({ body }: { body: unknown }): boolean => JSON.stringify(body).includes('cache_control')
+  const api = await simulated(['one', 'two', 'three'], { faults: [{ at: asks, fault }] })
+  const store = inMemoryStore()
+  const session = await opened(api, { store, tools: [tool('look', () => 'x')] })
+  const first = await turn(session.send('go'))
+  expect(first.outcome).toBe('done')
+  expect(first.notices).toEqual(['option-left-out'])
+  expect((await turn(session.send('on'))).notices).toEqual([])
+  const id = session.id
+  await session.close()
+  const again = await createEngine({ store, modelId, model: api.model }).open(id)
+  const second = await turn(again.send('and on'))
+  expect({ outcome: second.outcome, notices: second.notices }).toEqual({ outcome: 'done', notices: [] })
+  expect(refusals(api)).toEqual([message])
+})
+
 it('[E36] a switch of the model keeps only the options it knows, and says which it leaves out', async () => {
   const api = await simulated(['one', 'two', 'three'])
   const session = await opened(api, { thinking: { type: 'adaptive' }, effort: 'high' })

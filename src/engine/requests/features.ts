@@ -58,7 +58,12 @@ export async function withoutFeature(
   { segments }: Composed,
   emit: Emit,
 ): Promise<boolean | TurnFailure> {
-  const asked = { 'context-management': segments.extra, thinking: segments.thinking, effort: segments.effort }
+  const asked = {
+    'context-management': segments.extra,
+    thinking: segments.thinking,
+    effort: segments.effort,
+    caching: segments.breakpoints.join(' '),
+  }
   if (asked[feature] === '' || isRefused(core, feature)) return false
   const written = await core.append([{ type: 'feature-refused', feature }])
   if (!written.ok) return written.failure
