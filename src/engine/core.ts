@@ -23,11 +23,10 @@ import { withKept } from './media/keeping.ts'
 import { Checkpoints } from './opening/resume.ts'
 import { supplyAll } from './opening/supply.ts'
 import { notRecalling, type Recalling } from './ports.ts'
-import { isRefused } from './requests/features.ts'
 import { Requests } from './requests/requests.ts'
 import type { Role } from './role.ts'
 import type { EarlierReading } from '../request/break-detector.ts'
-import { advance, type Latest, type SessionState } from './state.ts'
+import { advance, isRefused, type Latest, type SessionState } from './state.ts'
 
 export interface CoreParts {
   readonly options: Ready

@@ -197,3 +197,7 @@ function isLoss(cause: unknown): boolean {
   const kind = typeof cause === 'object' && cause !== null && 'kind' in cause ? cause.kind : null
   return kind === 'expired' || kind === 'server'
 }
+
+/** Whether the endpoint has refused it to this model. */
+export const isRefused = ({ state }: { readonly state: SessionState }, feature: Feature): boolean =>
+  state.latest.refused?.includes(feature) === true

@@ -5,6 +5,7 @@ import type { Composed } from '../../request/compose.ts'
 import type { Feature } from '../../model/model.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
+import { isRefused } from '../state.ts'
 
 export interface AskedFeatures {
   readonly thinking: WireThinking | undefined
@@ -35,9 +36,6 @@ export function knownFeatures(core: Slice<'modelInfo' | 'options' | 'state'>): A
     effort: works && !isRefused(core, 'effort') ? effort : undefined,
   }
 }
-
-export const isRefused = ({ state }: Slice<'state'>, feature: Feature): boolean =>
-  state.latest.refused?.includes(feature) === true
 
 function leaveOut({ modelId, requests }: Asking, what: string, emit: Emit): void {
   const key = `${modelId} ${what}`

@@ -4,7 +4,8 @@
 // before the answer, whose usage counts without them already.
 import type { Slice } from '../core.ts'
 import type { Emit } from '../live.ts'
-import { isRefused, knownFeatures } from './features.ts'
+import { isRefused } from '../state.ts'
+import { knownFeatures } from './features.ts'
 import { ruleFor } from '../options.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import type { WireCacheEdit, WireContextEdit } from '../../model/wire.ts'
