@@ -19,6 +19,7 @@ export type {
   RestoreContext,
 } from './engine/restoring/restorer.ts'
 export { standingAttachment } from './engine/restoring/standing.ts'
+export { sessionNotes, type SessionNotesOptions } from './forks/notes/session-notes.ts'
 export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'
 export { anthropicModel } from './model/anthropic.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'

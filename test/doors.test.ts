@@ -76,6 +76,7 @@ describe('the doors', () => {
       'repair',
       'scriptedMessage',
       'scriptedModel',
+      'sessionNotes',
       'silentOverflow',
       'standingAttachment',
       'windowOf',
