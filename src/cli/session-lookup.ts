@@ -1,4 +1,4 @@
-// Finding a session of the project: by its id, by the beginning of it, or the newest. Forks lie in the same store and are
+// Finding a session of the project: by its id, by the beginning or the end of it, or the newest. Forks lie in the same store and are
 // passed over.
 import { projectStore } from '../preset.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -43,22 +43,35 @@ export async function newestSession(store: Store): Promise<SessionLookup> {
   return refuse(exits.session, 'there is no session in this project to go on with. Start one with pal -p "…"')
 }
 
+/** How a session is named on the screen. Ids begin with the time, so sessions of one minute differ only at the end. */
+export const shortId = (id: string): string => (id.length <= shortChars * 2 ? id : id.slice(-shortChars))
+const shortChars = 8
+
+/** By the whole id, its beginning or its end. Forks, which no list shows, count only where no session is meant. */
 export async function findSession(store: Store, wanted: string): Promise<SessionLookup> {
-  const matches: SessionId[] = []
+  const found: SessionId[] = []
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
     if (item.session === wanted) return { ok: true, session: item.session }
-    if (wanted.length >= defaults.cli.idPrefixChars && item.session.startsWith(wanted))
-      matches.push(item.session)
+    const fits = item.session.startsWith(wanted) || item.session.endsWith(wanted)
+    if (wanted.length >= defaults.cli.idPrefixChars && fits) found.push(item.session)
   }
+  const matches = found.length < 2 ? found : await listedAmong(store, found)
   const [only, ...others] = matches
   if (only !== undefined && others.length === 0) return { ok: true, session: only }
   return refuse(
     exits.session,
     only === undefined
       ? `there is no session ${wanted} in this project. pal sessions lists those there are`
-      : `${matches.length} sessions begin with ${wanted}: ${matches.join(', ')}. Give more of the id`,
+      : `${matches.length} sessions match ${wanted}: ${matches.map(shortId).join(', ')}. Use one of these ids`,
   )
+}
+
+/** Those a person sees in the list, or all where there is none. */
+async function listedAmong(store: Store, found: readonly SessionId[]): Promise<readonly SessionId[]> {
+  const openings = await Promise.all(found.map((id) => openingOf(store, id)))
+  const listed = found.filter((_, at) => (openings[at]?.start?.purpose ?? 'main') === 'main')
+  return listed.length === 0 ? found : listed
 }
 
 export interface Opening {

@@ -56,6 +56,8 @@ export const surfaceDefaults = {
      */
     inSightMs: 400,
     quietMs: 1.5 * second,
+    /** What is shown and told of the output of a shell command that the person typed: its end. */
+    shellChars: 20_000,
     /** Two presses within this time leave. */
     leaveMs: 2 * second,
   },

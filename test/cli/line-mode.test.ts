@@ -32,7 +32,7 @@ describe('pal alone, from a pipe', () => {
     const { pal } = await openWorkspace(access)
     const { code, out, err } = await pal([], { input: 'first\n\nsecond\\\nline\n//path is what?\n' })
     expect({ code, out }).toEqual({ code: 0, out: 'looking\none\ntwo\nthree\n' })
-    expect(err).toContain('line by line')
+    expect(err).toContain('line mode')
     const said = [0, 2, 3].map((index) => lastSaid(simulator.log.requests[index]?.body))
     expect(said).toEqual(['first', 'second\nline', '/path is what?'])
     const next = await pal(['--continue'], { input: 'more\n' })
@@ -94,9 +94,9 @@ describe('pal alone, from a pipe', () => {
       expect(out).toContain(part)
     expect(simulator.log.requests.map(({ body }) => lastSaid(body))).not.toContain('five')
     expect(simulator.log.last()?.body).toMatchObject({ model: 'claude-opus-4-6' })
-    const place = /pal undo (\d+) takes it back/.exec(out)?.[1]
+    const place = /undo (\d+) restores it/.exec(out)?.[1]
     const undone = await pal(['--continue'], { input: `/undo ${place}\n/edits\n` })
-    expect(undone.out).toMatch(/is taken back[\s\S]*undone/)
+    expect(undone.out).toMatch(/is undone[\s\S]*undone/)
   })
 
   it('[G30] offline says so, and refuses what is not allowed with the way to allow it', async () => {
@@ -171,7 +171,7 @@ describe.skipIf(!hasScript)('pal alone, at a terminal (needs the program script)
     running.child.stdin?.write('sleep\n')
     await until(() => existsSync(join(at.project, 'here.txt')), 'the command to run')
     running.child.stdin?.write('\u0003')
-    await until(() => seen().includes('stopping'), 'the turn to be stopped')
+    await until(() => seen().includes('interrupting'), 'the turn to be stopped')
     await until(() => seen().trimEnd().endsWith('>'), 'the prompt again')
     running.child.stdin?.write('go on\n')
     // Before the prompt is there the turn has not ended, and the key would only stop it.

@@ -184,7 +184,7 @@ describe('playing', () => {
     expect(await readdir(at.home)).toEqual([])
   })
 
-  it('[G18] simulate serves a script until it is stopped', async () => {
+  it('[G18] [G76] simulate serves a script until it is stopped, and says what it was asked', async () => {
     const at = await openWorkspace()
     await writeFile(join(at.project, 'task.txt'), '1. say hello from the script\n')
     const { child, ended } = await at.start(['simulate', '--script', 'task.txt'])
@@ -194,7 +194,11 @@ describe('playing', () => {
     const answer = await at.pal(['-p', 'go'], { environment: { ANTHROPIC_BASE_URL: url.trim() } })
     expect(answer.out).toContain('hello from the script')
     child.kill('SIGINT')
-    expect((await ended).code).toBe(0)
+    const over = await ended
+    expect(over.code).toBe(0)
+    expect(over.err).toMatch(
+      /\/v1\/messages #1 200 \S+ · input [\d,]+ · cache read [\d,]+ · cache write [\d,]+ · output [\d,]+ · \d+ ms/,
+    )
     expect((await at.pal(['simulate', '--script', 'no-such-file'])).code).toBe(2)
   })
 })

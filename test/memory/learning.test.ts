@@ -228,7 +228,7 @@ it('[ME24] writing the index is answered with why it is not needed, read before 
 })
 
 it('[DR18] the list of tasks does not say that nothing is under way above a job on memories', () => {
-  expect(taskTable([])).toBe('nothing is under way\n')
+  expect(taskTable([], Infinity)).toBe('no background tasks\n')
   const job = 'dream-1: memory consolidation, running, starting, since 12:00, 0 tokens\n'
-  expect(taskTable([], job)).toBe(job)
+  expect(taskTable([], Infinity, job)).toBe(job)
 })

@@ -41,15 +41,15 @@ describe('a day at the screen', () => {
     await say(seen, 'this one is stopped')
     await until(() => simulator.log.requests.length >= 4, 'the request')
     seen.type(keys.escape)
-    await shows(seen, 'stopped; say what to do instead')
+    await shows(seen, 'Interrupted. What should I do instead?')
     await say(seen, 'go on')
     await shows(seen, 'after the interrupt')
     await say(seen, '/compact')
     await shows(seen, /tokens became/)
-    const place = /undo\s+(\d+)\s+takes/.exec(seen.all())?.[1]
+    const place = /undo\s+(\d+)\s+restores/.exec(seen.all())?.[1]
     expect(place).toBeDefined()
     await say(seen, `/undo ${place}`)
-    await shows(seen, 'is taken back')
+    await shows(seen, 'is undone')
     await leave(seen)
     const again = open(at, ['--continue'])
     await shows(again, 'after the interrupt')

@@ -83,7 +83,7 @@ describe('a question of permission', () => {
     await shows(seen, '\\u{202e}gnp')
     expect(seen.all()).toContain('\\u{e0065}\\u{e0076}\\u{200b}x')
     seen.type(keys.escape)
-    await shows(seen, 'stopped; say what to do instead')
+    await shows(seen, 'Interrupted. What should I do instead?')
     expect(existsSync(join(at.project, 'EVIL'))).toBe(false)
     expect(existsSync(join(at.project, 'out.txt'))).toBe(false)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain('does not want Bash to run this')

@@ -8,7 +8,29 @@ import type { Exit } from '../exit-codes.ts'
 export type RunCommand = (command: () => Promise<Exit>) => Promise<void>
 
 export function subcommand(program: Command, name: string, about: string): Command {
-  return program.command(name).description(about).allowExcessArguments(false)
+  const made = program.command(name).description(about).allowExcessArguments(false)
+  const group = Object.entries(groups).find(([, names]) => names.includes(name))?.[0]
+  return group === undefined || program.parent !== null ? made : made.helpGroup(`${group}:`)
+}
+
+/** Where a command stands in `pal --help`. */
+const groups: Readonly<Record<string, readonly string[]>> = {
+  Sessions: ['sessions', 'messages', 'rewind', 'import', 'agents', 'tasks'],
+  'Context and cost': ['context', 'cost', 'stats', 'usage', 'edits', 'undo', 'release', 'compact', 'pin'],
+  Memory: ['memory', 'dream'],
+  Setup: [
+    'config',
+    'models',
+    'mcp',
+    'permissions',
+    'trust',
+    'untrust',
+    'login',
+    'logout',
+    'doctor',
+    'completion',
+  ],
+  'Try it offline': ['demo', 'start', 'simulate', 'replay'],
 }
 
 /** A command about a project. */

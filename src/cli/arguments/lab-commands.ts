@@ -6,16 +6,20 @@ import type { Io } from '../terminal/io.ts'
 import { port, subcommand, wholeNumber, type RunCommand } from './flags.ts'
 
 export function addLabCommands(program: Command, io: Io, run: RunCommand): void {
-  subcommand(program, 'demo', 'a whole coding task, offline, with a scripted model and real tools').action(
-    () => run(async () => (await import('../demo/demo.ts')).demo(io)),
+  subcommand(program, 'demo', 'play a coding task offline, with a scripted model and real tools').action(() =>
+    run(async () => (await import('../demo/demo.ts')).demo(io)),
   )
-  subcommand(program, 'start', 'the agent where a model can be reached, the demo where none can').action(() =>
+  subcommand(program, 'start', 'start a conversation, or the demo without an API key').action(() =>
     run(async () => (await import('../demo/demo.ts')).start(io)),
   )
-  subcommand(program, 'simulate', 'a local Messages API that answers from rules, a script or a recording')
-    .option('--port <n>', 'where it listens; any free port when left out', port)
-    .option('--script <file>', 'a task script that the model follows')
-    .option('--recorded <file>', 'a list of messages (JSON) that is played back')
+  subcommand(
+    program,
+    'simulate',
+    'serve a local Messages API that answers from rules, a script or a recording',
+  )
+    .option('--port <n>', 'the port; default: any free one', port)
+    .option('--script <file>', 'a task script for the model to follow (docs/simulator.md)')
+    .option('--recorded <file>', 'a JSON list of messages to play back')
     .addOption(
       new Option('--mode <mode>', "how the engine's own requests are served").choices([
         'good',
@@ -31,11 +35,7 @@ export function addLabCommands(program: Command, io: Io, run: RunCommand): void 
 }
 
 function addReplay(program: Command, io: Io, run: RunCommand): void {
-  subcommand(
-    program,
-    'replay',
-    'recorded sessions under other policies: what they cost, and what stays in sight',
-  )
+  subcommand(program, 'replay', 'replay recorded sessions under other policies, and compare cost')
     .argument('[path]', 'a recording, or a folder of them; without one your own sessions on this machine')
     .option('--own', 'your own sessions of Claude Code, Codex and pi; nothing is written there')
     .option('--since <day>', 'with your own: those of this day and later, as 2026-11-01 or 7d')
@@ -51,7 +51,7 @@ function addReplay(program: Command, io: Io, run: RunCommand): void {
     .option('--report <file>', 'write a page that shows it all')
     .option('--json', 'as JSON')
     .option('--jobs <n>', 'processes that share the work', wholeNumber)
-    .addOption(new Option('--worker', 'play what standard input says').hideHelp())
+    .addOption(new Option('--worker', 'play what stdin says').hideHelp())
     .action((path: string | undefined, flags: Omit<ReplayArguments, 'path'>) =>
       run(async () => {
         const { replayCommand } = await import('../replay/replay.ts')

@@ -8,7 +8,7 @@ import { projectCommand, wholeNumber, type RunCommand } from './flags.ts'
 
 export function addMemoryCommands(program: Command, io: Io, run: RunCommand): void {
   const memory = scoped(
-    projectCommand(program, 'memory', 'what is remembered, where it came from, and what waits for you'),
+    projectCommand(program, 'memory', 'list memories, where they came from, and what needs review'),
   )
     .option('--why', 'what a session is told before the first message, and from where')
     .action((flags: MemoryFlags & { why?: boolean }) =>
@@ -26,7 +26,7 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
     .action((name: string | undefined, _: object, command: Command) =>
       run(async () => (await import('../commands/memory/versions.ts')).logMemory(io, name, flagsOf(command))),
     )
-  child('diff', 'what a version changed; the newest when left out')
+  child('diff', 'what a version changed; default: the newest')
     .argument('<name>')
     .argument('[version]', 'as pal memory log lists it', wholeNumber)
     .action((name: string, version: number | undefined, _: object, command: Command) =>
@@ -34,7 +34,7 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
         (await import('../commands/memory/versions.ts')).diffMemory(io, name, version, flagsOf(command)),
       ),
     )
-  child('revert', 'bring a version back; the one before the newest when left out')
+  child('revert', 'restore a version; default: the one before the newest')
     .argument('<name>')
     .argument('[version]', 'as pal memory log lists it', wholeNumber)
     .action((name: string, version: number | undefined, _: object, command: Command) =>
@@ -58,23 +58,26 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
         ),
       ),
     )
-  child('search', 'memories that fit some words, best first')
-    .argument('[words...]')
+  child('search', 'search memories, best match first')
+    .argument('[text...]')
     .option('--transcripts', 'also what was said in earlier sessions')
-    .option('--expand <place>', 'the turns around one that was found')
+    .option('--expand <ref>', 'the turns around one that was found')
     .action((query: readonly string[], _: object, command: Command) =>
       run(async () =>
         (await import('../commands/memory/list.ts')).searchMemory(io, query, command.optsWithGlobals()),
       ),
     )
-  child('review', 'what waits for you: held writes, and files that something else changed').action(
+  child('review', 'what needs review: held writes, and files that something else changed').action(
     (_: object, command: Command) =>
       run(async () => (await import('../commands/memory/review.ts')).review(io, flagsOf(command))),
   )
   for (const how of ['accept', 'reject'] as const) {
-    child(how, how === 'accept' ? 'let what waits count, by its number or file' : 'put what waits aside')
+    child(
+      how,
+      how === 'accept' ? 'accept what needs review, by its number or file' : 'reject what needs review',
+    )
       .argument('[names...]')
-      .option('--all', 'everything that waits')
+      .option('--all', 'everything that needs review')
       .action((names: readonly string[], _: object, command: Command) =>
         run(async () => (await import('../commands/memory/review.ts'))[how](io, names, flagsOf(command))),
       )
@@ -83,9 +86,9 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
 }
 
 function addDream(program: Command, io: Io, run: RunCommand): void {
-  scoped(projectCommand(program, 'dream', 'put the memories in order across sessions: join, date, retire'))
+  scoped(projectCommand(program, 'dream', 'consolidate memories across sessions: join, date, retire'))
     .option('--dry-run', 'show what would change, and change nothing')
-    .option('--undo', 'take the last one back, whole')
+    .option('--undo', 'undo the last consolidation')
     .action((flags: DreamFlags) =>
       run(async () => (await import('../commands/dream.ts')).runDream(io, flags)),
     )

@@ -5,7 +5,9 @@ import { permissionModes } from '../../tools/permission/verdict.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { formats, type Format } from '../output.ts'
 import type { Io } from '../terminal/io.ts'
-import { subcommand, setting, thresholdIn, ruleTexts, type RunCommand } from './flags.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { didYouMean } from '../terminal/suggest.ts'
+import { setting, thresholdIn, ruleTexts, type RunCommand } from './flags.ts'
 
 export const promptCommand = 'prompt'
 
@@ -34,64 +36,68 @@ interface PromptFlags {
   readonly unsaved?: boolean
 }
 
-export function addPrompt(program: Command, io: Io, run: RunCommand): void {
-  subcommand(program, promptCommand, 'one prompt; the word itself is left out: pal -p "…"')
-    .usage('[options] [--] [words...]')
-    .argument('[words...]', 'what to say')
-    .option('-p, --print', 'answer and end; without it pal is a talk')
+/** `names`: the commands there are, for somebody who mistyped one. */
+export function addPrompt(program: Command, io: Io, run: RunCommand, names: () => readonly string[]): void {
+  program
+    .command(promptCommand, { hidden: true })
+    .description('A prompt with -p, or a conversation without it. The word "prompt" itself is left out.')
+    .usage('[options] [--] [prompt...]')
+    .argument('[prompt...]', 'the prompt')
+    .option('-p, --print', 'print the answer and exit')
     .addOption(
-      new Option('--output-format <form>', 'what standard output gets').choices(formats).default('text'),
+      new Option('--output-format <form>', 'what is written to stdout').choices(formats).default('text'),
     )
-    .option('-c, --continue', 'go on with the newest session of this project')
+    .option('-c, --continue', 'continue the newest session of this project')
     .option(
       '-r, --resume [id]',
-      'go on with this session; the beginning of its id is enough. Without one you choose',
+      'continue this session, by the id that pal sessions shows; without one choose from a list',
     )
     .option(
       '--fork-session',
-      'with --continue or --resume: go on in a new session, the old one stays as it is',
+      'with --continue or --resume: branch off a new session, the old one stays as it is',
     )
-    .option('--model <name>', 'who answers', setting('model', String))
+    .option('--model <name>', 'the model; pal models lists them', setting('model', String))
     .option(
       '--max-cost <dollars>',
-      'most this session may cost, asked before each request',
+      'stop before a request that could make the session cost more',
       setting('maxCost', Number),
     )
     .option(
       '--max-tokens-total <n>',
-      'most tokens this session may take, cache reads included',
+      'stop before the session takes more tokens than this, cache reads included',
       setting('maxTokens', Number),
     )
     .option(
       '--allow <rules>',
-      "what may run unasked beside what only looks, as Edit,'Bash(npm test)'; may be given again",
+      "allow without asking, besides read-only calls: Edit,'Bash(npm test)'; can be repeated",
       ruleTexts,
     )
-    .option('--ask <rules>', 'what is asked about in any case', ruleTexts)
-    .option('--deny <rules>', 'what never runs, whatever else allows it', ruleTexts)
+    .option('--ask <rules>', 'always ask about these', ruleTexts)
+    .option('--deny <rules>', 'never run these, whatever else allows them', ruleTexts)
     .addOption(
-      new Option('--permission-mode <mode>', 'how calls are treated that no rule names').choices(
+      new Option('--permission-mode <mode>', 'what happens to calls that no rule names').choices(
         permissionModes,
       ),
     )
-    .option('--threshold <n>', 'make room from here on: tokens, or a part of the window as 80%', thresholdIn)
-    .option('--no-automatic-removal', 'nothing leaves the context but by you')
-    .option('--system <text>', 'replaces the system prompt whole')
-    .option('--cwd <folder>', 'work there')
-    .option('--trust', 'let everything in this folder act, this time only')
-    .option('--require-trust', 'fail where something of this folder would be left out')
     .option(
-      '--offline',
-      'a scripted model answers on this machine; it follows task scripts and understands nothing',
+      '--threshold <n>',
+      'compact from here on: tokens, or a share of the window such as 80%',
+      thresholdIn,
     )
+    .option('--no-automatic-removal', 'never remove anything from context automatically')
+    .option('--system <text>', 'replace the whole system prompt')
+    .option('--cwd <folder>', 'the project folder')
+    .option('--trust', 'trust everything in this folder, this time only')
+    .option('--require-trust', 'fail if something in this folder is not trusted')
+    .option('--offline', 'use the built-in scripted model: it follows task scripts and understands nothing')
     .option('--unsaved', 'keep nothing of this conversation; for a state folder that cannot be written to')
-    .option('--lines', 'talk in plain lines also where the terminal can draw')
-    .option('--verbose', 'show progress on the error stream also where it is no terminal')
-    .action((texts: readonly string[], flags: PromptFlags) => run(() => prompt(io, texts, flags)))
+    .option('--lines', 'plain lines instead of the screen')
+    .option('--verbose', 'show progress on stderr even if it is not a terminal')
+    .action((texts: readonly string[], flags: PromptFlags) => run(() => prompt(io, texts, flags, names())))
 }
 
 function noChoice(io: Io): Exit {
-  io.err('pal: --resume wants the id of a session here; pal sessions lists them\n')
+  io.err('pal: --resume needs a session id here; pal sessions lists them\n')
   return exits.usage
 }
 
@@ -102,7 +108,12 @@ const isForScreen = (io: Io, flags: PromptFlags): boolean =>
 const listed = (rules: readonly string[] | undefined): string[] | undefined =>
   rules === undefined ? undefined : [...rules]
 
-async function prompt(io: Io, texts: readonly string[], flags: PromptFlags): Promise<Exit> {
+async function prompt(
+  io: Io,
+  texts: readonly string[],
+  flags: PromptFlags,
+  names: readonly string[],
+): Promise<Exit> {
   if (flags.forkSession === true && flags.continue !== true && flags.resume === undefined) {
     io.err('pal: --fork-session needs a session to fork from: add --continue or --resume ID\n')
     return exits.usage
@@ -136,8 +147,9 @@ async function prompt(io: Io, texts: readonly string[], flags: PromptFlags): Pro
   if (flags.print === true)
     return (await import('../headless.ts')).runPrompt(io, { ...options, texts, format: flags.outputFormat })
   if (texts.length > 0) {
+    const word = safeLine(texts[0] ?? '')
     io.err(
-      'pal: words need -p: pal -p "…" answers and run; pal alone is a talk; pal --help lists the commands\n',
+      `pal: unknown command '${word}'.${didYouMean(word, names)} To send a prompt use pal -p "${word} …"; pal --help lists the commands\n`,
     )
     return exits.usage
   }

@@ -40,31 +40,27 @@ export function addSessionCommands(program: Command, io: Io, run: RunCommand): v
 /** They change nothing. */
 function addReadCommands(program: Command, io: Io, run: RunCommand): void {
   addSessions(program, io, run)
-  projectCommand(program, 'context', 'what is in the context of a session, from the request really sent')
-    .argument('[id]', 'the session; the newest when left out')
+  projectCommand(program, 'context', 'what the last request of a session contained')
+    .argument('[id]', 'the session; default: the newest')
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/context.ts')).context(io, id, flags)),
     )
   projectCommand(program, 'cost', 'what each turn of a session cost, and why')
-    .argument('[id]', 'the session; the newest when left out')
+    .argument('[id]', 'the session; default: the newest')
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/cost.ts')).cost(io, id, flags)),
     )
-  projectCommand(program, 'edits', 'everything that left the view of a session, and the number to undo it by')
-    .argument('[id]', 'the session; the newest when left out')
+  projectCommand(program, 'edits', 'what was removed from context, and the number to undo it by')
+    .argument('[id]', 'the session; default: the newest')
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/edits.ts')).edits(io, id, flags)),
     )
   projectCommand(
     program,
     'stats',
-    'figures of your sessions over time: by day, project, purpose and layer',
+    'usage and cost of your sessions by day, project, purpose and layer',
   ).action((flags: ProjectFlags) => run(async () => (await import('../commands/stats.ts')).stats(io, flags)))
-  projectCommand(
-    program,
-    'usage',
-    'what sessions of Claude Code, Codex, pi and pal used and cost, by the counts of the provider',
-  )
+  projectCommand(program, 'usage', 'tokens and cost of your sessions of Claude Code, Codex, pi and pal')
     .argument('[path]', 'a session file or a folder of them; your own sessions when left out')
     .addOption(new Option('--by <what>', 'one row for each').choices(usageGroups).default('day'))
     .option('--since <day>', 'only from a day on, as 2026-11-01, or days back as 7d')
@@ -72,29 +68,25 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     .action((path: string | undefined, flags: UsageFlags) =>
       run(async () => (await import('../commands/usage.ts')).usage(io, path, flags)),
     )
-  projectCommand(program, 'agents', 'the agents of a session, and the types that can be started')
-    .argument('[id]', 'the session; the newest when left out')
+  projectCommand(program, 'agents', 'agents of a session, and the agent types there are')
+    .argument('[id]', 'the session; default: the newest')
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/agents.ts')).agents(io, id, flags)),
     )
-  projectCommand(program, 'tasks', 'what is still under way beside a session')
-    .argument('[id]', 'the session; the newest when left out')
+  projectCommand(program, 'tasks', 'background tasks of a session')
+    .argument('[id]', 'the session; default: the newest')
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
     )
-  projectCommand(program, 'doctor', 'what is wrong with this installation, and how to mend it').action(
+  projectCommand(program, 'doctor', 'check this installation, and say how to fix it').action(
     (flags: ProjectFlags) => run(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
   )
   addPermissions(program, io, run)
 }
 
 function addSessions(program: Command, io: Io, run: RunCommand): void {
-  const list = projectCommand(
-    program,
-    'sessions',
-    'the sessions of this project, newest first; delete or prune them',
-  )
-    .option('--all', 'also the forks, and without end')
+  const list = projectCommand(program, 'sessions', 'list the sessions of this project; delete or prune them')
+    .option('--all', 'every session, forks too')
     .action((flags: SessionsFlags) =>
       run(async () => (await import('../commands/sessions.ts')).sessions(io, flags)),
     )
@@ -145,20 +137,16 @@ interface RuleFlags extends ProjectFlags {
 
 /** With the flags of a prompt that bear on permission, so that one can ask about the call of such a run. */
 function addPermissions(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(
-    program,
-    'permissions',
-    'the rules and the mode in force; why CALL: who decides about a call, and by which rule',
-  )
+  projectCommand(program, 'permissions', 'permission rules and mode; why CALL: who decides about a call')
     .argument(
-      '[words...]',
-      "nothing, or why CALL, as why 'Bash(git push)' or why 'mcp__srv__tool {\"key\": 1}'",
+      '[arguments...]',
+      "nothing, or why CALL, such as why 'Bash(git push)' or why 'mcp__srv__tool {\"key\": 1}'",
     )
-    .option('--allow <rules>', 'as if the run had this flag', ruleTexts)
-    .option('--ask <rules>', 'as if the run had this flag', ruleTexts)
-    .option('--deny <rules>', 'as if the run had this flag', ruleTexts)
-    .addOption(new Option('--permission-mode <mode>', 'as if the run had this flag').choices(permissionModes))
-    .option('--trust', 'as if the run had this flag')
+    .option('--allow <rules>', 'as with pal -p', ruleTexts)
+    .option('--ask <rules>', 'as with pal -p', ruleTexts)
+    .option('--deny <rules>', 'as with pal -p', ruleTexts)
+    .addOption(new Option('--permission-mode <mode>', 'as with pal -p').choices(permissionModes))
+    .option('--trust', 'as with pal -p')
     .action((args: readonly string[], { allow, ask, deny, permissionMode, ...flags }: RuleFlags) =>
       run(async () => {
         const settings: Settings = {
@@ -173,59 +161,55 @@ function addPermissions(program: Command, io: Io, run: RunCommand): void {
 }
 
 function addChangeCommands(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(program, 'undo', 'take a removal back')
-    .argument('<place>', 'its place, as pal edits lists it')
-    .argument('[id]', 'the session; the newest when left out')
-    .action((place: string, id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/undo.ts')).undo(io, place, id, flags)),
+  projectCommand(program, 'undo', 'restore what an edit removed from context')
+    .argument('<number>', 'the number of the edit, from pal edits')
+    .argument('[id]', 'the session; default: the newest')
+    .action((number: string, id: string | undefined, flags: ProjectFlags) =>
+      run(async () => (await import('../commands/undo.ts')).undo(io, number, id, flags)),
     )
-  projectCommand(program, 'release', 'let what an undo gave back be put away again')
-    .argument('<place>', 'the place that pal undo named')
-    .argument('[id]', 'the session; the newest when left out')
-    .action((place: string, id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/undo.ts')).release(io, place, id, flags)),
+  projectCommand(program, 'release', 'allow what was restored or pinned to be compacted again')
+    .argument('<number>', 'the number that pal undo or pal pin named')
+    .argument('[id]', 'the session; default: the newest')
+    .action((number: string, id: string | undefined, flags: ProjectFlags) =>
+      run(async () => (await import('../commands/undo.ts')).release(io, number, id, flags)),
     )
-  projectCommand(program, 'compact', 'put the older part of a session away, behind an account of it')
-    .argument('[id]', 'the session; the newest when left out')
-    .option('--preview', 'only show what would go, stay and cost, and what the audit says')
-    .option('--instructions <text>', 'what you want to find again')
-    .option('--from <place>', 'put away what follows this message, as pal messages lists it')
-    .option('--up-to <place>', 'put away what precedes this message')
-    .option('--edit', 'change the text in your editor before it counts')
-    .option('--write-summary <file>', 'write the text to a file, and change nothing')
-    .option('--summary-file <file>', 'the text of this file stands for what goes')
+  projectCommand(program, 'compact', 'compact: replace older messages of a session with a summary')
+    .argument('[id]', 'the session; default: the newest')
+    .option('--preview', 'only show what would be replaced, kept, retained and cost')
+    .option('--instructions <text>', 'what the summary should keep')
+    .option('--from <number>', 'compact what follows this message, from pal messages')
+    .option('--up-to <number>', 'compact what precedes this message')
+    .option('--edit', 'edit the summary in your editor first')
+    .option('--write-summary <file>', 'write the summary to a file, and change nothing')
+    .option('--summary-file <file>', 'use the text of this file as the summary')
     .action((id: string | undefined, flags: CompactFlags) =>
       run(async () => (await import('../commands/compact.ts')).compact(io, id, flags)),
     )
 }
 
 function addMessageCommands(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(program, 'messages', 'what you said in a session, with the place of each message')
-    .argument('[id]', 'the session; the newest when left out')
+  projectCommand(program, 'messages', 'your messages in a session, with their numbers')
+    .argument('[id]', 'the session; default: the newest')
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/messages.ts')).messages(io, id, flags)),
     )
-  projectCommand(program, 'pin', 'keep a message word for word, whatever is put away')
-    .argument('<place>', 'its place, as pal messages lists it')
-    .argument('[id]', 'the session; the newest when left out')
-    .action((place: string, id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/messages.ts')).pin(io, place, id, flags)),
+  projectCommand(program, 'pin', 'keep a message verbatim through every compaction')
+    .argument('<number>', 'the number of the message, from pal messages')
+    .argument('[id]', 'the session; default: the newest')
+    .action((number: string, id: string | undefined, flags: ProjectFlags) =>
+      run(async () => (await import('../commands/messages.ts')).pin(io, number, id, flags)),
     )
-  projectCommand(program, 'rewind', 'go back to before a message was said; nothing is deleted')
-    .argument('<place>', 'its place, as pal messages lists it')
-    .argument('[id]', 'the session; the newest when left out')
-    .option('--files', 'give back the files that were changed since, where nobody else touched them')
-    .action((place: string, id: string | undefined, flags: RewindFlags) =>
-      run(async () => (await import('../commands/messages.ts')).rewind(io, place, id, flags)),
+  projectCommand(program, 'rewind', 'go back to before a message; nothing is deleted')
+    .argument('<number>', 'the number of the message, from pal messages')
+    .argument('[id]', 'the session; default: the newest')
+    .option('--files', 'restore the files that were changed since, where nobody else changed them')
+    .action((number: string, id: string | undefined, flags: RewindFlags) =>
+      run(async () => (await import('../commands/messages.ts')).rewind(io, number, id, flags)),
     )
 }
 
 function addImport(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(
-    program,
-    'import',
-    'make a session of Claude Code, Codex or pi one of this project, to go on with',
-  )
+  projectCommand(program, 'import', 'import a session of Claude Code, Codex or pi')
     .argument('<file>', 'the file of the session')
     .action((path: string, flags: ProjectFlags) =>
       run(async () => (await import('../commands/import.ts')).importSession(io, path, flags)),
@@ -233,32 +217,34 @@ function addImport(program: Command, io: Io, run: RunCommand): void {
 }
 
 function addUserCommands(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(program, 'config', 'the settings in force; or look at one, set it, unset it')
+  projectCommand(program, 'config', 'list settings, show one, set it or unset it')
     .argument('[key]', 'the setting')
-    .argument('[value]', 'what it shall be, as JSON or as plain words')
-    .option('--unset', 'take it out of your settings')
+    .argument('[value]', 'the new value, as JSON or plain text')
+    .option('--unset', 'remove it from your settings')
     .action((key: string | undefined, value: string | undefined, flags: ConfigFlags) =>
       run(async () => (await import('../commands/config.ts')).config(io, key, value, flags)),
     )
-  subcommand(program, 'login', 'keep an API key (typed, or piped in) where only you can read it').action(() =>
+  projectCommand(program, 'models', 'the models that are known, with window and prices').action(
+    (flags: ProjectFlags) => run(async () => (await import('../commands/models.ts')).models(io, flags)),
+  )
+  projectCommand(program, 'mcp', 'the MCP servers in use, and whether they answer').action(
+    (flags: ProjectFlags) => run(async () => (await import('../commands/mcp.ts')).mcp(io, flags)),
+  )
+  subcommand(program, 'login', 'store an API key (typed, or piped in) for you only').action(() =>
     run(async () => (await import('../commands/config.ts')).login(io)),
   )
-  subcommand(program, 'logout', 'forget the kept key').action(() =>
+  subcommand(program, 'logout', 'delete the stored API key').action(() =>
     run(async () => (await import('../commands/config.ts')).logout(io)),
   )
-  subcommand(
-    program,
-    'trust',
-    'let what this folder holds now act: settings, instructions, MCP servers, skills, …',
-  )
+  subcommand(program, 'trust', 'trust this folder: its settings, instructions, MCP servers, skills')
     .option('--cwd <folder>', 'the project')
-    .option('--list', 'only list what would act, and what was decided about it')
-    .option('--diff', 'only show what is new, and what changed as a diff, whole')
+    .option('--list', 'only list what is in it, and what was decided')
+    .option('--diff', 'only show what is new, and what changed as a diff')
     .option('--yes', 'do not ask')
-    .option('--remove', 'trust it no longer (pal untrust)')
+    .option('--remove', 'no longer trust it (pal untrust)')
     .option('--json', 'as JSON')
     .action((flags: TrustFlags) => run(async () => (await import('../commands/trust.ts')).trust(io, flags)))
-  subcommand(program, 'untrust', 'nothing of this folder acts any more')
+  subcommand(program, 'untrust', 'no longer trust this folder')
     .option('--cwd <folder>', 'the project')
     .option('--json', 'as JSON')
     .action((flags: TrustFlags) =>

@@ -13,10 +13,10 @@ import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { typesFor } from '../extensions/load.ts'
-import { newestSession, showSession } from '../session-lookup.ts'
+import { newestSession, shortId, showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { dollars, moment, table, whole } from '../terminal/tables.ts'
+import { dollars, moment, prose, table, whole } from '../terminal/tables.ts'
 import { openWorkplace, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 
 /** Where no session is named and there is none yet, the types alone: a new type file can be checked before it is used. */
@@ -40,7 +40,12 @@ export async function showAgents(
 ): Promise<Exit> {
   const rows = await rowsOf(place, store, session)
   if (rows === null) return exits.failed
-  return showTypes(place, json, { session, agents: rows }, `session ${session}\n${agentTable(rows)}`)
+  return showTypes(
+    place,
+    json,
+    { session, agents: rows },
+    `session ${session}\n${agentTable(rows, place.io.columns)}`,
+  )
 }
 
 /** The types behind what is known of a session, as JSON or as text. */
@@ -49,7 +54,7 @@ async function showTypes(place: Workplace, json: boolean, known: object, text: s
   for (const problem of problems) complain(place.io, refuse(exits.failed, problem))
   const listed = types.map(({ name, description, from }) => ({ name, description, from }))
   if (json) place.io.out(`${safeJson({ ...known, types: listed }, 2)}\n`)
-  else place.io.out(`${text}\n${typeTable(types)}`)
+  else place.io.out(prose(`${text}\n${typeTable(types, place.io.columns)}`, place.io.columns))
   return exits.done
 }
 
@@ -82,22 +87,23 @@ export function withSpent(
 /** `phrases` says what the running ones are at, where somebody knows. */
 export function agentTable(
   rows: readonly AgentRow[],
+  room: number,
   phrases: ReadonlyMap<string, string> = new Map(),
 ): string {
   if (rows.length === 0) return 'no agents\n'
   return table(
     [
       { title: 'agent' },
-      { title: 'label' },
-      { title: 'type' },
-      { title: 'mode' },
-      { title: 'since' },
-      { title: 'state' },
+      { title: 'label', wraps: true },
+      { title: 'type', drop: 3 },
+      { title: 'mode', drop: 2 },
+      { title: 'started', drop: 1 },
+      { title: 'state', wraps: true },
       { title: 'tokens', right: true },
       { title: 'cost', right: true },
     ],
     rows.map((row) => [
-      row.child,
+      shortId(row.child),
       row.name === undefined ? row.label : `${row.label} (${row.name})`,
       row.forked === true ? `${row.agent}, forked` : row.agent,
       row.mode,
@@ -106,6 +112,7 @@ export function agentTable(
       row.spent === undefined ? '' : whole(row.spent.tokens),
       row.spent === undefined ? '' : dollars(row.spent.dollars),
     ]),
+    room,
   )
 }
 
@@ -115,10 +122,11 @@ export function stateOf(row: AgentRow, phrase: string | undefined): string {
   return `${row.state}${row.collected ? '' : ', not handed on yet'}${branch}`
 }
 
-export const typeTable = (types: readonly AgentType[] = builtInTypes): string =>
+export const typeTable = (types: readonly AgentType[] = builtInTypes, room: number): string =>
   table(
-    [{ title: 'type' }, { title: 'for' }, { title: 'from' }],
+    [{ title: 'type' }, { title: 'for', wraps: true }, { title: 'from', wraps: true, drop: 1 }],
     types.map(({ name, description, from }) => [name, description, from]),
+    room,
   )
 
 // ---- tasks: agents that have not ended or were not handed on, background commands that run or whose end is unread ----
@@ -150,7 +158,7 @@ async function showTasks(place: Workplace, store: Store, session: SessionId, jso
   }
   const found = tasksOf(session, rows, (each) => jobs.get(each) ?? [])
   if (json) place.io.out(`${safeJson({ session, tasks: found }, 2)}\n`)
-  else place.io.out(`session ${session}\n${taskTable(found)}`)
+  else place.io.out(prose(`session ${session}\n${taskTable(found, place.io.columns)}`, place.io.columns))
   return exits.done
 }
 
@@ -193,20 +201,20 @@ function jobState(end: string | null, pid: number, orphaned = false): string {
 }
 
 /** `more`: the table of what else runs, below it. */
-export function taskTable(tasks: readonly Task[], more = ''): string {
-  if (tasks.length === 0) return more === '' ? 'nothing is under way\n' : more
+export function taskTable(tasks: readonly Task[], room: number, more = ''): string {
+  if (tasks.length === 0) return more === '' ? 'no background tasks\n' : more
   const own = table(
     [
       { title: 'task' },
       { title: 'kind' },
-      { title: 'what' },
-      { title: 'since' },
-      { title: 'state' },
+      { title: 'what', wraps: true },
+      { title: 'started', drop: 1 },
+      { title: 'state', wraps: true },
       { title: 'tokens', right: true },
       { title: 'cost', right: true },
     ],
     tasks.map(({ id, kind, what, since, state, spent }) => [
-      id,
+      kind === 'agent' ? shortId(id) : id,
       kind,
       what,
       moment(since),
@@ -214,6 +222,7 @@ export function taskTable(tasks: readonly Task[], more = ''): string {
       spent === undefined ? '' : whole(spent.tokens),
       spent === undefined ? '' : dollars(spent.dollars),
     ]),
+    room,
   )
   return `${own}${more}`
 }

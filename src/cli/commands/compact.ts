@@ -17,7 +17,7 @@ import { textIn } from '../../transcript/content.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
-import { dollars, percent, whole } from '../terminal/tables.ts'
+import { dollars, percent, prose, whole } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 import { changing, describeCompaction, placeIn } from './undo.ts'
 
@@ -43,7 +43,9 @@ export async function compact(io: Io, id: string | undefined, flags: CompactFlag
     if (typeof text === 'object') return complain(io, text)
     const made = await session.compact(text === undefined ? ask : { ...ask, text })
     io.out(
-      flags.json === true ? `${safeJson({ session: session.id, ...made }, 2)}\n` : describeCompaction(made),
+      flags.json === true
+        ? `${safeJson({ session: session.id, ...made }, 2)}\n`
+        : prose(describeCompaction(made, 'pal '), io.columns),
     )
     return exits.done
   })

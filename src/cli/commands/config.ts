@@ -9,6 +9,7 @@ import { check, isKey, keys, type Key } from '../../settings/schema.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
+import { didYouMean } from '../terminal/suggest.ts'
 import { table } from '../terminal/tables.ts'
 import { credentialsFile, forgetKey, keepKey } from '../workplace/access.ts'
 import { readText } from '../workplace/files.ts'
@@ -48,7 +49,10 @@ export async function showConfig(
   if (!isKey(key))
     return complain(
       io,
-      refuse(exits.usage, `there is no setting ${key}. There are: ${Object.keys(keys).join(', ')}`),
+      refuse(
+        exits.usage,
+        `unknown setting '${key}'.${didYouMean(key, Object.keys(keys))} pal config lists them all`,
+      ),
     )
   if (value === undefined && flags.unset !== true) return one(place, key, flags.json ?? false)
   const given = value === undefined ? undefined : valueIn(value)
@@ -68,14 +72,17 @@ export async function showConfig(
 
 function list({ io, loaded, settings }: Workplace, json: boolean): Exit {
   const set = [...loaded.from].map(([key, from]) => ({ key, value: settings[key], from }))
+  const unset = Object.keys(keys).filter((key) => isKey(key) && !loaded.from.has(key)) as readonly Key[]
   if (json) io.out(`${safeJson(set, 2)}\n`)
-  else if (set.length === 0)
-    io.out('Nothing is set: every default holds. docs/settings.md lists what can be.\n')
   else
     io.out(
       table(
-        [{ title: 'setting' }, { title: 'value' }, { title: 'set by' }],
-        set.map(({ key, value, from }) => [key, JSON.stringify(value), from]),
+        [{ title: 'setting' }, { title: 'value', wraps: true }, { title: 'set by' }],
+        [
+          ...set.map(({ key, value, from }) => [key, JSON.stringify(value), from]),
+          ...unset.map((key) => [key, `(${keys[key].expected})`, 'default']),
+        ],
+        io.columns,
       ),
     )
   return exits.done

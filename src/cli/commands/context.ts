@@ -17,7 +17,7 @@ import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { bar, percent, table, whole } from '../terminal/tables.ts'
+import { bar, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 
 const barWidth = 24
@@ -41,11 +41,15 @@ export async function showContext(
   if (!request.ok) return complain(io, refuse(exits.failed, request.why))
   const rows = breakdown(request.body, request.view, request.tokens)
   const { body: _body, view: _view, ok: _ok, ...about } = request
-  io.out(json ? `${safeJson({ session, ...about, sources: rows }, 2)}\n` : asPicture(session, request, rows))
+  io.out(
+    json
+      ? `${safeJson({ session, ...about, sources: rows }, 2)}\n`
+      : prose(asPicture(session, request, rows, io.columns), io.columns),
+  )
   return exits.done
 }
 
-function asPicture(session: string, request: SentRequest, rows: readonly Row[]): string {
+function asPicture(session: string, request: SentRequest, rows: readonly Row[], room: number): string {
   const { tokens, window, counted, isExact, model } = request
   const most = Math.max(1, ...rows.map((row) => row.tokens))
   const list = table(
@@ -54,7 +58,7 @@ function asPicture(session: string, request: SentRequest, rows: readonly Row[]):
       { title: 'blocks', right: true },
       { title: 'tokens', right: true },
       { title: 'share', right: true },
-      { title: '' },
+      { title: '', drop: 1 },
     ],
     [
       ...rows.map((row) => [
@@ -66,10 +70,12 @@ function asPicture(session: string, request: SentRequest, rows: readonly Row[]):
       ]),
       ['all', '', whole(tokens), '', ''],
     ],
+    room,
   )
   const filled = Math.min(1, tokens / window)
-  const blocks = Math.round(filled * windowBlocks)
-  const picture = '█'.repeat(blocks) + '░'.repeat(windowBlocks - blocks)
+  const cells = Math.min(windowBlocks, Math.floor(room / 2))
+  const blocks = Math.round(filled * cells)
+  const picture = '█'.repeat(blocks) + '░'.repeat(cells - blocks)
   return `session ${session}, ${model}
 ${picture} ${whole(tokens)} of ${whole(window)} tokens (${percent(filled)})
 

@@ -10,7 +10,7 @@ import { exits, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { dollars, percent, table, whole } from '../terminal/tables.ts'
+import { dollars, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
 
 interface TurnCost {
@@ -38,7 +38,11 @@ export async function showCost(
   json: boolean,
 ): Promise<Exit> {
   const turns = await turnsOf(store, session, tableOf(settings))
-  io.out(json ? `${safeJson({ session, turns, total: totalOf(turns) }, 2)}\n` : asTable(session, turns))
+  io.out(
+    json
+      ? `${safeJson({ session, turns, total: totalOf(turns) }, 2)}\n`
+      : prose(asTable(session, turns, io.columns), io.columns),
+  )
   return exits.done
 }
 
@@ -114,7 +118,7 @@ const totalOf = (turns: readonly TurnCost[]) =>
     nothing,
   )
 
-function asTable(session: string, turns: readonly TurnCost[]): string {
+function asTable(session: string, turns: readonly TurnCost[], room: number): string {
   const total = totalOf(turns)
   const row = (name: string, words: string, sum: typeof total): readonly string[] => [
     name,
@@ -130,8 +134,18 @@ function asTable(session: string, turns: readonly TurnCost[]): string {
   const rows = [...turns.map((turn) => row(String(turn.turn), turn.words, turn)), row('', 'all', total)]
   const why = turns.flatMap((turn) => turn.why.map((line) => [String(turn.turn), line]))
   const prompt = total.fresh + total.read + total.written
+  const columns = [
+    right('turn'),
+    { title: 'prompt', wraps: true },
+    { ...right('requests'), drop: 1 },
+    { ...right('input'), drop: 4 },
+    { ...right('cache read'), drop: 2 },
+    { ...right('cache write'), drop: 5 },
+    { ...right('output'), drop: 3 },
+    right('cost'),
+  ]
   return `session ${session}
-${table([right('turn'), { title: 'words' }, right('requests'), right('fresh'), right('read'), right('written'), right('output'), right('cost')], rows)}
+${table(columns, rows, room)}
 ${percent(prompt === 0 ? 0 : total.read / prompt)} of the prompt tokens were read from the cache.
-${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why' }], why)}`}`
+${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
 }

@@ -17,11 +17,11 @@ describe('pal edits', () => {
       price: undefined,
       state: 'live',
     } as const
-    const out = asTable('s', [row, { ...row, seq: seq(43), state: 'undone', saved: null }])
-    expect(out).toMatch(/42 .* microcompact .* 3 replaced by a short text +12 345 +\$0\.25 +live/)
-    expect(out).toMatch(/43 .* – +undone/)
+    const out = asTable('s', [row, { ...row, seq: seq(43), state: 'undone', saved: null }], Infinity)
+    expect(out).toMatch(/#42 .* microcompact .* 3 replaced by a short text +12,345 +\$0\.25 +live/)
+    expect(out).toMatch(/#43 .* – +undone/)
     expect(out).not.toContain('\u001B')
-    expect(asTable('s', [])).toContain('nothing has left')
+    expect(asTable('s', [], Infinity)).toContain('nothing was removed')
   })
 
   it('[Z22] says how often a removal was weighed and left, and the last one with its numbers', () => {

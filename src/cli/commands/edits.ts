@@ -8,7 +8,7 @@ import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { showSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
-import { dollars, moment, table, whole } from '../terminal/tables.ts'
+import { dollars, moment, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 
 export const edits = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
@@ -19,7 +19,9 @@ export async function showEdits(io: Io, store: Store, session: SessionId, json: 
   if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
   const { rows, declined } = read
   io.out(
-    json ? `${safeJson({ session, edits: rows, declined }, 2)}\n` : asTable(session, rows) + left(declined),
+    json
+      ? `${safeJson({ session, edits: rows, declined }, 2)}\n`
+      : prose(asTable(session, rows, io.columns) + left(declined), io.columns),
   )
   return exits.done
 }
@@ -43,31 +45,31 @@ export function left(declined: readonly DeclinedRow[]): string {
   const last = declined.at(-1)
   if (last === undefined) return ''
   const times = declined.length === 1 ? 'Once' : `${declined.length} times`
-  return `\n${times} a removal was weighed and left; the last time (request ${last.seq}): ${whole(last.tokens)} tokens, ${pricedAs(last.price)}.\n`
+  return `\n${times} a removal was considered and declined; last (request ${last.seq}): ${whole(last.tokens)} tokens, ${pricedAs(last.price)}.\n`
 }
 
 function pricedAs(price: DeclinedRow['price']): string {
   if (price === undefined) return 'without a price'
   const { saves, costs } = price
-  return `${dollars(saves)} saved for ${dollars(costs)} of writing again`
+  return `${dollars(saves)} saved for ${dollars(costs)} of cache writes`
 }
 
-export function asTable(session: string, rows: readonly EditRow[]): string {
-  if (rows.length === 0) return `session ${session}: nothing has left its view.\n`
+export function asTable(session: string, rows: readonly EditRow[], room: number): string {
+  if (rows.length === 0) return `session ${session}: nothing was removed from context.\n`
   const list = table(
     [
       { title: 'edit', right: true },
-      { title: 'when' },
+      { title: 'when', drop: 3 },
       { title: 'layer' },
-      { title: 'asked by' },
-      { title: 'what' },
+      { title: 'asked by', drop: 2 },
+      { title: 'what', drop: 4 },
       { title: 'tokens', right: true },
-      { title: 'saves', right: true },
+      { title: 'saves', right: true, drop: 1 },
       { title: 'state' },
-      { title: 'why' },
+      { title: 'why', wraps: true },
     ],
     rows.map((row) => [
-      String(row.seq),
+      `#${row.seq}`,
       moment(row.at),
       row.layer,
       row.asked === 'automatic' ? '–' : row.asked,
@@ -77,8 +79,9 @@ export function asTable(session: string, rows: readonly EditRow[]): string {
       row.state,
       row.why,
     ]),
+    room,
   )
-  return `session ${session}\n\n${list}\nWhat it saves is what was expected when the choice was made.\n`
+  return `session ${session}\n\n${list}\nSavings are what was expected when the choice was made.\n`
 }
 
 const deeds = {

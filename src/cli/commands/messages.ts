@@ -4,19 +4,21 @@
 import { createHash } from 'node:crypto'
 import { attempt, machineFileSystem, readAt, type FileSystem } from '../../disk/fs.ts'
 import { removeIfThere, replaceFile } from '../../disk/replace.ts'
-import type { Session } from '../../engine/session.ts'
+import { EngineError, type Session } from '../../engine/session.ts'
+import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { beforeImageIn, beforeImageName, type BeforeImage } from '../../tools/files/before-image.ts'
 import { textIn } from '../../transcript/content.ts'
-import { isKnown } from '../../transcript/fact.ts'
+import { isKnown, isRealInput } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
+import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { table } from '../terminal/tables.ts'
 import { uniqueText, type ProjectFlags } from '../workplace/workplace.ts'
-import { changing, placeIn } from './undo.ts'
+import { changing, placeIn, type CommandPrefix } from './undo.ts'
 
 export interface RewindFlags extends ProjectFlags {
   readonly files?: boolean | undefined
@@ -27,15 +29,25 @@ export const messages = (io: Io, id: string | undefined, flags: ProjectFlags): P
 
 const listInputs =
   (io: Io, flags: ProjectFlags) =>
-  (session: Session): Promise<void> => {
-    const inputs = earlierInputs(session)
+  async (session: Session, { store }: Pick<Preset, 'store'>): Promise<void> => {
+    const inputs = await earlierInputs(store, session)
     if (flags.json === true) io.out(`${safeJson(inputs, 2)}\n`)
-    else if (inputs.length === 0) io.out('Nothing has been said in this session yet.\n')
-    else io.out(table([{ title: 'place', right: true }, { title: 'what you said' }], inputs.map(rowOf)))
-    return Promise.resolve()
+    else if (inputs.length === 0) io.out('No messages in this session yet.\n')
+    else
+      io.out(
+        table(
+          [{ title: 'message', right: true }, { title: 'text', wraps: true }, { title: '' }],
+          inputs.map(rowOf),
+          io.columns,
+        ),
+      )
   }
 
-const rowOf = ({ at, words }: EarlierInput): readonly string[] => [String(at), oneLine(words)]
+const rowOf = ({ at, words, isInContext }: EarlierInput): readonly string[] => [
+  `#${at}`,
+  oneLine(words),
+  isInContext ? '' : 'compacted',
+]
 
 export const oneLine = (words: string): string =>
   words.replaceAll(/\s+/g, ' ').trim().slice(0, defaults.cli.firstWordsChars).toWellFormed()
@@ -44,11 +56,11 @@ export const pin = (io: Io, place: string, id: string | undefined, flags: Projec
   atMessage(io, place, id, flags, async (session, { at }) => {
     const pinned = await pinMessage(session, at)
     if (flags.json === true) io.out(`${safeJson({ session: session.id, pinned: at, release: pinned })}\n`)
-    else io.out(pinnedText(at, pinned))
+    else io.out(pinnedText(at, pinned, 'pal '))
   })
 
-export const pinnedText = (at: Seq, pinned: Seq): string =>
-  `the message at ${at} stays word for word, whatever is put away; pal release ${pinned} lets it go\n`
+export const pinnedText = (at: Seq, pinned: Seq, prefix: CommandPrefix): string =>
+  `message #${at} is pinned: it stays verbatim through every compaction. ${prefix}release ${pinned} unpins it\n`
 
 /** Pins the text of a message; returns the number to release it by. */
 export async function pinMessage(session: Session, at: Seq): Promise<Seq> {
@@ -75,10 +87,10 @@ export async function goBack(
 
 export function rewoundText({ words }: EarlierInput, files: RestoredFiles | null): string {
   const lines = [
-    ...(files?.restored ?? []).map((path) => `  given back: ${path}\n`),
-    ...(files?.left ?? []).map((line) => `  left as it is: ${line}\n`),
+    ...(files?.restored ?? []).map((path) => `  restored: ${path}\n`),
+    ...(files?.left ?? []).map((line) => `  not restored: ${line}\n`),
   ]
-  return `the session is back before "${oneLine(words)}"; nothing was deleted\n${lines.join('')}`
+  return `rewound to before "${oneLine(words)}"; nothing was deleted\n${lines.join('')}`
 }
 
 function atMessage(
@@ -90,12 +102,9 @@ function atMessage(
 ): Promise<Exit> {
   const at = placeIn(place)
   return changing(io, id, flags, async (session, { store }) => {
-    const earlier = earlierInputs(session).find((one) => one.at === at)
+    const earlier = (await earlierInputs(store, session)).find((one) => one.at === at)
     if (earlier !== undefined) return work(session, earlier, store)
-    return complain(
-      io,
-      refuse(exits.usage, `${place} is no place of a message you can see; pal messages lists them`),
-    )
+    return complain(io, refuse(exits.usage, `there is no message ${place}; pal messages lists them`))
   })
 }
 
@@ -106,18 +115,29 @@ export interface EarlierInput {
   readonly at: Seq
   readonly to: Seq
   readonly words: string
+  /** False for one that a compaction replaced: a rewind reaches it, a pin does not. */
+  readonly isInContext: boolean
 }
 
-/** What the user said, newest first, as far as it stands in the view. */
-export function earlierInputs(session: Session): readonly EarlierInput[] {
-  const inputs = [...session.view().messages].flatMap((message) =>
-    message.parts.filter((part) => part.kind === 'input'),
+/** What the user said and no rewind has cut off, newest first; also what a compaction replaced. */
+export async function earlierInputs(store: Store, session: Session): Promise<readonly EarlierInput[]> {
+  const shown = new Set(
+    [...session.view().messages].flatMap((message) =>
+      message.parts.filter((part) => part.kind === 'input').map(({ from }) => from),
+    ),
   )
-  return inputs.toReversed().map(({ from, blocks }) => ({
-    at: from,
-    to: seq(from - 1),
-    words: textIn(blocks, ' '),
-  }))
+  const line = await lineageOf(store, session.id)
+  if (!line.ok) throw new EngineError(line.failure)
+  let inputs: EarlierInput[] = []
+  for await (const item of readLine(store, line.links, {})) {
+    if (item.kind === 'failed') throw new EngineError(item.failure)
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact, seq: at } = item.entry
+    if (fact.type === 'rewind') inputs = inputs.filter((one) => one.at <= fact.to)
+    if (isRealInput(fact))
+      inputs.push({ at, to: seq(at - 1), words: textIn(fact.content, ' '), isInContext: shown.has(at) })
+  }
+  return inputs.toReversed()
 }
 
 interface RestoredFiles {

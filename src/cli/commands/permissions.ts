@@ -10,7 +10,7 @@ import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { table } from '../terminal/tables.ts'
+import { prose, table } from '../terminal/tables.ts'
 import { openWorkplace, showProblems, type Workplace } from '../workplace/workplace.ts'
 
 export interface PermissionFlags {
@@ -64,9 +64,9 @@ export function listRules(io: Io, { permission }: Pick<Preset, 'permission'>, is
   if (isJson) io.out(`${safeJson({ mode: permission.mode(), rules, problems: permission.problems }, 2)}\n`)
   else {
     const rows = rules.map(({ list, text, source }) => [list, text, sources[source]])
-    const columns = [{ title: 'list' }, { title: 'rule' }, { title: 'from' }]
+    const columns = [{ title: 'list' }, { title: 'rule', wraps: true }, { title: 'from', wraps: true }]
     io.out(
-      `the mode is ${permission.mode()}\n${rows.length === 0 ? 'there are no rules\n' : table(columns, rows)}`,
+      `the mode is ${permission.mode()}\n${rows.length === 0 ? 'there are no rules\n' : table(columns, rows, io.columns)}`,
     )
     for (const problem of permission.problems) io.err(`pal: ${safeLine(problem)}\n`)
   }
@@ -92,21 +92,23 @@ export async function explainCall(
   io.out(
     isJson
       ? `${safeJson({ ...explanation, mode: permission.mode() }, 2)}\n`
-      : asLines(text.trim(), explanation),
+      : prose(asLines(text.trim(), explanation, io.columns), io.columns),
   )
   return exits.done
 }
 
 const decisions = { allow: 'runs unasked', ask: 'is asked about', deny: 'is denied' } as const
 
-function asLines(text: string, { decision, judge, why, rule, rulings }: Explanation): string {
+function asLines(text: string, { decision, judge, why, rule, rulings }: Explanation, room: number): string {
   const by = rule === null ? '' : `rule: ${rule.list} ${rule.text} (from ${sources[rule.source]})`
   const rows = rulings.map((one) => [one.judge, one.kind, one.why])
   const head = [`${text} ${decisions[decision]}`, `by: ${judge ?? 'nobody'}, because ${why}`, by]
   return `${head
     .filter((line) => line !== '')
     .map((line) => `${safeLine(line)}\n`)
-    .join('')}\n${table([{ title: 'judge' }, { title: 'says' }, { title: 'because' }], rows)}`
+    .join(
+      '',
+    )}\n${table([{ title: 'judge' }, { title: 'says' }, { title: 'because', wraps: true }], rows, room)}`
 }
 
 /** Servers are not started to explain a call; what they offer is judged by its name alone. */

@@ -44,7 +44,7 @@ export async function deleteSessions(io: Io, wanted: readonly string[], flags: D
         ),
       )
     const isDry = flags.dryRun === true
-    if (flags.json !== true) io.out(tableOf(going))
+    if (flags.json !== true) io.out(tableOf(going, io.columns))
     if (!isDry && flags.yes !== true) {
       const agreed = await agrees(io, `Delete ${counted(going.length)} for good?`)
       if (agreed !== null) return complain(io, agreed)
@@ -84,13 +84,13 @@ export async function agrees(io: Io, question: string): Promise<ReturnType<typeo
   return answer === 'y' || answer === 'yes' ? null : refuse(exits.failed, 'nothing was deleted')
 }
 
-export const tableOf = (members: readonly Member[]): string =>
+export const tableOf = (members: readonly Member[], room: number): string =>
   table(
     [
       { title: 'session' },
       { title: 'last written' },
-      { title: 'bytes', right: true },
-      { title: 'began with' },
+      { title: 'bytes', right: true, drop: 1 },
+      { title: 'first message', wraps: true },
     ],
     members.map(({ session, modifiedAt, bytes, purpose, words }) => [
       session,
@@ -98,6 +98,7 @@ export const tableOf = (members: readonly Member[]): string =>
       whole(bytes),
       `${purpose === 'main' || purpose === null ? '' : `[${purpose}] `}${words.slice(0, 60).toWellFormed()}`,
     ]),
+    room,
   )
 
 export interface Remover {

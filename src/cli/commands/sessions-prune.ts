@@ -59,7 +59,7 @@ export async function prune(io: Io, flags: PruneFlags): Promise<Exit> {
   if (!collected.ok) return complain(io, collected)
   const sessions = collected.families.flat()
   const open = collected.open.flat()
-  if (flags.json !== true) io.out(described(collected, limits, isDry))
+  if (flags.json !== true) io.out(described(collected, limits, isDry, io.columns))
   if (open.length > 0) io.err(`pal: ${openText(open)}\n`)
   if (!isDry && isOwn) {
     const kept = await confirm(place, limits)
@@ -141,7 +141,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const openText = (open: readonly Member[]): string =>
   `${open.map(({ session }) => session).join(', ')}: stays, somebody writes it or one that stands on it; it goes when that is closed`
 
-function described({ families, leftovers }: Found, limits: Limits, isDry: boolean): string {
+function described({ families, leftovers }: Found, limits: Limits, isDry: boolean, room: number): string {
   const sessions = families.flat()
   const limitText = [
     limits.days === null ? '' : `older than ${limits.days} days`,
@@ -150,7 +150,7 @@ function described({ families, leftovers }: Found, limits: Limits, isDry: boolea
   const what = isDry ? 'would be deleted' : 'deleted'
   const bytes = whole(bytesOf(sessions))
   return [
-    sessions.length === 0 ? '' : tableOf(sessions),
+    sessions.length === 0 ? '' : tableOf(sessions, room),
     limitText.length === 0
       ? 'No limit is set (keepSessionDays, keepSessionMegabytes, or --days and --megabytes): every session stays.\n'
       : `${sessions.length} sessions ${limitText.join(' or ')}, ${bytes} bytes: ${what}.\n`,

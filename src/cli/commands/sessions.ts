@@ -2,7 +2,7 @@
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
-import { openingOf } from '../session-lookup.ts'
+import { openingOf, shortId } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole } from '../terminal/tables.ts'
@@ -47,24 +47,26 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
     })
   }
   if (flags.json === true) io.out(`${safeJson(listed, 2)}\n`)
-  else if (listed.length === 0) io.out('There is no session in this project yet. Start one with pal -p "…"\n')
-  else io.out(asTable(listed))
-  if (isCut) io.err(`pal: only the newest ${listed.length} are shown; --all shows every one\n`)
+  else if (listed.length === 0)
+    io.out('No sessions in this project yet. Start one with pal, or pal -p "PROMPT"\n')
+  else io.out(asTable(listed, io.columns))
+  if (isCut) io.err(`pal: showing the newest ${listed.length}; --all shows every one\n`)
   return exits.done
 }
 
-const asTable = (listed: readonly Listed[]): string =>
+const asTable = (listed: readonly Listed[], room: number): string =>
   table(
     [
       { title: 'session' },
       { title: 'last written' },
-      { title: 'bytes', right: true },
-      { title: 'began with' },
+      { title: 'bytes', right: true, drop: 1 },
+      { title: 'first message', wraps: true },
     ],
     listed.map(({ session, modifiedAt, bytes, words, purpose, forkOf }) => [
-      session,
+      shortId(session),
       moment(Date.parse(modifiedAt)),
       whole(bytes),
       `${purpose === 'main' || purpose === null ? '' : `[${purpose}] `}${forkOf === null ? '' : '(branched) '}${words}`,
     ]),
+    room,
   )

@@ -1,10 +1,12 @@
 // `pal simulate`: the simulator as a server of its own, for trying things without a key. Runs until it is interrupted.
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { createSimulator, recorded, ruleModel, type Mode } from '../../simulator/index.ts'
+import { createSimulator, recorded, ruleModel, type LoggedRequest, type Mode } from '../../simulator/index.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { readText } from '../workplace/files.ts'
 import type { Io } from '../terminal/io.ts'
+import { safeLine } from '../terminal/safe-text.ts'
+import { whole } from '../terminal/tables.ts'
 
 export interface SimulateFlags {
   readonly port?: number | undefined
@@ -16,7 +18,11 @@ export interface SimulateFlags {
 export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
   const answerer = await answererFor(flags)
   if ('exit' in answerer) return complain(io, answerer)
-  const simulator = createSimulator({ answerer, ...(flags.port === undefined ? {} : { port: flags.port }) })
+  const simulator = createSimulator({
+    answerer,
+    heard: (request) => io.err(`${requestLine(request)}\n`),
+    ...(flags.port === undefined ? {} : { port: flags.port }),
+  })
   const started = await simulator.start().then(
     ({ url }) => url,
     (error: unknown) =>
@@ -28,7 +34,7 @@ export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
   if (typeof started !== 'string') return complain(io, started)
   io.out(`${started}\n`)
   io.err(
-    `pal: a scripted model answers there; it understands nothing. In another terminal: ANTHROPIC_BASE_URL=${started} pal -p "…"\n`,
+    `pal: a scripted model answers here; it understands nothing. In another terminal: ANTHROPIC_BASE_URL=${started} pal -p "PROMPT". Press Ctrl-C to stop\n`,
   )
   await new Promise<void>((resolve) => {
     const stop = io.onInterrupt(() => {
@@ -38,6 +44,37 @@ export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
   })
   await simulator.stop()
   return exits.done
+}
+
+/** One line for each request: what came of it, and what it would have cost in tokens. */
+function requestLine({
+  number,
+  path,
+  model,
+  status,
+  error,
+  fault,
+  usage,
+  at,
+  endedAt,
+}: LoggedRequest): string {
+  const head = `${path} #${number} ${status ?? 'cut'}${model === null ? '' : ` ${model}`}`
+  const figures =
+    usage === null
+      ? []
+      : [
+          `input ${whole(usage.input_tokens)}`,
+          `cache read ${whole(usage.cache_read_input_tokens ?? 0)}`,
+          `cache write ${whole(usage.cache_creation_input_tokens ?? 0)}`,
+          `output ${whole(usage.output_tokens)}`,
+        ]
+  const parts = [
+    head,
+    ...(error === null ? figures : [`${error.type}: ${error.message}`]),
+    ...(fault === null ? [] : [`fault: ${fault}`]),
+    ...(endedAt === null ? [] : [`${endedAt - at} ms`]),
+  ]
+  return safeLine(parts.join(' · '))
 }
 
 type Answerer = Parameters<typeof createSimulator>[0]['answerer']

@@ -12,7 +12,7 @@ import { complain, exits, type Exit } from '../exit-codes.ts'
 import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { dollars, moment, percent, table, whole } from '../terminal/tables.ts'
+import { dollars, moment, percent, prose, table, whole } from '../terminal/tables.ts'
 
 export interface StatsFlags {
   readonly json?: boolean | undefined
@@ -42,7 +42,12 @@ export async function stats(io: Io, flags: StatsFlags, now: () => number = Date.
   if (io.errIsTerminal) io.err('\r\u001B[K')
   const made = statsOf(read)
   if (flags.json === true) io.out(`${safeJson({ ...made, problems }, 2)}\n`)
-  else io.out(read.length === 0 ? 'There is no session yet. Start one with pal -p "…"\n' : textOf(made))
+  else
+    io.out(
+      read.length === 0
+        ? 'No sessions yet. Start one with pal, or pal -p "PROMPT"\n'
+        : textOf(made, io.columns),
+    )
   for (const problem of problems) io.err(`pal: ${safeLine(problem)}\n`)
   return exits.done
 }
@@ -80,7 +85,7 @@ async function tallyOf(
 const dayChars = 10
 
 /** One function a section; what is empty says nothing. */
-const sections: readonly ((stats: Stats) => string)[] = [
+const sections: readonly ((stats: Stats, room: number) => string)[] = [
   overview,
   days,
   projects,
@@ -89,23 +94,31 @@ const sections: readonly ((stats: Stats) => string)[] = [
   compactions,
 ]
 
-const textOf = (made: Stats): string =>
+const textOf = (made: Stats, room: number): string =>
   sections
-    .map((section) => section(made))
+    .map((section) => prose(section(made, room), room))
     .filter((text) => text !== '')
     .join('\n')
 
 const right = (title: string) => ({ title, right: true })
+/** What goes first where the room is small. */
+const dropped: Readonly<Record<string, { readonly drop: number }>> = {
+  'cache write': { drop: 5 },
+  input: { drop: 4 },
+  output: { drop: 3 },
+  'cache read': { drop: 2 },
+  requests: { drop: 1 },
+}
 const share = (value: number | null): string => (value === null ? '–' : percent(value))
 
 function overview({ sessions, turns, total, hitRate, cacheBreaks }: Stats): string {
   const unpriced = total.unpriced === 0 ? '' : `, ${total.unpriced} answers have no known price`
-  return `${sessions} sessions, ${whole(turns)} turns, ${whole(total.requests)} requests, ${dollars(total.dollars)}${unpriced}
+  return `${whole(sessions)} ${sessions === 1 ? 'session' : 'sessions'}, ${whole(turns)} turns, ${whole(total.requests)} requests, ${dollars(total.dollars)}${unpriced}
 ${share(hitRate)} of the prompt tokens were read from the cache; it broke ${whole(cacheBreaks)} times.
 `
 }
 
-function lines(title: string, all: Stats['days']): string {
+function lines(title: string, all: Stats['days'], room: number): string {
   const rows = all.map(({ name, sessions, bill, hitRate }) => [
     name,
     String(sessions),
@@ -117,19 +130,20 @@ function lines(title: string, all: Stats['days']): string {
     whole(bill.output),
     dollars(bill.dollars),
   ])
-  const titles = ['sessions', 'requests', 'hits', 'fresh', 'read', 'written', 'output', 'cost']
-  return rows.length === 0 ? '' : table([{ title }, ...titles.map(right)], rows)
+  const titles = ['sessions', 'requests', 'hits', 'input', 'cache read', 'cache write', 'output', 'cost']
+  const columns = titles.map((each) => ({ ...right(each), ...dropped[each] }))
+  return rows.length === 0 ? '' : table([{ title, wraps: true }, ...columns], rows, room)
 }
 
-function days(made: Stats): string {
-  return lines('day', made.days)
+function days(made: Stats, room: number): string {
+  return lines('day', made.days, room)
 }
 
-function projects(made: Stats): string {
-  return lines('project', made.projects)
+function projects(made: Stats, room: number): string {
+  return lines('project', made.projects, room)
 }
 
-function purposes({ purposes: all }: Stats): string {
+function purposes({ purposes: all }: Stats, room: number): string {
   const rows = all.map(({ name, sessions, forks, bill, hitRate, wasted, wastedTokens }) => [
     name,
     String(Math.max(sessions, forks)),
@@ -139,23 +153,23 @@ function purposes({ purposes: all }: Stats): string {
     whole(wastedTokens),
   ])
   const titles = ['sessions', 'hits', 'cost', 'calls wasted', 'tokens wasted']
-  return rows.length === 0 ? '' : table([{ title: 'purpose' }, ...titles.map(right)], rows)
+  return rows.length === 0 ? '' : table([{ title: 'purpose', wraps: true }, ...titles.map(right)], rows, room)
 }
 
-function layers({ layers: all }: Stats): string {
+function layers({ layers: all }: Stats, room: number): string {
   const rows = all.map(({ name, edits, tokensFreed, saved, rewritten, avoided }) => [
     name,
     String(edits),
     whole(tokensFreed),
     dollars(saved),
     dollars(rewritten),
-    `${avoided < 0 ? '−' : ''}${dollars(Math.abs(avoided))}`,
+    dollars(avoided),
   ])
   const titles = ['edits', 'tokens freed', 'saved', 'written again', 'cost avoided']
-  return rows.length === 0 ? '' : table([{ title: 'layer' }, ...titles.map(right)], rows)
+  return rows.length === 0 ? '' : table([{ title: 'layer', wraps: true }, ...titles.map(right)], rows, room)
 }
 
-function compactions({ compactions: all, openBreakers, turns }: Stats): string {
+function compactions({ compactions: all, openBreakers, turns }: Stats, room: number): string {
   const { count, sources, stretches, turnsBetween, audits, retention, failures, longestRun } = all
   if (count === 0 && failures === 0) return ''
   const by = Object.entries(sources).map(([source, times]) => `${times} by ${source}`)
@@ -169,5 +183,5 @@ function compactions({ compactions: all, openBreakers, turns }: Stats): string {
     ['summaries that failed', `${failures}, at most ${longestRun} in a row`],
     ['breakers open', String(openBreakers)],
   ]
-  return table([{ title: 'compaction' }, { title: '' }], rows)
+  return table([{ title: 'compaction' }, { title: '', wraps: true }], rows, room)
 }

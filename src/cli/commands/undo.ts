@@ -16,28 +16,41 @@ import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
 export const undo = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
-  atPlace(io, place, id, flags, (session, target) => takeBack(io, session, target, flags.json ?? false))
+  atPlace(io, place, id, flags, (session, target) =>
+    restore(io, session, target, flags.json === true ? null : 'pal '),
+  )
 
 export const release = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, async (session, target) => {
     await session.release(target)
     if (flags.json === true) io.out(`${safeJson({ session: session.id, released: target })}\n`)
-    else io.out(`what was held at ${target} may be put away again\n`)
+    else io.out(releasedText(target))
   })
 
-/** Undoes one removal and says how to let it go again. */
-export async function takeBack(io: Io, session: Session, target: Seq, json: boolean): Promise<void> {
+/** How a command is written where the reader stands: at the shell, or in a conversation. */
+export type CommandPrefix = 'pal ' | '/'
+
+export const releasedText = (target: Seq): string =>
+  `#${target} is released: it may be removed from context again\n`
+
+/** Undoes one removal and says how to let it go again; as JSON where there is no prefix. */
+export async function restore(
+  io: Io,
+  session: Session,
+  target: Seq,
+  prefix: CommandPrefix | null,
+): Promise<void> {
   const { seq: held } = await session.undo(target)
   const { tokens } = session.view()
-  if (json) io.out(`${safeJson({ session: session.id, undone: target, held, tokens })}\n`)
+  if (prefix === null) io.out(`${safeJson({ session: session.id, undone: target, held, tokens })}\n`)
   else
     io.out(
-      `the edit at ${target} is taken back; the context takes ${whole(tokens)} tokens. ` +
-        `Nothing puts it away by itself as long as it fits; pal release ${held} allows that again\n`,
+      `edit #${target} is undone; the context is ${whole(tokens)} tokens now. ` +
+        `It won't be removed again automatically while it fits; ${prefix}release ${held} allows that\n`,
     )
 }
 
-export function describeCompaction(made: Compacted): string {
+export function describeCompaction(made: Compacted, prefix: CommandPrefix): string {
   const {
     seq: place,
     tokensBefore,
@@ -52,15 +65,14 @@ export function describeCompaction(made: Compacted): string {
   } = made
   const figures =
     `${whole(tokensBefore)} tokens ${place === null ? 'would become' : 'became'} ${whole(tokensAfter)}; ` +
-    `${partsGone} parts put away, ${partsKept} kept as they are (${source ?? 'large results cleared'})`
-  const kept =
-    audit === null ? '' : `\n${percent(audit.retention)} of what the audit looked for is still in sight`
+    `${partsGone} parts replaced (${source === null ? 'large results cleared' : `summary by ${source}`}), ${partsKept} kept`
+  const kept = audit === null ? '' : `\n${percent(audit.retention)} of checked details retained`
   const given =
     restored.length === 0
       ? ''
-      : `\n${whole(restoredTokens)} tokens given back: ${restored.map((one) => safeLine(one)).join(', ')}`
+      : `\n${whole(restoredTokens)} tokens restored: ${restored.map((one) => safeLine(one)).join(', ')}`
   const text = place === null ? texts.map((one) => `\n\n${safeText(one)}`).join('') : ''
-  const back = place === null ? '' : `\npal undo ${place} takes it back`
+  const back = place === null ? '' : `\n${prefix}undo ${place} restores it`
   return `${figures}${kept}${given}${back}${text}\n`
 }
 
@@ -77,7 +89,7 @@ function atPlace(
   const target = placeIn(place)
   if (target === null)
     return Promise.resolve(
-      complain(io, refuse(exits.usage, `${place} is no number of an edit; pal edits lists them`)),
+      complain(io, refuse(exits.usage, `there is no edit ${place}; pal edits lists them`)),
     )
   return changing(io, id, flags, (session) => work(session, target))
 }

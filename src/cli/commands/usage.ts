@@ -14,7 +14,7 @@ import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.
 import { sinceOf } from '../replay/own.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { dollars, percent, table, whole } from '../terminal/tables.ts'
+import { dollars, percent, prose, table, whole } from '../terminal/tables.ts'
 import { openWorkplace } from '../workplace/workplace.ts'
 
 export interface UsageFlags {
@@ -54,7 +54,7 @@ export async function usage(
   const report = usageReport(gathered.requests, by, tableOf(place.settings))
   if (flags.json === true)
     io.out(`${safeJson({ version, by, files: gathered.files, ...report, problems: gathered.problems }, 2)}\n`)
-  else io.out(flags.csv === true ? csvOf(by, report) : textOf(by, report))
+  else io.out(flags.csv === true ? csvOf(by, report) : prose(textOf(by, report, io.columns), io.columns))
   for (const problem of gathered.problems) io.err(`pal: ${safeLine(problem)}\n`)
   return exits.done
 }
@@ -125,6 +125,14 @@ const nothingIn = (files: number, { problems }: Gathered, since: string | undefi
 const right = (title: string) => ({ title, right: true })
 const columns = ['requests', 'input', 'cache read', 'cache write', 'output', 'cost'] as const
 
+/** What goes first where the room is small. */
+const dropped: Readonly<Record<string, { readonly drop: number }>> = {
+  'cache write': { drop: 4 },
+  input: { drop: 3 },
+  'cache read': { drop: 2 },
+  requests: { drop: 1 },
+}
+
 type Total = UsageReport['total']
 const cells = (total: Total): readonly string[] => [
   whole(total.requests),
@@ -139,7 +147,7 @@ const cells = (total: Total): readonly string[] => [
     : `${dollars(total.dollars)}${total.unpriced > 0 ? '+' : ''}`,
 ]
 
-function textOf(by: Grouping, { rows, total, copies, unpricedModels }: UsageReport): string {
+function textOf(by: Grouping, { rows, total, copies, unpricedModels }: UsageReport, room: number): string {
   const parts = [
     ['cache read', total.paidFor.cacheRead],
     ['cache write', total.paidFor.cacheWrite],
@@ -152,8 +160,9 @@ function textOf(by: Grouping, { rows, total, copies, unpricedModels }: UsageRepo
   const unpriced = Object.entries(unpricedModels).map(([model, count]) => `${model} (${count})`)
   return [
     table(
-      [{ title: by }, ...columns.map(right)],
+      [{ title: by, wraps: true }, ...columns.map((title) => ({ ...right(title), ...dropped[title] }))],
       [...rows.map((row) => [row.key, ...cells(row)]), ['total', ...cells(total)]],
+      room,
     ),
     `Paid for: ${shares.join(', ')}.\n`,
     total.outputUnknown === 0

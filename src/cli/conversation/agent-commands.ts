@@ -7,6 +7,7 @@ import type { JobLook } from '../../forks/memory/index.ts'
 import { commandEnvironment } from '../../tools/shell/environment.ts'
 import { agentTable, tasksOf, taskTable, typeTable, withSpent } from '../commands/agents.ts'
 import { exits, type Exit } from '../exit-codes.ts'
+import { shortId } from '../session-lookup.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import { moment } from '../terminal/tables.ts'
 import { withSession, type CommandContext } from './context.ts'
@@ -36,7 +37,8 @@ export async function tasksCommand(context: CommandContext, rest: string): Promi
     const rows = (each: string) => preset.backgroundTasks.rows(each)
     const agents = await withSpent(place, preset.store, session.agents())
     const onMemories = memoryJobTable(preset.memoryJobs.list.looks())
-    place.io.out(taskTable(tasksOf(session.id, agents, rows, phrasesOf(context, session)), onMemories))
+    const tasks = tasksOf(session.id, agents, rows, phrasesOf(context, session))
+    place.io.out(taskTable(tasks, place.io.columns, onMemories))
     if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
     return exits.done
   })
@@ -94,7 +96,9 @@ async function tell(
 async function show(context: CommandContext, session: Session): Promise<Exit> {
   const { agents, store } = context.preset
   const rows = await withSpent(context.place, store, session.agents())
-  context.place.io.out(`${agentTable(rows, phrasesOf(context, session))}\n${typeTable(agents.options.types)}`)
+  const { io } = context.place
+  const list = agentTable(rows, io.columns, phrasesOf(context, session))
+  io.out(`${list}\n${typeTable(agents.options.types, io.columns)}`)
   return exits.done
 }
 
@@ -117,7 +121,9 @@ async function follow(context: CommandContext, worker: Worker): Promise<Exit> {
 }
 
 async function merge(context: CommandContext, session: Session, word: string): Promise<Exit> {
-  const row = session.agents().find(({ child, label, name }) => [child, label, name].includes(word))
+  const row = session
+    .agents()
+    .find(({ child, label, name }) => [child, shortId(child), label, name].includes(word))
   if (row?.worktree === undefined)
     return wrong(context, `${safeLine(word)} is no agent with a worktree; /agents lists them`)
   if (row.state === 'running') return wrong(context, `${safeLine(word)} is still running`)

@@ -1,107 +1,153 @@
 // The commands of a conversation: a word after a slash. They read the session or change what it shows; nothing of them
 // reaches the model. What they write goes to the `Io` of the context's place, wherever that shows it.
-import { lookUp } from '../../model/models.ts'
+import type { Session } from '../../engine/session.ts'
+import type { Seq } from '../../transcript/ids.ts'
 import { showConfig } from '../commands/config.ts'
 import { showContext } from '../commands/context.ts'
 import { showCost } from '../commands/cost.ts'
 import { showEdits } from '../commands/edits.ts'
-import { placeIn, takeBack } from '../commands/undo.ts'
+import { serverTable } from '../commands/mcp.ts'
+import { placeIn, releasedText, restore } from '../commands/undo.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { commandPrompt, type LoadedExtensions } from '../extensions/load.ts'
 import { aboutOf } from '../extensions/pages.ts'
 import { safeLine } from '../terminal/safe-text.ts'
+import { didYouMean } from '../terminal/suggest.ts'
+import { prose, wordWrapped } from '../terminal/tables.ts'
 import { agentsCommand, agentsUsage, tasksCommand } from './agent-commands.ts'
 import { withSession, type CommandContext } from './context.ts'
 import { compactCommand, pinCommand, resumeCommand, rewindCommand } from './history-commands.ts'
+import { modelCommand } from './model-command.ts'
 import { permissionsCommand } from './permission-commands.ts'
+import { exportCommand, initCommand, statusCommand } from './session-commands.ts'
+import { noteLine, shellLine } from './shell-line.ts'
 import { trustCommand } from './trust-commands.ts'
 
 interface Command {
   /** How it is written, for the list. */
   readonly usage: string
   readonly about: string
+  readonly group: Group
   run(context: CommandContext, rest: string): Promise<Exit>
 }
+
+const groups = ['Session', 'Context', 'Project', 'Work in the background', 'pal'] as const
+type Group = (typeof groups)[number]
 
 const done = (work: () => void): Promise<Exit> => {
   work()
   return Promise.resolve(exits.done)
 }
 
+/** A command about one edit or pin, by its number. */
+const numbered =
+  (usage: string, work: (context: CommandContext, session: Session, target: Seq) => Promise<void>) =>
+  async (context: CommandContext, rest: string): Promise<Exit> => {
+    const target = placeIn(rest.replace(/^#/, ''))
+    if (target === null) {
+      context.place.io.err(`pal: usage: ${usage}; /edits lists the numbers\n`)
+      return exits.usage
+    }
+    return withSession(context, async (session) => {
+      await work(context, session, target)
+      context.refresh?.()
+      return exits.done
+    })
+  }
+
 const commands: Readonly<Record<string, Command>> = {
-  help: {
-    usage: '/help',
-    about: 'this list',
-    run: ({ place, loaded }) => done(() => place.io.out(helpText(loaded))),
+  resume: {
+    usage: '/resume [ID]',
+    about: 'continue another session of this project',
+    group: 'Session',
+    run: resumeCommand,
   },
-  context: {
-    usage: '/context',
-    about: 'what the last request held',
-    run: (context) =>
-      withSession(context, ({ id }) => showContext(context.place, context.preset.store, id, false)),
+  clear: {
+    usage: '/clear',
+    about: 'start a new session; the old one stays',
+    group: 'Session',
+    run: async (context) => {
+      await context.change(null)
+      context.place.io.out('New session; /resume goes back to another\n')
+      return exits.done
+    },
+  },
+  rewind: {
+    usage: '/rewind [N]',
+    about: 'go back to before a message, and restore files if you want',
+    group: 'Session',
+    run: rewindCommand,
+  },
+  export: {
+    usage: '/export [FILE]',
+    about: 'write the conversation to a markdown file',
+    group: 'Session',
+    run: exportCommand,
   },
   cost: {
     usage: '/cost',
     about: 'what each turn cost, and why',
+    group: 'Session',
     run: (context) =>
       withSession(context, ({ id }) => showCost(context.place, context.preset.store, id, false)),
   },
+  status: {
+    usage: '/status',
+    about: 'session, model, mode, context and cost at a glance',
+    group: 'Session',
+    run: statusCommand,
+  },
+  context: {
+    usage: '/context',
+    about: 'what the last request contained',
+    group: 'Context',
+    run: (context) =>
+      withSession(context, ({ id }) => showContext(context.place, context.preset.store, id, false)),
+  },
+  compact: {
+    usage: '/compact [--from [N] | --up-to [N]] [TEXT]',
+    about: 'replace older messages with a summary, or those from or up to message N; TEXT says what to keep',
+    group: 'Context',
+    run: compactCommand,
+  },
   edits: {
     usage: '/edits',
-    about: 'everything that left the context, with its number',
+    about: 'everything that was removed from context, with its number',
+    group: 'Context',
     run: (context) =>
       withSession(context, ({ id }) => showEdits(context.place.io, context.preset.store, id, false)),
   },
-  undo: { usage: '/undo N', about: 'take the removal with this number back', run: undo },
-  compact: {
-    usage: '/compact [--from [N] | --up-to [N]] [TEXT]',
-    about:
-      'compact the older messages, or those from or up to message N; TEXT says what you want to find again',
-    run: compactCommand,
+  undo: {
+    usage: '/undo N',
+    about: 'restore what an edit removed',
+    group: 'Context',
+    run: numbered('/undo N', ({ place }, session, target) => restore(place.io, session, target, '/')),
+  },
+  release: {
+    usage: '/release N',
+    about: 'allow what was restored or pinned to be compacted again',
+    group: 'Context',
+    run: numbered('/release N', async ({ place }, session, target) => {
+      await session.release(target)
+      place.io.out(releasedText(target))
+    }),
   },
   pin: {
-    usage: '/pin [PLACE]',
-    about: 'keep a message word for word, whatever is put away',
+    usage: '/pin [N]',
+    about: 'keep a message verbatim through every compaction',
+    group: 'Context',
     run: pinCommand,
   },
-  rewind: {
-    usage: '/rewind [PLACE]',
-    about: 'go back to before a message was said, with the files if you want',
-    run: rewindCommand,
-  },
-  resume: { usage: '/resume [ID]', about: 'go on with another session of this project', run: resumeCommand },
-  clear: {
-    usage: '/clear',
-    about: 'begin a new session; the old one stays',
-    run: async (context) => {
-      await context.change(null)
-      context.place.io.out('a new session; /resume goes back to another\n')
-      return exits.done
-    },
-  },
-  agents: {
-    usage: agentsUsage,
-    about: 'the agents of this session, and what to do with them',
-    run: agentsCommand,
-  },
-  tasks: {
-    usage: '/tasks [stop ID]',
-    about: 'what is under way beside the talk; or stop a job',
-    run: tasksCommand,
-  },
-  permissions: {
-    usage: '/permissions [MODE | why CALL]',
-    about: 'the rules and the mode in force; another mode; or who decides about a call, and why',
-    run: permissionsCommand,
-  },
-  trust: {
-    usage: '/trust [list|diff|remove]',
-    about: 'what of this folder would act, and whether it may',
-    run: trustCommand,
+  init: {
+    usage: '/init',
+    about: 'let the model write AGENTS.md for this project; asks first',
+    group: 'Project',
+    run: initCommand,
   },
   memory: {
-    usage: '/memory [WORDS]',
-    about: 'what is remembered; with words, what is found for them',
+    usage: '/memory [TEXT]',
+    about: 'list memories, or search them',
+    group: 'Project',
     run: async ({ place }, rest) => {
       const flags = { cwd: place.project.cwd }
       return rest === ''
@@ -109,56 +155,93 @@ const commands: Readonly<Record<string, Command>> = {
         : (await import('../commands/memory/list.ts')).searchMemory(place.io, rest.split(/\s+/), flags)
     },
   },
+  permissions: {
+    usage: '/permissions [MODE | why CALL]',
+    about: 'list rules and mode, change the mode, or explain who decides about a call',
+    group: 'Project',
+    run: permissionsCommand,
+  },
+  trust: {
+    usage: '/trust [list|diff|remove]',
+    about: 'what of this folder may act',
+    group: 'Project',
+    run: trustCommand,
+  },
+  mcp: {
+    usage: '/mcp',
+    about: 'the MCP servers in use',
+    group: 'Project',
+    run: ({ place, loaded }) => done(() => place.io.out(serverTable(loaded.servers, place.io.columns))),
+  },
+  agents: {
+    usage: agentsUsage,
+    about: 'list the agents of this session; follow, stop, message or merge one',
+    group: 'Work in the background',
+    run: agentsCommand,
+  },
+  tasks: {
+    usage: '/tasks [stop ID]',
+    about: 'list background tasks, or stop one',
+    group: 'Work in the background',
+    run: tasksCommand,
+  },
+  model: {
+    usage: '/model [NAME]',
+    about: 'choose the model of this session; without a name from a list with prices',
+    group: 'pal',
+    run: modelCommand,
+  },
   config: {
     usage: '/config [KEY [VALUE]]',
-    about: 'the settings in force; or look at one, or set it',
+    about: 'list settings, show one, or set it',
+    group: 'pal',
     run: (context, rest) => {
       const [, key, value] = /^(\S+)?\s*([\s\S]*)$/.exec(rest) ?? []
       return showConfig(context.place, key, value === '' ? undefined : value, {})
     },
   },
-  model: { usage: '/model NAME', about: 'who answers from now on', run: setModel },
+  help: {
+    usage: '/help',
+    about: 'this list; ? does the same',
+    group: 'pal',
+    run: ({ place, loaded }) => done(() => place.io.out(helpText(loaded, place.io.columns))),
+  },
   quit: {
-    usage: '/quit',
-    about: 'leave; pal --continue goes on',
+    usage: '/quit, /exit',
+    about: 'exit; pal --continue resumes the session',
+    group: 'pal',
     run: (context) => done(() => context.leave()),
   },
 }
 
-async function undo(context: CommandContext, rest: string): Promise<Exit> {
-  const { io } = context.place
-  const target = placeIn(rest)
-  if (target === null) {
-    io.err('pal: /undo wants the number of an edit; /edits lists them\n')
-    return exits.usage
-  }
-  return withSession(context, async (session) => {
-    await takeBack(io, session, target, false)
-    return exits.done
-  })
-}
+/** Other names that people know. */
+const aliases: Readonly<Record<string, string>> = { exit: 'quit' }
 
-async function setModel(context: CommandContext, name: string): Promise<Exit> {
-  const { io } = context.place
-  if (name === '' || /\s/.test(name)) {
-    io.err('pal: /model wants the name of one model\n')
-    return exits.usage
-  }
-  await (await context.session()).setModel(name)
-  const known = lookUp(context.preset.models, name) !== null
-  io.out(`${safeLine(name)} answers from now on\n`)
-  if (!known) io.err('pal: its window and prices are not known here; see models in the settings\n')
-  return exits.done
-}
+const isCommandName = (name: string): boolean => Object.hasOwn(commands, name) || Object.hasOwn(aliases, name)
 
-export async function runCommand(context: CommandContext, line: string): Promise<Exit> {
-  const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line) ?? []
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+/** Whether a line asks to exit, whatever else runs. */
+export const isExitLine = (input: string): boolean => ['/quit', '/exit'].includes(input.trim())
+
+/** Whether a line is for pal and not for the model. */
+export const isOwnLine = (input: string): boolean =>
+  (input.startsWith('/') && !input.startsWith('//')) || /^[!#]\S/.test(input) || input.trim() === '?'
+
+/** A line that is for pal: a command after a slash, a shell command after `!`, a note after `#`, or `?`. */
+export async function runOwnLine(context: CommandContext, line: string): Promise<Exit> {
+  if (line.startsWith('!')) return shellLine(context, line)
+  if (line.startsWith('#')) return noteLine(context, line)
+  const [, name = '', rest = ''] = /^\/(\S*)\s*([\s\S]*)$/.exec(line.trim() === '?' ? '/help' : line) ?? []
+  const command = isCommandName(name) ? commands[aliases[name] ?? name] : undefined
   if (command !== undefined) return command.run(context, rest.trim())
   const own = context.loaded.commands.find((page) => page.name === name)
   if (own !== undefined) return context.turn(commandPrompt(own, rest))
+  const known = [
+    ...Object.keys(commands),
+    ...Object.keys(aliases),
+    ...context.loaded.commands.map((page) => page.name),
+  ]
   context.place.io.err(
-    `pal: there is no command /${safeLine(name)}; /help lists them. To say it to the model begin with //\n`,
+    `pal: unknown command /${safeLine(name)}.${didYouMean(name, known, '/')} /help lists the commands; to send it to the model, start with //\n`,
   )
   return exits.usage
 }
@@ -166,16 +249,49 @@ export async function runCommand(context: CommandContext, line: string): Promise
 /** Each with how it is written, for lists and completion. */
 export const commandList = (loaded: LoadedExtensions): readonly Pick<Command, 'usage' | 'about'>[] => [
   ...Object.values(commands),
-  // A name of ours cannot be taken.
-  ...loaded.commands
-    .filter(({ name }) => !Object.hasOwn(commands, name))
-    .map((page) => ({ usage: `/${page.name}`, about: aboutOf(page) })),
+  ...ownPages(loaded),
 ]
 
-const helpText = (loaded: LoadedExtensions): string => {
-  const width = Math.max(...commandList(loaded).map(({ usage }) => usage.length))
-  const lines = commandList(loaded).map(({ usage, about }) => `  ${usage.padEnd(width)}  ${about}`)
-  return `${lines.join('\n')}
-A line that ends with \\ goes on in the next. // at the start says a line that begins with a slash.
-`
+/** A name of ours cannot be taken. */
+const ownPages = (loaded: LoadedExtensions): readonly Pick<Command, 'usage' | 'about'>[] =>
+  loaded.commands
+    .filter(({ name }) => !isCommandName(name))
+    .map((page) => ({ usage: `/${page.name}`, about: aboutOf(page) }))
+
+/** Descriptions stand in one column; a usage that is longer has a line of its own. */
+const usageColumn = 24
+const leastAbout = 30
+
+function helpText(loaded: LoadedExtensions, room: number): string {
+  const isNarrow = room < usageColumn + leastAbout
+  const lines = ({ usage, about }: Pick<Command, 'usage' | 'about'>): string => {
+    const indent = isNarrow ? 4 : usageColumn
+    const [first = '', ...more] = wordWrapped(about, room - indent)
+    const below = more.map((line) => `${' '.repeat(indent)}${line}\n`).join('')
+    return isNarrow || usage.length > indent - 4
+      ? `${prose(`  ${usage}`, room)}\n${' '.repeat(indent)}${first}\n${below}`
+      : `  ${usage.padEnd(indent - 2)}${first}\n${below}`
+  }
+  const section = (title: string, of: readonly Pick<Command, 'usage' | 'about'>[]): string =>
+    of.length === 0 ? '' : `${title}\n${of.map(lines).join('')}\n`
+  const all = Object.values(commands)
+  const others = [
+    { usage: '!COMMAND', about: 'run a shell command; the model sees its output with your next prompt' },
+    { usage: '#NOTE', about: 'save a note to memory' },
+    { usage: '@PATH', about: 'show a file to the model' },
+    { usage: '//TEXT', about: 'send a prompt that starts with a slash' },
+    { usage: 'a \\ at the end', about: 'continue on the next line' },
+  ]
+  return [
+    ...groups.map((group) =>
+      section(
+        group,
+        all.filter((command) => command.group === group),
+      ),
+    ),
+    section('Your commands', ownPages(loaded)),
+    section('Other input', others),
+  ]
+    .join('')
+    .replace(/\n$/, '')
 }

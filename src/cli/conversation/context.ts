@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly decide?: (<T>(question: KeyedQuestion<T>) => Promise<T | null>) | undefined
   /** Opens everything anew with what is trusted now; the session goes on. */
   reload(): Promise<void>
+  /** The size and the bill are shown anew; left out where they are not shown all the time. */
+  readonly refresh?: (() => void) | undefined
   /** Puts text where the person types; left out where that cannot be. */
   readonly setInput?: ((text: string) => void) | undefined
 }
@@ -61,6 +63,10 @@ export interface KeyedQuestion<T> {
 
 export type KeyedChoice<T> = Choice<T> & { readonly key: string }
 
+/** Of the session, or the one it would begin with. */
+export const modelInUse = (context: CommandContext): string =>
+  context.begun()?.modelId ?? context.preset.modelId
+
 /** For what needs a session in which something was said. */
 export async function withSession(
   context: CommandContext,
@@ -68,6 +74,6 @@ export async function withSession(
 ): Promise<Exit> {
   const session = context.begun()
   if (session !== null) return look(session)
-  context.place.io.err('pal: nothing has been said yet\n')
+  context.place.io.err('pal: the session has no messages yet\n')
   return exits.usage
 }

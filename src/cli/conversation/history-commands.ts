@@ -1,5 +1,5 @@
-// The commands that go back: pin a message, rewind to one, compact from or up to one, resume another session. Where a person can choose,
-// the place or the session may be left out.
+// The commands that go back: pin a message, rewind to one, compact from or up to one, resume another session. Where a
+// person can choose, the number or the session may be left out.
 import { defaults } from '../../settings/defaults.ts'
 import {
   earlierInputs,
@@ -19,9 +19,12 @@ import { RefusedError } from './conversation.ts'
 
 export const pinCommand = (context: CommandContext, rest: string): Promise<Exit> =>
   withSession(context, async (session) => {
-    const earlier = await chosen(context, earlierInputs(session), rest, 'Which message shall stay?')
+    const inputs = (await earlierInputs(context.preset.store, session)).filter(
+      ({ isInContext, at }) => isInContext || at === placeIn(rest),
+    )
+    const earlier = await chosen(context, inputs, rest, 'Pin which message?')
     if (earlier === null) return exits.usage
-    context.place.io.out(pinnedText(earlier.at, await pinMessage(session, earlier.at)))
+    context.place.io.out(pinnedText(earlier.at, await pinMessage(session, earlier.at), '/'))
     return exits.done
   })
 
@@ -32,30 +35,34 @@ export const compactCommand = (context: CommandContext, rest: string): Promise<E
     const instructions = words.trim() === '' ? undefined : words.trim()
     const ask = { instructions, from: undefined, upTo: undefined }
     const title = side === 'from' ? 'Compact from which message on?' : 'Compact up to which message?'
-    const earlier = side === undefined ? null : await chosen(context, earlierInputs(session), number, title)
+    const inputs = (await earlierInputs(context.preset.store, session)).filter((one) => one.isInContext)
+    const earlier = side === undefined ? null : await chosen(context, inputs, number, title)
     if (side !== undefined && earlier === null) return exits.usage
     const at = earlier?.at
     const made = await session.compact(side === 'from' ? { ...ask, from: at } : { ...ask, upTo: at })
-    context.place.io.out(describeCompaction(made))
+    context.place.io.out(describeCompaction(made, '/'))
+    context.refresh?.()
     return exits.done
   })
 
 export const rewindCommand = (context: CommandContext, rest: string): Promise<Exit> =>
   withSession(context, async (session) => {
-    const earlier = await chosen(context, earlierInputs(session), rest, 'Back to before which message?')
+    const inputs = await earlierInputs(context.preset.store, session)
+    const earlier = await chosen(context, inputs, rest, 'Rewind to before which message?')
     if (earlier === null) return exits.usage
-    const withFiles = await context.choose?.('The files that were changed since?', [
-      { value: false, label: 'Leave them as they are' },
-      { value: true, label: 'Give them back', about: 'where nobody else touched them since' },
+    const withFiles = await context.choose?.('Restore the files that were changed since?', [
+      { value: false, label: 'No, keep them as they are' },
+      { value: true, label: 'Yes, restore them', about: 'where nobody else changed them since' },
     ])
     if (withFiles === null) return exits.usage
     const given = await goBack(session, earlier, withFiles === true ? context.preset.store : null)
     context.place.io.out(rewoundText(earlier, given))
+    context.refresh?.()
     context.setInput?.(earlier.words)
     return exits.done
   })
 
-/** By its place, or by choosing. */
+/** By its number, or by choosing. */
 async function chosen(
   context: CommandContext,
   inputs: readonly EarlierInput[],
@@ -63,19 +70,25 @@ async function chosen(
   title: string,
 ): Promise<EarlierInput | null> {
   const { io } = context.place
+  if (inputs.length === 0) {
+    io.err(
+      'pal: every message is compacted; summaries keep what you said verbatim. /edits lists the compactions, /undo N restores one\n',
+    )
+    return null
+  }
   if (rest === '' && context.choose !== undefined)
     return context.choose(
       title,
       inputs.map((one): Choice<EarlierInput> => ({
         value: one,
         label: oneLine(one.words),
-        about: `at ${one.at}`,
+        about: `#${one.at}${one.isInContext ? '' : ', compacted'}`,
       })),
     )
   const found = inputs.find((one) => one.at === placeIn(rest))
   if (found !== undefined) return found
-  io.err('pal: give the place of a message; these can be seen now:\n')
-  for (const { at, words } of inputs) io.err(`  ${at}  ${oneLine(words)}\n`)
+  io.err('pal: give the number of a message:\n')
+  for (const { at, words } of inputs) io.err(`  #${at}  ${oneLine(words)}\n`)
   return null
 }
 
@@ -83,13 +96,13 @@ export async function resumeCommand(context: CommandContext, rest: string): Prom
   const { store } = context.preset
   const wanted = rest === '' ? await chooseSession(context) : rest
   if (wanted === null) {
-    context.place.io.err('pal: give the id of a session; pal sessions lists them\n')
+    context.place.io.err('pal: usage: /resume ID; pal sessions lists the ids\n')
     return exits.usage
   }
   const found = await findSession(store, wanted)
   if (!found.ok) throw new RefusedError(found)
   if (found.session === context.begun()?.id) {
-    context.place.io.out('this is that session\n')
+    context.place.io.out('you are in that session already\n')
     return exits.done
   }
   await context.change(found.session)

@@ -18,6 +18,7 @@ import type { Io } from '../terminal/io.ts'
 import { safeStream } from '../terminal/safe-text.ts'
 import { startEmbedded } from '../workplace/access.ts'
 import { openWorkplace } from '../workplace/workplace.ts'
+import { prose } from '../terminal/tables.ts'
 import { figuresOf, reportOf } from './figures.ts'
 import { makeProject, prompts, spoken } from './project.ts'
 
@@ -77,8 +78,13 @@ async function play(io: Io, folder: string): Promise<Exit> {
     abort.signal.aborted ? io.exitNow(exits.interrupted) : abort.abort(),
   )
   try {
-    io.out(`A coding task, offline. The model is SCRIPTED: it follows steps written in the prompts and understands nothing.
-Engine, tools, store, cache accounting and prices are real; the window is made small (${windowTokens} tokens).\n`)
+    io.out(
+      prose(
+        `A coding task, offline. The model is SCRIPTED: it follows steps written in the prompts and understands nothing.
+Engine, tools, store, cache accounting and prices are real; the window is made small (${windowTokens} tokens).\n`,
+        io.columns,
+      ),
+    )
     const session = await preset.engine.open()
     for (const prompt of prompts) {
       const exit = await turn(io, session, prompt(firstId(session)), abort.signal)
@@ -86,7 +92,7 @@ Engine, tools, store, cache accounting and prices are real; the window is made s
     }
     await session.close()
     const figures = await figuresOf(preset.store, session.id, preset.models, preset.modelId)
-    io.out(`\n${reportOf(figures, windowTokens)}`)
+    io.out(`\n${prose(reportOf(figures, windowTokens, io.columns), io.columns)}`)
     io.out(
       '\nNext: set ANTHROPIC_API_KEY (or run pal login), then pal (or pal -p "…") in a folder of yours.\n',
     )
@@ -125,7 +131,7 @@ async function turn(io: Io, session: Session, prompt: string, signal: AbortSigna
     }
     if (event.type === 'answer-end') close()
     const line = event.type === 'notice' ? `  ! ${event.message}` : progressLine(event)
-    if (line !== null) io.out(`  ${line}\n`)
+    if (line !== null) io.out(prose(`  ${line}\n`, io.columns))
     if (event.type === 'turn-end' && event.outcome !== 'done') {
       if (event.outcome === 'aborted') return exits.interrupted
       return complain(io, refuse(exits.failed, event.failure?.message ?? 'the demo failed'))

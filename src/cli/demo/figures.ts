@@ -165,7 +165,7 @@ function layersOf(entries: readonly Entry[]): readonly LayerFigures[] {
 const barWidth = 30
 
 /** The end of the demo: what each layer did, and what it came to. */
-export function reportOf(figures: Figures, windowTokens: number): string {
+export function reportOf(figures: Figures, windowTokens: number, room: number): string {
   const { sent, everythingCached, everythingUncached, layers, kept } = figures
   const prompt = sent.fresh + sent.read + sent.written
   const rows = [
@@ -176,7 +176,7 @@ export function reportOf(figures: Figures, windowTokens: number): string {
             'result gate',
             String(kept.results),
             '–',
-            `large results kept beside the session (${whole(kept.bytes)} bytes), a preview in the context`,
+            `large results kept outside the context (${whole(kept.bytes)} bytes), a preview in the context`,
           ],
         ]),
     ...layers.map(({ layer, edits, replaced, tokensFreed }) => [
@@ -194,9 +194,10 @@ export function reportOf(figures: Figures, windowTokens: number): string {
             { title: 'layer' },
             { title: 'times', right: true },
             { title: 'tokens freed', right: true },
-            { title: 'what it did' },
+            { title: 'what it did', wraps: true },
           ],
           rows,
+          room,
         )
   const most = Math.max(sent.dollars, everythingCached.dollars, everythingUncached.dollars)
   const costs: readonly (readonly [string, Sum])[] = [
@@ -206,13 +207,13 @@ export function reportOf(figures: Figures, windowTokens: number): string {
   ]
   const cost = table(
     [
-      { title: '' },
-      { title: 'requests', right: true },
+      { title: '', wraps: true },
+      { title: 'requests', right: true, drop: 2 },
       { title: 'prompt tokens', right: true },
       { title: 'from cache', right: true },
-      { title: 'longest', right: true },
+      { title: 'longest', right: true, drop: 3 },
       { title: 'cost', right: true },
-      { title: '' },
+      { title: '', drop: 4 },
     ],
     costs.map(([name, sum]) => [
       name,
@@ -223,6 +224,7 @@ export function reportOf(figures: Figures, windowTokens: number): string {
       dollars(sum.dollars),
       bar(most === 0 ? 0 : sum.dollars / most, barWidth),
     ]),
+    room,
   )
   const saved = everythingUncached.dollars === 0 ? 0 : 1 - sent.dollars / everythingUncached.dollars
   const fits =
@@ -239,10 +241,10 @@ mechanics, not how well a real model works.
 
 /** What a layer did; Expand restores what it removed. */
 const deeds: Readonly<Record<string, (count: number) => string>> = {
-  'tool-result-budget': (count) => `${count} results that came together kept beside the session`,
-  snip: () => 'finished turns taken out at the word of the model',
+  'tool-result-budget': (count) => `${count} results that came together kept outside the context`,
+  snip: () => 'finished turns removed when the model asked for it',
   microcompact: (count) => `${count} old results replaced by a line that says what they were`,
-  autocompact: () => 'the older part replaced by an account of it, your words kept',
+  autocompact: () => 'older messages replaced by a summary, your own kept verbatim',
 }
 
 const promptOf = (sum: Sum): number => sum.fresh + sum.read + sum.written

@@ -7,7 +7,7 @@ import type { Preset } from '../../preset.ts'
 import { missingSandbox } from '../../preset/permission.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/undo.ts'
-import { runCommand } from '../conversation/commands.ts'
+import { isExitLine, isOwnLine, runOwnLine } from '../conversation/commands.ts'
 import type { CommandContext } from '../conversation/context.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
@@ -18,7 +18,7 @@ import { createReporter } from '../output.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { diffOf } from '../terminal/change.ts'
 import { failureText } from '../terminal/event-text.ts'
-import { badBytes, type Io, type Lines } from '../terminal/io.ts'
+import { badBytes, withInterrupts, type Io, type Lines } from '../terminal/io.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import type { FolderContent } from '../trust/deciding.ts'
 import type { Workplace } from '../workplace/workplace.ts'
@@ -57,6 +57,8 @@ class LineConversation implements CommandContext {
   #running: Promise<void> | null = null
   #worst: Exit = exits.done
   #isLeft = false
+  /** Commands at work that an interrupt stops. */
+  readonly #stoppable = new Set<() => void>()
 
   constructor(opened: OpenedPreset, options: ConversationOptions, questions: LineQuestions, open: Open) {
     const { place, preset, loaded } = opened
@@ -68,7 +70,7 @@ class LineConversation implements CommandContext {
       : undefined
     this.loaded = loaded
     this.#questions = questions
-    this.place = place
+    this.place = this.#stoppablePlace(place)
     this.preset = preset
     this.#io = place.io
     this.#options = options
@@ -78,7 +80,7 @@ class LineConversation implements CommandContext {
   async run(): Promise<Exit> {
     const stopListening = this.#io.onInterrupt(() => this.#interrupt())
     try {
-      this.#io.err('pal: line by line; /help lists the commands\n')
+      this.#io.err('pal: line mode; /help for commands\n')
       await missingSandbox(this.place, this.#io.environment, (line) => this.#io.err(`pal: ${line}\n`))
       const waiting = await waitingAtStart(this)
       if (waiting !== null) void this.#run(() => this.#trustAtStart(waiting))
@@ -92,7 +94,7 @@ class LineConversation implements CommandContext {
       await this.#conversation.close()
       const session = this.begun()
       if (session !== null && this.#opened.unsaved === null)
-        this.#io.err(`pal: session ${session.id}; pal --continue goes on\n`)
+        this.#io.err(`pal: session ${session.id}; continue with pal --continue\n`)
       // A person has seen what went wrong; a script has only the code.
       return this.#io.inIsTerminal && this.#worst !== exits.interrupted ? exits.done : this.#worst
     } finally {
@@ -117,12 +119,16 @@ class LineConversation implements CommandContext {
     const next = await reopen(before, this.#conversation, this.#open, this.#options)
     this.#opened = next.opened
     const { place, preset, loaded } = next.opened
-    this.place = place
+    this.place = this.#stoppablePlace(place)
     this.preset = preset
     this.loaded = loaded
     this.#conversation = new Conversation(preset, next.options, place.io)
     await before.close()
     if (next.options.resume !== undefined) await this.session()
+  }
+
+  #stoppablePlace(place: Workplace): Workplace {
+    return { ...place, io: withInterrupts(place.io, this.#stoppable) }
   }
 
   close(): Promise<void> {
@@ -156,7 +162,7 @@ class LineConversation implements CommandContext {
         const running = this.#run(() => this.#take(input))
         // A pipe holds everything at once: each line waits for its turn.
         if (!this.#io.inIsTerminal) await running
-      } else if (this.#conversation.isBusy || input.trim() === '/quit') await this.#whileBusy(input)
+      } else if (this.#conversation.isBusy || isExitLine(input)) await this.#whileBusy(input)
       else this.#later.push(input)
       if (this.#isLeft) break
     }
@@ -198,19 +204,20 @@ class LineConversation implements CommandContext {
   }
 
   async #take(input: string): Promise<void> {
-    const isCommand = input.startsWith('/') && !input.startsWith('//')
-    const exit = await this.#act(() => (isCommand ? runCommand(this, input) : this.turn(unescaped(input))))
+    const exit = await this.#act(() =>
+      isOwnLine(input) ? runOwnLine(this, input) : this.turn(unescaped(input)),
+    )
     // The codes are in the order of what a script must know first.
     if (exit > this.#worst) this.#worst = exit
   }
 
   async #whileBusy(input: string): Promise<void> {
-    if (input.trim() === '/quit') {
+    if (isExitLine(input)) {
       this.#conversation.interrupt()
       return this.leave()
     }
-    if (input.startsWith('/') && !input.startsWith('//'))
-      return this.#io.err('pal: a turn runs; commands wait for its end. /quit leaves, Ctrl-C stops it\n')
+    if (isOwnLine(input))
+      return this.#io.err('pal: a turn is running; press Ctrl-C to interrupt it, or /quit to exit\n')
     if ((await this.#act(() => this.#conversation.queue(unescaped(input)))) === exits.done)
       this.#io.err('pal: queued\n')
   }
@@ -255,9 +262,13 @@ class LineConversation implements CommandContext {
 
   #interrupt(): void {
     if (this.#conversation.interrupt()) {
-      this.#io.err('pal: stopping; Ctrl-C again leaves at once\n')
+      this.#io.err('pal: interrupting; press Ctrl-C again to exit now\n')
       // Whoever stops a script does not want its next line.
       if (!this.#io.inIsTerminal) this.leave()
+      return
+    }
+    if (this.#stoppable.size > 0) {
+      for (const stop of this.#stoppable) stop()
       return
     }
     if (this.#running !== null) this.#io.exitNow(exits.interrupted)

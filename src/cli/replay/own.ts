@@ -54,7 +54,7 @@ export async function ownSessions(
   io.out(
     flags.json === true
       ? `${safeJson({ bill, skipped, folders: found.folders, report }, 2)}\n`
-      : `${textOf(bill)}${skipped.length === 0 ? '' : `\nleft out\n${skipped.map((line) => `  ${safeLine(line)}\n`).join('')}`}`,
+      : `${textOf(bill, io.columns)}${skipped.length === 0 ? '' : `\nleft out\n${skipped.map((line) => `  ${safeLine(line)}\n`).join('')}`}`,
   )
   const refused = await writePage(flags.report, report, options)
   return refused === null ? exits.done : complain(io, refused)
@@ -88,7 +88,7 @@ function skippedOf(found: OwnSessions, outcomes: readonly Outcome[]): readonly s
   ]
 }
 
-function textOf(bill: readonly BillLine[]): string {
+function textOf(bill: readonly BillLine[], room: number): string {
   const right = (title: string) => ({ title, right: true })
   const rows = bill.map((line) => [
     line.program,
@@ -108,11 +108,11 @@ function textOf(bill: readonly BillLine[]): string {
       ({ program, counted, sessions }) =>
         `${program}: ${counted} of ${sessions} sessions have counts; only those are compared.\n`,
     )
-  return `${table([{ title: 'program' }, right('sessions'), right('requests'), right('paid'), right('everything sent'), right('ours'), right('ours to everything')], rows)}
+  return `${table([{ title: 'program' }, right('sessions'), right('requests'), right('paid'), right('everything sent'), right('ours'), right('ours to everything')], rows, room)}
 Millions of input-token equivalents and dollars, both at the prices of the model that is simulated, answers apart.
 Paid is by the provider's counts. The others are replays under the lifetime the client used, by our own counter, which
 is up to a third lower where the tokenizer is a denser one: so the two replays are compared with each other.
-${partly.join('')}${losses.length === 0 ? '' : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses)}`}`
+${partly.join('')}${losses.length === 0 ? '' : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses, room)}`}`
 }
 
 const million = 1_000_000

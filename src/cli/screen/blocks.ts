@@ -33,9 +33,12 @@ export class NoticeBlock extends Text {
 export const isDense = (component: Component): boolean =>
   component instanceof NoticeBlock || component instanceof CallBlock
 
+/** Blanks on both sides of the output of a command. */
+export const outputIndent = 2
+
 /** Output of a command, as it was written. */
 export function outputBlock(text: string, hasColours: boolean): Component {
-  return new Text(safeText(text, { colours: hasColours }).trimEnd(), 2, 0)
+  return new Text(safeText(text, { colours: hasColours }).trimEnd(), outputIndent, 0)
 }
 
 /** An answer while it streams. The text is made safe whole, since a piece cannot be judged alone. */
@@ -157,9 +160,14 @@ export class CallBlock implements Foldable {
     const most = this.#isOpen ? Infinity : defaults.screen.resultLines
     const lines = safeText(result).trimEnd().split('\n')
     const paint = this.#isError ? this.#theme.bad : this.#theme.faint
-    const shown = lines.slice(0, most).flatMap((line) => wrapped(paint(line), width, 4))
     const rest = lines.length - Math.min(lines.length, most)
-    return rest === 0 ? shown : [...shown, ...wrapped(this.#theme.faint(more(rest)), width, 4)]
+    // What a command says last tells how it ended; of everything else the beginning tells what it is.
+    const isCommand = this.#name === 'Bash'
+    const shown = lines
+      .slice(isCommand ? rest : 0, isCommand ? undefined : most)
+      .flatMap((line) => wrapped(paint(line), width, 4))
+    const hidden = rest === 0 ? [] : wrapped(this.#theme.faint(more(rest, isCommand)), width, 4)
+    return isCommand ? [...hidden, ...shown] : [...shown, ...hidden]
   }
 }
 
@@ -178,7 +186,8 @@ export function changeLines({ title, lines }: Change, theme: Theme, width: numbe
 }
 
 const plain = (text: string): string => text
-const more = (lines: number): string => `… ${lines} more ${lines === 1 ? 'line' : 'lines'} (ctrl+o opens)`
+const more = (lines: number, isEarlier = false): string =>
+  `… ${lines} ${isEarlier ? 'earlier' : 'more'} ${lines === 1 ? 'line' : 'lines'} (ctrl+o to expand)`
 
 /** Wrapped and moved to the right; nothing is cut. */
 export function wrapped(text: string, width: number, indent: number): string[] {

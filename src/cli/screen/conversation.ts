@@ -9,7 +9,7 @@ import { missingSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import { commandList, runCommand } from '../conversation/commands.ts'
+import { commandList, isExitLine, isOwnLine, runOwnLine } from '../conversation/commands.ts'
 import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
@@ -20,7 +20,6 @@ import type { LoadedExtensions } from '../extensions/load.ts'
 import { openPreset, type ConversationOptions, type OpenedPreset } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
 import { uniqueText, type Workplace } from '../workplace/workplace.ts'
-import { outputBlock } from './blocks.ts'
 import {
   clipboardPicture,
   completionOf,
@@ -31,6 +30,7 @@ import {
   type PastInputsPlace,
 } from './input.ts'
 import { Log } from './log.ts'
+import { loggingIo } from './logging-io.ts'
 import { approvalOf } from './question.ts'
 import { Screen } from './screen.ts'
 import { coldReturn, firstStatus } from './status.ts'
@@ -75,6 +75,7 @@ class ScreenConversation implements CommandContext {
   #leave: () => void = () => undefined
   #running: Promise<void> | null = null
   #warnedAt = -Infinity
+  readonly #stoppable = new Set<() => void>()
   #isLeft = false
 
   constructor(opened: OpenedPreset, options: ConversationOptions, open: Open) {
@@ -90,14 +91,14 @@ class ScreenConversation implements CommandContext {
     const theme = themeOf(place.io.outColours)
     this.#screen = new Screen(theme, firstStatus(place, preset), {
       submitted: (text) => void this.#submit(text),
-      escaped: () => void this.#conversation.interrupt(),
+      escaped: () => void (this.#conversation.interrupt() || this.#stopCommand()),
       interrupted: () => this.#interrupt(),
       ended: () => this.leave(),
       modeWanted: () => this.#nextMode(),
       pictureWanted: () => void this.#paste(),
     })
     this.#log = new Log(this.#screen)
-    this.place = { ...place, io: this.#loggingIo(place.io) }
+    this.place = { ...place, io: loggingIo(place.io, this.#screen, this.#stoppable) }
     this.#conversation = new Conversation(preset, options, this.place.io)
     this.#past = {
       fs: machineFileSystem,
@@ -108,7 +109,7 @@ class ScreenConversation implements CommandContext {
 
   /** `chooses`: the session to go on with is picked from a list. */
   async run(chooses: boolean): Promise<Exit> {
-    const stopListening = this.place.io.onInterrupt(() => this.leave())
+    const stopListening = this.#opened.place.io.onInterrupt(() => this.leave())
     this.#screen.start()
     try {
       this.#screen.remember(await pastInputs(this.#past))
@@ -133,7 +134,7 @@ class ScreenConversation implements CommandContext {
       await this.#screen.stop()
       const session = this.#conversation.begun()
       if (session !== null && this.#opened.unsaved === null)
-        process.stdout.write(`session ${session.id}; pal --continue goes on\n`)
+        process.stdout.write(`session ${session.id}; continue with pal --continue\n`)
     }
   }
 
@@ -171,7 +172,7 @@ class ScreenConversation implements CommandContext {
     await this.#conversation.change(to)
     this.#screen.clear()
     this.#log.show((await this.session()).view())
-    this.#refresh()
+    this.#showFigures()
   }
 
   /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
@@ -193,7 +194,7 @@ class ScreenConversation implements CommandContext {
     this.#screen.offer(completionOf(commandList(loaded), place.project.cwd, machineFileSystem))
     await before.close()
     if (next.options.resume !== undefined) await this.session()
-    this.#refresh()
+    this.#showFigures()
   }
 
   close(): Promise<void> {
@@ -214,12 +215,12 @@ class ScreenConversation implements CommandContext {
 
   /** Shows what a session that is gone on with holds. */
   async #begin(): Promise<Exit> {
-    this.#log.notice(`${this.place.project.cwd} · /help lists the commands, esc stops a turn, ctrl+d leaves`)
+    this.#log.notice(`${this.place.project.cwd} · /help for commands · esc to interrupt · ctrl+d to exit`)
     await missingSandbox(this.place, this.place.io.environment, (line) => this.#log.notice(line))
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
     const opened = await attemptWork(async () => {
       this.#log.show((await this.session()).view())
-      this.#refresh()
+      this.#showFigures()
     })
     if (opened.ok) return opened.exit
     // The screen is about to go: the reason must outlast it.
@@ -236,18 +237,26 @@ class ScreenConversation implements CommandContext {
   }
 
   /** The bill and the fill of the session at hand. */
-  #refresh(): void {
+  refresh(): void {
     const session = this.begun()
     if (session === null) return
     const { input, cacheRead, cacheWrite, dollars, forkDollars, unpriced } = session.spent()
     this.#screen.setStatus({
+      model: session.modelId,
       tokens: session.view().tokens,
       sent: input + cacheRead + cacheWrite,
       read: cacheRead,
       dollars: unpriced > 0 ? null : dollars + forkDollars,
       queued: 0,
     })
-    const price = coldReturn(session, this.preset, this.place.settings.cacheLifetime)
+  }
+
+  /** Of a session that is gone on with; also what its next request costs where the cache has expired. */
+  #showFigures(): void {
+    this.refresh()
+    const session = this.begun()
+    const price =
+      session === null ? null : coldReturn(session, this.preset, this.place.settings.cacheLifetime)
     if (price !== null) this.#log.notice(price)
   }
 
@@ -257,7 +266,7 @@ class ScreenConversation implements CommandContext {
     this.#screen.remember([input])
     const unkept = await keepInput(this.#past, input)
     if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
-    const isCommand = input.startsWith('/') && !input.startsWith('//')
+    const isCommand = isOwnLine(input)
     // Nothing begins behind a question that stands before everything else.
     if (this.#screen.isAsking && !this.#conversation.isBusy) return this.#screen.setInput(input)
     if (this.#running !== null && this.#conversation.isBusy) return this.#whileBusy(input, isCommand)
@@ -270,7 +279,7 @@ class ScreenConversation implements CommandContext {
 
   async #take(input: string, isCommand: boolean): Promise<void> {
     this.#log.addInput(input)
-    await this.#act(() => (isCommand ? runCommand(this, input) : this.turn(unescaped(input))))
+    await this.#act(() => (isCommand ? runOwnLine(this, input) : this.turn(unescaped(input))))
     this.#screen.setBusy(null)
   }
 
@@ -308,28 +317,29 @@ class ScreenConversation implements CommandContext {
   }
 
   async #whileBusy(input: string, isCommand: boolean): Promise<void> {
-    if (input === '/quit') return this.leave()
-    if (isCommand) return this.#log.notice('a turn runs; commands wait for its end. Esc stops it')
+    if (isExitLine(input)) return this.leave()
+    if (isCommand)
+      return this.#log.notice('A turn is running; press esc to interrupt it, then run the command')
     const queued = await attemptWork(() => this.#conversation.queue(unescaped(input)))
     if (!queued.ok) return this.#log.complain(queued.message)
     this.#log.addInput(input)
-    this.#log.notice('kept; the model gets it at its next step')
+    this.#log.notice('Queued for the next step')
     this.#screen.setStatus({ queued: this.#screen.status.queued + 1 })
   }
 
   #interrupt(): void {
-    if (this.#conversation.interrupt()) return
+    if (this.#conversation.interrupt() || this.#stopCommand()) return
     if (this.#isLeft) return this.leave()
     const now = Date.now()
     if (now - this.#warnedAt < defaults.screen.leaveMs) return this.leave()
     this.#warnedAt = now
-    this.#log.notice('ctrl+c again leaves')
+    this.#log.notice('Press ctrl+c again to exit')
   }
 
-  /** What commands write goes to the log. */
-  #loggingIo(io: Io): Io {
-    const write = (text: string): void => this.#screen.add(outputBlock(text, io.outColours))
-    return { ...io, out: write, err: write }
+  /** Stops a command of ours that can be stopped; false where none runs. */
+  #stopCommand(): boolean {
+    for (const stop of this.#stoppable) stop()
+    return this.#stoppable.size > 0
   }
 }
 

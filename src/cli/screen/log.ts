@@ -7,7 +7,8 @@ import { describeCall, failureText } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { AnswerBlock, CallBlock, NoticeBlock, userBlock } from './blocks.ts'
 import type { Screen } from './screen.ts'
-import { afterEvent, short } from './status.ts'
+import { short } from '../terminal/tables.ts'
+import { afterEvent } from './status.ts'
 
 export class Log {
   readonly #screen: Screen
@@ -25,7 +26,7 @@ export class Log {
     switch (event.type) {
       case 'request-start':
         this.#answer = null
-        this.#screen.setBusy('thinking (esc stops)')
+        this.#screen.setBusy('thinking')
         break
       case 'text-delta':
         this.#said().say(event.text)
@@ -104,7 +105,7 @@ export class Log {
       this.#calls.get(block.tool_use_id)?.end(textOf(block.content), block.is_error)
       this.#calls.delete(block.tool_use_id)
     } else if (block.type === 'tool_use' && 'input' in block && 'name' in block && 'id' in block)
-      this.#begin(block.id, block.name, block.input)
+      this.#add(block.id, block.name, block.input)
     else if (block.type === 'text' && 'text' in block) {
       this.#answer = null
       this.#said().say(block.text)
@@ -121,11 +122,16 @@ export class Log {
     return this.#answer
   }
 
+  /** A call that runs now. */
   #begin(id: string, name: string, input: unknown): void {
+    this.#screen.setBusy(safeLine(describeCall(name, input)).slice(0, defaults.cli.columns))
+    this.#add(id, name, input)
+  }
+
+  #add(id: string, name: string, input: unknown): void {
     const call = new CallBlock(name, input, this.#screen.theme)
     this.#calls.set(id, call)
     this.#answer = null
-    this.#screen.setBusy(`${safeLine(describeCall(name, input)).slice(0, defaults.cli.columns)} (esc stops)`)
     this.#screen.add(call)
   }
 
@@ -135,14 +141,13 @@ export class Log {
     this.#answer = null
     for (const call of this.#calls.values()) call.end('stopped', true)
     this.#calls.clear()
-    if (event.outcome === 'aborted') this.notice('stopped; say what to do instead')
+    if (event.outcome === 'aborted') this.notice('Interrupted. What should I do instead?')
   }
 
   #count(attempt: number, waitMs: number, why: string): void {
     const second = 1000
     let left = Math.ceil(waitMs / second)
-    const say = (): void =>
-      this.#screen.setBusy(`${safeLine(why)}; attempt ${attempt} in ${left} s (esc stops)`)
+    const say = (): void => this.#screen.setBusy(`${safeLine(why)}; attempt ${attempt} in ${left} s`)
     say()
     this.#countdown = setInterval(() => {
       left = Math.max(0, left - 1)
@@ -158,9 +163,8 @@ export class Log {
 
 function compactionLine(event: LiveEvent & { type: 'compaction' }): string {
   const { source, tokensBefore, tokensAfter, retention, seq } = event
-  const kept =
-    retention === null ? '' : `, ${Math.round(retention * 100)}% of what was checked still in sight`
-  return `~ compaction (${source ?? 'cleared'}): ${short(tokensBefore)} tokens became ${short(tokensAfter)}${kept}; /undo ${seq} takes it back`
+  const kept = retention === null ? '' : `, ${Math.round(retention * 100)}% of checked details retained`
+  return `~ compaction (${source ?? 'cleared'}): ${short(tokensBefore)} tokens became ${short(tokensAfter)}${kept}; /undo ${seq} restores it`
 }
 
 const textOf = (blocks: readonly ViewBlock[]): string =>

@@ -18,6 +18,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { Question } from '../conversation/context.ts'
 import { isDense, isFoldable } from './blocks.ts'
 import { DecisionBlock } from './decision.ts'
+import { duration } from '../terminal/tables.ts'
 import { PickerBlock } from './question.ts'
 import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
@@ -60,6 +61,9 @@ export class Screen {
   /** The decision that is open, and how to turn away from it. */
   #decision: OpenDecision | null = null
   #busyText: string | null = null
+  /** Since when something goes on, and what counts the seconds beside it. */
+  #busySince: number | null = null
+  #counting: NodeJS.Timeout | null = null
   /** When a key last went to the editor. */
   #typedAt = -Infinity
 
@@ -89,7 +93,7 @@ export class Screen {
 
   /** Gives the terminal back as it was found. */
   async stop(): Promise<void> {
-    this.#busy.stop()
+    this.setBusy(null)
     this.#isStopping = true
     this.#place.clear()
     this.#tui.renderNow()
@@ -128,6 +132,10 @@ export class Screen {
     this.#tui.requestRender()
   }
 
+  get columns(): number {
+    return this.#tui.terminal.columns
+  }
+
   get status(): Status {
     return this.#status
   }
@@ -137,18 +145,32 @@ export class Screen {
     this.draw()
   }
 
-  /** A line that moves while something goes on; null takes it away. */
+  /** A line that moves while something goes on, with the time since it began; null takes it away. */
   setBusy(message: string | null): void {
     this.#busyText = message
+    this.#busySince = message === null ? null : (this.#busySince ?? performance.now())
+    if (this.#counting !== null) clearInterval(this.#counting)
+    this.#counting = null
     this.#place.removeChild(this.#busy)
     // Nothing moves above a question: a terminal that is scrolled back to read it would jump.
     if (message === null || this.#decision !== null) this.#busy.stop()
     else {
-      this.#busy.setMessage(message)
+      this.#busy.setMessage(this.#busyLine(message))
+      this.#counting = setInterval(() => this.#busy.setMessage(this.#busyLine(message)), second)
       this.#busy.start()
       this.#place.children.unshift(this.#busy)
     }
     this.draw()
+  }
+
+  #busyLine(message: string): string {
+    const forMs = performance.now() - (this.#busySince ?? performance.now())
+    return `${message} (${duration(forMs)} · esc to interrupt)`
+  }
+
+  /** What a terminal does for it (a sound, a mark on its tab) is the person's choice there. */
+  ring(): void {
+    this.#tui.terminal.write('\u0007')
   }
 
   get isAsking(): boolean {
@@ -175,6 +197,8 @@ export class Screen {
 
   /** One question at a time; the others wait. Null: the person turned away, or the asker gave up. */
   async ask<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
+    // A list without rows would only swallow keys.
+    if (question.choices.length === 0) return null
     if (this.#isAsking) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     if (signal?.aborted === true) return this.#next(null)
     this.#isAsking = true
@@ -298,6 +322,8 @@ export class Screen {
     return true
   }
 }
+
+const second = 1000
 
 /** An answer that is still to come; null when the asker gives up. */
 function answering<T>(signal: AbortSignal | undefined): {

@@ -9,7 +9,7 @@ import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Settings } from '../../settings/schema.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import { dollars, whole } from '../terminal/tables.ts'
+import { dollars, short, whole } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import type { Theme } from './theme.ts'
 
@@ -74,19 +74,12 @@ export function statusLine(status: Status, theme: Theme, width: number): string 
     ...(sent === 0 ? [] : [`cache ${Math.round((read / sent) * 100)}%`]),
     scripted ? '' : dollars === null ? 'price unknown' : `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`,
     ...(mode === 'default' ? [] : [theme.accent(mode)]),
-    ...(queued === 0 ? [] : [`${queued} waiting`]),
+    ...(queued === 0 ? [] : [`${queued} queued`]),
     ...(background === 0 ? [] : [`${background} in the background`]),
   ].filter((part) => part !== '')
   // The least telling parts go first where the room is small.
   while (parts.length > 2 && visibleWidth(parts.join(' · ')) > width) parts.pop()
   return truncateToWidth(theme.faint(parts.join(' · ')), width, '…')
-}
-
-export function short(tokens: number): string {
-  if (tokens < 1000) return String(tokens)
-  return tokens < 1_000_000
-    ? `${(tokens / 1000).toFixed(tokens < 10_000 ? 1 : 0)}K`
-    : `${(tokens / 1_000_000).toFixed(2)}M`
 }
 
 /** Rates are for so many tokens. */
@@ -109,10 +102,11 @@ export function coldReturn(
   if (last === undefined || now - last.at <= lives) return null
   const info = lookUp(preset.models, last.model ?? preset.modelId)
   const rates = info === null ? null : ratesOf(info, view.tokens)
-  if (rates === null) return `the cache has run out: the next request sends ${whole(view.tokens)} tokens anew`
+  if (rates === null)
+    return `the prompt cache has expired: the next request sends ${whole(view.tokens)} tokens anew`
   const write = lifetime === '1h' ? rates.write1h : rates.write5m
   return (
-    `the cache has run out: the next request writes ${whole(view.tokens)} tokens anew, about ${dollars((view.tokens * write) / million)} ` +
+    `the prompt cache has expired: the next request writes ${whole(view.tokens)} tokens anew, about ${dollars((view.tokens * write) / million)} ` +
     `instead of ${dollars((view.tokens * rates.read) / million)}; /compact first makes it smaller`
   )
 }

@@ -5,15 +5,16 @@ import { safeLine, safeText } from './safe-text.ts'
 
 const shownChars = 100
 const second = 1000
-/** What says most about a call, likeliest first. */
-const telling = ['file_path', 'path', 'command', 'pattern', 'url', 'ref'] as const
+/** What says most about a call, likeliest first: what is searched for before where. */
+const telling = ['file_path', 'command', 'pattern', 'url', 'ref', 'path'] as const
 
 /** A call in one line. What a person may have to judge is shown with everything invisible made visible. */
 export function describeCall(name: string, input: unknown): string {
   const fields =
     typeof input === 'object' && input !== null ? (input as Readonly<Record<string, unknown>>) : {}
   const field = telling.find((key) => typeof fields[key] === 'string')
-  const about = field === undefined ? JSON.stringify(fields) : String(fields[field])
+  const where = field === 'pattern' && typeof fields['path'] === 'string' ? ` in ${fields['path']}` : ''
+  const about = field === undefined ? JSON.stringify(fields) : `${String(fields[field])}${where}`
   return cut(safeLine(`${name} ${about === '{}' ? '' : about}`).trim())
 }
 

@@ -5,6 +5,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { defaults } from '../../settings/defaults.ts'
 import { absolutePath } from '../../tools/shell/environment.ts'
+import { prose } from './tables.ts'
 
 export interface Lines extends AsyncIterable<string> {
   close(): void
@@ -17,6 +18,7 @@ export interface Io {
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
   readonly inIsTerminal: boolean
+  /** The room of a line on stdout; without end where no terminal shows it. */
   readonly columns: number
   /** Whether colours are wanted, each for its own stream. */
   readonly outColours: boolean
@@ -124,11 +126,17 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
     outIsTerminal: stdout.isTTY,
     errIsTerminal: stderr.isTTY,
     inIsTerminal: stdin.isTTY,
-    columns: stdout.columns ?? stderr.columns ?? defaults.cli.columns,
+    // Asked each time: a window may be resized while something runs.
+    get columns() {
+      return stdout.isTTY ? stdout.columns || defaults.cli.columns : Infinity
+    },
     outColours: wantsColours(stdout.isTTY),
     errColours: wantsColours(stderr.isTTY),
     out: (text) => void (isClosed || isLost || stdout.write(text)),
-    err: (text) => void (isClosed || stderr.write(text)),
+    err: (text) =>
+      void (
+        isClosed || stderr.write(stderr.isTTY ? notice(text, stderr.columns || defaults.cli.columns) : text)
+      ),
     piped: () =>
       readPiped(() => stderr.write('pal: waiting for standard input to end; close it, or use < /dev/null\n')),
     lines: readLines,
@@ -143,6 +151,21 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
     exitNow: (code) => process.exit(code),
   }
 }
+
+/** Notices wrap at blanks: a terminal breaks words. Everything else on stderr is left as it is. */
+const notice = (text: string, room: number): string => (text.startsWith('pal: ') ? prose(text, room) : text)
+
+/** The same, but what wants to hear of an interrupt is kept in a set: whoever runs a conversation decides who is meant. */
+export const withInterrupts = (io: Io, listeners: Set<() => void>): Io => ({
+  ...io,
+  get columns() {
+    return io.columns
+  },
+  onInterrupt: (listener) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  },
+})
 
 type Piped = Awaited<ReturnType<Io['piped']>>
 

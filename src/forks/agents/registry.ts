@@ -127,7 +127,9 @@ export class AgentRegistry {
     const own = this.workersOf(session)
     return (
       own.find(({ child, about }) => child === word || about.name === word) ??
-      own.find(({ child, about }) => about.label === word || child.startsWith(word)) ??
+      own.find(
+        ({ child, about }) => about.label === word || child.startsWith(word) || child.endsWith(word),
+      ) ??
       null
     )
   }

@@ -26,6 +26,8 @@ export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
   readonly log?: LogLimits
   /** Largest request that is taken; the API's own where absent. */
   readonly maxBodyBytes?: number
+  /** Told of each request when its response has ended or was cut. */
+  readonly heard?: (request: LoggedRequest) => void
 }
 
 export interface Simulator {
@@ -118,6 +120,8 @@ async function handle(room: Room, incoming: IncomingMessage, response: ServerRes
   if (read.kind === 'gone') return
   const logged = newRecord({ path, number, headers, at: room.clock.now(), read })
   room.log.add(logged)
+  const { heard } = room.options
+  if (heard !== undefined) response.once('close', () => heard(logged))
   const refuse = (error: WireError, more: Readonly<Record<string, string>> = {}): void => {
     logged.error = error.error
     logged.status = logged.status ?? statusOf(error)
@@ -131,6 +135,9 @@ async function handle(room: Room, incoming: IncomingMessage, response: ServerRes
   }
   if (read.kind === 'too-large') return refuseTooLarge(room, logged, response)
   if (incoming.method === 'HEAD') return void response.writeHead(200, standardHeaders(room, logged)).end()
+  // A path that is not served is said before what every served path wants.
+  if (!path.startsWith(MODELS) && path !== MESSAGES && path !== COUNT)
+    return refuse(problem('not_found_error', `${path}: Not Found`))
   const denied = checkAccess(headers, room.options.keys ?? null)
   if (denied !== null) return refuse(denied)
   if (incoming.method === 'GET' && path.startsWith(MODELS)) return listModels(room, logged, response, refuse)

@@ -33,17 +33,17 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
   }
   const held = rows.filter(({ standing }) => standing === 'held').length
   return show(room, { memories: rows, skipped, waiting: waits + held }, () => {
-    if (rows.length === 0 && waits === 0) return 'nothing is remembered yet.\n'
+    if (rows.length === 0 && waits === 0) return 'No memories yet.\n'
     const lines = [
       table(
         [
           { title: 'scope' },
           { title: 'file' },
-          { title: 'type' },
-          { title: 'standing' },
-          { title: 'from' },
-          { title: 'when' },
-          { title: 'about' },
+          { title: 'type', drop: 2 },
+          { title: 'status' },
+          { title: 'source', drop: 1 },
+          { title: 'when', drop: 3 },
+          { title: 'about', wraps: true },
         ],
         rows.map((row) => [
           row.scope,
@@ -54,6 +54,7 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
           moment(row.modifiedMs),
           row.description,
         ]),
+        room.io.columns,
       ),
       ...skipped.map((line) => `${safeLine(line)}\n`),
       ...(waits + held === 0 ? [] : [`${waits + held} wait for you: pal memory review\n`]),
@@ -74,8 +75,14 @@ async function why(room: MemoryRoom): Promise<Exit> {
   return show(room, { files, tokens: sum, problems: reminder.problems }, () =>
     [
       table(
-        [{ title: 'layer' }, { title: 'tokens', right: true }, { title: 'file' }, { title: 'included by' }],
+        [
+          { title: 'layer' },
+          { title: 'tokens', right: true },
+          { title: 'file', wraps: true },
+          { title: 'included by', wraps: true, drop: 1 },
+        ],
         files.map(({ layer, tokens, path, by }) => [layer, whole(tokens), path, by ?? '']),
+        room.io.columns,
       ),
       `about ${whole(sum)} tokens before the first message, weakest first.\n`,
       ...reminder.problems.map((problem) => `${safeLine(problem)}\n`),
@@ -125,33 +132,45 @@ async function search(room: MemoryRoom, query: string, flags: SearchFlags): Prom
     if (!found.ok) return refuse(exits.usage, found.failure.message)
     return show(room, { turns: found.hits }, () => found.hits.map(wholeTurn).join('\n'))
   }
-  if (query.trim() === '') return refuse(exits.usage, 'say what to look for: pal memory search WORDS')
+  if (query.trim() === '') return refuse(exits.usage, 'usage: pal memory search TEXT')
   const memories = await searching.memories(query, most, signal, () => true)
   if (!memories.ok) return refuse(exits.failed, memories.failure.message)
   const turns = flags.transcripts === true ? await searching.turns(query, most, signal) : null
   if (turns?.ok === false) return refuse(exits.failed, turns.failure.message)
   const said = turns === null ? {} : { turns: turns.hits }
-  return show(room, { memories: memories.hits, ...said }, () => asText(memories.hits, turns?.hits ?? null))
+  return show(room, { memories: memories.hits, ...said }, () =>
+    asText(memories.hits, turns?.hits ?? null, room.io.columns),
+  )
 }
 
-function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null): string {
+function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null, room: number): string {
   const found =
     memories.length === 0
       ? `no memory fits${turns === null ? '; --transcripts looks through earlier sessions' : ''}.\n`
       : table(
-          [{ title: 'file' }, { title: 'standing' }, { title: 'when' }, { title: 'about' }],
+          [
+            { title: 'file' },
+            { title: 'status' },
+            { title: 'when', drop: 1 },
+            { title: 'about', wraps: true },
+          ],
           memories.map(({ name, standing, modifiedMs, description }) => [
             name,
             standing,
             moment(modifiedMs),
             description,
           ]),
+          room,
         )
   if (turns === null) return found
   if (turns.length === 0) return `${found}nothing that was said fits.\n`
   const rows = turns.map(({ ref, at, speaker, text }) => [ref, moment(at), speaker, safeLine(text)])
-  const list = table([{ title: 'place' }, { title: 'when' }, { title: 'who' }, { title: 'said' }], rows)
-  return `${found}\n${list}pal memory search --expand PLACE shows the turns around one.\n`
+  const list = table(
+    [{ title: 'ref' }, { title: 'when', drop: 1 }, { title: 'who' }, { title: 'text', wraps: true }],
+    rows,
+    room,
+  )
+  return `${found}\n${list}pal memory search --expand REF shows the turns around one.\n`
 }
 
 const wholeTurn = ({ at, speaker, text, isHit }: TurnHit): string =>

@@ -32,11 +32,11 @@ export const logMemory = (io: Io, name: string | undefined, flags: MemoryFlags):
             [
               { title: 'version', right: true },
               { title: 'when' },
-              { title: 'scope' },
+              { title: 'scope', drop: 1 },
               { title: 'what' },
-              { title: 'file' },
-              { title: 'from' },
-              { title: 'session' },
+              { title: 'file', wraps: true },
+              { title: 'source', drop: 2 },
+              { title: 'session', drop: 3 },
             ],
             rows.map((row) => [
               String(row.n),
@@ -47,6 +47,7 @@ export const logMemory = (io: Io, name: string | undefined, flags: MemoryFlags):
               `${row.by.kind} (${row.by.trust})`,
               row.by.session ?? '–',
             ]),
+            room.io.columns,
           ),
     )
   })

@@ -1,0 +1,59 @@
+// `pal mcp` and `/mcp`: the MCP servers in use, whether they answer, and what their tools take of every request.
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
+import { loadExtensions } from '../extensions/load.ts'
+import type { ServerState } from '../extensions/mcp/source.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { prose, table, whole } from '../terminal/tables.ts'
+import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
+
+/** Starts them as a session would, and closes them. */
+export async function mcp(io: Io, flags: ProjectFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  const loaded = await loadExtensions(place)
+  try {
+    if (flags.json === true) io.out(`${safeJson(loaded.servers, 2)}\n`)
+    else io.out(serverTable(loaded.servers, io.columns))
+    const failed = loaded.servers.filter(({ state }) => state === 'failed')
+    return failed.length === 0
+      ? exits.done
+      : complain(
+          io,
+          refuse(
+            exits.failed,
+            `${failed.length} of ${loaded.servers.length} MCP servers cannot be reached: ${failed.map(({ name }) => name).join(', ')}`,
+          ),
+        )
+  } finally {
+    await loaded.close()
+  }
+}
+
+export function serverTable(servers: readonly ServerState[], room: number): string {
+  if (servers.length === 0)
+    return prose(
+      'No MCP servers. Add them to ~/.palimpsest/mcp.json, or to .mcp.json of a trusted project: {"mcpServers": {"NAME": {"command": "…", "args": []}}}\n',
+      room,
+    )
+  return table(
+    [
+      { title: 'server' },
+      { title: 'state' },
+      { title: 'tools', right: true },
+      { title: 'tokens', right: true, drop: 2 },
+      { title: 'from', wraps: true, drop: 3 },
+      { title: 'note', wraps: true },
+    ],
+    servers.map(({ name, state, tools, tokens, from, why, isDeferred }) => [
+      name,
+      state === 'late' ? 'connecting' : state,
+      String(tools),
+      whole(tokens),
+      from,
+      why ?? (isDeferred ? 'tools are looked up when needed' : ''),
+    ]),
+    room,
+  )
+}

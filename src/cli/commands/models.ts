@@ -1,0 +1,62 @@
+// `pal models` and the list of `/model`: the models that are known, with their window and prices. Others can be used too,
+// by name; the settings can give them a row.
+import type { ModelInfo, ModelTable } from '../../model/models.ts'
+import { modelOf, tableOf } from '../../preset.ts'
+import { complain, exits, type Exit } from '../exit-codes.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson } from '../terminal/safe-text.ts'
+import { prose, short, table } from '../terminal/tables.ts'
+import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
+
+export async function models(io: Io, flags: ProjectFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const rows = tableOf(place.settings)
+  const current = modelOf(place.settings)
+  if (flags.json === true) io.out(`${safeJson({ current, models: [...rows.values()] }, 2)}\n`)
+  else
+    io.out(
+      modelList(rows, current, io.columns) +
+        prose(
+          '\nPrices are dollars for a million tokens. Set one with pal --model NAME, /model, or pal config model NAME.\n',
+          io.columns,
+        ),
+    )
+  return exits.done
+}
+
+export function modelList(rows: ModelTable, current: string, room: number): string {
+  const right = (title: string) => ({ title, right: true })
+  return table(
+    [
+      { title: 'model' },
+      right('window'),
+      right('input'),
+      right('output'),
+      { ...right('cache read'), drop: 1 },
+      { ...right('cache write'), drop: 2 },
+      { title: '', drop: 3 },
+    ],
+    [...rows.values()].map((info) => [
+      info.id,
+      short(info.window),
+      ...ratesOf(info),
+      info.id === current ? 'current' : '',
+    ]),
+    room,
+  )
+}
+
+const ratesOf = ({ prices }: ModelInfo): readonly string[] =>
+  prices === null
+    ? ['?', '?', '?', '?']
+    : [prices.input, prices.output, prices.read, prices.write5m].map((rate) => `$${rate.toFixed(2)}`)
+
+/** A model in one line, for a list to choose from. */
+export function describeModel(info: ModelInfo): string {
+  const window = `${short(info.window)} window`
+  const { prices } = info
+  return prices === null
+    ? `${window}, price unknown`
+    : `${window}, $${prices.input.toFixed(2)} input, $${prices.output.toFixed(2)} output`
+}

@@ -1,0 +1,89 @@
+// What people do every day at the screen, each as it was once wrong.
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import { openWorkspace, server, until } from '../cli/pal.ts'
+import { isShown, leave, open, say, sees, shows } from './seen.ts'
+import { keys } from './terminal.ts'
+
+describe('a resumed session', () => {
+  it('[TE27] that used a tool is shown without a spinner', async () => {
+    const { access } = await server([[call('Glob', { pattern: '*.txt' })], 'looked through'])
+    const at = await openWorkspace(access)
+    await writeFile(join(at.project, 'a.txt'), 'x')
+    await at.pal(['-p', 'look'])
+    const seen = open(at, ['--continue'])
+    await shows(seen, 'looked through')
+    await shows(seen, /K of \S+ \(\d+%\)/)
+    expect(seen.lines().filter((line) => /^\s*[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u.test(line))).toEqual([])
+    await leave(seen)
+  })
+})
+
+describe('after a compaction', () => {
+  it('[TE28] messages that it replaced can be rewound to, and an empty list swallows no keys', async () => {
+    const long = 'a long answer about the parser\n'.repeat(900)
+    const { access, simulator } = await server([long, 'the second answer', 'anew'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, 'the first question')
+    await shows(seen, 'a long answer about the parser')
+    await say(seen, 'the second question')
+    await shows(seen, 'the second answer')
+    await say(seen, '/compact')
+    await shows(seen, /\/undo \d+ restores it/)
+    await say(seen, '/rewind')
+    const offered = () => isShown(seen, 'which message?') && isShown(seen, 'the first question  ')
+    expect(await sees(seen, offered)).toBe(true)
+    seen.type(keys.down)
+    seen.type(keys.enter)
+    await shows(seen, 'Restore the files')
+    seen.type(keys.enter)
+    await shows(seen, 'rewound to before "the first question"')
+    await until(() => seen.lines().some((line) => line.trim() === 'the first question'), 'the text')
+    seen.type(keys.enter)
+    await shows(seen, 'anew')
+    expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('a long answer about the parser')
+    await leave(seen)
+  })
+})
+
+describe('advice in a conversation', () => {
+  it('[TE29] names its own commands, and the status line follows what they do', async () => {
+    const { access } = await server(['a long answer about the parser\n'.repeat(900), 'short'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const seen = open(at)
+    const size = (): number => Number(/ ([\d.]+)K of 60K/.exec(seen.lines().join('\n'))?.[1] ?? 0)
+    await shows(seen, '/help')
+    await say(seen, 'the first question')
+    await shows(seen, 'a long answer about the parser')
+    await say(seen, 'the second question')
+    await shows(seen, 'short')
+    await say(seen, '/compact')
+    await shows(seen, /\/undo \d+ restores it/)
+    const compacted = size()
+    await say(seen, `/undo ${/\/undo (\d+) restores it/.exec(seen.all())?.[1]}`)
+    await shows(seen, /\/release\s+\d+\s+allows/)
+    expect(await sees(seen, () => size() > compacted + 1)).toBe(true)
+    await say(seen, `/release ${/\/release\s+(\d+)\s+allows/.exec(seen.all())?.[1]}`)
+    await shows(seen, 'is released')
+    await leave(seen)
+  })
+})
+
+describe('a session by its id', () => {
+  it('[G75] is found by the short id that the list shows, although others and its forks were made in the same minute', async () => {
+    const { access } = await server(['one', 'two', 'three', 'again'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_EXTRACTION: 'off', PALIMPSEST_NOTES: 'off' })
+    await at.pal(['-p', 'about apples'])
+    await at.pal(['-p', '--continue', '--fork-session', 'about pears'])
+    await at.pal(['-p', 'about plums'])
+    const listed = (await at.pal(['sessions'])).out
+    const short = /^(\S+) .*about plums/m.exec(listed)?.[1] ?? ''
+    expect(short).toMatch(/^[\da-f]{8}$/)
+    const again = await at.pal(['-p', '--resume', short, 'and now'])
+    expect([again.code, again.out]).toEqual([0, 'again\n'])
+  })
+})
