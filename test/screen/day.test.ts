@@ -145,7 +145,7 @@ describe('a day at the screen', () => {
     await until(() => again.lines().some((line) => line.trim() === 'remember these words'), 'the words')
     again.type(keys.ctrlC)
     again.type('/com')
-    await shows(again, 'put the older part away')
+    await shows(again, 'replace older')
     again.type(keys.ctrlC)
     again.type('see @teles')
     await until(
