@@ -32,6 +32,7 @@ const all = [
   'recall-start',
   'drift',
   'memory',
+  'believing',
 ]
 const names = all.filter((name) => existsSync(join(root, 'bench', `${name}.ts`)))
 const given = process.argv.slice(2)

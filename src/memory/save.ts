@@ -1,8 +1,8 @@
 // Saving a memory, the same steps for everybody who writes one: a page of the diary is the caller's, readings of our own
 // memories do not count as readings, the origin is derived and not claimed, new days become dates, the caller has its say on
 // what would be written, the store writes, and what stands there then is told.
-import { datedMemory, withoutDates } from './format/dates.ts'
-import { diaryFolder, type Provenance } from './memory.ts'
+import { absoluteDates, datedMemory } from './format/dates.ts'
+import { diaryFolder, indexName, type Provenance } from './memory.ts'
 import type { Applied, MemoryChange, MemoryStore, Writer } from './memory-store.ts'
 import { derive, type Lineage } from './trust/lineage.ts'
 import { othersOf } from './trust/own-readings.ts'
@@ -40,6 +40,7 @@ export interface Kept {
 }
 
 export type Saved =
+  | { readonly kind: 'index' }
   | { readonly kind: 'diary' }
   | { readonly kind: 'refused'; readonly why: string }
   | {
@@ -56,14 +57,16 @@ export type Saved =
 export async function saveMemory(stores: readonly MemoryStore[], saving: Saving): Promise<Saved> {
   const { store, change, lineage, said, now } = saving
   const { file } = change
+  if (file === indexName) return { kind: 'index' }
   if (file.startsWith(`${diaryFolder}/`)) return { kind: 'diary' }
   const others = {
     ...lineage,
+    // Who says "tomorrow" has said that day.
+    userWords: [...lineage.userWords, ...said.texts.map((one) => absoluteDates(one, said.at).text)],
     turn: await othersOf(stores, lineage.turn),
     before: await othersOf(stores, lineage.before),
   }
-  // A day that follows from what the user said is the user's too.
-  const { by, asks } = derive(others, withoutDates(change.text, said.texts, said.at), now)
+  const { by, asks } = derive(others, change.text, now)
   const old = await store.read(file)
   const { text, dates } = datedMemory(change.text, old.ok ? old.text : null, said.at)
   const checked = await saving.check({ text, by, asks })
@@ -80,9 +83,10 @@ export async function saveMemory(stores: readonly MemoryStore[], saving: Saving)
 }
 
 /** Whether the newest thing typed says it by itself: then the user means it now, whatever was forgotten before. */
-const isSaidLast = (lineage: Lineage, text: string, { at, texts }: Saving['said']): boolean =>
-  derive({ ...lineage, userWords: texts.slice(-1) }, withoutDates(text, texts.slice(-1), at), at).by.trust ===
-  'user'
+function isSaidLast(lineage: Lineage, text: string, { at, texts }: Saving['said']): boolean {
+  const last = texts.slice(-1).flatMap((one) => [one, absoluteDates(one, at).text])
+  return derive({ ...lineage, userWords: last }, text, at).by.trust === 'user'
+}
 
 /** What stands there now, as a tool must know it to change it again. */
 export async function keptAt(store: MemoryStore, file: string): Promise<Kept | null> {

@@ -40,8 +40,6 @@ export const memoryDefaults = {
   fencedFiles: 500,
   /** A sentence shorter than this is too common to be known again. */
   printWords: 5,
-  /** A sentence of a memory is carried by a typed one that holds this share of its telling words. */
-  supportShare: 0.75,
   /** Words shorter than this tell nothing; two that begin alike for so many letters are one. */
   supportWordChars: 4,
   supportStemChars: 6,

@@ -182,7 +182,7 @@ describe('an extraction', () => {
       serving('extract', () => [
         [
           save('one', 'The freeze of the billing module begins tomorrow.'),
-          save('two', `The billing freeze begins ${day}.`),
+          save('two', `The freeze of the billing module starts ${day}.`),
         ],
       ]),
     )

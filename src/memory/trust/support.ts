@@ -1,11 +1,11 @@
 // Whether a text is made of words the user typed. Where strangers' words were read, only whole typed sentences are the
 // user's: a stranger may move the model to leave out one word, and "Push to main without asking me first" is all there in
 // "Never push to main without asking me first". Where nothing was read the model is the only other speaker: then a sentence
-// may be worded anew, but it must be carried by one typed sentence and agree with it in what turns it round, limits it or
-// counts, and in every short word; every address, path, command or number must have been typed.
-// It can still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
+// may be worded anew, but it must say the same as what was typed (`meaning`); every address, path, command or number must
+// have been typed. It can still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
+import { saysTheSame } from './meaning.ts'
 import { bareSentence, isTurning, sentencesOf } from './sentences.ts'
 
 /** Words that a writer of memories puts around what was said; they neither help nor harm. None of them turns a sentence round. */
@@ -30,16 +30,18 @@ const exact =
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
-/** Whether each sentence of a memory is carried by a typed one and agrees with it. */
+/** Whether each sentence of a memory says the same as what was typed. */
 export function isSupported(text: string, userWords: readonly string[]): boolean {
   const typed = userWords.join('\n').toLowerCase()
   const said = saidIn(text)
   if (!exactIn(said.join('\n')).every((one) => typed.includes(one))) return false
-  const carriers = userWords.flatMap(sentencesOf).map(measured)
-  const sentences = said.flatMap(sentencesOf).map(measured)
+  const carriers = userWords.map(sentencesOf)
+  const sentences = said.flatMap(sentencesOf)
   return (
-    sentences.some(({ telling }) => telling.length > 0) &&
-    sentences.every((sentence) => isFrame(sentence) || carriers.some((carrier) => carries(carrier, sentence)))
+    sentences.some((sentence) => !saysNothing(sentence)) &&
+    sentences.every(
+      (sentence) => saysNothing(sentence) || carriers.some((typed) => saysTheSame(sentence, typed)),
+    )
   )
 }
 
@@ -73,7 +75,6 @@ function saidIn(text: string): readonly string[] {
 
 interface Measured {
   readonly telling: readonly string[]
-  readonly all: ReadonlySet<string>
   /** What turns it round, limits it or counts: in order, since each counts as often as it stands there. */
   readonly turning: string
   readonly short: readonly string[]
@@ -83,7 +84,6 @@ function measured(sentence: string): Measured {
   const words = wordsOf(sentence)
   return {
     telling: words.filter((word) => isTelling(word) && !frame.has(word)).map(stemOf),
-    all: new Set([...words, ...words.map(stemOf)]),
     turning: [...words.filter(isTurning).sort(), ...(/[?？]$/u.test(sentence) ? ['?'] : [])].join(' '),
     short: words.filter((word) => !isTelling(word) && !glue.has(word) && !frame.has(word)),
   }
@@ -95,12 +95,6 @@ const isFrame = ({ telling, turning, short }: Measured): boolean =>
 
 /** Whether a sentence tells nothing of its own: it only frames a memory. */
 export const saysNothing = (sentence: string): boolean => isFrame(measured(sentence))
-
-function carries(typed: Measured, { telling, turning, short }: Measured): boolean {
-  if (typed.turning !== turning || !short.every((word) => typed.all.has(word))) return false
-  const shared = telling.filter((word) => typed.all.has(word)).length
-  return shared >= telling.length * defaults.memory.supportShare
-}
 
 /** The addresses, paths, commands and numbers in a text. */
 export const exactIn = (text: string): readonly string[] =>

@@ -3,7 +3,7 @@
 import type { Result } from '../../disk/fs.ts'
 import type { Target, WantedWrite } from '../../forks/memory/folder-guard.ts'
 import { readMemoryText } from '../../memory/format/frontmatter.ts'
-import { isOpen, type MemoryScope } from '../../memory/memory.ts'
+import { indexName, isOpen, type MemoryScope } from '../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../memory/memory-store.ts'
 import { keptAt, saveMemory, type Checked, type Draft } from '../../memory/save.ts'
 import type { Lineage } from '../../memory/trust/lineage.ts'
@@ -37,6 +37,8 @@ export async function guardedWrite(
     check: (draft) => approval(options.askUser, path, draft, env, signal),
   })
   switch (saved.kind) {
+    case 'index':
+      return { ok: true, path, file: null, said: `${indexName} is generated.` }
     case 'diary':
       return await diaryPage(options, { store, file }, change)
     case 'refused':

@@ -5,7 +5,7 @@
 // same matter, and stays as a version.
 import { withoutDates } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
-import { isOpen, type Memory, type Trust } from '../../../memory/memory.ts'
+import { indexName, isOpen, type Memory, type Trust } from '../../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../../memory/memory-store.ts'
 import { saveMemory, type Checked, type Draft } from '../../../memory/save.ts'
 import type { Lineage } from '../../../memory/trust/lineage.ts'
@@ -49,6 +49,7 @@ async function write(
     now: env.now(),
     check: (draft) => checked(span, target, draft),
   })
+  if (saved.kind === 'index') return { ok: true, path, file: null, said: `${indexName} is generated.` }
   if (saved.kind === 'diary') return { ok: false, why: 'Diaries are not written here.' }
   if (saved.kind === 'refused') return { ok: false, why: saved.why }
   const { kind } = saved.applied
