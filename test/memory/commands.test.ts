@@ -71,7 +71,7 @@ describe('pal memory', () => {
     expect((await at.pal(['memory', 'accept', '9'])).code).toBe(1)
   })
 
-  it('[ME32] forgets completely and says what it did', async () => {
+  it('[ME32] [ME70] forgets completely and says what it did and what stays blocked', async () => {
     const at = await openWorkspace()
     const { save, place } = await remembered(at)
     await save('secret-plan.md', memoryText('plan', { body: 'The merger is planned for the ninth of May.' }))
@@ -89,6 +89,9 @@ describe('pal memory', () => {
     )
     expect(again).toMatchObject({ ok: true, applied: [{ kind: 'refused', code: 'forgotten' }] })
     expect(await readdir(place.root)).not.toContain('again.md')
+    expect((await at.pal(['memory'])).out).toMatch(
+      /forgotten .*sentence.*session session-1; not saved again unless/,
+    )
     expect((await at.pal(['memory', 'forget'])).code).toBe(2)
   })
 

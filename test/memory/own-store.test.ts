@@ -26,9 +26,7 @@ describe('a store of memories of the caller', () => {
       ok: true,
       memory: { standing: 'open', provenance: { kind: 'user', trust: 'user' } },
     })
-    expect(JSON.stringify(first.scene.simulator.log.requests[0]!.body)).toContain(
-      '- /memories for what concerns this project.',
-    )
+    expect(JSON.stringify(first.scene.simulator.log.requests[0]!.body)).toContain('/memories (this project)')
     const second = await openWorkspace(
       () => [
         [read('/memories/heron.md')],

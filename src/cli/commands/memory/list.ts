@@ -23,6 +23,7 @@ type Row = Memory & { readonly scope: MemoryScope }
 async function list(room: MemoryRoom): Promise<Exit | Refusal> {
   const rows: Row[] = []
   const skipped: string[] = []
+  const blocked: Blocked[] = []
   let waits = 0
   for (const store of room.keepers) {
     const listed = await store.list(Number.POSITIVE_INFINITY)
@@ -30,10 +31,12 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
     rows.push(...listed.memories.map((one) => ({ ...one, scope: store.scope })))
     skipped.push(...listed.skipped.map(({ file, why }) => `${file}: ${why}`))
     waits += store.ledger.held().length
+    blocked.push(...blockedIn(store))
   }
   const held = rows.filter(({ standing }) => standing === 'held').length
-  return show(room, { memories: rows, skipped, waiting: waits + held }, () => {
-    if (rows.length === 0 && waits === 0) return 'No memories yet.\n'
+  return show(room, { memories: rows, skipped, waiting: waits + held, blocked }, () => {
+    const blocks = blocked.map((one) => `${safeLine(blockText(one))}\n`).join('')
+    if (rows.length === 0 && waits === 0) return `No memories yet.\n${blocks}`
     const lines = [
       table(
         [
@@ -58,9 +61,35 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
       ),
       ...skipped.map((line) => `${safeLine(line)}\n`),
       ...(waits + held === 0 ? [] : [`${waits + held} wait for you: pal memory review\n`]),
+      blocks,
     ]
     return lines.join('')
   })
+}
+
+/** What is not learnt again, by when it was forgotten. The sentences themselves are gone. */
+interface Blocked {
+  readonly scope: MemoryScope
+  readonly at: number
+  readonly sentences: number
+  readonly sessions: readonly string[]
+  readonly sources: readonly string[]
+}
+
+const blockedIn = ({ scope, ledger }: MemoryRoom['keepers'][number]): readonly Blocked[] =>
+  ledger.records().flatMap((record) => {
+    if (record.do !== 'forget') return []
+    const { at, prints, sessions, sources } = record
+    return [{ scope, at, sentences: prints.length, sessions, sources }]
+  })
+
+function blockText({ scope, at, sentences, sessions, sources }: Blocked): string {
+  const what = [
+    ...(sentences === 0 ? [] : [`${sentences} ${sentences === 1 ? 'sentence' : 'sentences'}`]),
+    ...sessions.map((session) => `session ${session}`),
+    ...sources.map((source) => `everything from ${source}`),
+  ]
+  return `forgotten ${moment(at)} (${scope}): ${what.length === 0 ? 'nothing that could come back' : what.join(', ')}; not saved again unless you say it again`
 }
 
 /** What a session that began now would be told, from where, and how much of it. */
