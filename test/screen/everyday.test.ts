@@ -1,4 +1,5 @@
 // What people do every day at the screen, each as it was once wrong.
+import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -85,5 +86,31 @@ describe('a session by its id', () => {
     expect(short).toMatch(/^[\da-f]{8}$/)
     const again = await at.pal(['-p', '--resume', short, 'and now'])
     expect([again.code, again.out]).toEqual([0, 'again\n'])
+  })
+})
+
+describe('lines and lists at the screen', () => {
+  it('[TE30] [TE31] [G73] escape stops a shell command, a model is chosen with its price, and init asks first', async () => {
+    const { access, simulator } = await server(['never asked'])
+    const at = await openWorkspace(access)
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, '!echo begun > begun.txt; sleep 600')
+    await until(() => existsSync(join(at.project, 'begun.txt')), 'the command to run')
+    seen.type(keys.escape)
+    expect(await sees(seen, /exit code \S+/)).toBe(true)
+    await say(seen, '/model')
+    expect(await sees(seen, /claude-sonnet-5 .*\$2\.00 in, \$10\.00 out/)).toBe(true)
+    seen.type(keys.down)
+    seen.type(keys.enter)
+    await shows(seen, /Model set to \S+ for this session/)
+    const model = /Model set to (\S+) for/.exec(seen.all())?.[1] ?? ''
+    expect(await sees(seen, `${model} · `)).toBe(true)
+    await say(seen, '/init')
+    await shows(seen, 'Create AGENTS.md?')
+    seen.type(keys.escape)
+    expect(await sees(seen, () => !isShown(seen, 'Create AGENTS.md?'))).toBe(true)
+    expect(simulator.log.requests).toEqual([])
+    await leave(seen)
   })
 })

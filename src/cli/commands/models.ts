@@ -53,10 +53,8 @@ const ratesOf = ({ prices }: ModelInfo): readonly string[] =>
     : [prices.input, prices.output, prices.read, prices.write5m].map((rate) => `$${rate.toFixed(2)}`)
 
 /** A model in one line, for a list to choose from. */
-export function describeModel(info: ModelInfo): string {
-  const window = `${short(info.window)} window`
-  const { prices } = info
-  return prices === null
-    ? `${window}, price unknown`
-    : `${window}, $${prices.input.toFixed(2)} input, $${prices.output.toFixed(2)} output`
+export function describeModel({ window, prices }: ModelInfo): string {
+  const rates =
+    prices === null ? 'price unknown' : `$${prices.input.toFixed(2)} in, $${prices.output.toFixed(2)} out`
+  return `${rates}, ${short(window)}`
 }

@@ -50,8 +50,8 @@ async function chooseModel(context: CommandContext, current: string): Promise<st
     'Which model?',
     rows.map((info) => ({
       value: info.id,
-      label: info.id,
-      about: `${describeModel(info)}${info.id === current ? ' (current)' : ''}`,
+      label: info.id === current ? `${info.id} (current)` : info.id,
+      about: describeModel(info),
     })),
   )
 }

@@ -168,11 +168,6 @@ export class Screen {
     return `${message} (${duration(forMs)} · esc to interrupt)`
   }
 
-  /** What a terminal does for it (a sound, a mark on its tab) is the person's choice there. */
-  ring(): void {
-    this.#tui.terminal.write('\u0007')
-  }
-
   get isAsking(): boolean {
     return this.#isAsking
   }
