@@ -188,7 +188,7 @@ describe('pal and its agents', () => {
     const [, pid] = /running as process (\d+), though its program is gone/.exec(shown) ?? []
     expect(Number(pid)).toBeGreaterThan(1)
     process.kill(-Number(pid), 'SIGKILL')
-    await until(async () => (await at.pal(['tasks'])).out.includes('nothing is under way'), 'it is gone')
+    await until(async () => (await at.pal(['tasks'])).out.includes('no background tasks'), 'it is gone')
   })
 
   it('[AG35] the user approves the plan of a teammate in the talk', async () => {
