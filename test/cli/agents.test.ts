@@ -23,7 +23,11 @@ async function scene(parts: readonly Part[]) {
   later(() => simulator.stop())
   return {
     simulator,
-    at: await openWorkspace({ ANTHROPIC_BASE_URL: url, PALIMPSEST_MODEL: 'claude-sonnet-4-6' }),
+    at: await openWorkspace({
+      ANTHROPIC_BASE_URL: url,
+      PALIMPSEST_MODEL: 'claude-sonnet-4-6',
+      PALIMPSEST_TEAMMATES: 'on',
+    }),
   }
 }
 

@@ -76,7 +76,7 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
   })
 
   it('[PM101] the temporary folder of git that ran unasked is removed, that of a living run is not', async () => {
-    const { access } = await server([
+    const { access, simulator } = await server([
       [call('Bash', { command: 'git status; sleep 600' })],
       [call('Bash', { command: 'git log --oneline; sleep 600' })],
       'went on',
@@ -86,7 +86,8 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
     // Those in place of a repository; others are there while an index is read.
     const shields = () => folders().filter((name) => existsSync(join(at.temporary, name, 'programs', 'git')))
     const living = await at.start(['-p', 'look'])
-    await until(() => shields().length === 1, 'the first stand-in')
+    // Before its first request the session looks at the repository itself, behind a stand-in that is gone again.
+    await until(() => simulator.log.requests.length > 0 && shields().length === 1, 'the first stand-in')
     const [kept] = shields()
     await killedAt(at, ['look'], () => shields().length === 2)
     expect(shields()).toHaveLength(2)
