@@ -250,7 +250,7 @@ describe('pal and its agents', () => {
       expect((await at.pal(['-p', '--continue', words])).code).toBe(0)
     const last = bodiesOf(simulator, 'main').at(-1)!
     expect(last.split('HOME-PROBE-1')).toHaveLength(2)
-    expect(last).toContain('An agent wrote it, not the user')
+    expect(last).toContain('An agent wrote this, not the user')
     // It ended with the program; what it had said is handed on too.
     expect(last.split('FOUND-SO-FAR')).toHaveLength(2)
   })

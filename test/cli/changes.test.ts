@@ -32,7 +32,8 @@ describe('changing what is shown', () => {
     expect(await edits()).toMatchObject([{ seq: made['seq'], state: 'live', layer: 'autocompact' }])
     const undone = await json('undo', String(made['seq']))
     expect(undone).toMatchObject({ undone: made['seq'] })
-    expect(await edits()).toMatchObject([{ state: 'undone' }])
+    // With it goes what it had restored.
+    expect(await edits()).toMatchObject([{ state: 'undone' }, { layer: 'restoration' }])
     await pal(['-p', '--continue', 'and?'])
     const body = JSON.stringify(simulator.log.last()?.body)
     expect(body.split('word '.repeat(9000)).length - 1).toBe(3)

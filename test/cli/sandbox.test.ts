@@ -77,8 +77,8 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
 
   it('[PM101] the temporary folder of git that ran unasked is removed, that of a living run is not', async () => {
     const { access, simulator } = await server([
-      [call('Bash', { command: 'git status; sleep 600' })],
-      [call('Bash', { command: 'git log --oneline; sleep 600' })],
+      [call('Bash', { command: 'git status; sleep 600', timeout: 600_000 })],
+      [call('Bash', { command: 'git log --oneline; sleep 600', timeout: 600_000 })],
       'went on',
     ])
     const at = await deskWith(access)
