@@ -139,7 +139,7 @@ export interface Recall {
   /** How long a request waits for `quick` where that is longer than usual: no later one may follow to bring the rest. */
   readonly patienceMs?: number | undefined
   /** The choice starts with the first calls of tools: one request may be all there is, and nothing could bring it. */
-  readonly choosesBesideTools?: boolean | undefined
+  readonly choosesDuringTools?: boolean | undefined
   quick(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
   choose(ask: RecallAsk, signal: AbortSignal): Promise<RecallOutcome>
 }

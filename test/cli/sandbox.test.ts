@@ -89,7 +89,7 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
     // Before its first request the session looks at the repository itself, behind a stand-in that is gone again.
     await until(() => simulator.log.requests.length > 0 && shields().length === 1, 'the first stand-in')
     const [kept] = shields()
-    await killedAt(at, ['look'], () => shields().length === 2)
+    await killedAt(at, ['look'], () => simulator.log.requests.length === 2 && shields().length === 2)
     expect(shields()).toHaveLength(2)
     expect(await at.pal(['-p', 'go on'])).toMatchObject({ code: 0 })
     expect(folders().filter((name) => name.split('-')[2] !== kept?.split('-')[2])).toEqual([])

@@ -92,7 +92,7 @@ async function staged(
       ...recall,
       // However busy the machine is, the quick look is waited for.
       patienceMs: 120_000,
-      choosesBesideTools: isPatient,
+      choosesDuringTools: isPatient,
       choose: (ask, signal) => {
         const choice = recall.choose(ask, signal)
         choices.push(choice)

@@ -77,7 +77,7 @@ describe('a day at the screen', () => {
     await until(() => /· plan/.test(seen.lines().join('\n')), 'the mode')
     await say(seen, 'write x')
     await shows(seen, 'planned')
-    expect(JSON.stringify(simulator.log.requests[0]?.body)).toContain('nothing may be changed')
+    expect(JSON.stringify(simulator.log.requests[0]?.body)).toMatch(/<mode name=[^>]*plan/)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain('plan mode is read-only')
     seen.type(keys.shiftTab)
     seen.type(keys.shiftTab)
@@ -110,8 +110,8 @@ describe('a day at the screen', () => {
     await shows(seen, 'just no')
     seen.type(keys.enter)
     // Only with the answer to the first question on the screen is what is asked there the second.
-    await shows(seen, 'The user does not want to begin yet')
-    const isAgain = /begin yet[\s\S]*shall the work begin\?/
+    await shows(seen, 'The user did not approve the plan')
+    const isAgain = /did not approve[\s\S]*shall the work begin\?/
     await until(() => isAgain.test(seen.lines().join('\n')), 'the question again')
     await answer(seen, 'y', 'Yes')
     await until(() => isShown(seen, 'it changes'), 'the question about the file')
@@ -125,7 +125,7 @@ describe('a day at the screen', () => {
     await say(seen, 'go on')
     await shows(seen, 'after')
     const last = JSON.stringify(simulator.log.last()?.body)
-    expect(last).toContain('The plan the user agreed to:\\n1. measure the TURNIP')
+    expect(last).toContain('The plan the user approved:\\n1. measure the TURNIP')
     expect(last.lastIndexOf('mode name=\\"default')).toBeGreaterThan(last.lastIndexOf('mode name=\\"plan'))
     await leave(seen)
   })

@@ -15,7 +15,7 @@ export async function recallMemories(core: Core, emit: Emit): Promise<Failure | 
   const { recall } = core.options
   if (recall === undefined || !core.role.recalls) return null
   const { recalling } = core
-  if (recall.choosesBesideTools === true && recalling.choice !== null)
+  if (recall.choosesDuringTools === true && recalling.choice !== null)
     await inTime(recalling.choice.made, recall.patienceMs ?? defaults.recall.localMs)
   const ready = recalling.choice?.outcome ?? null
   if (ready !== null) {
@@ -45,11 +45,11 @@ export async function recallMemories(core: Core, emit: Emit): Promise<Failure | 
  * The choice runs beside the request that is ready. Where one request may be all there is, it runs beside the first calls of
  * tools instead: only then there is a later request that can bring it.
  */
-export function chooseMemories(core: Core, beside: 'request' | 'tools'): void {
+export function chooseMemories(core: Core, during: 'request' | 'tools'): void {
   const { recall } = core.options
   const { recalling } = core
   if (recall === undefined || !recalling.toChoose) return
-  if ((recall.choosesBesideTools === true ? 'tools' : 'request') !== beside) return
+  if ((recall.choosesDuringTools === true ? 'tools' : 'request') !== during) return
   recalling.toChoose = false
   const stop = new AbortController()
   const signal = AbortSignal.any([stop.signal, signalOf(core)])

@@ -254,7 +254,7 @@ const groups: readonly string[] = [
   'retry retries retried wiederhol* réessa* reintent* 重试 リトライ 再試行',
 ]
 
-export interface Lexicon {
+export interface MeaningWords {
   /** Whole words and phrases, by their words. */
   readonly exact: ReadonlyMap<string, string>
   /** Beginnings of words. */
@@ -271,7 +271,7 @@ const isUnspaced = (entry: string): boolean =>
 const entriesOf = (list: string): readonly string[] =>
   [...list.matchAll(/"([^"]+)"|(\S+)/gu)].map(([, phrase, word]) => (phrase ?? word ?? '').toLowerCase())
 
-function build(): Lexicon {
+function build(): MeaningWords {
   const exact = new Map<string, string>()
   const stems = new Map<string, string>()
   const unspaced = new Map<string, string>()
@@ -293,4 +293,4 @@ function build(): Lexicon {
   return { exact, stems, unspaced, longest }
 }
 
-export const lexicon: Lexicon = build()
+export const lexicon: MeaningWords = build()

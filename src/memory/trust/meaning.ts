@@ -36,7 +36,7 @@ function* carriersOf(typed: readonly string[]): Generator<string> {
   const parts = typed.flatMap(partsIn)
   for (const [at, sentence] of parts.entries()) {
     yield sentence
-    const bare = withoutAsides(sentence)
+    const bare = withoutInsertions(sentence)
     if (bare !== sentence) yield bare
     const next = parts[at + 1]
     if (next !== undefined) yield `${sentence}. ${next}`
@@ -52,10 +52,10 @@ const opening =
   /^(?:please |bitte )?(?:note|remember|write|keep|merke?|notier|retiens|note[rz]?|recuerda|anota|记住|记一下|注意|覚えて|メモ)[^:：]{0,20}[:：]\s*/iu
 
 /** Without what the user adds about themselves or as a tag: it limits nothing where it names no limit. */
-function withoutAsides(sentence: string): string {
+function withoutInsertions(sentence: string): string {
   const parts = sentence.replace(tag, '').split(/(?<=[,，、])/u)
   const kept = parts.filter((part, n) => {
-    if (n === 0 || !aside.test(part.trim())) return true
+    if (n === 0 || !insertion.test(part.trim())) return true
     const { flags } = meaningOf(part)
     return flags.size > 0
   })
@@ -63,7 +63,7 @@ function withoutAsides(sentence: string): string {
 }
 const tag =
   /[,，]\s*(?:ok|okay|right|alright|always|please|ja|bitte|oder|oui|svp|s'il (?:te|vous) plaît|vale|verdad|por favor)\s*[?.!]?$/iu
-const aside =
+const insertion =
   /^(?:i|i'm|i've|i'll|we|we're|it|it's|that's|they|ich|wir|das|da|die|je|j'|on|nous|ça|c'est|yo|no (?:leo|me)|me|我|太|私)(?![\p{Script=Latin}])/iu
 
 function agrees(typed: Meaning, saved: Meaning): boolean {

@@ -47,7 +47,7 @@ export function recallWiring(options: RecallingOptions): RecallWiring {
   void wanted()
   return {
     recall: {
-      choosesBesideTools: options.interactive !== true,
+      choosesDuringTools: options.interactive !== true,
       patienceMs: options.interactive === true ? undefined : defaults.recall.patientMs,
       quick: async (ask, signal) => (await wanted()).quick(ask, signal),
       choose: async (ask, signal) => (await wanted()).choose(ask, signal),
