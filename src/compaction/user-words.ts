@@ -42,7 +42,7 @@ export function keepWords(
   let leftForEnds = caps.totalTokens * defaults.compaction.endsShare
   let whole = 0
   let shortened = 0
-  // What waits for an answer comes first and is never only pointed at.
+  // What waits for an answer comes first, and the newest of it is never only pointed at.
   const order = byWeight(words.length)
   const waits = (index: number): boolean => isUnanswered(words[index]!.at.seq)
   for (const index of [...order.filter(waits), ...order.filter((one) => !waits(one))]) {
@@ -57,7 +57,7 @@ export function keepWords(
     const most = Math.min(leftForEnds, caps.messageTokens)
     const ends =
       endsWithin(texts[index]!, most, caps.factor) ??
-      (waits(index) ? leastEnds(texts[index]!, caps.factor) : null)
+      (waits(index) && at.seq === words.at(-1)?.at.seq ? leastEnds(texts[index]!, caps.factor) : null)
     chosen.set(index, { at, head: ends?.chars ?? 0, tail: ends?.chars ?? 0 })
     if (ends === null) continue
     leftForEnds -= ends.cost

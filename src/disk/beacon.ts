@@ -2,6 +2,7 @@
 // which its owner listens on. Numbers of processes mean nothing across name spaces, but the system itself knows whether
 // anybody still listens: it refuses as soon as the owner is dead, and never before, not even while the owner is stopped.
 import { statfs } from 'node:fs/promises'
+import { chmod } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import type { FileSystem } from './fs.ts'
 import { removeIfThere } from './replace.ts'
@@ -27,7 +28,13 @@ export const machineBeacons: Beacons = {
     const server = createServer((socket) => socket.destroy())
     const isLit = await new Promise<boolean>((resolve) => {
       server.once('error', () => resolve(false))
-      server.listen(opened.at(name), () => resolve(true))
+      // Its folder is the owner's alone; the socket is too.
+      server.listen(opened.at(name), () => {
+        chmod(opened.at(name), 0o600).then(
+          () => resolve(true),
+          () => resolve(true),
+        )
+      })
     })
     server.unref()
     if (!isLit) {

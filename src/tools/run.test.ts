@@ -255,12 +255,10 @@ describe('input', () => {
             type: 'object',
             properties: { x: { type: 'integer', description: 'X', minimum: 0 } },
             required: ['x'],
-            additionalProperties: false,
           },
         },
       },
       required: ['name'],
-      additionalProperties: false,
     })
   })
   it.each([

@@ -88,9 +88,16 @@ describe('a failing disk', () => {
         await clean.release(again.lease)
       }
     }
-    // Only clearing away may fail in silence (a leftover costs a few bytes and hides nothing), and looking again at a
-    // lock, which is taken anew.
-    expect(silent.filter((call) => call.name !== 'unlink' && !call.path.endsWith('/lock'))).toEqual([])
+    // Only clearing away may fail in silence (a leftover costs a few bytes and hides nothing), looking again at a lock,
+    // which is taken anew, and what helps only after damage: the copy of the first line, which is read for it, and the
+    // next free place that is left with the lock.
+    const isHelp = ({ name, path }: Call): boolean =>
+      path.endsWith('/first-line') ||
+      path.startsWith('/proc/self/fd/') ||
+      (path.endsWith('/transcript.jsonl') && (name === 'stat' || name === 'read'))
+    expect(
+      silent.filter((call) => call.name !== 'unlink' && !call.path.endsWith('/lock') && !isHelp(call)),
+    ).toEqual([])
   })
 
   it('[T1] a short or refused write is rolled back before anything else, and told', async () => {
@@ -203,6 +210,7 @@ describe('a failing disk', () => {
     const hasBegun = new Promise<void>((resolve) => (begun = resolve))
     const fs = hookedFileSystem(machineFileSystem, {
       before: async (call) => {
+        if (!call.path.endsWith('transcript.jsonl')) return
         if (call.name === 'write') writes++
         if (call.name !== 'datasync' || ++syncs > 1) return
         begun()
@@ -315,7 +323,7 @@ describe('a failing disk', () => {
     const modes = execFileSync('find', [at.folder, '-printf', '%y %m\n'], { encoding: 'utf8' })
       .trim()
       .split('\n')
-    expect(new Set(modes)).toEqual(new Set(['d 700', 'f 600']))
+    expect(new Set(modes)).toEqual(new Set(['d 700', 'f 600', 's 600']))
     const other = at.store()
     expect(await other.remove(session)).toMatchObject({ ok: false, failure: { code: 'session-open' } })
     await node.symlink('/etc', join(at.folder, 'tool-results', 'link'))
