@@ -105,7 +105,7 @@ describe('pages of the user’s own', () => {
     expect(first).toContain('Greet ann and then ann bob!')
     expect(second).toContain('Deploy everything.\\n\\nnow')
     const untrusted = await at.pal([], { input: '/deploy\n' })
-    expect(untrusted.err).toContain('there is no command /deploy')
+    expect(untrusted.err).toContain('unknown command /deploy')
     const missing = await at.pal(['-p', 'x'], { environment: { PALIMPSEST_OUTPUT_STYLE: 'nothing' } })
     expect(missing.err).toContain('there is no output style nothing; there are: terse')
   })

@@ -102,7 +102,7 @@ describe('own sessions', () => {
     expect(code).toBe(0)
     // 3 + 1.25 × 20,000 and 3 + 1.25 × 24,000.
     expect(out).toMatch(/claude-code +1 +2 +0\.06 \(\$0\.11\)/)
-    expect(out).toMatch(/claude-code +a pause +1 +20 000/)
+    expect(out).toMatch(/claude-code +a pause +1 +20,000/)
     expect(out).toContain('1 older than asked for')
     expect(out).toContain('broken.jsonl')
     expect(await stateOf(project)).toEqual(before)

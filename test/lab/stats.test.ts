@@ -154,11 +154,11 @@ describe('stats', () => {
   it('[LB9] come from the transcripts of every project, as a table and as JSON', async () => {
     const { access } = await server([[{ type: 'text', text: 'Hello.' }]])
     const { pal } = await openWorkspace(access)
-    expect((await pal(['stats'])).out).toContain('There is no session yet')
+    expect((await pal(['stats'])).out).toContain('No sessions yet')
     expect((await pal(['-p', 'hi'])).code).toBe(0)
     const table = await pal(['stats'])
     expect([table.code, table.err]).toEqual([0, ''])
-    expect(table.out).toMatch(/^1 sessions, 1 turns, 1 requests/)
+    expect(table.out).toMatch(/^1 session, 1 turns, 1 requests/)
     const json = JSON.parse((await pal(['stats', '--json'])).out) as { sessions: number; days: unknown[] }
     expect([json.sessions, json.days.length]).toEqual([1, 1])
   })

@@ -153,8 +153,8 @@ describe('compaction', () => {
           const said = 'text' in block ? block.text : ''
           const kept = keeps.find((keep) => keep.at.seq === at.seq && keep.at.block === at.block)
           if (kept?.head === undefined) expect(text).toContain(said)
-          else if (kept.head > 0) expect(text).toContain(`expand ${at.seq}.${at.block ?? 0}`)
-          else expect(text).toMatch(/are not shown; they stand in \d+-\d+/)
+          else if (kept.head > 0) expect(text).toContain(`Expand {"ref": "${at.seq}.${at.block ?? 0}"}`)
+          else expect(text).toMatch(/are not shown; they are in \d+-\d+/)
         }
       }),
       runs,

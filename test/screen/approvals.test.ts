@@ -70,7 +70,7 @@ describe('an answer to a question', () => {
       seen.type('also this')
       await sees(seen, 'also this')
       seen.type(keys.enter)
-      expect(await sees(seen, '1 waiting')).toBe(true)
+      expect(await sees(seen, '1 queued')).toBe(true)
       seen.type(key)
       expect(await sees(seen, isStopped)).toBe(true)
       expect(simulator.log.requests.length).toBe(1)
