@@ -32,7 +32,7 @@ export { billOf, type BillLine, type Cost } from './own/bill.ts'
 export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'
-export { requestsIn, type Billed, type BilledRequest } from './usage/requests.ts'
+export { requestsIn, type Billed, type BilledFork, type BilledRequest } from './usage/requests.ts'
 export {
   usageReport,
   type Grouping,

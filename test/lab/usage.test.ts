@@ -49,6 +49,20 @@ const claudeLine = (
     },
   },
 })
+interface RecordedUsage {
+  readonly input_tokens?: number
+  readonly cache_read_input_tokens?: number
+  readonly cache_creation_input_tokens?: number
+  readonly output_tokens?: number
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: number }
+}
+interface RecordedLine {
+  readonly role?: string
+  readonly model?: string
+  readonly output_tokens?: string
+  readonly usage?: RecordedUsage | null
+}
+
 const codexCount = (at: string, input: number, cached: number, total: number) => ({
   timestamp: at,
   type: 'event_msg',
@@ -178,6 +192,39 @@ describe('usage', () => {
     expect((await pal(['usage', '--by', 'colour'])).code).toBe(2)
   })
 
+  it('[LB22] sessions of pal are found; answers of the offline model are said and not counted', async () => {
+    const { pal, state } = await openWorkspace()
+    expect((await pal(['-p', 'hello', '--offline'])).code).toBe(0)
+    const nothing = await pal(['usage'])
+    expect([nothing.code, nothing.err]).toEqual([
+      1,
+      expect.stringMatching(/every answer in \d+ files? is of the offline model/),
+    ])
+    const [slug] = readdirSync(join(state, 'projects'))
+    const sessions = join(state, 'projects', slug!, 'sessions')
+    const transcript = join(sessions, readdirSync(sessions)[0]!, 'transcript.jsonl')
+    const lines = readFileSync(transcript, 'utf8').trim().split('\n')
+    const answer = lines.find((line) => line.includes('"assistant-message"'))!
+    const { input, output } = (JSON.parse(answer) as { fact: { usage: Record<string, number> } }).fact.usage
+    // As a provider would have answered, and one more that stays the simulator's; a fork that wrote no file of its own.
+    const paid = lines.map((line) => line.replaceAll('msg_sim', 'msg_01'))
+    const fork = {
+      seq: 900,
+      at: Date.now(),
+      fact: { type: 'fork-end', child: 'gone', spent: { tokens: 1234, dollars: 0.5 } },
+    }
+    writeFileSync(transcript, [...paid, answer, JSON.stringify(fork), ''].join('\n'))
+    const json = await pal(['usage', '--json', '--by', 'program'])
+    expect(JSON.parse(json.out)).toMatchObject({
+      rows: [{ key: 'palimpsest', requests: 1, input, output }],
+      background: { jobs: 1, tokens: 1234, dollars: 0.5 },
+      simulated: 1,
+    })
+    const text = (await pal(['usage'])).out.replaceAll(/\s+/g, ' ')
+    expect(text).toContain('1 background job without a file of its own: 1,234 tokens, $0.50.')
+    expect(text).toContain('1 answer of the offline model costs nothing and is not counted.')
+  })
+
   it('[LB22] without any session it says so', async () => {
     const { pal } = await openWorkspace()
     const { code, err } = await pal(['usage'])
@@ -195,22 +242,21 @@ describe('usage', () => {
           .toString()
           .trim()
           .split('\n')
-          .map((line) => JSON.parse(line) as Record<string, never>)
-        const isFinal = header!['output_tokens'] !== 'partial'
+          .map((line) => JSON.parse(line) as RecordedLine)
+        const isFinal = header!.output_tokens !== 'partial'
         let sums = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, micro: 0, requests: 0 }
         for (const turn of turns) {
-          const usage = turn['usage'] as Record<string, number> | undefined
-          if (turn['role'] !== 'assistant' || usage === undefined || usage === null) continue
-          const n = (key: string): number => usage[key] ?? 0
-          const written = usage['cache_creation'] as unknown as Record<string, number> | undefined
-          const long = written?.['ephemeral_1h_input_tokens'] ?? 0
+          const { usage } = turn
+          if (turn.role !== 'assistant' || usage === undefined || usage === null) continue
+          const n = (key: keyof RecordedUsage & `${string}_tokens`): number => usage[key] ?? 0
+          const long = usage.cache_creation?.ephemeral_1h_input_tokens ?? 0
           const [input, cacheRead, cacheWrite] = [
             n('input_tokens'),
             n('cache_read_input_tokens'),
             n('cache_creation_input_tokens'),
           ]
           const output = isFinal ? n('output_tokens') : 0
-          const prices = lookUp(table, String(turn['model'] ?? header!['model']))?.prices
+          const prices = lookUp(table, String(turn.model ?? header!.model))?.prices
           const rates =
             prices?.tier !== undefined && input + cacheRead + cacheWrite > prices.tier.abovePromptTokens
               ? prices.tier.rates

@@ -1,17 +1,19 @@
 // `pal usage`: what sessions of Claude Code, Codex, pi and our own used and cost, by the provider's own counts. Only looks.
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findOwn,
   requestsIn,
   usageReport,
+  type BilledFork,
   type BilledRequest,
   type Grouping,
   type UsageReport,
 } from '../../lab/index.ts'
 import { tableOf } from '../../preset.ts'
-import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { sinceOf } from '../replay/own.ts'
+import { recordingsAt } from '../replay/recordings.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { dollars, percent, prose, table, whole } from '../terminal/tables.ts'
@@ -28,6 +30,10 @@ export interface UsageFlags {
 
 interface Gathered {
   readonly requests: readonly BilledRequest[]
+  /** Work in the background without a transcript of its own: its tokens are not split, so it stands in no row. */
+  readonly background: { readonly jobs: number; readonly tokens: number; readonly dollars: number }
+  /** Answers of the offline model, which cost nothing. */
+  readonly simulated: number
   readonly files: number
   readonly problems: readonly string[]
 }
@@ -45,7 +51,8 @@ export async function usage(
     return complain(io, refuse(exits.usage, '--since must be a day as 2026-11-01, or days back as 7d'))
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
-  const found = path === undefined ? await ownFiles(io, join(place.home, 'projects')) : await filesAt(path)
+  const found =
+    path === undefined ? await ownFiles(io, join(place.home, 'projects')) : await recordingsAt(path)
   if ('exit' in found) return complain(io, found)
   const gathered = await gather(io, found, since, now)
   if (gathered.requests.length === 0)
@@ -53,8 +60,11 @@ export async function usage(
   const by = flags.by ?? 'day'
   const report = usageReport(gathered.requests, by, tableOf(place.settings))
   if (flags.json === true)
-    io.out(`${safeJson({ version, by, files: gathered.files, ...report, problems: gathered.problems }, 2)}\n`)
-  else io.out(flags.csv === true ? csvOf(by, report) : prose(textOf(by, report, io.columns), io.columns))
+    io.out(`${safeJson({ version, by, ...gathered, requests: undefined, ...report }, 2)}\n`)
+  else
+    io.out(
+      flags.csv === true ? csvOf(by, report) : prose(textOf(by, report, gathered, io.columns), io.columns),
+    )
   for (const problem of gathered.problems) io.err(`pal: ${safeLine(problem)}\n`)
   return exits.done
 }
@@ -64,22 +74,9 @@ async function ownFiles(io: Io, projects: string): Promise<readonly string[]> {
   const { sessions } = await findOwn(io, { agents: true })
   const ours: string[] = []
   for (const slug of await readdir(projects).catch(() => []))
-    for (const name of await readdir(join(projects, slug, 'sessions')).catch(() => []))
-      if (name.endsWith('.jsonl')) ours.push(join(projects, slug, 'sessions', name))
+    for (const session of await readdir(join(projects, slug, 'sessions')).catch(() => []))
+      ours.push(join(projects, slug, 'sessions', session, 'transcript.jsonl'))
   return [...sessions.map(({ path }) => path), ...ours.sort()]
-}
-
-async function filesAt(path: string): Promise<readonly string[] | Refusal> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [path]
-    const names = await readdir(path, { recursive: true })
-    return names
-      .filter((name) => /\.jsonl(?:\.gz)?$/.test(name))
-      .sort()
-      .map((name) => join(path, name))
-  } catch (error) {
-    return refuse(exits.usage, `${path} cannot be read (${(error as Error).message})`)
-  }
 }
 
 const second = 1000
@@ -91,9 +88,12 @@ async function gather(
   now: () => number,
 ): Promise<Gathered> {
   const requests: BilledRequest[] = []
+  const forks: BilledFork[] = []
   const problems: string[] = []
-  const began = now()
-  let shown = began
+  const isAsked = ({ at }: { readonly at: number | null }): boolean =>
+    since === undefined || (at !== null && at >= since)
+  let simulated = 0
+  let shown = now()
   for (const [index, file] of files.entries()) {
     if (now() - shown > second) {
       io.err(
@@ -109,18 +109,31 @@ async function gather(
     if (typeof bytes === 'string') problems.push(`${file} cannot be read (${bytes})`)
     else if (read?.ok === false) problems.push(read.failure.message)
     else if (read?.ok === true) {
-      requests.push(...read.requests.filter(({ at }) => since === undefined || (at !== null && at >= since)))
+      requests.push(...read.requests.filter(isAsked))
+      forks.push(...read.forks.filter(isAsked))
+      simulated += read.simulated
       if (read.skipped > 0) problems.push(`${file}: ${read.skipped} lines could not be read`)
     }
   }
   if (io.errIsTerminal) io.err('\r\u001B[K')
-  return { requests, files: files.length, problems }
+  const counted = new Set(requests.map(({ session }) => session))
+  const noted = forks.filter(({ child, tokens }) => tokens > 0 && !counted.has(child))
+  const background = {
+    jobs: noted.length,
+    tokens: noted.reduce((sum, { tokens }) => sum + tokens, 0),
+    dollars: noted.reduce((sum, { dollars: paid }) => sum + paid, 0),
+  }
+  return { requests, background, simulated, files: files.length, problems }
 }
 
-const nothingIn = (files: number, { problems }: Gathered, since: string | undefined): string =>
+const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`
+
+const nothingIn = (files: number, { problems, simulated }: Gathered, since: string | undefined): string =>
   files === 0
     ? 'there is no session file of Claude Code, Codex, pi or pal here; name a file or a folder'
-    : `no request with counts in ${files} files${since === undefined ? '' : ` since ${since}`}${problems.length === 0 ? '' : ` (${problems[0]})`}`
+    : simulated > 0
+      ? `every answer in ${counted(files, 'file')} is of the offline model, which costs nothing`
+      : `no request with counts in ${files} files${since === undefined ? '' : ` since ${since}`}${problems.length === 0 ? '' : ` (${problems[0]})`}`
 
 const right = (title: string) => ({ title, right: true })
 const columns = ['requests', 'input', 'cache read', 'cache write', 'output', 'cost'] as const
@@ -147,7 +160,12 @@ const cells = (total: Total): readonly string[] => [
     : `${dollars(total.dollars)}${total.unpriced > 0 ? '+' : ''}`,
 ]
 
-function textOf(by: Grouping, { rows, total, copies, unpricedModels }: UsageReport, room: number): string {
+function textOf(
+  by: Grouping,
+  { rows, total, copies, unpricedModels }: UsageReport,
+  { background, simulated }: Gathered,
+  room: number,
+): string {
   const parts = [
     ['cache read', total.paidFor.cacheRead],
     ['cache write', total.paidFor.cacheWrite],
@@ -172,6 +190,12 @@ function textOf(by: Grouping, { rows, total, copies, unpricedModels }: UsageRepo
       ? ''
       : `No price is known for ${unpriced.join(', ')}: in no cost. A row in "models" of the settings gives one.\n`,
     copies === 0 ? '' : `${whole(copies)} copies of answers in other files were counted once.\n`,
+    background.jobs === 0
+      ? ''
+      : `Beside the table: ${counted(background.jobs, 'background job')} without a file of ${background.jobs === 1 ? 'its' : 'their'} own: ${whole(background.tokens)} tokens, ${dollars(background.dollars)}.\n`,
+    simulated === 0
+      ? ''
+      : `${simulated === 1 ? '1 answer of the offline model costs nothing and is' : `${whole(simulated)} answers of the offline model cost nothing and are`} not counted.\n`,
   ].join('')
 }
 

@@ -1,7 +1,6 @@
 // `pal replay`: recorded sessions under other policies: what would have been sent, cached, paid and lost.
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import {
   comparedText,
   comparedWith,
@@ -26,6 +25,7 @@ import { findModel, simulatedModels } from '../../simulator/index.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
+import { recordingsAt } from './recordings.ts'
 import { reportFor, writePage } from './reporting.ts'
 import { share, work } from './workers.ts'
 
@@ -67,8 +67,10 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   if ('exit' in options) return complain(io, options)
   if (isOwn)
     return ownSessions(flags, options, io, (sources, isOver) => play(sources, options, flags, io, isOver))
-  const sources = path === undefined ? sampleSources : await sourcesAt(path)
-  if ('exit' in sources) return complain(io, sources)
+  const files = path === undefined ? [] : await recordingsAt(path)
+  if ('exit' in files) return complain(io, files)
+  const sources =
+    path === undefined ? sampleSources : files.map((file): Source => ({ kind: 'file', path: file }))
   const played = await play(sources, options, flags, io)
   if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)
@@ -134,19 +136,6 @@ function bar(done: number, total: number): string {
 }
 
 // ---- what the arguments choose ----
-
-/** In a fixed order, so that the same sessions are held out wherever they lie. */
-async function sourcesAt(path: string): Promise<readonly Source[] | Refusal> {
-  try {
-    if (!(await stat(path)).isDirectory()) return [{ kind: 'file', path }]
-    const found = await readdir(path, { recursive: true })
-    const names = found.filter((name) => /\.jsonl(?:\.gz)?$/.test(name)).sort()
-    if (names.length === 0) return refuse(exits.usage, `${path} holds no recording (*.jsonl or *.jsonl.gz)`)
-    return names.map((name) => ({ kind: 'file', path: join(path, name) }))
-  } catch (error) {
-    return refuse(exits.usage, `${path} cannot be read (${(error as Error).message})`)
-  }
-}
 
 const groups: ReadonlyMap<string, readonly Policy[]> = new Map([
   ['all', policies],

@@ -36,25 +36,42 @@ export interface BilledRequest {
   readonly id: string | null
 }
 
+/** What a session of ours noted of work in the background; one that has a transcript of its own is counted there. */
+export interface BilledFork {
+  readonly child: string
+  readonly at: number | null
+  readonly tokens: number
+  readonly dollars: number
+}
+
 export interface BilledFile {
   readonly requests: readonly BilledRequest[]
+  readonly forks: readonly BilledFork[]
+  /** Answers of the simulator, which cost nothing. */
+  readonly simulated: number
   /** Lines that could not be read. */
   readonly skipped: number
 }
 
 export type Billed = ({ readonly ok: true } & BilledFile) | { readonly ok: false; readonly failure: Failure }
 
+type Counted = Pick<BilledFile, 'requests'> & Partial<Pick<BilledFile, 'forks' | 'simulated'>>
+
 interface Reader {
   readonly isLine: (value: Fields) => boolean
-  readonly read: (name: string, lines: readonly Fields[]) => readonly BilledRequest[]
+  readonly read: (name: string, lines: readonly Fields[]) => Counted
 }
+
+const requestsOf =
+  (read: (name: string, lines: readonly Fields[]) => readonly BilledRequest[]): Reader['read'] =>
+  (name, lines) => ({ requests: read(name, lines) })
 
 const readers: readonly Reader[] = [
   { isLine: isEntryLine, read: ours },
-  { isLine: isCorpusHeader, read: corpus },
-  { isLine: isClaudeCodeLine, read: claudeCode },
-  { isLine: isCodexLine, read: codex },
-  { isLine: isPiLine, read: pi },
+  { isLine: isCorpusHeader, read: requestsOf(corpus) },
+  { isLine: isClaudeCodeLine, read: requestsOf(claudeCode) },
+  { isLine: isCodexLine, read: requestsOf(codex) },
+  { isLine: isPiLine, read: requestsOf(pi) },
 ]
 
 export function requestsIn(name: string, packed: Uint8Array): Billed {
@@ -65,7 +82,7 @@ export function requestsIn(name: string, packed: Uint8Array): Billed {
   const reader = readers.find(({ isLine }) => values.some(isLine))
   if (reader === undefined)
     return { ok: false, failure: { code: 'unknown-format', message: `${name}: no format that is known` } }
-  return { ok: true, requests: reader.read(name, values), skipped: lines.skipped.length }
+  return { ok: true, forks: [], simulated: 0, ...reader.read(name, values), skipped: lines.skipped.length }
 }
 
 function claudeCode(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
@@ -161,35 +178,47 @@ function pi(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
   })
 }
 
-function ours(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
-  const start = lines.map((value) => fieldsOf(value['fact'])).find((fact) => fact['type'] === 'session-start')
+function ours(name: string, lines: readonly Fields[]): Counted {
+  const facts = lines.map((value) => ({ value, fact: fieldsOf(value['fact']) }))
+  const start = facts.find(({ fact }) => fact['type'] === 'session-start')?.fact
   const session = stringOrNull(start?.['session']) ?? name
-  return lines.flatMap((value) => {
-    const fact = fieldsOf(value['fact'])
-    const usage = fieldsOf(fact['usage'])
-    const input = numberOf(usage['input'])
-    if (fact['type'] !== 'assistant-message' || input === null) return []
-    const output = numberOf(usage['output']) ?? 0
-    return [
-      {
+  const answers = facts.filter(
+    ({ fact }) => fact['type'] === 'assistant-message' && numberOf(fieldsOf(fact['usage'])['input']) !== null,
+  )
+  const paid = answers.filter(({ fact }) => stringOrNull(fact['messageId'])?.startsWith('msg_sim') !== true)
+  return {
+    simulated: answers.length - paid.length,
+    forks: facts
+      .filter(({ fact }) => fact['type'] === 'fork-end')
+      .map(({ value, fact }) => ({
+        child: stringOrNull(fact['child']) ?? '',
+        at: timeOf(value['at']),
+        tokens: numberOf(fieldsOf(fact['spent'])['tokens']) ?? 0,
+        dollars: numberOf(fieldsOf(fact['spent'])['dollars']) ?? 0,
+      })),
+    requests: paid.map(({ value, fact }) => {
+      const usage = fieldsOf(fact['usage'])
+      const count = (field: string): number => numberOf(usage[field]) ?? 0
+      const output = count('output')
+      return {
         program: 'palimpsest',
         session,
         project: stringOrNull(start?.['cwd']),
         model: stringOrNull(fact['model']) ?? 'unknown',
         at: timeOf(value['at']),
-        isAgent: false,
+        isAgent: start?.['purpose'] !== 'main',
         usage: {
-          input,
-          cacheRead: numberOf(usage['cacheRead']) ?? 0,
-          cacheWrite: numberOf(usage['cacheWrite']) ?? 0,
+          input: count('input'),
+          cacheRead: count('cacheRead'),
+          cacheWrite: count('cacheWrite'),
           cacheWrite1h: numberOf(usage['cacheWrite1h']) ?? undefined,
           output,
         },
         output,
         id: `palimpsest ${session} ${numberOf(value['seq'])}`,
-      },
-    ]
-  })
+      }
+    }),
+  }
 }
 
 function corpus(name: string, [header = {}, ...lines]: readonly Fields[]): readonly BilledRequest[] {

@@ -1,6 +1,7 @@
 // Sums of requests by day, model and so on. Each answer counts once over all files; what has no price or no final count is
 // a number of its own and in no sum.
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
+import { added } from '../stats/gains.ts'
 import type { BilledRequest } from './requests.ts'
 
 export interface UsageTotal {
@@ -61,22 +62,10 @@ const nothing: UsageTotal = {
   paidFor: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 },
 }
 
-const added = (a: UsageTotal, b: UsageTotal): UsageTotal => ({
-  requests: a.requests + b.requests,
-  input: a.input + b.input,
-  cacheRead: a.cacheRead + b.cacheRead,
-  cacheWrite: a.cacheWrite + b.cacheWrite,
-  output: a.output + b.output,
-  outputUnknown: a.outputUnknown + b.outputUnknown,
-  dollars: a.dollars + b.dollars,
-  unpriced: a.unpriced + b.unpriced,
-  paidFor: {
-    input: a.paidFor.input + b.paidFor.input,
-    cacheRead: a.paidFor.cacheRead + b.paidFor.cacheRead,
-    cacheWrite: a.paidFor.cacheWrite + b.paidFor.cacheWrite,
-    output: a.paidFor.output + b.paidFor.output,
-  },
-})
+const plus = ({ paidFor, ...left }: UsageTotal, right: UsageTotal): UsageTotal => {
+  const { paidFor: more, ...rest } = right
+  return { ...added(left, rest), paidFor: added(paidFor, more) }
+}
 
 function totalOf({ usage, output, model }: BilledRequest, models: ModelTable): UsageTotal {
   const info = lookUp(models, model)
@@ -119,8 +108,8 @@ export function usageReport(all: readonly BilledRequest[], by: Grouping, models:
   for (const request of requests) {
     const one = totalOf(request, models)
     const key = keyOf(request)
-    rows.set(key, added(rows.get(key) ?? nothing, one))
-    total = added(total, one)
+    rows.set(key, plus(rows.get(key) ?? nothing, one))
+    total = plus(total, one)
     if (one.unpriced > 0) unpriced[request.model] = (unpriced[request.model] ?? 0) + 1
   }
   const sorted = [...rows].map(([key, row]) => ({ key, ...row }))
