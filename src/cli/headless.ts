@@ -47,8 +47,8 @@ export interface ConversationOptions {
   readonly requireTrust?: boolean | undefined
   /** The session that is gone on with takes tools and instructions as they are now. */
   readonly renew?: boolean | undefined
-  /** A scripted model answers on this machine, whatever key there is. */
-  readonly offline?: boolean | undefined
+  /** A scripted model answers on this machine, whatever key there is; null in a command that does not take it. */
+  readonly offline?: boolean | null | undefined
   /** Nothing of it is kept; or where an unsaved conversation lies that is opened anew. */
   readonly unsaved?: boolean | Unsaved | undefined
   readonly settings: Settings
@@ -105,7 +105,8 @@ export async function openPreset(
   const place = options.offline === true ? { ...found, access: null } : found
   showProblems(place)
   // An answer that no model gave must be asked for: a script whose key is missing would take it for one.
-  if (place.access === null && options.offline !== true) return complain(io, refuse(exits.failed, noAccess))
+  if (place.access === null && options.offline !== true)
+    return complain(io, refuse(exits.failed, noAccess(options.offline !== null)))
   if (options.requireTrust === true) {
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
     if (missing !== null) return complain(io, refuse(exits.failed, missing))

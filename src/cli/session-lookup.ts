@@ -29,16 +29,14 @@ type SessionLookup = { readonly ok: true; readonly session: SessionId } | Refusa
 export async function newestSession(store: Store): Promise<SessionLookup> {
   for await (const item of store.list()) {
     if (!item.ok) return refuse(exits.failed, `the sessions cannot be listed: ${item.failure.message}`)
-    const { start, state, why } = await openingOf(store, item.session)
+    const { isMain, state, why } = await openingOf(store, item.session)
     // A session that cannot be read may be the one that is meant: another is not taken in its place.
     if (state === 'unreadable')
       return refuse(
         exits.session,
         `the newest session, ${item.session}, cannot be read: ${why}. Go on with another by its id: pal sessions lists them, pal -p --resume ID "…"`,
       )
-    // One whose start is lost says no longer what it was for; it is opened, and what is lost is said there.
-    if (state !== 'empty' && (start === null || start.purpose === 'main'))
-      return { ok: true, session: item.session }
+    if (state !== 'empty' && isMain) return { ok: true, session: item.session }
   }
   return refuse(exits.session, 'there is no session in this project to go on with. Start one with pal -p "…"')
 }
@@ -70,12 +68,14 @@ export async function findSession(store: Store, wanted: string): Promise<Session
 /** Those a person sees in the list, or all where there is none. */
 async function listedAmong(store: Store, found: readonly SessionId[]): Promise<readonly SessionId[]> {
   const openings = await Promise.all(found.map((id) => openingOf(store, id)))
-  const listed = found.filter((_, at) => (openings[at]?.start?.purpose ?? 'main') === 'main')
+  const listed = found.filter((_, at) => openings[at]?.isMain === true)
   return listed.length === 0 ? found : listed
 }
 
 export interface Opening {
   readonly start: FactOf<'session-start'> | null
+  /** A conversation with a person. Where its start is lost, its requests and what was typed say so; a fork has neither. */
+  readonly isMain: boolean
   /** The first thing the user said. */
   readonly words: string
   /** Unreadable is not empty: an empty one was never written to. */
@@ -87,9 +87,20 @@ export interface Opening {
 /** What a session began with; reads its first entries only. */
 export async function openingOf(store: Store, session: SessionId): Promise<Opening> {
   let start: FactOf<'session-start'> | null = null
-  let [isRead, words, why] = [false, '', '']
+  let [isRead, isTyped, words, why] = [false, false, '', '']
+  let source: string | null = null
+  const opening = (state: Opening['state']): Opening => ({
+    start,
+    isMain: (start?.purpose ?? source ?? (isTyped ? mainSource : null)) === mainSource,
+    words,
+    state,
+    why,
+  })
   for await (const item of store.read(session)) {
-    if (item.kind === 'failed') return { start, words, state: 'unreadable', why: item.failure.message }
+    if (item.kind === 'failed') {
+      why = item.failure.message
+      return opening('unreadable')
+    }
     if (item.kind === 'damage') {
       if (why === '') why = `${item.damage.file}:${item.damage.line}: ${item.damage.what}`
       continue
@@ -98,11 +109,14 @@ export async function openingOf(store: Store, session: SessionId): Promise<Openi
     if (!isKnown(item.entry)) continue
     const { fact } = item.entry
     if (fact.type === 'session-start') start = fact
-    if (isRealInput(fact)) {
+    if (fact.type === 'request-sent') ({ source } = fact)
+    if (isRealInput(fact) && words === '') {
       words = textIn(fact.content, ' ').slice(0, defaults.cli.firstWordsChars * 2)
-      break
+      isTyped = fact.origin === 'typed'
     }
+    if (words !== '' && (start ?? source) !== null) break
   }
-  if (!isRead) return { start, words, state: why === '' ? 'empty' : 'unreadable', why }
-  return { start, words, state: start === null || why !== '' ? 'damaged' : 'whole', why }
+  if (!isRead) return opening(why === '' ? 'empty' : 'unreadable')
+  return opening(start === null || why !== '' ? 'damaged' : 'whole')
 }
+const mainSource = 'main'

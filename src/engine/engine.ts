@@ -1,6 +1,5 @@
 // The engine: opens, resumes and lists sessions over a store.
 import { branchedLinks, ownLink } from '../transcript/lineage.ts'
-import type { Fold } from '../projection/fold.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { seq, sessionId, type Seq, type SessionId } from '../transcript/ids.ts'
@@ -95,7 +94,8 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
     const { links, entriesRead } = resumed
     const { state, damage } = withMissingEnd(resumed, next)
     const core = mainCore({ options, session, lease, state, links })
-    await write(core, damageFacts(damage, resumed.fold))
+    const fresh = unsaid([...torn, ...damage], resumed)
+    await write(core, damageFacts(fresh))
     await close(core, 'the process ended before it was finished')
     const unended = await endLost(core)
     if (unended !== null) throw new EngineError(unended)
@@ -106,7 +106,7 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
     }
     if (how.renew === true || hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'resume', core.background.tell)
-    return { session: new Session(core), damage: [...torn, ...damage] }
+    return { session: new Session(core), damage: fresh }
   })
 }
 
@@ -119,15 +119,16 @@ async function branch(options: Ready, id: SessionId): Promise<Opened> {
   return leased(options, session, async ({ lease }) => {
     const line = branchedLinks(links, session, upTo)
     const core = mainCore({ options, session, lease, state: branched(from), links: line })
+    const fresh = unsaid(from.damage, from)
     const parent = { session: id, upTo }
     await write(core, [
       { type: 'session-start', session, purpose: 'main', parent, cwd: options.cwd },
-      ...damageFacts(from.damage, from.fold),
+      ...damageFacts(fresh),
     ])
     await close(core, 'the session was branched off here')
     if (hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'fork', core.background.tell)
-    return { session: new Session(core), damage: from.damage }
+    return { session: new Session(core), damage: fresh }
   })
 }
 
@@ -178,13 +179,29 @@ function tell(options: Ready, damage: readonly Damage[]): void {
 
 const damageText = ({ file, line, what, done }: Damage): string => `${file}:${line}: ${what}; ${done}`
 
-/** Damage is written down once: the model must know of it, and the next opening must not say it again. */
-function damageFacts(damage: readonly Damage[], fold: Fold): readonly Fact[] {
-  const fresh = damage.filter((one) => one.lost !== undefined && !fold.knowsLoss(one.lost))
-  const lost = fresh.flatMap((one) => one.lost ?? [])
-  const report = fresh.map(damageText)
-  return fresh.length === 0 ? [] : [{ type: 'damage-found', lost, report }]
+/** What no earlier opening has written down. Of what was at one place and is said twice, the first counts. */
+function unsaid(damage: readonly Damage[], { fold, latest }: SessionState): readonly Damage[] {
+  const known = new Set(latest.damagedAt)
+  return damage.filter(({ lost, offset }) => {
+    if (lost !== undefined) return !fold.knowsLoss(lost)
+    const isKnown = known.has(offset)
+    known.add(offset)
+    return !isKnown
+  })
 }
+
+/** Damage is written down once: the model must know what is lost, and the next opening must not say it again. */
+const damageFacts = (fresh: readonly Damage[]): readonly Fact[] =>
+  fresh.length === 0
+    ? []
+    : [
+        {
+          type: 'damage-found',
+          lost: fresh.flatMap((one) => one.lost ?? []),
+          report: fresh.map(damageText),
+          at: [...new Set(fresh.map(({ offset }) => offset))],
+        },
+      ]
 
 function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome, { ok: true }> {
   if (outcome.ok) return outcome

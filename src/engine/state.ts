@@ -62,6 +62,8 @@ export interface Latest {
   readonly memoriesTo?: Seq | undefined
   /** The files read so far, as a checkpoint keeps them: without it an Edit after a resume would ask to read again. */
   readonly readFiles?: readonly (readonly [path: string, file: ReadFile])[] | undefined
+  /** Where in its files damage was found and written down. */
+  readonly damagedAt?: readonly number[] | undefined
   /** Agents and messages: this session's own, never those of what it was forked from. */
   readonly background?: BackgroundRows | undefined
 }
@@ -132,6 +134,10 @@ function notedFact(latest: Latest, entry: Entry): Latest {
       }
     case 'feature-refused':
       return { ...latest, refused: [...(latest.refused ?? []), fact.feature] }
+    case 'damage-found':
+      return fact.at === undefined
+        ? latest
+        : { ...latest, damagedAt: [...(latest.damagedAt ?? []), ...fact.at] }
     case 'reasoning-refused':
       return { ...latest, reasoningFrom: fact.upTo }
     case 'window-learned':

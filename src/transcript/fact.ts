@@ -290,6 +290,8 @@ export type Fact =
       readonly type: 'damage-found'
       readonly lost: readonly Range[]
       readonly report: readonly string[]
+      /** Where in the files: what cost nothing is known by that, and not said again. */
+      readonly at?: readonly number[] | undefined
     }
 
 export type FactType = Fact['type']

@@ -187,6 +187,7 @@ const shapes = {
   'damage-found': {
     lost: z.array(z.looseObject({ from: place, to: place })),
     report: z.array(text),
+    at: z.optional(z.array(count)),
   },
 } satisfies Record<FactType, Record<string, z.ZodMiniType>>
 

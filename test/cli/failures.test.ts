@@ -101,5 +101,9 @@ describe('pal -p that fails', () => {
       expect({ code, out }).toEqual({ code: 1, out: '' })
       expect(err).toMatch(/no API key: set ANTHROPIC_API_KEY, run pal login.*--offline.*pal demo/)
     }
+    // A command that does not take the option does not name it.
+    const dream = await pal(['dream'])
+    expect([dream.code, dream.err]).toEqual([1, expect.stringMatching(/no API key: .*run pal login/)])
+    expect(dream.err).not.toContain('--offline')
   })
 })

@@ -124,6 +124,10 @@ describe('damage', () => {
     lines[at] = lines[at]!.replace('seen', 'sEEn')
     await writeFile(transcript(session.id), lines.join('\n'))
 
+    const told: LiveEvent[] = []
+    const branching = createEngine({ ...options(), listen: (event) => told.push(event) })
+    await (await branching.branch(session.id)).close()
+    expect(told).toMatchObject([{ type: 'notice', code: 'damage' }])
     const engine = createEngine(options())
     const opened = await engine.openWith(session.id)
     expect(opened.damage.map(({ line: number, what }) => ({ number, what }))).toEqual([
@@ -134,7 +138,7 @@ describe('damage', () => {
     const heard: LiveEvent[] = []
     const listening = createEngine({ ...options(), listen: (event) => heard.push(event) })
     await (await listening.open(session.id)).close()
-    expect(heard).toMatchObject([{ type: 'notice', code: 'damage' }])
+    expect(heard).toEqual([])
     const again = await engine.openWith(session.id)
     const facts = await factsOf(options().store, session.id)
     expect(ofType(facts, 'damage-found')).toMatchObject([{ lost: [{ from: at, to: at }] }])

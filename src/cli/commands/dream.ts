@@ -26,7 +26,7 @@ export function runDream(io: Io, flags: DreamFlags): Promise<Exit> {
 
 function now(io: Io, flags: DreamFlags, scope: string): Promise<Exit> {
   const { cwd } = flags
-  const options = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd }
+  const options = { isVerbose: false, continue: false, forkSession: false, settings: {}, cwd, offline: null }
   // Nobody goes on from it, so nothing of it lies among the sessions.
   return withPreset(io, options, { store: inMemoryStore() }, async ({ preset: { engine, memoryJobs } }) => {
     const keeper = memoryJobs.options.keepers.find(({ place }) => place.scope === scope)

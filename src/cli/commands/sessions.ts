@@ -20,6 +20,8 @@ interface Listed {
   readonly purpose: string | null
   readonly forkOf: string | null
   readonly words: string
+  /** What of its beginning cannot be read. */
+  readonly damage: string | null
 }
 
 export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
@@ -33,8 +35,8 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
       complain(io, refuse(exits.failed, info.failure.message))
       continue
     }
-    const { start, words } = await openingOf(store, info.session)
-    if (flags.all !== true && start !== null && start.purpose !== 'main') continue
+    const { start, isMain, words, state, why } = await openingOf(store, info.session)
+    if (flags.all !== true && !isMain && state !== 'unreadable') continue
     isCut = flags.all !== true && flags.json !== true && listed.length >= defaults.cli.listedSessions
     if (isCut) break
     listed.push({
@@ -44,6 +46,7 @@ export async function sessions(io: Io, flags: SessionsFlags): Promise<Exit> {
       purpose: start?.purpose ?? null,
       forkOf: start?.parent?.session ?? null,
       words: words.replace(/\s+/g, ' ').trim().slice(0, defaults.cli.firstWordsChars).toWellFormed(),
+      damage: why === '' ? null : why,
     })
   }
   if (flags.json === true) io.out(`${safeJson(listed, 2)}\n`)
@@ -62,11 +65,11 @@ const asTable = (listed: readonly Listed[], room: number): string =>
       { title: 'bytes', right: true, drop: 1 },
       { title: 'first message', wraps: true },
     ],
-    listed.map(({ session, modifiedAt, bytes, words, purpose, forkOf }) => [
+    listed.map(({ session, modifiedAt, bytes, words, purpose, forkOf, damage }) => [
       shortId(session),
       moment(Date.parse(modifiedAt)),
       whole(bytes),
-      `${purpose === 'main' || purpose === null ? '' : `[${purpose}] `}${forkOf === null ? '' : '(branched) '}${words}`,
+      `${purpose === 'main' || purpose === null ? '' : `[${purpose}] `}${forkOf === null ? '' : '(branched) '}${damage === null ? '' : '(damaged: pal doctor) '}${words}`,
     ]),
     room,
   )

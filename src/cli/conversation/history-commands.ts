@@ -117,8 +117,8 @@ export async function chooseSession(
   const choices: Choice<string>[] = []
   for await (const info of store.list()) {
     if (!info.ok || choices.length >= defaults.cli.listedSessions) continue
-    const { start, words } = await openingOf(store, info.session)
-    if (start?.purpose !== 'main' || words === '') continue
+    const { isMain, words } = await openingOf(store, info.session)
+    if (!isMain || words === '') continue
     choices.push({ value: info.session, label: oneLine(words), about: moment(info.modifiedAt) })
   }
   return (await context.choose?.('Which session?', choices)) ?? null

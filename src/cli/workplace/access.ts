@@ -109,6 +109,11 @@ export async function startEmbedded(): Promise<Embedded> {
 export const scriptedNotice =
   'offline: a scripted model answers. It follows task scripts and understands nothing'
 
-export const noAccess =
-  'no API key: set ANTHROPIC_API_KEY, run pal login, or set ANTHROPIC_BASE_URL for a server that needs none. ' +
-  'Without a model, --offline lets a scripted one answer and pal demo shows a whole task'
+const howToGetAccess =
+  'no API key: set ANTHROPIC_API_KEY, run pal login, or set ANTHROPIC_BASE_URL for a server that needs none'
+
+/** What is missing, and what helps in the command that was called: not each of them takes a scripted model. */
+export const noAccess = (takesOffline: boolean): string =>
+  takesOffline
+    ? `${howToGetAccess}. Without a model, --offline lets a scripted one answer and pal demo shows a whole task`
+    : howToGetAccess

@@ -46,7 +46,10 @@ export function partOf(entry: Entry, tool?: string): Part | null {
     case 'memory-recall':
       return recallPart(entry, fact)
     case 'damage-found':
-      return userPart(entry, [{ type: 'text', text: damageNotice(fact) }], 'injected')
+      // What cost nothing is for the person; the model would look for something that is not missing.
+      return fact.lost.length === 0
+        ? null
+        : userPart(entry, [{ type: 'text', text: damageNotice(fact) }], 'injected')
     case 'tool-result':
       return resultPart(entry, fact, tool)
     case 'assistant-message':
@@ -184,6 +187,6 @@ export const wellFormed = (text: string): string => (text.isWellFormed() ? text 
 
 function damageNotice(fact: FactOf<'damage-found'>): string {
   const count = fact.lost.reduce((sum, range) => sum + range.to - range.from + 1, 0)
-  const what = count === 0 ? 'A part' : count === 1 ? 'One entry' : `${count} entries`
+  const what = count === 1 ? 'One entry' : `${count} entries`
   return `[${what} of this session could not be read from disk and is missing above. What it held is not known.]`
 }
