@@ -1,13 +1,13 @@
 // The message that stands for a span, and the port through which a model may write its middle.
 //
-// Format: an opening that says that the session continues; then sections of ours, or a model's account between
-// `<session-summary>` lines with sections of ours after it; then what the model should do now. The words of the user and what
-// is pinned follow as blocks of their own, which the fold renders.
+// Format: an opening that says that the session continues; then a model's account between `<session-summary>` lines, where
+// there is one; then sections of ours between `<session-extract>` lines; then what the model should do now. The words of the
+// user and what is pinned follow as blocks of their own, which the fold renders.
 import type { Range } from '../transcript/fact.ts'
 import type { SessionId } from '../transcript/ids.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import { defused, fenced } from '../transcript/fence.ts'
+import { fenced } from '../transcript/fence.ts'
 import { expandCall } from '../transcript/markers.ts'
 
 const tag = 'session-summary'
@@ -39,11 +39,10 @@ export interface FrameFacts {
 export function summaryText(facts: FrameFacts): string {
   const { account, sections } = facts
   // Both quote tools and files.
-  const own = defused(sections)
-  const body = account === null ? own : `${fenced(tag, {}, account.trim())}\n\n${own}`.trimEnd()
   return [
     openingOf(facts),
-    body,
+    account === null ? '' : fenced(tag, {}, account.trim()),
+    sections.trim() === '' ? '' : fenced('session-extract', {}, sections.trim()),
     mediaText(facts),
     wordsOf(facts),
     ...(facts.isLast ? [closingOf(facts)] : []),

@@ -67,7 +67,7 @@ Reply with JSON only, at most ${defaults.recall.chosen} file names exactly as th
 export function selectionPrompt({ message, manifest, recentTools }: Selection): string {
   const said = message.slice(0, defaults.recall.messageChars).toWellFormed()
   const tools = recentTools.length === 0 ? 'none' : recentTools.join(', ')
-  return `The user's message:\n${fenced('typed-message', {}, said)}\n\nRecently used tools: ${tools}\n\nNotes:\n${manifest.join('\n')}\n\nWhich of these notes are clearly useful for the message? Answer as JSON: {"files": […]}`
+  return `The user's message:\n${fenced('typed-message', {}, said)}\n\nRecently used tools: ${tools}\n\nNotes:\n${fenced('memory-index', {}, manifest.join('\n'))}\n\nWhich of these notes are clearly useful for the message? Reply with JSON only: {"files": […]}`
 }
 
 /** The names in an answer, whatever stands around the JSON; null when there is none. */

@@ -52,5 +52,5 @@ function described(status: string): string {
   }
   const more = changes.length - shown.length
   const list = changes.length === 0 ? 'clean' : `${shown.join('\n')}${more === 0 ? '' : `\n[${more} more]`}`
-  return `Git branch: ${branch}\nGit status when the session began: ${list}`
+  return `Branch: ${branch}\nStatus when the session began: ${list}`
 }

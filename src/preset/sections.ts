@@ -3,7 +3,7 @@
 // block.
 import { contextRules, safety, toolRules, trust, working } from '../forks/agents/rules.ts'
 import type { SectionDefinition } from '../request/sections.ts'
-import { defused } from '../transcript/fence.ts'
+import { fenced } from '../transcript/fence.ts'
 
 export interface SectionFacts {
   readonly isGit: boolean
@@ -59,7 +59,7 @@ export function sectionDefinitions(facts: SectionFacts): readonly SectionDefinit
       name: 'budgets',
       side: 'dynamic',
       compute: () =>
-        `One response has room for about ${facts.maxOutputTokens} tokens, reasoning and call arguments included. Write longer files in several calls.`,
+        `One response holds about ${facts.maxOutputTokens.toLocaleString('en-US')} tokens, reasoning and calls included. Write longer files in several calls.`,
     },
     { name: 'cleared-results', side: 'dynamic', compute: () => contextRules },
   ]
@@ -69,7 +69,7 @@ function environment({ isGit, system, shell, git, now }: SectionFacts): string {
   return [
     `Session began: ${new Date(now).toISOString().slice(0, 10)}`,
     // Names of branches and files are whatever somebody called them.
-    ...(git === null ? (isGit ? ['In a git repository'] : []) : [defused(git)]),
+    ...(git === null ? (isGit ? ['In a git repository'] : []) : [fenced('git-state', {}, git)]),
     `Platform: ${system}`,
     ...(shell === null ? [] : [`Shell: ${shell}`]),
   ].join('\n')

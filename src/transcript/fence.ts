@@ -17,6 +17,8 @@ const weights = {
   /** Only what says from="user" is the user speaking. */
   kept: 'information',
   'session-summary': 'information',
+  /** What a compaction took from the messages it replaces, line by line. */
+  'session-extract': 'information',
   hook: 'information',
   'memory-index': 'information',
   'recalled-memories': 'information',
@@ -26,6 +28,8 @@ const weights = {
   'agent-report': 'information',
   'agent-message': 'information',
   'agent-list': 'information',
+  'agent-calls': 'information',
+  'git-state': 'information',
   'named-file': 'information',
   'restored-file': 'information',
   'restored-outlines': 'information',

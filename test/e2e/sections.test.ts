@@ -48,8 +48,8 @@ it('[Q6] each session begins with the day, branch and changes of its own moment,
     '2026-01-01',
     '2026-01-03',
   ])
-  expect(one).toMatch(/Git branch: first\\n.*\?\? changed\.txt/u)
-  expect(three).toContain('Git branch: second')
+  expect(one).toMatch(/<git-state>\\nBranch: first\\n.*\?\? changed\.txt\\n<\/git-state>/u)
+  expect(three).toContain('Branch: second')
   for (const told of ['Shell: /bin/zsh', `Platform: ${process.platform} (`]) expect(one).toContain(told)
   await preset.close()
 })
@@ -74,6 +74,6 @@ it('[Q7] the language of the settings and the room of an answer are told', async
   const session = await preset.engine.open()
   await turn(session.send('hello'))
   expect(prompts()[0]).toContain('Reply in German')
-  expect(prompts()[0]).toContain('about 4000 tokens')
+  expect(prompts()[0]).toContain('about 4,000 tokens')
   await preset.close()
 })

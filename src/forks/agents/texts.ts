@@ -2,7 +2,7 @@
 import type { Section } from '../../transcript/fact.ts'
 import type { AgentType } from './types.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { fenced } from '../../transcript/fence.ts'
+import { defused, fenced } from '../../transcript/fence.ts'
 import { contextRules, safety, toolRules, trust, working } from './rules.ts'
 
 /** Below what a report is cut at, so that one that keeps to it is delivered whole. */
@@ -27,7 +27,7 @@ export function agentSections(context: AgentContext): readonly Section[] {
     section('task-rules', type.prompt),
     section(
       'environment',
-      `Working directory: ${cwd}${isWorktree ? '. It is a git worktree of your own: change what you need; your changes are committed when you end, and merged by others.' : ''}`,
+      `Working directory: ${defused(cwd)}${isWorktree ? '. It is a git worktree of your own: change what you need; your changes are committed when you end, and merged by others.' : ''}`,
     ),
     ...(isTeammate ? [section('team', team(name ?? ''))] : []),
     ...(plans ? [section('plan', planFirst)] : []),

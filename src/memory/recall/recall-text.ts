@@ -11,7 +11,7 @@
 //
 // Law: a memory's own text can close neither tag, and holds nothing a person would not see.
 import { defaults } from '../../settings/defaults.ts'
-import { around, defused, fenced } from '../../transcript/fence.ts'
+import { around, fenced } from '../../transcript/fence.ts'
 import { visible } from '../format/hidden.ts'
 import type { Memory } from '../memory.ts'
 import type { IndexedMemory } from './memory-index.ts'
@@ -63,10 +63,10 @@ export function savedWords(at: number, now: number): string {
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
-/** One line a memory, as the selector sees it. */
+/** One line a memory, for a list that whoever shows it puts in a fence. */
 export function manifestLine({ name, memory }: Pick<IndexedMemory, 'name' | 'memory'>): string {
   const type = memory.type === null ? '' : `[${memory.type}] `
-  return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${defused(descriptionOf(memory))}`
+  return `- ${type}${oneLine(name)} (${dayOf(memory.modifiedMs)}): ${descriptionOf(memory)}`
 }
 
 const descriptionOf = (memory: Memory): string =>

@@ -48,7 +48,7 @@ export function divided(
 
 export function listedTool({ connection, tool, name }: Offered): Tool {
   return {
-    spec: { name, description: description(tool), input_schema: tool.schema },
+    spec: { name, description: description(tool), input_schema: described(tool.schema) },
     policy,
     parse: (input) => ({ ok: true, input: { ...input } }),
     run: (input, _env, signal) => connection.call(tool.name, input, signal),
@@ -58,6 +58,19 @@ export function listedTool({ connection, tool, name }: Offered): Tool {
 /** From a stranger: bounded, and without what nobody sees. */
 const description = (tool: ServerTool): string =>
   defused(headOf(safeText(tool.description, { reveal: true }), defaults.mcp.descriptionChars))
+
+/** A schema whose prose cannot pass for a block of ours; names and values stay, or calls would no longer fit it. */
+function described<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map((one: unknown) => described(one)) as T
+  if (!isRecord(schema)) return schema
+  const fields = Object.entries(schema).map(([key, value]) => [
+    key,
+    typeof value === 'string' && (key === 'description' || key === 'title')
+      ? defused(value)
+      : described(value),
+  ])
+  return Object.fromEntries(fields) as T
+}
 
 export const callName = 'McpCall'
 export const findName = 'McpFind'

@@ -6,6 +6,7 @@ import { failed, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../../tools/tool.ts'
 import type { AgentRegistry } from '../registry.ts'
 import type { AgentMode } from '../../../transcript/fact.ts'
+import { defused } from '../../../transcript/fence.ts'
 import type { AgentType } from '../types.ts'
 import type { Worker } from '../worker.ts'
 
@@ -42,7 +43,7 @@ export function agentTool(registry: AgentRegistry, teammates: boolean): Tool<Inp
   return {
     spec: {
       name: 'Agent',
-      description: `Run a separate agent on a self-contained task and get its report (up to ${most} characters). Good for broad searches and independent parallel work; not for reading a file or two, or work whose details you need. It sees only \`prompt\`: give goal, paths, limits and the form of the answer. Several calls in one response run in parallel.\n${types.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`,
+      description: `Run a separate agent on a self-contained task and get its report (up to ${most} characters). Good for broad searches and independent parallel work; not for reading a file or two, or work whose details you need. It sees only \`prompt\`: give goal, paths, limits and the form of the answer. Several calls in one response run in parallel.\n${defused(types.map(({ name, description }) => `- ${name}: ${description}`).join('\n'))}`,
       input_schema: shape.schema,
     },
     // They run side by side; what one of them does is judged call by call.

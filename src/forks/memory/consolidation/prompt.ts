@@ -1,5 +1,6 @@
 // What a consolidation is told. Its rules are also checked by code, so that what is said here only saves
 // attempts.
+import { fenced } from '../../../transcript/fence.ts'
 
 export interface ConsolidationFacts {
   readonly root: string
@@ -15,7 +16,7 @@ export function consolidationPrompt({ root, manifest, hasDiary, today }: Consoli
 Consolidate the long-term memory in ${root}: files gathered across sessions, which are to stay few, true and without duplicates. Today is ${today}.
 
 Newest first:
-${manifest.join('\n')}
+${fenced('memory-index', {}, manifest.join('\n'))}
 
 1. Orient. Read MEMORY.md and the files that overlap or look stale, in parallel.
 2. Gather.${hasDiary ? ' Read the newest pages below logs/.' : ''} Where a memory speaks of code, look with Grep whether it is still so; look for one suspected thing at a time.

@@ -1,6 +1,6 @@
 // One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
 // else. The cursor moves only when it went well.
-import { defused } from '../../../transcript/fence.ts'
+import { defused, fenced } from '../../../transcript/fence.ts'
 import type { JobContext } from '../../../engine/ports.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
@@ -122,4 +122,4 @@ const aboutScope: Readonly<Record<MemoryScope, string>> = {
 }
 
 const listOf = ({ scope, root, manifest }: Listed): string =>
-  `${root} (${aboutScope[scope]}):\n${manifest.length === 0 ? '(nothing yet)' : manifest.join('\n')}`
+  `${root} (${aboutScope[scope]}):${manifest.length === 0 ? ' nothing yet.' : `\n${fenced('memory-index', {}, manifest.join('\n'))}`}`
