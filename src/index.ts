@@ -8,7 +8,18 @@ export type { AgentAbout, AgentRow } from './engine/background/agent-rows.ts'
 export type { Companion, Delivery } from './engine/ports.ts'
 export type { SpawnSpec } from './engine/background/spawn.ts'
 export type { Apart, ForkOutcome, ForkSpec } from './engine/ports.ts'
-export { noAnswer, noHooks, type HookAnswer, type HookName, type Hooks } from './engine/hooks.ts'
+export {
+  hooks,
+  noAnswer,
+  noHooks,
+  type HookAnswer,
+  type HookHandlers,
+  type HookName,
+  type HookPayload,
+  type HookPayloads,
+  type HookReply,
+  type Hooks,
+} from './engine/hooks.ts'
 export type { LiveEvent, TurnFailure } from './engine/live.ts'
 export type { Caps, Spent } from './engine/limits/spend.ts'
 export type {
@@ -54,6 +65,8 @@ export type { AgentAsk, AgentType, RegistryOptions } from './forks/agents/index.
 export { createDirectory, type Directory } from './forks/mailbox/directory.ts'
 export type { Message as AgentMessage, MessageKind } from './forks/mailbox/message.ts'
 export type { Settings } from './settings/schema.ts'
+export { tool, type SchemaOf, type ToolDefinition, type ToolReply } from './tools/define-tool.ts'
+export type { Tool, ToolEnv, ToolOutcome, ToolPolicy } from './tools/tool.ts'
 export { fileStore, inMemoryStore, type FileStoreOptions } from './stores/index.ts'
 export type {
   BlockRef,

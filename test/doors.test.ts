@@ -61,6 +61,7 @@ describe('the doors', () => {
       'createEngine',
       'createPreset',
       'fileStore',
+      'hooks',
       'inMemoryStore',
       'lookUp',
       'machineFileSystem',
@@ -79,6 +80,7 @@ describe('the doors', () => {
       'sessionNotes',
       'silentOverflow',
       'standingAttachment',
+      'tool',
       'windowOf',
     ])
   })

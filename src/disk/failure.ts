@@ -10,6 +10,7 @@ export type FailureCode =
   | 'bad-lineage'
   | 'bad-memory'
   | 'bad-name'
+  | 'bad-options'
   | 'bad-policy'
   | 'binary'
   | 'blocked'

@@ -7,7 +7,7 @@ import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/st
 import { endLost } from './background/spawn.ts'
 import { Core, type CoreParts, type Slice } from './core.ts'
 import { runFork } from './fork.ts'
-import { instructionsOf, ready, type EngineOptions, type Ready } from './options.ts'
+import { instructionsOf, ready, wrongOption, type EngineOptions, type Ready } from './options.ts'
 import { reminderAt, renewInstructions } from './opening/start-hooks.ts'
 import { remove, type Removed } from './opening/removal.ts'
 import { missingText, resume, type Resumed } from './opening/resume.ts'
@@ -32,26 +32,32 @@ export interface OpenHow {
 
 export interface Engine {
   /** A new session, or an earlier one by its id. Rejects with an EngineError; damage goes to `listen`. */
-  open(id?: SessionId): Promise<Session>
+  open(id?: string): Promise<Session>
   /** As `open`, with what was found on the way. */
-  openWith(id?: SessionId, how?: OpenHow): Promise<Opened>
+  openWith(id?: string, how?: OpenHow): Promise<Opened>
   /** The entries, folded, without becoming the writer: works while another process writes. */
-  read(id: SessionId): Promise<Result<Resumed>>
+  read(id: string): Promise<Result<Resumed>>
   /** A new session that begins with everything another said. */
-  branch(id: SessionId): Promise<Session>
+  branch(id: string): Promise<Session>
   /** A new session that begins with what was said elsewhere; `from` names the place. Its facts must be whole. */
   adopt(said: readonly Fact[], from: string): Promise<Session>
   /** Newest first. */
   sessions(): AsyncIterable<Result<SessionInfo>>
   /** Deletes a session. Refused, with their names, while others stand on it; `withForks` deletes those as well. */
-  remove(id: SessionId, how?: { readonly withForks?: boolean }): Promise<Removed>
+  remove(id: string, how?: { readonly withForks?: boolean }): Promise<Removed>
 }
 
 export function createEngine(options: EngineOptions): Engine {
+  const wrong = wrongOption(options)
+  if (wrong !== null) throw new EngineError({ code: 'bad-options', message: `createEngine: ${wrong}` })
   const own = ready(options)
-  const openWith = (id?: SessionId, how: OpenHow = {}): Promise<Opened> =>
-    id === undefined ? start(own) : how.branch === true ? branch(own, id) : reopen(own, id, how)
-  const open = async (id?: SessionId, how?: OpenHow): Promise<Session> => {
+  const openWith = (id?: string, how: OpenHow = {}): Promise<Opened> =>
+    id === undefined
+      ? start(own)
+      : how.branch === true
+        ? branch(own, sessionId(id))
+        : reopen(own, sessionId(id), how)
+  const open = async (id?: string, how?: OpenHow): Promise<Session> => {
     const { session, damage } = await openWith(id, how)
     tell(own, damage)
     return session
@@ -59,11 +65,11 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     open: (id) => open(id),
     openWith,
-    read: (id) => resume(own.store, id, own.models),
+    read: (id) => resume(own.store, sessionId(id), own.models),
     branch: (id) => open(id, { branch: true }),
     adopt: async (said, from) => (await start(own, { said, from })).session,
     sessions: () => own.store.list(),
-    remove: (id, how = {}) => remove(own.store, id, how.withForks ?? false),
+    remove: (id, how = {}) => remove(own.store, sessionId(id), how.withForks ?? false),
   }
 }
 

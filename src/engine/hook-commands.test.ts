@@ -22,7 +22,8 @@ async function hooks(command: string, more: Partial<HookCommandOptions> = {}, to
   return {
     cwd,
     signal,
-    fire: () => made.fire('PreToolUse', { tool: 'Bash', input: { command: 'ls' } }, signal.signal),
+    fire: () =>
+      made.fire('PreToolUse', { session: 's', tool: 'Bash', input: { command: 'ls' } }, signal.signal),
   }
 }
 
@@ -31,7 +32,7 @@ describe('hooks as commands', () => {
     const { fire, cwd } = await hooks('cat > seen.json; echo plain words')
     expect(await fire()).toEqual({ context: 'plain words', block: null, failures: [] })
     const seen: unknown = JSON.parse(await readFile(join(cwd, 'seen.json'), 'utf8'))
-    expect(seen).toEqual({ hook: 'PreToolUse', tool: 'Bash', input: { command: 'ls' } })
+    expect(seen).toEqual({ hook: 'PreToolUse', session: 's', tool: 'Bash', input: { command: 'ls' } })
     const blocking = await hooks(`echo '{"block": "not today", "context": "more"}'`)
     expect(await blocking.fire()).toEqual({ context: 'more', block: 'not today', failures: [] })
     expect(await (await hooks('true')).fire()).toEqual({ context: null, block: null, failures: [] })
@@ -71,7 +72,11 @@ describe('hooks as commands', () => {
   it('[G20] that fail at a moment they do not judge are shown and ignored', async () => {
     const environment = { PATH: process.env['PATH'] ?? '' }
     const made = commandHooks({ PostToolUse: [{ command: 'exit 3' }] }, { cwd: tmpdir(), environment })
-    const answer = await made.fire('PostToolUse', { tool: 'Bash' }, new AbortController().signal)
+    const answer = await made.fire(
+      'PostToolUse',
+      { session: 's', tool: 'Bash', input: {}, output: '' },
+      new AbortController().signal,
+    )
     expect(answer).toMatchObject({ context: null, block: null })
     expect(answer.failures[0]).toMatch(/ended with code 3; it was ignored/)
   })

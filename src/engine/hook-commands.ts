@@ -38,13 +38,17 @@ export function commandHooks(settings: HookSettings, options: HookCommandOptions
 const commandsFor = (
   settings: HookSettings,
   name: HookName,
-  payload: Readonly<Record<string, unknown>>,
+  payload: object,
 ): readonly { readonly command: string }[] =>
   (settings[name] ?? []).filter(
-    ({ tools }) =>
-      tools === undefined ||
-      [payload['tool'], payload['through']].some((tool) => tools.includes(String(tool))),
+    ({ tools }) => tools === undefined || named(payload).some((tool) => tools.includes(tool)),
   )
+
+const named = (payload: object): readonly string[] =>
+  ['tool', 'through'].flatMap((field) => {
+    const name: unknown = Reflect.get(payload, field)
+    return typeof name === 'string' ? [name] : []
+  })
 
 /** The hooks as one who explains a call sees them: named, not run. */
 export const hookPreview = (settings: HookSettings): Judge => ({
@@ -70,7 +74,7 @@ function joined(answers: readonly HookAnswer[]): HookAnswer {
 async function ask(
   name: HookName,
   command: string,
-  payload: Readonly<Record<string, unknown>>,
+  payload: object,
   options: HookCommandOptions,
   signal: AbortSignal,
 ): Promise<HookAnswer> {

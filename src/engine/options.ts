@@ -129,6 +129,31 @@ export function ready(options: EngineOptions): Ready {
   }
 }
 
+const storeVerbs = ['lease', 'append', 'read', 'list'] as const
+
+/** What programs without types get wrong; said at once and by its name, not by the first thing that then breaks. */
+export function wrongOption(options: Partial<EngineOptions> | undefined): string | null {
+  const { store, modelId, model, layers, tools = [] } = options ?? {}
+  if (store === undefined)
+    return '`store` is missing: where sessions are kept, fileStore({ root }) or inMemoryStore()'
+  const verb = storeVerbs.find((name) => typeof store[name] !== 'function')
+  if (verb !== undefined) return `\`store\` is no store: it has no ${verb}()`
+  if (typeof modelId !== 'string' || modelId.trim() === '')
+    return "`modelId` is missing: the model's name as its API knows it"
+  if (model !== undefined && typeof model.stream !== 'function')
+    return '`model` is no model: it has no stream(); anthropicModel({ apiKey }) makes one'
+  const layer = (layers !== undefined && isList(layers) ? layers : []).find(
+    (each) => typeof each.decide !== 'function',
+  )
+  if (layer !== undefined) return `the layer ${JSON.stringify(layer.name)} has no decide()`
+  const tool = tools.find(
+    (each) => !each.spec?.name || typeof each.run !== 'function' || typeof each.parse !== 'function',
+  )
+  if (tool !== undefined)
+    return `the tool ${JSON.stringify(tool.spec?.name)} has no spec, parse or run; tool({ … }) makes one`
+  return null
+}
+
 function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Layer[] {
   if (options.automaticRemoval === false) return []
   const { layers, nativeClearing, keepResults, pressureClearing, thrift, summariser } = options

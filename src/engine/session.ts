@@ -11,7 +11,7 @@ import type { View } from '../projection/view.ts'
 import type { ToolOutcome } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
 import { attachmentOf, type BlockRef, type Entry, type Fact, type Outcome } from '../transcript/fact.ts'
-import type { Seq, SessionId } from '../transcript/ids.ts'
+import { seq, type Seq, type SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import { closing, type Tail } from '../transcript/grammar.ts'
 import type { Failure, Result } from '../transcript/store.ts'
@@ -219,13 +219,13 @@ export class Session {
     return this.#write({ type: 'pin', at })
   }
 
-  async release(target: Seq): Promise<Entry> {
-    return this.#write({ type: 'release', target })
+  async release(target: number): Promise<Entry> {
+    return this.#write({ type: 'release', target: seq(target) })
   }
 
   /** Takes an edit back, if the view then still fits; the range is held until it is released. */
-  async undo(target: Seq): Promise<Entry> {
-    const undone = await takeBack(this.#core, target)
+  async undo(target: number): Promise<Entry> {
+    const undone = await takeBack(this.#core, seq(target))
     if (!undone.ok) throw new EngineError(undone.failure)
     return undone.entry
   }
@@ -246,9 +246,9 @@ export class Session {
   }
 
   /** Everything after this place stops counting; what was paid stays paid. */
-  async rewind(to: Seq): Promise<Entry> {
+  async rewind(to: number): Promise<Entry> {
     this.#mustBeIdle()
-    return this.#write({ type: 'rewind', to })
+    return this.#write({ type: 'rewind', to: seq(to) })
   }
 
   /** For this session from now on, also after a resume. */
@@ -279,7 +279,7 @@ export class Session {
   }
 
   /** The bounded report of an agent that has ended. */
-  async report(child: SessionId): Promise<Result<{ readonly text: string }>> {
+  async report(child: string): Promise<Result<{ readonly text: string }>> {
     const row = this.agents().find((each) => each.child === child)
     if (row !== undefined) return reportOf(this.#core, row)
     return { ok: false, failure: { code: 'not-found', message: `there is no agent ${child}` } }

@@ -63,6 +63,7 @@ export function standardTools(options: StandardToolsOptions): StandardTools {
   return { tools, close: () => jobs.close() }
 }
 
+export { tool, type SchemaOf, type ToolDefinition, type ToolReply } from './define-tool.ts'
 export { failed, interrupted, succeeded } from './outcome.ts'
 export { choice, flag, inputShape, list, object, optional, text, whole } from './input.ts'
 export type { Field, InputOf, InputShape } from './input.ts'

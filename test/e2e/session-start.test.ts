@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { commandHooks } from '../../src/engine/hook-commands.ts'
 import type { HookAnswer, HookName, Hooks } from '../../src/engine/hooks.ts'
-import { createEngine, inMemoryStore, type EngineOptions, type LiveEvent } from '../../src/index.ts'
+import { createEngine, hooks, inMemoryStore, type EngineOptions, type LiveEvent } from '../../src/index.ts'
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { call } from '../../src/simulator/index.ts'
 import { turnOf, written } from '../compaction/sessions.ts'
@@ -13,14 +13,15 @@ const silent: HookAnswer = { context: null, block: null, failures: [] }
 /** Hooks of the test's own, and the moments they were asked at. */
 function watching(answer: (name: HookName, source: unknown) => Partial<HookAnswer>) {
   const moments: string[] = []
-  const hooks: Hooks = {
-    fire: (name, { source, trigger }) => {
+  const own: Hooks = {
+    fire: (name, payload) => {
+      const source = 'source' in payload ? payload.source : undefined
       if (name === 'SessionStart') moments.push(`${name} ${String(source)}`)
-      if (name === 'PreCompact' || name === 'PostCompact') moments.push(`${name} ${String(trigger)}`)
+      if ('trigger' in payload) moments.push(`${name} ${payload.trigger}`)
       return Promise.resolve({ ...silent, ...answer(name, source) })
     },
   }
-  return { hooks, moments }
+  return { hooks: own, moments }
 }
 const greeting = (name: HookName, source: unknown): Partial<HookAnswer> =>
   name === 'SessionStart' ? { context: `greeting at ${String(source)}` } : {}
@@ -32,14 +33,16 @@ describe('InstructionsLoaded', () => {
   it('[G33] tells once what a new session begins with', async () => {
     const { model } = await simulated(['one', 'two'])
     const told: unknown[] = []
-    const hooks: Hooks = {
-      fire: (name, payload) => {
-        if (name === 'InstructionsLoaded') told.push(payload)
-        return Promise.resolve(silent)
-      },
-    }
+    const own = hooks({ InstructionsLoaded: (payload) => void told.push(payload) })
     const tools = [tool('look', () => 'seen')]
-    const engine = createEngine({ store: inMemoryStore(), modelId, model, hooks, tools, system: 'Be brief.' })
+    const engine = createEngine({
+      store: inMemoryStore(),
+      modelId,
+      model,
+      hooks: own,
+      tools,
+      system: 'Be brief.',
+    })
     const session = await engine.open()
     await turn(session.send('first'))
     await turn(session.send('second'))
@@ -52,15 +55,10 @@ describe('InstructionsLoaded after a compaction', () => {
   it('[G45] tells again what is read again, changed or not', async () => {
     const { model } = await simulated(['one', 'two'])
     const told: number[] = []
-    const hooks: Hooks = {
-      fire: (name, { reminderChars }) => {
-        if (name === 'InstructionsLoaded') told.push(Number(reminderChars))
-        return Promise.resolve(silent)
-      },
-    }
+    const own = hooks({ InstructionsLoaded: ({ reminderChars }) => void told.push(reminderChars) })
     const texts = ['a', 'a', 'abc']
     const reminder = { load: async () => ({ text: texts.shift() ?? null, notices: [] }) }
-    const engine = createEngine({ store: inMemoryStore(), modelId, model, hooks, reminder })
+    const engine = createEngine({ store: inMemoryStore(), modelId, model, hooks: own, reminder })
     const session = await engine.adopt(turnOf('build the parser', 12), 'test')
     await session.compact()
     await turn(session.send(`more ${words(4000)}`))

@@ -5,12 +5,10 @@
 import type { Section } from '../../transcript/fact.ts'
 import { hookAttachment } from '../api.ts'
 import type { Core, Slice } from '../core.ts'
-import { fireHooks } from '../hooks.ts'
+import { fireHooks, type StartSource } from '../hooks.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { type Ready, instructionsOf } from '../options.ts'
 import { gatedText } from '../results/results.ts'
-
-export type StartSource = 'startup' | 'resume' | 'fork' | 'compact'
 
 export async function fireStart(
   core: Slice<'background' | 'folders' | 'modelId' | 'options' | 'requests' | 'session'>,
