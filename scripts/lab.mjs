@@ -11,15 +11,17 @@ mkdirSync(cache, { recursive: true })
 const folder = mkdtempSync(join(cache, 'lab-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 await bundle(folder)
-const given = process.argv.slice(2)
+// `compactions` judges what compactions kept instead of playing policies.
+const isJudging = process.argv[2] === 'compactions'
+const given = isJudging ? ['--compactions', ...process.argv.slice(3)] : process.argv.slice(2)
 // A path may stand anywhere; the values of options are no paths.
 const isValue = (at) =>
-  at > 0 && /^--(?:policy|against|window|model|report|since|limit|jobs)$/.test(given[at - 1])
+  at > 0 && /^--(?:policy|against|window|model|report|since|limit|jobs|show)$/.test(given[at - 1])
 const hasSource = given.some(
   (word, at) => word === '--own' || word === '--sample' || (!word.startsWith('-') && !isValue(at)),
 )
 const chosen = hasSource ? [] : ['--sample']
-const policy = given.some((word) => word.startsWith('--policy')) ? [] : ['--policy', 'all']
+const policy = isJudging || given.some((word) => word.startsWith('--policy')) ? [] : ['--policy', 'all']
 const child = spawn(process.execPath, [join(folder, 'pal.js'), 'replay', ...given, ...chosen, ...policy], {
   stdio: 'inherit',
 })

@@ -24,6 +24,7 @@ import {
   type Stub,
 } from './plan-context.ts'
 import { focusOf } from './phrases.ts'
+import { draftWithin } from './within.ts'
 import { notSmaller, nothingToGo, refused, tooLarge, type PlanRefusal } from './plan-refusals.ts'
 
 export interface PlanOptions {
@@ -41,6 +42,8 @@ export interface PlanOptions {
   readonly prefixTo?: Seq | undefined
   /** Where the dial stands: how much stays. */
   readonly thrift?: Thrift | undefined
+  /** All that stands beside system prompt and tools takes at most so many tokens. */
+  readonly within?: number | undefined
   /** Large results the model has seen become stubs first; where that is enough, no text is needed. */
   readonly pressureClearing?: boolean | undefined
 }
@@ -73,9 +76,11 @@ export function plan(fold: Fold, room: Room, options: PlanOptions): PlanOutcome 
   const cleared = options.pressureClearing === true && options.trigger !== 'manual' ? clearing(context) : null
   if (cleared !== null) return { ok: true, plan: cleared }
   const found =
-    options.from === undefined && options.upTo === undefined
-      ? climb(context, options)
-      : atPivot(context, options)
+    options.within !== undefined
+      ? inRoom(context, options, options.within)
+      : options.from === undefined && options.upTo === undefined
+        ? climb(context, options)
+        : atPivot(context, options)
   if (!('step' in found)) return found
   const made = finishing(context, found)
   return made.ok && options.trigger !== 'manual' && isNewerGone(context, made.plan)
@@ -226,6 +231,12 @@ function climb(context: PlanContext, options: PlanOptions): Found | PlanRefusal 
   return best < room.threshold && context.held.length === 0
     ? notSmaller(context, best)
     : tooLarge(context, best)
+}
+
+function inRoom(context: PlanContext, options: PlanOptions, tokens: number): Found | PlanRefusal {
+  const rest = { focus: focusOf(options.instructions), isAutomatic: options.trigger !== 'manual' }
+  const made = draftWithin(context, tokens, rest)
+  return made === null ? tooLarge(context, tokens) : { step: 'keep', draft: made }
 }
 
 /** Where what must be kept exceeds the target. */

@@ -24,6 +24,18 @@ export {
   type Replayed,
   type ReplayOptions,
 } from './replay.ts'
+export { recordedMoments, simulatedMoments, type CompactionMoment } from './compactions/moments.ts'
+export {
+  clientOf,
+  compactionCells,
+  compactionColumns,
+  compactionReport,
+  shownCompaction,
+  verdictsOf,
+  type CompactionReport,
+  type ShownCompaction,
+  type Verdict,
+} from './compactions/report.ts'
 export { load, sampleSources, type Source } from './source.ts'
 export { reportOf, reportText, type Group, type Report, type Row, type SessionRow } from './report.ts'
 export { pageOf, type PolicyNote } from './page/page.ts'

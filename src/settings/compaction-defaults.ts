@@ -109,6 +109,17 @@ export const dialDefaults = {
     excerptShare: 0.18,
     /** Share of the excerpts' tokens by which the caps on the user's words are raised. */
     wordsShare: 0.5,
+    /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, and the tries. */
+    within: {
+      wordsShare: 0.92,
+      tailShare: 0.46,
+      excerptShare: 0.34,
+      textShare: 0.12,
+      ledgerShare: 0.08,
+      restShare: 0.6,
+      nearShare: 0.03,
+      tries: 5,
+    },
   },
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */

@@ -290,6 +290,22 @@ export const defaults = {
     equivalents: { fresh: 1, read: 0.1, write5m: 1.25, write1h: 2, output: 5 },
     /** Every so many sessions one is held out and shown apart. */
     heldOutEvery: 3,
+    compactions: {
+      /** The rooms in which our text is judged beside a vendor's. */
+      rooms: [4300, 6300, 10_000, 18_000, 25_000],
+      /** A shorter text of a vendor says nothing: it is sealed. */
+      leastTextChars: 400,
+      /** Characters around an atom that count as said of it. */
+      unitChars: 240,
+      /** Decisions that are looked for, the newest, and the share of its words by which one is told. */
+      decisions: 60,
+      statedShare: 0.6,
+      /** Simulated boundaries: turns between them, turns that are the future, turns before the first and after the last. */
+      everyTurns: 40,
+      futureTurns: 200,
+      leastTurns: 40,
+      perSession: 6,
+    },
     /** The wire rules judge each request after an edit, the first and the last, and of the others one in so many. */
     checkEvery: 8,
     /** Longest policy file. */

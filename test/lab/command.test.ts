@@ -65,4 +65,47 @@ describe('pal replay', () => {
     const { code, out } = await pal(['replay', 'x.jsonl'])
     expect([code, out]).toEqual([1, expect.stringContaining('x.jsonl')])
   })
+
+  it('[J33] judges recorded compactions as a table, as JSON and side by side', async () => {
+    const { pal, project } = await openWorkspace()
+    const head = { session: 's', client: 'claude-code', model: 'm', usage_kind: 'none', tools: [] }
+    const summary = {
+      type: 'text',
+      text: 'all totals were looked at. '.repeat(30),
+      meta: { kind: 'compact_summary' },
+    }
+    const later = { type: 'tool_use', id: 'x', name: 'Edit', input: { path: 'src/part_1.ts' } }
+    const lines = [
+      JSON.stringify(head),
+      messagesOf(longWork(4, 20)),
+      JSON.stringify({ role: 'user', content: [summary] }),
+      JSON.stringify({ role: 'assistant', content: [later] }),
+    ]
+    await writeFile(join(project, 'one.jsonl'), lines.join('\n'))
+    await writeFile(join(project, 'none.jsonl'), messagesOf(longWork(2, 5)))
+    const table = await pal(['replay', 'one.jsonl', '--compactions'])
+    expect([table.code, table.err]).toEqual([0, ''])
+    expect(table.out).toContain('its own text')
+    expect(table.out).toContain('ours, 4.3K')
+    const report = JSON.parse((await pal(['replay', 'one.jsonl', '--compactions', '--json'])).out) as {
+      readonly rows: readonly { readonly text: string; readonly score: { readonly details: number } }[]
+    }
+    expect(report.rows[0]).toMatchObject({ text: 'its own text', score: { details: 3 } })
+    const shown = await pal(['replay', 'one.jsonl', '--compactions', '--show', '1'])
+    expect(shown.out).toContain('needed later')
+    expect(shown.out).toContain('all totals were looked at.')
+    expect(await pal(['replay', 'one.jsonl', '--compactions', '--show', '2'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('from 1 to 1') as string,
+    })
+    expect((await pal(['replay', 'none.jsonl', '--compactions'])).out).toContain('--simulated')
+    expect(await pal(['replay', 'one.jsonl', '--show', '1'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--compactions') as string,
+    })
+    expect(await pal(['replay', '--compactions'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--sample') as string,
+    })
+  })
 })

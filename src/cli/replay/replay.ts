@@ -24,12 +24,15 @@ import { defaults } from '../../settings/defaults.ts'
 import { findModel, simulatedModels } from '../../simulator/index.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
+import { judgeCompactions, type CompactionFlags } from './compactions.ts'
 import { ownSessions, type OwnFlags } from './own.ts'
 import { recordingsAt } from './recordings.ts'
 import { reportFor, writePage } from './reporting.ts'
 import { share, work } from './workers.ts'
 
-export interface ReplayArguments extends OwnFlags {
+export interface ReplayArguments extends OwnFlags, CompactionFlags {
+  /** Judge compactions instead of playing policies. */
+  readonly compactions?: boolean | undefined
   /** A recording, or a folder of them. */
   readonly path?: string | undefined
   /** The sessions that are made up. */
@@ -63,6 +66,10 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   const isOwn = flags.own === true || (path === undefined && !sample)
   if (Number(path !== undefined) + Number(sample) + Number(flags.own === true) > 1)
     return complain(io, refuse(exits.usage, 'a path, --own and --sample do not go together'))
+  if (flags.compactions !== true && (flags.show !== undefined || flags.simulated === true))
+    return complain(io, refuse(exits.usage, '--show and --simulated go with --compactions'))
+  if (flags.compactions === true && isOwn)
+    return complain(io, refuse(exits.usage, '--compactions needs a recording, a folder of them or --sample'))
   const options = await optionsFor(flags)
   if ('exit' in options) return complain(io, options)
   if (isOwn)
@@ -71,6 +78,7 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   if ('exit' in files) return complain(io, files)
   const sources =
     path === undefined ? sampleSources : files.map((file): Source => ({ kind: 'file', path: file }))
+  if (flags.compactions === true) return judgeCompactions(sources, flags, io)
   const played = await play(sources, options, flags, io)
   if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)

@@ -1,0 +1,48 @@
+// A compaction within a room that somebody names: the user's words first, and what they leave is shared by the newest
+// messages, excerpts and the text. Sizes are known only once a draft is made, so a few are tried, each corrected by the last.
+import { defaults } from '../settings/defaults.ts'
+import { draft, withLedger, type Draft, type Shape } from './draft.ts'
+import { newestOf } from './kept-messages.ts'
+import type { PlanContext } from './plan-context.ts'
+
+type Rest = Pick<Shape, 'focus' | 'isAutomatic'>
+
+/** Null where even the least does not fit. */
+export function draftWithin(context: PlanContext, tokens: number, rest: Rest): Draft | null {
+  const { tries, restShare, nearShare } = defaults.dial.within
+  const fixed = context.factor * context.view.fixedEstimate
+  let left = restShare * tokens
+  let tooMuch = tokens
+  let best: { readonly draft: Draft; readonly left: number } | null = null
+  for (let attempt = 0; attempt < tries; attempt++) {
+    const made = draft(context, shapeWithin(context, tokens, left, rest))
+    if (made === null) break
+    const over = withLedger(made) - fixed - tokens
+    if (over > 0) tooMuch = Math.min(tooMuch, left)
+    else if (best === null || left > best.left) best = { draft: made, left }
+    if (left <= 0 || (over <= 0 && -over < nearShare * tokens)) break
+    // What a result or a long message takes comes in leaps: past one, between what fits and what does not.
+    const next = left - over
+    const least = best?.left ?? 0
+    left = next > least && next < tooMuch ? next : (least + tooMuch) / 2
+    if (attempt === tries - 2 && best === null) left = 0
+  }
+  return best?.draft ?? null
+}
+
+function shapeWithin(context: PlanContext, tokens: number, left: number, rest: Rest): Shape {
+  const { tailShare, excerptShare, textShare, ledgerShare, wordsShare } = defaults.dial.within
+  const kept = newestOf(context, tailShare * left, tailShare * left)
+  const words = wordsShare * tokens
+  return {
+    ...rest,
+    start: 0,
+    end: kept.start,
+    stubs: kept.stubs,
+    textTokens: textShare * left,
+    ledgerTokens: Math.floor(ledgerShare * left),
+    excerptTokens: excerptShare * left,
+    caps: { messageTokens: words, totalTokens: words, factor: context.factor },
+    account: null,
+  }
+}

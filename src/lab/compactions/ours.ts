@@ -1,0 +1,62 @@
+// Our own compaction of what came before a moment, as text, within a room.
+import { plan, type PlanOptions } from '../../compaction/ladder.ts'
+import { Fold } from '../../projection/fold.ts'
+import { blockWords } from '../../projection/folding/render.ts'
+import { roomOf } from '../../projection/budget.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { seq, uuid, type Ids } from '../../transcript/ids.ts'
+import { toEntries } from '../entries.ts'
+import type { Recording } from '../recording.ts'
+
+export interface Kept {
+  readonly text: string
+  readonly tokens: number
+}
+
+/** Everything that was said, folded. */
+export function foldOf(before: Recording): Fold {
+  const fold = new Fold()
+  const { entries } = toEntries(before, { ids: countedIds(), clock: { now: () => 0 } })
+  for (const entry of entries) fold.push(entry)
+  return fold
+}
+
+/** What stands beside the fixed part after a compaction; the refusal where there is none. */
+export function keptWithin(
+  fold: Fold,
+  within: number,
+  options: Partial<PlanOptions> = {},
+): Kept | { readonly why: string } {
+  const { fixedEstimate } = fold.view()
+  const window = Math.max(defaults.counting.unknownWindowTokens, 2 * fold.view().tokens)
+  const room = roomOf({ window, maxOutput: 0, fixed: fixedEstimate })
+  if (!room.ok) return { why: room.why }
+  const made = plan(fold, room.room, { trigger: 'auto', ...options, within })
+  if (!made.ok) return { why: made.message }
+  const after = fold.copy()
+  after.push({
+    v: 1,
+    seq: seq(fold.numbers.upTo + 1),
+    uuid: uuid('00000000-0000-7000-8000-ffffffffffff'),
+    parent: null,
+    at: 0,
+    fact: {
+      type: 'view-edit',
+      layer: 'lab',
+      asked: 'automatic',
+      edits: made.plan.edits,
+      why: '',
+      tokensFreed: 0,
+    },
+  })
+  const parts = [...after.parts()]
+  return {
+    text: parts.flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n'),
+    tokens: parts.reduce((sum, { estimate }) => sum + estimate, 0),
+  }
+}
+
+function countedIds(): Ids {
+  let count = 0
+  return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
+}
