@@ -76,6 +76,25 @@ describe('excerpts', () => {
     expect(words).toContain('idleValue10 ')
   })
 
+  it('[DI3] are lines, not a message whole: one that takes more than a piece may is none', () => {
+    const paragraph = 'word '.repeat(9000)
+    const { fold } = foldOf(
+      said('explain'),
+      answered([{ type: 'text', text: paragraph }], { id: 'm_long' }),
+      ...read(
+        'src/wide.ts',
+        Array.from({ length: 40 }, (_, at) => `${at} ${'wide '.repeat(400)}`).join('\n'),
+      ),
+      said('go on'),
+    )
+    const context = planContextOf(fold, room(200_000), {})
+    const kept = excerptsOf(context, { start: 0, end: context.parts.length - 1 }, 30_000, [])
+    const words = kept.map((keep) => wordsOf(fold, keep))
+    expect(words.join('\n')).not.toContain(paragraph.slice(0, 1000))
+    // Long lines that fit are cut into smaller pieces.
+    expect(words.join('\n')).toContain('wide wide')
+  })
+
   it('[DI3] of a span longer than any window come from its newest part', () => {
     const long = 'a line of a log that nothing asks for\n'.repeat(110_000)
     const keptOf = (between: readonly Fact[]): string => {

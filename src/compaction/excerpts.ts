@@ -133,17 +133,21 @@ function piecesIn(
 ): readonly Piece[] {
   // What is pinned stays whole beside them.
   if (isPinned(fold.edits.pins, place.part.from, place.source, Infinity)) return []
-  const { pieceLines } = defaults.excerpts
+  const { pieceLines, pieceTokens } = defaults.excerpts
   const raw = blockWords(place.block).split('\n')
   const bare = raw.map(bareOf)
   const pieces: Piece[] = []
-  for (const [first, end] of ranges ?? [[0, raw.length] as const]) {
-    for (let from = first; from < end; from += pieceLines) {
-      const to = Math.min(end, from + pieceLines)
-      const tokens = factor * estimateText(raw.slice(from, to).join('\n'))
-      if (tokens > 0) pieces.push({ ...place, from, lines: bare.slice(from, to), tokens, age })
-    }
+  const cut = (from: number, to: number): void => {
+    const tokens = factor * estimateText(raw.slice(from, to).join('\n'))
+    const middle = (from + to) >>> 1
+    if (tokens > pieceTokens && middle > from) {
+      cut(from, middle)
+      cut(middle, to)
+    } else if (tokens > 0 && tokens <= pieceTokens)
+      pieces.push({ ...place, from, lines: bare.slice(from, to), tokens, age })
   }
+  for (const [first, end] of ranges ?? [[0, raw.length] as const])
+    for (let from = first; from < end; from += pieceLines) cut(from, Math.min(end, from + pieceLines))
   return pieces
 }
 

@@ -54,7 +54,7 @@ export async function expand(
   return { ok: true, text: headOf(text.slice(offset), limit).toWellFormed(), total }
 }
 
-type Spill = NonNullable<FactOf<'tool-result'>['spill']>
+export type Spill = NonNullable<FactOf<'tool-result'>['spill']>
 
 /** What the transcript says of a kept output, by its name; null for what is kept without a result of its own. */
 async function spillOf(core: Slice<'links' | 'options'>, blob: string): Promise<Spill | null> {
@@ -64,6 +64,10 @@ async function spillOf(core: Slice<'links' | 'options'>, blob: string): Promise<
   }
   return null
 }
+
+/** The whole of a kept output, compared with its hash. */
+export const expandSpill = (core: Slice<'links' | 'options'>, spill: Spill): Promise<Expanded> =>
+  blobPart(core, spill.blob, 0, Infinity, spill)
 
 /** A page of a kept output, counted in characters like every page. */
 async function blobPart(

@@ -1,4 +1,4 @@
-// Every removal, as a list: what left the view, by whom, why, how many tokens, what it was expected to save,
+// Every removal, as a list: what left the view or was too large to enter it, by whom, why, how many tokens, what it was expected to save,
 // and the place by which it is taken back. Nothing is kept for it: it is read from the entries.
 import {
   isEditing,
@@ -9,9 +9,11 @@ import {
   type Range,
   type StoredEntry,
 } from '../transcript/fact.ts'
+import { textIn, type UserBlock } from '../transcript/content.ts'
 import type { Seq } from '../transcript/ids.ts'
 import type { Fold } from './fold.ts'
 import { rangeOf } from './folding/live-edits.ts'
+import { estimateText } from './tokens.ts'
 
 export interface EditRow {
   /** The place of the edit: `undo` takes it. */
@@ -21,7 +23,7 @@ export interface EditRow {
   readonly asked: 'user' | 'model' | 'automatic'
   readonly why: string
   /** What it does, and to how many blocks or spans. */
-  readonly does: readonly { readonly kind: Edit['kind']; readonly count: number }[]
+  readonly does: readonly { readonly kind: Edit['kind'] | 'spill'; readonly count: number }[]
   /** The entries it touches, from the first to the last; null when it names none. */
   readonly range: Range | null
   readonly tokensFreed: number
@@ -46,20 +48,29 @@ export function editRows(entries: Iterable<StoredEntry>): readonly EditRow[] {
   return list.rows()
 }
 
-/** Those the fold has in memory: everything but what a compaction already covers and eviction has left out. */
+/** Those the fold has in memory: everything but results that were too large when they came, and what a compaction
+ * already covers and eviction has left out. */
 export const editsOf = (fold: Fold): readonly EditRow[] => editRows(fold.edits.controls)
 
 export class EditList {
   readonly #rows = new Map<Seq, EditRow>()
   readonly #declined: DeclinedRow[] = []
+  /** Where each was undone: a rewind to before that takes the undo with it. */
+  readonly #undoneAt = new Map<Seq, Seq>()
 
   push(entry: StoredEntry): void {
     if (!isKnown(entry)) return
     const { fact, seq, at } = entry
-    if (fact.type === 'undo') this.#mark((row) => row.seq === fact.target, 'undone')
-    else if (fact.type === 'rewind') this.#mark((row) => row.seq > fact.to && row.state === 'live', 'rewound')
-    else if (fact.type === 'request-sent')
+    if (fact.type === 'undo') {
+      this.#undoneAt.set(fact.target, seq)
+      this.#mark((row) => row.seq === fact.target, 'undone')
+    } else if (fact.type === 'rewind') {
+      this.#mark((row) => row.state === 'undone' && this.#undoneAt.get(row.seq)! > fact.to, 'live')
+      this.#mark((row) => row.seq > fact.to && row.state === 'live', 'rewound')
+    } else if (fact.type === 'request-sent')
       for (const one of fact.declined ?? []) this.#declined.push({ seq, at, ...one })
+    else if (fact.type === 'tool-result' && fact.spill !== undefined)
+      this.#rows.set(seq, spillRow(seq, at, fact.content, fact.spill.bytes))
     else if (isEditing(fact)) {
       const { layer, asked, why, edits, tokensFreed, price } = fact
       const range = spanOf(edits)
@@ -79,6 +90,27 @@ export class EditList {
 
   #mark(isMeant: (row: EditRow) => boolean, state: EditRow['state']): void {
     for (const row of this.#rows.values()) if (isMeant(row)) this.#rows.set(row.seq, { ...row, state })
+  }
+}
+
+/** The name under which results are listed that were too large when they came. */
+export const resultLimitName = 'result-limit'
+/** What is kept elsewhere is known by its bytes alone. */
+const bytesPerToken = 4
+
+function spillRow(seq: Seq, at: number, shown: readonly UserBlock[], bytes: number): EditRow {
+  return {
+    seq,
+    at,
+    layer: resultLimitName,
+    asked: 'automatic',
+    why: `a tool gave ${bytes} bytes, more than enters the context at once: both ends of it are shown`,
+    does: [{ kind: 'spill', count: 1 }],
+    range: { from: seq, to: seq },
+    tokensFreed: Math.max(0, Math.round(bytes / bytesPerToken) - estimateText(textIn(shown))),
+    saved: null,
+    price: undefined,
+    state: 'live',
   }
 }
 

@@ -12,7 +12,7 @@ import { messageOf, messagesOf } from './folding/units.ts'
 import { isControl, LiveEdits } from './folding/live-edits.ts'
 import { MessageList } from './folding/message-list.ts'
 import { lostResults, partOf } from './folding/part.ts'
-import { rangePart, withBlockEdits } from './folding/render.ts'
+import { rangePart, withBlockEdits, withWhole } from './folding/render.ts'
 import { estimateText, estimateTool } from './tokens.ts'
 import { callsIn, openAtEnd, Units, type Unit } from './folding/units.ts'
 import type { Anchor, Message, Part, View } from './view.ts'
@@ -50,8 +50,8 @@ export interface FoldNumbers {
 }
 
 export class Fold {
-  readonly units = new Units()
   readonly edits = new LiveEdits()
+  readonly units = new Units((part) => withWhole(part, this.edits.wholes))
   readonly numbers: FoldNumbers = {
     upTo: -1,
     anchor: null,
@@ -301,7 +301,8 @@ export class Fold {
   /** Whether a fact takes an edit away whose span is not in memory, or one that only those entries know. */
   #uncovers(fact: Fact, span: Evicted): boolean {
     if (fact.type === 'rewind') return span.seq > fact.to
-    if (fact.type !== 'undo') return false
+    // A result is shown whole only where it is in sight.
+    if (fact.type !== 'undo' || fact.whole !== undefined) return false
     if (fact.target === span.seq) return true
     return fact.target >= span.from && fact.target < span.seq && !this.edits.knows(fact.target)
   }

@@ -2,6 +2,7 @@
 // fold never meets an edit it cannot apply and no edit breaks a rule of the wire or the user's words (laws P3, U1).
 import type { BlockRef, Edit, Fact, FactOf, Kept, Range, StubEdit, SummaryEdit } from '../transcript/fact.ts'
 import { isEditing } from '../transcript/fact.ts'
+import type { Seq } from '../transcript/ids.ts'
 import { isMedia } from '../transcript/media.ts'
 import { covered, cutPlaces } from './cuts.ts'
 import type { Fold } from './fold.ts'
@@ -31,6 +32,7 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
   if (isEditing(fact)) return editingRefusal(fold, fact)
   switch (fact.type) {
     case 'undo':
+      if (fact.whole !== undefined) return wholeRefusal(fold, fact.target)
       return fold.edits.editing(fact.target) === undefined
         ? {
             code: 'no-such-edit',
@@ -216,6 +218,21 @@ function pinRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
   return fold.edits.stubs.has(at.seq) || fold.edits.remote.has(at.seq)
     ? { code: 'covered', message: `${name(at)} is cleared; undo that first` }
     : null
+}
+
+/** Lines that a summary keeps are counted in what it was made from, so nothing under one changes. */
+function wholeRefusal(fold: Fold, target: Seq): EditRefusal | null {
+  const top = fold.edits.topAt(target)
+  if (top !== undefined)
+    return { code: 'covered', message: `${target} is replaced by the edit at ${top.seq}; undo that first` }
+  if (fold.edits.wholes.has(target))
+    return { code: 'no-such-edit', message: `the result at ${target} is shown whole already` }
+  if (fold.units.find(target)?.kind !== 'result')
+    return { code: 'no-such-edit', message: `there is no result at ${target} to show whole` }
+  const pin = fold.edits.pins.find(({ at, released }) => at === target && released === null)
+  return pin === undefined
+    ? null
+    : { code: 'pinned', message: `${target} is pinned as it is; release ${pin.seq} first` }
 }
 
 function rewindRefusal(fold: Fold, fact: FactOf<'rewind'>): EditRefusal | null {

@@ -124,6 +124,8 @@ export const dialDefaults = {
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */
     pieceLines: 40,
+    /** What a piece may take. A line beyond it is no excerpt but a whole message that should have gone. */
+    pieceTokens: 4000,
     /** Most that is looked through, from the newest back. */
     mostTokens: 800_000,
     /** Longest line that is looked through for names. */

@@ -278,8 +278,14 @@ function controlFacts(move: Extract<Move, { at: number }>, fold: Fold, index: nu
           at: move.span % 2 === 0 ? { seq: pick.from } : { seq: pick.from, block: pick.source[0]! },
         },
       ]
-    case 'undo':
+    case 'undo': {
+      const results = parts.filter((part) => part.kind === 'result' && part.source[0] !== -1)
+      const hit = results[move.at % Math.max(1, results.length)]
+      // One in four brings back a result that was too large when it came.
+      if (move.span % 4 === 3 && hit !== undefined)
+        return [{ type: 'undo', target: hit.from, whole: `the whole result of ${index}` }]
       return editings.length === 0 ? [] : [{ type: 'undo', target: editings[move.at % editings.length]!.seq }]
+    }
     case 'release': {
       const holders = [...fold.edits.pins, ...fold.edits.holds]
       return holders.length === 0 ? [] : [{ type: 'release', target: holders[move.at % holders.length]!.seq }]

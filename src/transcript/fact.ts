@@ -4,60 +4,24 @@
 // changed. A fact of an unknown kind is kept as its raw line, byte for byte; an *edit* of an unknown kind makes the session
 // read-only, because the view can no longer be computed. Unknown fields of known facts are kept.
 import type { AssistantBlock, UserBlock } from './content.ts'
-import type { ClearingPrice, EditPrice } from './edit-price.ts'
+import type { BlockRef, Declined, Editing, Range } from './edits.ts'
 import type { CallId, Seq, SessionId, Uuid } from './ids.ts'
 
-export type { ClearingPrice, EditPrice, ServerReport } from './edit-price.ts'
-
-/** An entry, or with `block` one of its content blocks. */
-export interface BlockRef {
-  readonly seq: Seq
-  readonly block?: number | undefined
-}
-export interface Range {
-  readonly from: Seq
-  readonly to: Seq
-}
-
-// ---- edits: decisions that change the view ----
-
-/** One block, or with `inner` one of the media a result holds, becomes a short text that names the way back. */
-export interface StubEdit {
-  readonly kind: 'stub'
-  readonly at: BlockRef & { readonly inner?: number | undefined }
-  readonly text: string
-  readonly ref: string
-}
-/** A span is left out. */
-export interface DropEdit extends Range {
-  readonly kind: 'drop'
-}
-/** A block shown verbatim after a summary; with head and tail only that many characters of each end, with none of either
- * not at all: the summary's text says where it is. With `lines` only those, from the first to before the second, from 0. */
-export interface Kept {
-  readonly at: BlockRef
-  readonly head?: number | undefined
-  readonly tail?: number | undefined
-  readonly lines?: readonly (readonly [from: number, to: number])[] | undefined
-}
-/** A text stands for a span; kept blocks and pins are rendered after it, fenced and verbatim. */
-export interface SummaryEdit extends Range {
-  readonly kind: 'summary'
-  readonly text: string
-  readonly ref: string
-  readonly keep: readonly Kept[]
-  readonly media?: readonly string[] | undefined
-  readonly wording?: 2 | undefined
-}
-/** The server leaves it out; our bytes stay. */
-export interface RemoteEdit {
-  readonly kind: 'remote'
-  readonly at: readonly BlockRef[]
-  readonly via: 'cache-edit' | 'context-management'
-}
-export type Edit = StubEdit | DropEdit | SummaryEdit | RemoteEdit
-
-// ---- facts ----
+export type {
+  Asked,
+  BlockRef,
+  ClearingPrice,
+  Declined,
+  DropEdit,
+  Edit,
+  EditPrice,
+  Kept,
+  Range,
+  RemoteEdit,
+  ServerReport,
+  StubEdit,
+  SummaryEdit,
+} from './edits.ts'
 
 /** Provider-neutral usage of one model response, in tokens. The prompt is input + cacheRead + cacheWrite. */
 export interface Usage {
@@ -79,28 +43,11 @@ export interface Section {
   readonly side: 'static' | 'dynamic'
 }
 
-/** A reduction that was weighed and left, with the numbers of that choice. */
-export interface Declined {
-  readonly layer: string
-  readonly why: string
-  readonly tokens: number
-  readonly price: ClearingPrice | undefined
-}
-export type Asked = 'user' | 'model' | 'automatic'
 export type Outcome = 'done' | 'aborted' | 'failed'
 /** Who waits for an agent: the call that started it, nobody, or it waits itself for more to do. */
 export type AgentMode = 'foreground' | 'background' | 'teammate'
 /** Typed, sent by a program, or typed while busy and delivered later; `injected` is what we or a foreign client wrote. */
 export type Origin = 'typed' | 'program' | 'queued' | 'injected'
-
-interface Editing {
-  readonly layer: string
-  readonly asked: Asked
-  readonly edits: readonly Edit[]
-  readonly why: string
-  readonly tokensFreed: number
-  readonly price?: EditPrice | undefined
-}
 
 /** As the wire has them, serialized. */
 export interface CacheParameters {
@@ -243,7 +190,13 @@ export type Fact =
       readonly lastSpawnTokens: number
     }
   | { readonly type: 'pin'; readonly at: BlockRef }
-  | { readonly type: 'undo'; readonly target: Seq }
+  | {
+      readonly type: 'undo'
+      /** An edit, or a result that was too large when it came. */
+      readonly target: Seq
+      /** Of such a result: its text as it is shown from here on. */
+      readonly whole?: string | undefined
+    }
   | { readonly type: 'release'; readonly target: Seq }
   | { readonly type: 'rewind'; readonly to: Seq }
   | {

@@ -162,7 +162,7 @@ const shapes = {
     lastSpawnTokens: count,
   },
   pin: { at: blockRef },
-  undo: { target: place },
+  undo: { target: place, whole: z.optional(text) },
   release: { target: place },
   rewind: { to: place },
   permission: { tool: text, decision: z.enum(['allow', 'deny']), by: text, rule: z.optional(text) },

@@ -40,6 +40,27 @@ describe('changing what is shown', () => {
     expect((await pal(['release', String(undone['held'])])).code).toBe(0)
   })
 
+  it('[Z35] a result that was too large when it came is in the list, and undo sends it whole', async () => {
+    const { access, simulator } = await server([
+      [call('Bash', { command: 'seq 1 20000' }, 'big')],
+      'counted',
+      'again',
+    ])
+    const { pal } = await openWorkspace(access)
+    expect((await pal(['-p', '--allow', 'Bash', 'count'])).code).toBe(0)
+    const rows = JSON.parse((await pal(['edits', '--json'])).out) as { edits: { seq: number }[] }
+    expect(rows.edits).toMatchObject([{ layer: 'result-limit', state: 'live', does: [{ kind: 'spill' }] }])
+    expect((await pal(['edits'])).out).toMatch(/result-limit[\s\S]*kept in a file/)
+    const place = String(rows.edits[0]!.seq)
+    expect(await pal(['undo', place])).toMatchObject({ code: 0, out: expect.stringContaining('is undone') })
+    expect(await pal(['undo', place])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('whole already'),
+    })
+    await pal(['-p', '--continue', 'and?'])
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('9999\\n10000\\n10001')
+  })
+
   it('[G29] what cannot be done is said with its reason and an exit code', async () => {
     const { pal } = await talked()
     expect(await pal(['undo', 'last'])).toMatchObject({

@@ -77,6 +77,9 @@ describe('pal alone, from a pipe', () => {
     const four = (await rows()).find(({ words }) => words.includes('four'))!.at
     const before = await pal(['--continue'], { input: `/compact --up-to ${four}\nfive\n` })
     expect(before.out).toContain('became')
+    const later = JSON.stringify(simulator.log.last()?.body)
+    expect([0, 1, 2, 3].map((n) => later.includes(whole(n)))).toEqual([false, false, false, true])
+    for (const said of ['one', 'two', 'three', 'four', 'five']) expect(later).toContain(said)
     const wrong = await pal(['--continue'], { input: '/compact --from 99999\n' })
     expect(wrong.code).toBe(2)
     expect(wrong.err).toContain('five')

@@ -89,4 +89,5 @@ const deeds = {
   drop: 'left out',
   summary: 'summarised',
   remote: 'left out by the server',
+  spill: 'kept in a file',
 } as const

@@ -122,6 +122,7 @@ export function changedFrom(fact: Fact, fold: Fold): number | null {
   if (fact.type === 'rewind') return fact.to
   if (fact.type === 'model-set') return 0
   if (fact.type !== 'undo') return null
+  if (fact.whole !== undefined) return fact.target
   const undone = fold.edits.editing(fact.target)?.fact
   return undone !== undefined && isEditing(undone) ? firstOf(undone) : null
 }

@@ -1,22 +1,29 @@
-// Undoing a compaction takes away what it gave back, so that the view is byte for byte the one before it.
+// Undo. Of a compaction it removes what that restored, so that the view is byte for byte the one before it; of a result
+// that was too large when it came it shows the whole, which the undo itself carries: a view needs nothing but entries.
 import type { Fold } from '../../projection/fold.ts'
-import { isEditing, type Entry, type Fact, type Range } from '../../transcript/fact.ts'
+import { estimateText } from '../../projection/tokens.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { textIn } from '../../transcript/content.ts'
+import { isEditing, isKnown, type Entry, type Fact, type FactOf, type Range } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
+import { readLine } from '../../transcript/lineage.ts'
+import { expandCall } from '../../transcript/markers.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import type { Slice } from '../core.ts'
+import { expandSpill, type Spill } from '../expansion.ts'
 import { serverClearings } from '../requests/server-edits.ts'
 import { mediaUndoRefusal } from '../media/limits.ts'
 
-/** Why an edit cannot be taken back now: the view would no longer fit. */
-function undoRefusal(core: Slice<'room' | 'state' | 'view'>, targets: readonly Seq[]): Failure | null {
+/** Why something cannot be brought back now: the view would no longer fit. */
+function roomRefusal(core: Slice<'room' | 'view'>, what: string, freed: number): Failure | null {
   const outcome = core.room()
-  const target = targets[0]!
-  const freed = targets.reduce((sum, one) => sum + freedBy(core.state.fold, one), 0)
   const after = core.view().tokens + freed
   if (!outcome.ok || after <= outcome.room.effective) return null
   const { effective } = outcome.room
-  const message = `without the edit at ${target} the view would take about ${after} tokens, and ${effective} fit`
-  return { code: 'no-room', message }
+  return {
+    code: 'no-room',
+    message: `${what} the view would take about ${after} tokens, and ${effective} fit`,
+  }
 }
 
 /** A server that is not asked to clear clears nothing: all it has cleared comes back, or none of it. */
@@ -36,13 +43,16 @@ function freedBy(fold: Fold, target: Seq): number {
  * away, what that gave back stays; it goes once the words themselves are in sight.
  */
 export async function takeBack(
-  core: Slice<'append' | 'modelInfo' | 'room' | 'state' | 'view'>,
+  core: Slice<'append' | 'links' | 'modelInfo' | 'options' | 'room' | 'state' | 'view'>,
   target: Seq,
 ): Promise<Result<{ readonly entry: Entry }>> {
+  const spilled = await spilledAt(core, target)
+  if (spilled !== null) return showWhole(core, target, spilled)
   const unsendable = mediaUndoRefusal(core, target)
   if (unsendable !== null) return { ok: false, failure: { code: 'no-room', message: unsendable } }
   const targets = withItsLike(core, target)
-  const failure = undoRefusal(core, targets)
+  const freed = targets.reduce((sum, one) => sum + freedBy(core.state.fold, one), 0)
+  const failure = roomRefusal(core, `without the edit at ${target}`, freed)
   if (failure !== null) return { ok: false, failure }
   const { edits } = core.state.fold
   const undo = targets.map((one): Fact => ({ type: 'undo', target: one }))
@@ -57,6 +67,53 @@ export async function takeBack(
   )
   const cleaned = stray.length === 0 ? written : await core.append(stray)
   return cleaned.ok ? { ok: true, entry: written.entries[0]! } : cleaned
+}
+
+// ---- results that were too large when they came ----
+
+type SpilledResult = FactOf<'tool-result'> & { readonly spill: Spill }
+
+async function spilledAt(
+  { options, links }: Slice<'links' | 'options'>,
+  target: Seq,
+): Promise<SpilledResult | null> {
+  for await (const item of readLine(options.store, links, { from: target, to: target })) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type === 'tool-result' && fact.spill !== undefined) return { ...fact, spill: fact.spill }
+  }
+  return null
+}
+
+async function showWhole(
+  core: Slice<'append' | 'links' | 'options' | 'room' | 'state' | 'view'>,
+  target: Seq,
+  { content, spill }: SpilledResult,
+): Promise<Result<{ readonly entry: Entry }>> {
+  const { factor } = core.view()
+  const shown = textIn(content)
+  if (spill.bytes > defaults.transcript.maxLineBytes)
+    return { ok: false, failure: { code: 'too-large', message: tooLong(target, spill) } }
+  const kept = await expandSpill(core, spill)
+  if (!kept.ok) return { ok: false, failure: { code: 'damaged', message: kept.why } }
+  const whole = inPlaceOfPreview(shown, kept.text)
+  const freed = Math.round(factor * (estimateText(whole) - estimateText(shown)))
+  const failure = roomRefusal(core, `with the whole result at ${target}`, freed)
+  if (failure !== null) return { ok: false, failure }
+  const written = await core.append([{ type: 'undo', target, whole }])
+  return written.ok ? { ok: true, entry: written.entries[0]! } : written
+}
+
+const tooLong = (target: Seq, { bytes, blob }: Spill): string =>
+  `the result at ${target} takes ${bytes} bytes, and no entry holds more than ${defaults.transcript.maxLineBytes}; ${expandCall(blob)} returns it page by page`
+
+/** Around its preview a tool may have said how the call ended. */
+function inPlaceOfPreview(shown: string, whole: string): string {
+  const preview = /<persisted-output [\s\S]*<\/persisted-output>/.exec(shown)
+  if (preview === null) return whole
+  const after = shown.slice(preview.index + preview[0].length)
+  const text = after === '' ? whole : whole.replace(/\n+$/, '')
+  return `${shown.slice(0, preview.index)}${text}${after}`
 }
 
 const summariesOf = (fact: Fact): readonly Range[] =>

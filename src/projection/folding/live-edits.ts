@@ -68,6 +68,8 @@ export class LiveEdits {
   tops: readonly LiveRange[] = []
   readonly stubs: Blocks<LiveStub> = new Map()
   readonly remote: Blocks<LiveClearing> = new Map()
+  /** Results that were too large when they came and are shown whole now, with their text. */
+  readonly wholes = new Map<Seq, string>()
   /** Released ones included. */
   pins: readonly Pin[] = []
   /** What undos gave back, by the place of the undo. */
@@ -111,7 +113,8 @@ export class LiveEdits {
   editing(target: Seq): Entry | undefined {
     const entry = this.controls.find((control) => control.seq === target)
     if (entry === undefined || !isEditing(entry.fact)) return undefined
-    return this.#isUndone(target) ? undefined : entry
+    const isUndone = ({ fact }: Entry): boolean => fact.type === 'undo' && fact.target === target
+    return this.controls.some(isUndone) ? undefined : entry
   }
 
   /** Takes in one control; gives the ranges whose rendering may have changed. */
@@ -142,6 +145,7 @@ export class LiveEdits {
     this.holds = []
     this.stubs.clear()
     this.remote.clear()
+    this.wholes.clear()
     for (const entry of this.controls) this.#apply(entry)
   }
 
@@ -194,7 +198,9 @@ export class LiveEdits {
     if (isEditing(fact)) return this.#applyEdits(entry, fact.edits, fact.layer, fact.asked)
     switch (fact.type) {
       case 'undo':
-        return this.#applyUndo(entry, fact.target)
+        return fact.whole === undefined
+          ? this.#applyUndo(entry, fact.target)
+          : this.#applyWhole(entry, fact.target, fact.whole)
       case 'pin':
         this.pins = [
           ...this.pins,
@@ -249,6 +255,14 @@ export class LiveEdits {
     return touched.map(({ range }) => range)
   }
 
+  #applyWhole(entry: Entry, target: Seq, text: string): readonly Range[] {
+    const hold = { seq: entry.seq, range: { from: target, to: target }, isSpan: false }
+    this.wholes.set(target, text)
+    this.#changes.push({ from: target, by: entry.seq })
+    this.holds = [...this.holds, hold]
+    return [hold.range]
+  }
+
   #findTops(): void {
     // Wider first at the same start, later first at the same range: so the first one to cover a place is outermost.
     const sorted = [...this.#ranges].sort(
@@ -267,10 +281,6 @@ export class LiveEdits {
     return top !== undefined && isWithin(range, top.edit)
   }
 
-  #isUndone(target: Seq): boolean {
-    return this.controls.some((control) => control.fact.type === 'undo' && control.fact.target === target)
-  }
-
   #isInside(control: Entry): boolean {
     if (control.fact.type === 'instructions-set') {
       // Replaced before the edit was made: no rewind that leaves the edit can bring them back.
@@ -279,7 +289,10 @@ export class LiveEdits {
       )
       return this.tops.some((top) => control.seq >= top.edit.from && (replaced?.seq ?? Infinity) < top.seq)
     }
-    const fact = control.fact.type === 'undo' ? this.#targetOf(control.fact.target) : control.fact
+    if (control.fact.type === 'undo' && control.fact.whole !== undefined)
+      return this.#isWholeInside(control, control.fact.target)
+    const target = control.fact.type === 'undo' ? control.fact.target : control.seq
+    const fact = this.controls.find((other) => other.seq === target)?.fact
     if (fact === undefined || !isEditing(fact)) return false
     return fact.edits.every((edit) => {
       const range = rangeOf(edit)
@@ -288,8 +301,11 @@ export class LiveEdits {
     })
   }
 
-  #targetOf(target: Seq) {
-    return this.controls.find((control) => control.seq === target)?.fact
+  /** What a summary keeps of it, or a pin, is taken from the whole text. */
+  #isWholeInside(control: Entry, target: Seq): boolean {
+    const top = this.topAt(target)
+    if (top === undefined || control.seq > top.seq || this.pins.some((pin) => pin.at === target)) return false
+    return top.edit.kind === 'drop' || !top.edit.keep.some(({ at }) => at.seq === target)
   }
 }
 

@@ -22,8 +22,8 @@ import type { Part, ViewBlock } from '../view.ts'
 export function withBlockEdits(part: Part, edits: LiveEdits): Part {
   const stubs = edits.stubs.get(part.from)
   const cleared = edits.remote.get(part.from)
-  if (stubs === undefined && cleared === undefined) return part
-  let shown = part
+  let shown = withWhole(part, edits.wholes)
+  if (stubs === undefined && cleared === undefined) return shown
   if (stubs !== undefined) shown = withStubs(shown, stubs, edits.pins)
   return cleared === undefined ? shown : withClearing(shown, cleared, stubs)
 }
@@ -50,6 +50,21 @@ function withStubs(part: Part, stubs: ReadonlyMap<number, readonly LiveStub[]>, 
   // Words that still stand there are not the work of whoever replaced a picture among them.
   const edited = isPartly ? {} : { by: layer, edit: seq }
   return { ...withBlocks(part, blocks), wholeEstimate: part.estimate, ...edited }
+}
+
+/** A result that was too large when it came, with its whole text where an undo brought that back. */
+export function withWhole(part: Part, wholes: LiveEdits['wholes']): Part {
+  const text = wholes.size === 0 || part.kind !== 'result' ? undefined : wholes.get(part.from)
+  if (text === undefined) return part
+  const blocks = part.blocks.map((block) => {
+    if (block.type !== 'tool_result' || !('is_error' in block)) return block
+    const kept = block.content.flatMap((inner, index) =>
+      inner.type === 'text' ? [] : [{ inner, place: block.places?.[index] ?? index }],
+    )
+    const content: UserBlock[] = [{ type: 'text', text: wellFormed(text) }, ...kept.map(({ inner }) => inner)]
+    return { ...block, content, places: [0, ...kept.map(({ place }) => place)] }
+  })
+  return withBlocks(part, blocks)
 }
 
 /** A result in which single media are replaced. */

@@ -11,6 +11,12 @@ export interface Unit {
 
 export class Units {
   #units: Unit[] = []
+  readonly #asShown: (part: Part) => Part
+
+  /** `asShown` says what an entry holds where it is not what was written at first. */
+  constructor(asShown: (part: Part) => Part) {
+    this.#asShown = asShown
+  }
 
   get length(): number {
     return this.#units.length
@@ -32,7 +38,7 @@ export class Units {
   find(place: Seq): Part | undefined {
     const index = this.indexAfter(place) - 1
     const part = this.#units[index]?.part
-    return part !== undefined && part.from === place ? part : undefined
+    return part !== undefined && part.from === place ? this.#asShown(part) : undefined
   }
 
   has(place: Seq): boolean {
