@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hookedFileSystem, systemError } from '../../test/faults/hooked-fs.ts'
+import { until } from '../../test/until.ts'
 import { machineFileSystem } from './fs.ts'
 import { holds, lockOwner, releaseLock, takeLock, type Lock, type LockOptions } from './lock.ts'
 import { machineProcesses } from './processes.ts'
@@ -15,6 +16,7 @@ const options: LockOptions = {
   now: () => Date.now(),
   unique: () => randomUUID(),
   unreadableMs: 30_000,
+  beatMs: 15_000,
   maxBytes: 4096,
   tries: 50,
 }
@@ -87,14 +89,77 @@ describe('lock', () => {
     parent.kill('SIGKILL')
   })
 
-  it('[T2] an owner on another host cannot be judged and holds', async () => {
-    const shared = { ...machineProcesses.beacons, isLocal: () => Promise.resolve(false) }
-    const processes = { ...machineProcesses, beacons: shared }
+  /** A disk that other machines use too. */
+  const shared: LockOptions = {
+    ...options,
+    processes: {
+      ...machineProcesses,
+      beacons: { ...machineProcesses.beacons, isLocal: () => Promise.resolve(false) },
+    },
+  }
+  const aged = async (name: string, ms: number): Promise<void> => {
+    const when = new Date(Date.now() - ms)
+    await node.utimes(join(path, name), when, when)
+  }
+  const minutes = 60_000
+
+  it('[T2] an owner on another machine holds while it gives signs of life, whatever the clock here says', async () => {
+    for (const elsewhere of [
+      { host: 'elsewhere', boot: 'another', machine: 'another', pid: 1 },
+      // Two machines with one name: the name says nothing.
+      { boot: 'another', machine: 'another', pid: 1 },
+      // And images that were copied have the same number.
+      { boot: 'another', pid: 1 },
+      // A container that tells no run.
+      { boot: null, space: null, machine: null, pid: 1, start: '1' },
+    ]) {
+      await plant({ ...elsewhere, beat: 15_000 })
+      for (const skew of [-60 * minutes, 0, 60 * minutes])
+        expect(await takeLock(path, { ...shared, now: () => Date.now() + skew })).toMatchObject({
+          why: 'taken',
+          owner: { pid: 1, freeAt: expect.any(Number) as number },
+        })
+      await aged('7', 60 * minutes)
+      await node.writeFile(join(path, 'beat-7'), '')
+      expect(await takeLock(path, shared)).toMatchObject({ why: 'taken', owner: { pid: 1 } })
+      await aged('beat-7', 4 * minutes)
+      expect(await takeLock(path, shared)).toMatchObject({ why: 'taken' })
+      await aged('beat-7', 6 * minutes)
+      expect(await lockOwner(path, shared)).toEqual({ ok: true, owner: null })
+      const lock = await taken(shared)
+      expect([lock.epoch, (await node.readdir(path)).includes('beat-7')]).toEqual([8, false])
+      await releaseLock(lock, shared)
+    }
+  })
+
+  it('[T2] an owner of an earlier version gives no signs of life, and its age breaks nothing', async () => {
     await plant({ host: 'elsewhere', boot: 'another', pid: 1 })
-    expect(await takeLock(path, { ...options, processes })).toMatchObject({
-      why: 'taken',
-      owner: { host: 'elsewhere' },
-    })
+    await aged('7', 1000 * minutes)
+    expect(await takeLock(path, shared)).toMatchObject({ why: 'taken', owner: { host: 'elsewhere' } })
+  })
+
+  it('[T2] a lock that is held for long gives signs of life, and none once it is given back', async () => {
+    const beats: (() => void)[] = []
+    let isStopped = false
+    const repeat = (ms: number, run: () => void): (() => void) => {
+      expect(ms).toBe(15_000)
+      beats.push(run)
+      return () => (isStopped = true)
+    }
+    const lock = await taken({ ...options, processes: { ...machineProcesses, repeat } })
+    expect(await node.readdir(path)).not.toContain('beat-1')
+    // Its size changes with each one, so that the disk itself sets the time.
+    for (const size of [1, 0, 1]) {
+      await until(async () => {
+        const stat = await node.stat(join(path, 'beat-1')).catch(() => null)
+        if (stat?.size === size) return true
+        // One that comes while the last is under way is left out.
+        beats[0]!()
+        return false
+      }, `a beat of ${size} bytes`)
+    }
+    expect(await releaseLock(lock, options)).toEqual({ ok: true, released: true })
+    expect([isStopped, await node.readdir(path)]).toEqual([true, ['1']])
   })
 
   it('[T14] an owner of before this machine was started is dead on a disk of its own, whatever the host was called', async () => {

@@ -3,7 +3,7 @@
 // Format. A folder with one file per taking, named by its epoch: `lock/1`, `lock/2` … The highest one counts. A body is
 // one line of JSON, whole from the first moment because it is linked into place:
 //
-//   {"host":"…","pid":7,"start":"12345","boot":"…","space":"…","token":"…","since":1763200000000}
+//   {"host":"…","pid":7,"start":"12345","boot":"…","space":"…","machine":"…","token":"…","since":1763200000000,"beat":15000}
 //   {"free":true,"left":…}                                     after a release, with what its owner left word of
 //
 // Taking is linking the next epoch, which only one can. Nobody ever moves or overwrites the file of another, so a taker
@@ -12,18 +12,23 @@
 //
 // The owner is alive if boot, name space of its number and start time are those of a running process. One in another name
 // space of this machine is asked by its beacon (beacon.ts): `lock/beacon-3`. One of another run of the machine is dead where
-// the disk is one that only this machine uses. Any other cannot be judged and counts as alive: age alone never breaks a lock.
+// the disk is one that only this machine uses. Any other is on a machine that cannot be looked at, whatever that is called: it
+// is alive while it gives signs of life (heartbeat.ts: `lock/beat-3`, every `beat` ms) and dead when none has come for a long
+// time by the clock of the disk. An owner of an earlier version gives none, and then age does not break its lock.
 // A body that cannot be read is stale after a while.
 import { join } from 'node:path'
 import { attempt, readAt, systemCode, writeAll, type Failure, type Result, type FileSystem } from './fs.ts'
 import type { Beacon } from './beacon.ts'
-import { ownerState, type ProcessIdentity, type Processes } from './processes.ts'
+import { changedAt, diskTime, startHeartbeat, type Heartbeat } from './heartbeat.ts'
+import { ownerState, sameOrUnknown, type ProcessIdentity, type Processes } from './processes.ts'
 import { removeIfThere, replaceFile, temporaryName } from './replace.ts'
 
 export interface LockOwner {
   readonly host: string
   readonly pid: number
   readonly since: number
+  /** Its process cannot be seen from here: when its lock is free unless it gives a sign of life. */
+  readonly freeAt?: number | undefined
 }
 export interface Lock {
   readonly path: string
@@ -33,6 +38,7 @@ export interface Lock {
   /** Which file it is; compared to notice that it was removed. */
   readonly mark: string
   readonly beacon: Beacon | null
+  readonly heartbeat: Heartbeat
 }
 export type LockOutcome =
   /** `left` is the word of the one before, if it gave the lock back in order. */
@@ -47,6 +53,8 @@ export interface LockOptions {
   readonly unique: () => string
   /** Age after which a lock that cannot be read is stale. */
   readonly unreadableMs: number
+  /** How often an owner gives a sign of life. */
+  readonly beatMs: number
   /** Longest body that is looked at. */
   readonly maxBytes: number
   /** How often taking is tried again when others take at the same moment. */
@@ -56,16 +64,19 @@ export interface LockOptions {
 interface Body extends ProcessIdentity {
   readonly token: string
   readonly since: number
+  readonly beat: number | null
 }
 type Found =
   | { readonly kind: 'free'; readonly left?: unknown }
-  | { readonly kind: 'owned'; readonly body: Body }
+  | { readonly kind: 'owned'; readonly body: Body; readonly modifiedMs: number }
   | { readonly kind: 'unreadable'; readonly modifiedMs: number }
 
 const fileMode = 0o600
 const folderMode = 0o700
 /** Old epochs that stay, so that listing the folder while others take always shows one that is higher. */
 const epochsKept = 8
+/** Signs of life that may be missing before an owner counts as dead: a machine that sleeps for a while gives none. */
+const beatsMissed = 20
 
 export async function takeLock(path: string, options: LockOptions): Promise<LockOutcome> {
   const result = await attempt(`taking the lock ${path}`, async () => {
@@ -91,7 +102,12 @@ export async function lockOwner(
   return await attempt(`reading the lock ${path}`, async () => {
     const epoch = await highestEpoch(path, options.fs)
     return {
-      owner: epoch === 0 ? null : await livingOwner(path, epoch, await find(path, epoch, options), options),
+      owner:
+        epoch === 0
+          ? null
+          : await livingOwner(path, epoch, await find(path, epoch, options), options, async () =>
+              options.now(),
+            ),
     }
   })
 }
@@ -105,13 +121,19 @@ export async function holds(lock: Lock, fs: FileSystem): Promise<boolean> {
   return own === lock.mark && next === null
 }
 
+/** Nobody shall see signs of life of one that is given up. */
+export async function endSigns({ beacon, heartbeat }: Lock): Promise<void> {
+  await heartbeat.stop()
+  await beacon?.close()
+}
+
 /** Gives it back if it is still ours; a lock that became another's is left alone. */
 export async function releaseLock(
   lock: Lock,
   options: LockOptions,
   left?: unknown,
 ): Promise<Result<{ released: boolean }>> {
-  await lock.beacon?.close()
+  await endSigns(lock)
   const ours = await attempt(`reading the lock ${lock.path}`, async () => ({
     released: await holds(lock, options.fs),
   }))
@@ -143,7 +165,9 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
   let left: unknown
   if (highest > 0) {
     const found = await find(path, highest, options)
-    const owner = await livingOwner(path, highest, found, options)
+    const time = (): Promise<number> =>
+      diskTime(fs, join(path, temporaryName(options.unique())), fileMode, options.now)
+    const owner = await livingOwner(path, highest, found, options, time)
     if (owner !== null) return { ok: false, why: 'taken', owner }
     if (found.kind === 'free') ({ left } = found)
   }
@@ -151,7 +175,8 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
   const token = options.unique()
   const temporary = join(path, temporaryName(token))
   try {
-    const body = { ...(await options.processes.self()), token, since: options.now() }
+    const { processes, beatMs, now } = options
+    const body = { ...(await processes.self()), token, since: now(), beat: beatMs }
     const mark = await writeBody(temporary, body, fs)
     if (!(await linkIfFree(fs, temporary, fileOf(path, epoch)))) return null
     if ((await highestOrNone(path, fs)) !== epoch) {
@@ -160,8 +185,17 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
     }
     await removeIfThere(fs, fileOf(path, epoch - epochsKept))
     await removeIfThere(fs, join(path, beaconOf(highest)))
-    const beacon = await options.processes.beacons.light(fs, path, beaconOf(epoch))
-    return { ok: true, lock: { path, token, epoch, mark, beacon }, left }
+    await removeIfThere(fs, beatOf(path, highest))
+    const beacon = await processes.beacons.light(fs, path, beaconOf(epoch))
+    const heartbeat = startHeartbeat({
+      fs,
+      path: beatOf(path, epoch),
+      mode: fileMode,
+      everyMs: beatMs,
+      repeat: processes.repeat,
+      now,
+    })
+    return { ok: true, lock: { path, token, epoch, mark, beacon, heartbeat }, left }
   } finally {
     await removeIfThere(fs, temporary)
   }
@@ -205,30 +239,39 @@ async function livingOwner(
   epoch: number,
   found: Found,
   options: LockOptions,
+  time: () => Promise<number>,
 ): Promise<LockOwner | null> {
   if (found.kind === 'unreadable') {
     const age = Math.abs(options.now() - found.modifiedMs)
     return age > options.unreadableMs ? null : { host: 'unknown', pid: 0, since: found.modifiedMs }
   }
   if (found.kind !== 'owned') return null
-  const { host, pid, since } = found.body
-  const state = await ownerState(options.processes, found.body)
-  const isGone =
-    state === 'gone' || (state === 'elsewhere' && (await isDeadElsewhere(path, epoch, found.body, options)))
-  return isGone ? null : { host, pid, since }
+  const { host, pid, since, beat } = found.body
+  const isDead = await isSeenDead(path, epoch, found.body, options)
+  if (isDead !== null) return isDead ? null : { host, pid, since }
+  if (beat === null) return { host, pid, since }
+  const heardAt = Math.max(found.modifiedMs, (await changedAt(options.fs, beatOf(path, epoch))) ?? 0)
+  const freeAt = heardAt + beatsMissed * beat
+  return (await time()) > freeAt ? null : { host, pid, since, freeAt }
 }
 
-/** Judges an owner whose number means nothing here: in another name space, or before this machine was started. */
-async function isDeadElsewhere(
+/** What can be seen of an owner from here; null where nothing can. */
+async function isSeenDead(
   path: string,
   epoch: number,
-  { boot }: Body,
+  body: Body,
   { fs, processes }: LockOptions,
-): Promise<boolean> {
+): Promise<boolean | null> {
   const self = await processes.self()
-  if (boot === null || self.boot === null) return false
-  if (boot !== self.boot) return processes.beacons.isLocal(path)
-  return (await processes.beacons.isLit(fs, path, beaconOf(epoch))) === false
+  const isSameRun = sameOrUnknown(body.boot, self.boot)
+  // Another run of this machine, or another machine with its name: only the disk says which.
+  if (isSameRun === false) return (await processes.beacons.isLocal(path)) ? true : null
+  const state = await ownerState(processes, body)
+  if (state === 'running') return false
+  // Without a run to go by a number means something only on a machine that is known to be this one.
+  if (state === 'gone') return (isSameRun ?? sameOrUnknown(body.machine, self.machine) === true) ? true : null
+  const isLit = isSameRun === true ? await processes.beacons.isLit(fs, path, beaconOf(epoch)) : null
+  return isLit === null ? null : !isLit
 }
 
 async function find(path: string, epoch: number, options: LockOptions): Promise<Found> {
@@ -260,9 +303,11 @@ function parsed(text: string, modifiedMs: number): Found {
         start: body.start ?? null,
         boot: body.boot ?? null,
         space: body.space ?? null,
+        machine: body.machine ?? null,
         since: body.since ?? modifiedMs,
+        beat: Number.isSafeInteger(body.beat) ? (body.beat ?? null) : null,
       }
-      return { kind: 'owned', body: { host, pid, token, ...known } }
+      return { kind: 'owned', body: { host, pid, token, ...known }, modifiedMs }
     }
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
@@ -271,6 +316,7 @@ function parsed(text: string, modifiedMs: number): Found {
 }
 
 const beaconOf = (epoch: number): string => `beacon-${epoch}`
+const beatOf = (path: string, epoch: number): string => join(path, `beat-${epoch}`)
 const fileOf = (path: string, epoch: number): string => join(path, String(epoch))
 
 async function highestEpoch(path: string, fs: FileSystem): Promise<number> {

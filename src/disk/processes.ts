@@ -1,5 +1,6 @@
 // Who is running: what a lock must know of a process to tell the one that took it from another with the same number.
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -14,10 +15,14 @@ export interface ProcessIdentity {
   readonly boot: string | null
   /** The name space its number is of; left out in what earlier versions wrote. */
   readonly space?: string | null | undefined
+  /** Which machine this is, whatever it is called and however often it was started; null where the system does not say. */
+  readonly machine?: string | null | undefined
 }
 
 export interface Processes {
   readonly beacons: Beacons
+  /** Does something again and again, without keeping the process alive; gives back how to end it. */
+  repeat(ms: number, run: () => void): () => void
   self(): Promise<ProcessIdentity>
   /** A process of this machine, or null when there is none with that number or it is only waiting to be buried. */
   look(pid: number): Promise<{ readonly start: string | null } | null>
@@ -32,8 +37,14 @@ export const machineProcesses: Processes = {
     start: hasProc ? ((await statusOf('self'))?.start ?? null) : await startByPs(process.pid),
     boot: (await textOf('/proc/sys/kernel/random/boot_id'))?.trim() ?? (await bootByTime()),
     space: await readlink('/proc/self/ns/pid').catch(() => null),
+    machine: await machineId(),
   }),
   beacons: machineBeacons,
+  repeat: (ms, run) => {
+    const timer = setInterval(run, ms)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
   look: async (pid) => {
     // macOS, and containers without /proc.
     if (!hasProc) return answersSignals(pid) ? { start: await startByPs(pid) } : null
@@ -50,6 +61,12 @@ export async function isOver(
   return (await ownerState(processes, identity)) === 'gone'
 }
 
+/** Null where one of the two is not known. */
+export const sameOrUnknown = (
+  one: string | null | undefined,
+  other: string | null | undefined,
+): boolean | null => (typeof one === 'string' && typeof other === 'string' ? one === other : null)
+
 /**
  * Whether the process that wrote a record still runs. A run of the machine and a name space say whose number it is; the name
  * of the host only where the system tells neither, for it can change. One that cannot be judged from here is elsewhere: what
@@ -57,13 +74,14 @@ export async function isOver(
  */
 export async function ownerState(
   processes: Processes,
-  { host, pid, start, boot, space }: ProcessIdentity,
+  { host, pid, start, boot, space, machine }: ProcessIdentity,
 ): Promise<'running' | 'gone' | 'elsewhere'> {
   const self = await processes.self()
-  const areRunsKnown = boot !== null && self.boot !== null
-  if (areRunsKnown && boot !== self.boot) return host === self.host ? 'gone' : 'elsewhere'
-  const areSpacesKnown = areRunsKnown && typeof space === 'string' && typeof self.space === 'string'
-  if (areSpacesKnown ? space !== self.space : host !== self.host) return 'elsewhere'
+  const isSameMachine = sameOrUnknown(machine, self.machine) ?? host === self.host
+  const isSameRun = sameOrUnknown(boot, self.boot)
+  if (isSameRun === false) return isSameMachine ? 'gone' : 'elsewhere'
+  const isSameSpace = isSameRun === null ? null : sameOrUnknown(space, self.space)
+  if (!(isSameSpace ?? (isSameMachine && host === self.host))) return 'elsewhere'
   const found = await processes.look(pid)
   if (found === null) return 'gone'
   return start !== null && found.start !== null && start !== found.start ? 'gone' : 'running'
@@ -76,6 +94,19 @@ export const startByPs = (pid: number): Promise<string | null> =>
 /** On macOS each run of the machine has a name of its own. */
 const bootByTime = async (): Promise<string | null> =>
   process.platform === 'darwin' ? line('/usr/sbin/sysctl', '-n', 'kern.bootsessionuuid') : null
+
+/** The number the system was given when it was installed. Hashed: others shall not know it by our files. */
+async function machineId(): Promise<string | null> {
+  const id =
+    process.platform === 'darwin'
+      ? /"IOPlatformUUID" = "([^"]+)"/.exec(
+          (await line('/usr/sbin/ioreg', '-rd1', '-c', 'IOPlatformExpertDevice')) ?? '',
+        )?.[1]
+      : ((await textOf('/etc/machine-id')) ?? (await textOf('/var/lib/dbus/machine-id')))?.trim()
+  return id === undefined || id === '' || id === 'uninitialized'
+    ? null
+    : createHash('sha256').update(`palimpsest ${id}`).digest('hex').slice(0, 32)
+}
 
 const line = (program: string, ...args: readonly string[]): Promise<string | null> =>
   new Promise((resolve) => {

@@ -212,10 +212,14 @@ const damageFacts = (fresh: readonly Damage[]): readonly Fact[] =>
 function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome, { ok: true }> {
   if (outcome.ok) return outcome
   if (outcome.why === 'failed') throw new EngineError(outcome.failure)
-  const { pid, host, since } = outcome.owner
+  const { pid, host, since, freeAt } = outcome.owner
+  const unseen =
+    freeAt === undefined
+      ? ''
+      : `. That process cannot be seen from here: if it is dead, the session is free at ${new Date(freeAt).toISOString()}`
   throw new EngineError({
     code: 'session-open',
-    message: `session ${session} is being written by process ${pid} on ${host} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there`,
+    message: `session ${session} is being written by process ${pid} on ${host} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there${unseen}`,
   })
 }
 

@@ -39,6 +39,8 @@ export const defaults = {
     checkpointBytes: 4 * MB,
     /** A lock whose body cannot be read is stale after this time. */
     unreadableLockMs: 30 * second,
+    /** How often the owner of a lock gives a sign of life to those who cannot look at its process. */
+    lockBeatMs: 15 * second,
     /** What a crash left is collected when it is this old, and how often that is looked for. */
     leftoverMs: 60 * minute,
     houseMs: 24 * 60 * minute,

@@ -13,6 +13,8 @@ export interface Owner {
   readonly host: string
   readonly pid: number
   readonly since: number
+  /** Its process cannot be seen from here: when the session is free unless it gives a sign of life. */
+  readonly freeAt?: number | undefined
 }
 
 /** Proof of being the one writer. `epoch` grows with every taking, so that a stale writer is fenced. */

@@ -1,8 +1,13 @@
-// A lock seen from other name spaces: a process number means nothing there, and the name of the host can change.
+// A lock seen from other name spaces and machines: a process number means nothing there, and the name of the host can change.
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
+import { machineProcesses } from '../../src/disk/processes.ts'
 import type { Store } from '../../src/transcript/store.ts'
 import { exited, linesOf, program, type Program } from './child.ts'
+import { until } from '../until.ts'
 import { lease, session, storeFolder, type StoreFolder } from './store-folder.ts'
 
 const works = (...args: readonly string[]): boolean => {
@@ -93,4 +98,65 @@ describe('a lock and other name spaces', () => {
       expect(value).toBe('taken')
     },
   )
+
+  it('[T14] a living holder on another machine of the same name is not robbed on a shared disk, a dead one is, and one that slept is fenced', async () => {
+    const beacons = { ...machineProcesses.beacons, isLocal: () => Promise.resolve(false) }
+    // The lock itself was taken an hour ago.
+    const fs: FileSystem = {
+      ...machineFileSystem,
+      open: async (path, how, mode) => {
+        const file = await machineFileSystem.open(path, how, mode)
+        const old = async () => ({ ...(await file.stat()), modifiedMs: Date.now() - hour })
+        return /\/lock\/\d+$/.test(path) ? { ...file, stat: old } : file
+      },
+    }
+    const store = at.store({ machine: { fs, processes: { ...machineProcesses, beacons } } })
+    const held = async () => {
+      const child = spawn(process.execPath, [writer.file, 'hold', at.root], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: { ...process.env, PAL_TEST_MACHINE: 'another-run' },
+      })
+      children.push(child)
+      const lines = linesOf(child)[Symbol.asyncIterator]()
+      expect((await lines.next()).value).toBe('held')
+      return { child, lines }
+    }
+    /** As if nothing had come from there for an hour. */
+    const silent = async (epoch: number): Promise<void> => {
+      const then = new Date(Date.now() - hour)
+      await utimes(join(at.folder, 'lock', `beat-${epoch}`), then, then)
+    }
+    const beatAt = async (epoch: number): Promise<number> =>
+      (await stat(join(at.folder, 'lock', `beat-${epoch}`)).catch(() => null))?.mtimeMs ?? 0
+
+    const living = await held()
+    await until(async () => (await beatAt(1)) > 0)
+    await silent(1)
+    await until(async () => (await beatAt(1)) > Date.now() - hour / 2)
+    expect(await store.lease(session)).toMatchObject({ ok: false, why: 'taken' })
+    living.child.stdin!.write('go\n')
+    expect((await living.lines.next()).value).toBe('ok')
+
+    living.child.kill('SIGKILL')
+    await exited(living.child)
+    expect(await store.lease(session)).toMatchObject({ ok: false, why: 'taken' })
+    await silent(1)
+    expect(await takenBy(store)).toBe(2)
+
+    const asleep = await held()
+    await until(async () => (await beatAt(3)) > 0)
+    asleep.child.kill('SIGSTOP')
+    await until(() => Promise.resolve(isStopped(asleep.child.pid!)))
+    await silent(3)
+    expect(await takenBy(store)).toBe(4)
+    asleep.child.kill('SIGCONT')
+    asleep.child.stdin!.write('go\n')
+    expect((await asleep.lines.next()).value).toBe('fenced')
+  })
 })
+
+const hour = 3_600_000
+const isStopped = (pid: number): boolean =>
+  execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .startsWith('T')

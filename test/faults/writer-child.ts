@@ -4,13 +4,25 @@
 //   take <root>               says how taking the session ends
 //   hold <root>               takes the session, then appends one entry for every line it is told
 import { createInterface } from 'node:readline'
+import { machineProcesses } from '../../src/disk/processes.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import { noteEntry } from '../../src/testing/store-steps.ts'
 import { seq, sessionId } from '../../src/transcript/ids.ts'
 
 const [mode, root, amount] = process.argv.slice(2)
 const session = sessionId('s')
-const store = fileStore({ root: root!, fsync: 'none' })
+// PAL_TEST_MACHINE: says that it runs on another machine, which has the name of this one, and gives signs of life quickly.
+const machine = process.env['PAL_TEST_MACHINE']
+const processes = {
+  ...machineProcesses,
+  self: async () => ({ ...(await machineProcesses.self()), boot: machine!, machine: machine! }),
+  repeat: (_: number, run: () => void) => machineProcesses.repeat(50, run),
+}
+const store = fileStore({
+  root: root!,
+  fsync: 'none',
+  ...(machine === undefined ? {} : { machine: { processes } }),
+})
 const say = (text: string): boolean => process.stdout.write(`${text}\n`)
 
 async function write(bytes: number): Promise<void> {

@@ -175,7 +175,9 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
         note(
           `session ${session}`,
           `is being written by process ${owner.pid} on ${owner.host} since ${new Date(owner.since).toISOString()}`,
-          'wait for it, or branch off with --fork-session',
+          owner.freeAt === undefined
+            ? 'wait for it, or branch off with --fork-session'
+            : `wait for it, or branch off with --fork-session; its process cannot be seen from here, if it is dead the session is free at ${new Date(owner.freeAt).toISOString()}`,
         ),
       )
     for await (const item of store.read(session)) {

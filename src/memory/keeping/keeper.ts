@@ -116,6 +116,7 @@ const lockOptions = ({ fs, processes, clock, unique }: Keeper): LockOptions => (
   now: () => clock.now(),
   unique,
   unreadableMs: defaults.store.unreadableLockMs,
+  beatMs: defaults.store.lockBeatMs,
   maxBytes: defaults.store.maxLockBytes,
   tries: defaults.store.lockTries,
 })

@@ -36,6 +36,7 @@ export const lockOptionsOf = (machine: Machine): LockOptions => ({
   now: () => machine.clock.now(),
   unique: machine.unique,
   unreadableMs: defaults.store.unreadableLockMs,
+  beatMs: defaults.store.lockBeatMs,
   maxBytes: defaults.store.maxLockBytes,
   tries: defaults.store.lockTries,
 })

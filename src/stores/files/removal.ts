@@ -2,7 +2,7 @@
 // on it, so that a removal that was cut short is still listed and can be finished. Links are removed as links.
 import { dirname, join } from 'node:path'
 import { attempt, syncFolder, systemCode, type FileSystem } from '../../disk/fs.ts'
-import { lockOwner, takeLock, type Lock } from '../../disk/lock.ts'
+import { endSigns, lockOwner, takeLock, type Lock } from '../../disk/lock.ts'
 import type { Failure, Result } from '../../transcript/store.ts'
 import { transcriptName, type Layout } from './layout.ts'
 import { lockOptionsOf, type Machine } from './machine.ts'
@@ -14,16 +14,16 @@ export async function removeSession(
   missing: Failure,
 ): Promise<Result<object>> {
   const { fs } = machine
-  let beacon = held?.beacon ?? null
+  let lock = held
   const there = await attempt(`removing ${layout.folder}`, () => fs.stat(layout.folder))
   if (!there.ok) return { ok: false, failure: there.failure.code === 'not-found' ? missing : there.failure }
   if (there.kind === 'folder' && held === null) {
     const taken = await lockToRemove(machine, layout)
     if (!taken.ok) return taken
-    beacon = taken.beacon
+    lock = taken.lock
   }
   return await attempt(`removing ${layout.folder}`, async () => {
-    await beacon?.close()
+    if (lock !== null) await endSigns(lock)
     await removeTree(fs, layout.folder, [transcriptName, 'lock'])
     await syncFolder(fs, dirname(layout.folder))
     return {}
@@ -34,15 +34,15 @@ export async function removeSession(
 async function lockToRemove(
   machine: Machine,
   layout: Layout,
-): Promise<Result<{ readonly beacon: Lock['beacon'] }>> {
+): Promise<Result<{ readonly lock: Lock | null }>> {
   const options = lockOptionsOf(machine)
   const taken = await takeLock(layout.lock, options)
-  if (taken.ok) return { ok: true, beacon: taken.lock.beacon }
+  if (taken.ok) return { ok: true, lock: taken.lock }
   if (taken.why === 'failed' && taken.failure.code !== 'disk-full') return taken
   const held =
     taken.why === 'taken' ? { ok: true as const, owner: taken.owner } : await lockOwner(layout.lock, options)
   if (!held.ok) return held
-  if (held.owner === null) return { ok: true, beacon: null }
+  if (held.owner === null) return { ok: true, lock: null }
   const message = `process ${held.owner.pid} on ${held.owner.host} is writing this session; end it first`
   return { ok: false, failure: { code: 'session-open', message } }
 }
