@@ -192,7 +192,7 @@ async function tryToTake(path: string, options: LockOptions): Promise<LockOutcom
       path: beatOf(path, epoch),
       mode: fileMode,
       everyMs: beatMs,
-      repeat: processes.repeat,
+      repeat: (ms, run) => processes.repeat(ms, run),
       now,
     })
     return { ok: true, lock: { path, token, epoch, mark, beacon, heartbeat }, left }
