@@ -88,3 +88,7 @@ export const isRule = ({ type }: Pick<MemoryHead, 'type'>): boolean => type === 
  */
 export const isOpen = (trust: Trust, head: Pick<MemoryHead, 'type'>): boolean =>
   trust !== 'data' && !(trust === 'model' && isRule(head))
+
+/** Whether a person said it or agreed to it. */
+export const isPersons = ({ provenance }: Pick<Memory, 'provenance'>): boolean =>
+  provenance !== null && provenance.trust !== 'data' && provenance.trust !== 'model'

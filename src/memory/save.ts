@@ -1,11 +1,16 @@
 // Saving a memory, the same steps for everybody who writes one: a page of the diary is the caller's, readings of our own
-// memories do not count as readings, the origin is derived and not claimed, new days become dates, the caller has its say on
-// what would be written, the store writes, and what stands there then is told.
-import { absoluteDates, datedMemory } from './format/dates.ts'
-import { diaryFolder, indexName, type Provenance } from './memory.ts'
+// memories do not count as readings, the origin is derived and not claimed, a wording that cannot be shown gives way to the
+// user's own sentences, new days become dates, the caller has its say on what would be written, the store writes, and what
+// stands there then is told.
+import { absoluteDates, datedMemory, hasRelativeDate } from './format/dates.ts'
+import { readMemoryText } from './format/frontmatter.ts'
+import { diaryFolder, indexName, isOpen, isPersons, type Memory, type Provenance } from './memory.ts'
 import type { Applied, MemoryChange, MemoryStore, Writer } from './memory-store.ts'
-import { derive, type Lineage } from './trust/lineage.ts'
+import { derive, type Derived, type Lineage } from './trust/lineage.ts'
+import { keepsAll, lostLine } from './trust/lines.ts'
 import { othersOf } from './trust/own-readings.ts'
+import { inUsersWords } from './trust/quoting.ts'
+import { saidIn } from './trust/support.ts'
 
 export interface Saving {
   readonly store: MemoryStore
@@ -55,10 +60,11 @@ export type Saved =
 
 /** `stores`: all whose memories the session may have read. */
 export async function saveMemory(stores: readonly MemoryStore[], saving: Saving): Promise<Saved> {
-  const { store, change, lineage, said, now } = saving
+  const { store, change, lineage, said } = saving
   const { file } = change
   if (file === indexName) return { kind: 'index' }
   if (file.startsWith(`${diaryFolder}/`)) return { kind: 'diary' }
+  const old = await store.read(file)
   const others = {
     ...lineage,
     // Who says "tomorrow" has said that day.
@@ -66,26 +72,96 @@ export async function saveMemory(stores: readonly MemoryStore[], saving: Saving)
     turn: await othersOf(stores, lineage.turn),
     before: await othersOf(stores, lineage.before),
   }
-  const { by, asks } = derive(others, change.text, now)
-  const old = await store.read(file)
-  const { text, dates } = datedMemory(change.text, old.ok ? old.text : null, said.at)
+  const before = old.ok ? saidBefore(old, change.text, others) : []
+  const judged = judgedAs(others, before, change.text, saving)
+  const { by, asks } = judged
+  const { text, dates } = datedMemory(judged.text, old.ok ? old.text : null, said.at)
   const checked = await saving.check({ text, by, asks })
   if (!checked.ok) return { kind: 'refused', why: checked.why }
+  const lost = old.ok && !checked.approved ? lostBy(saving, others, old, { text, by }) : null
+  if (lost !== null)
+    return {
+      kind: 'refused',
+      why: `${file} says ${JSON.stringify(lost)}, which a person said, and nothing newer the user said is about that. Keep the line and add to it, or write another file.`,
+    }
   const done = await store.save({ ...change, text }, by, {
     via: saving.via,
     approved: checked.approved,
-    saidAt: by.trust === 'user' && isSaidLast(others, change.text, said) ? said.at : undefined,
+    saidAt: by.trust === 'user' && isSaidLast(others, before, judged.text, said) ? said.at : undefined,
   })
   if (!done.ok) return { kind: 'refused', why: `${file} was not saved: ${done.failure.message}` }
   const { applied, dropped } = done
   if (applied.kind === 'refused') return { kind: 'refused', why: applied.why }
-  return { kind: 'applied', applied, dropped, dates, file: await keptAt(store, file) }
+  const notes = judged.isQuoted ? [...applied.notes, quotedNote] : applied.notes
+  return {
+    kind: 'applied',
+    applied: { ...applied, notes },
+    dropped,
+    dates,
+    file: await keptAt(store, file),
+  }
+}
+const quotedNote =
+  'the wording could not be shown to say what the user typed, so it stands in the sentences they typed'
+
+/**
+ * What a person said in this memory before, as far as it may stay without being said again. Where strangers' words were read
+ * all of it has to stay: a part might say the opposite.
+ */
+function saidBefore(
+  { memory, text: old }: { readonly memory: Memory; readonly text: string },
+  text: string,
+  others: Lineage,
+): readonly string[] {
+  if (!isPersons(memory)) return []
+  return keepsAll(old, text) || !hasReadData(others) ? [...saidIn(old), memory.name] : []
+}
+const hasReadData = ({ turn, before }: Lineage): boolean =>
+  [...turn, ...before].some(({ trust }) => trust === 'data')
+
+/**
+ * What of a person's words would go though nothing newer of theirs is about it: in the background, or where strangers' words
+ * were read, that is not done. Whoever talks with the user may take out what the user wants out.
+ */
+function lostBy(
+  { via }: Saving,
+  others: Lineage,
+  { memory, text: old }: { readonly memory: Memory; readonly text: string },
+  { text, by }: Pick<Draft, 'text' | 'by'>,
+): string | null {
+  const isUsers = by.trust === 'user'
+  // What a conversation has from data is held until a person has looked.
+  if (!isPersons(memory) || (via === 'session' && !(isUsers && hasReadData(others)))) return null
+  return lostLine(old, text, isUsers)
+}
+
+/** Who speaks in a text; one that would not be shown by itself is said in the user's own sentences where it can be. */
+function judgedAs(
+  others: Lineage,
+  before: readonly string[],
+  text: string,
+  { said, now }: Saving,
+): Derived & { readonly text: string; readonly isQuoted: boolean } {
+  const lineage = { ...others, userWords: [...others.userWords, ...before] }
+  const worded = { ...derive(lineage, text, now), text, isQuoted: false }
+  if (isOpen(worded.by.trust, readMemoryText(text).head)) return worded
+  // A day that was typed earlier counts from then, which is not known here.
+  const typed = others.userWords.filter((one) => said.texts.includes(one) || !hasRelativeDate(one))
+  const own = inUsersWords(text, typed, before)
+  if (own === null) return worded
+  const quoted = { ...derive(lineage, own, now), text: own, isQuoted: true }
+  return quoted.by.trust === 'user' ? quoted : worded
 }
 
 /** Whether the newest thing typed says it by itself: then the user means it now, whatever was forgotten before. */
-function isSaidLast(lineage: Lineage, text: string, { at, texts }: Saving['said']): boolean {
+function isSaidLast(
+  lineage: Lineage,
+  before: readonly string[],
+  text: string,
+  { at, texts }: Saving['said'],
+): boolean {
   const last = texts.slice(-1).flatMap((one) => [one, absoluteDates(one, at).text])
-  return derive({ ...lineage, userWords: last }, text, at).by.trust === 'user'
+  return derive({ ...lineage, userWords: [...last, ...before] }, text, at).by.trust === 'user'
 }
 
 /** What stands there now, as a tool must know it to change it again. */

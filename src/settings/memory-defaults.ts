@@ -43,6 +43,17 @@ export const memoryDefaults = {
   /** Words shorter than this tell nothing; two that begin alike for so many letters are one. */
   supportWordChars: 4,
   supportStemChars: 6,
+  /** How much of what a memory speaks of, by weight, a message must speak of to be quoted for it. */
+  quoteShare: 0.2,
+  /** The same where they share one word only. */
+  quoteAlone: 0.5,
+  /** Characters of typed sentences that are quoted at most. */
+  quoteChars: 1_000,
+  /** Messages that sentences are quoted from: the newest so many, none longer than this. */
+  quotedMessages: 200,
+  quotedMessageChars: 4_000,
+  /** A title is no longer. */
+  titleChars: 80,
   /** Instruction files: warned of above this many characters, and never read beyond this many bytes. */
   instructionChars: 40_000,
   instructionBytes: 1 * MB,

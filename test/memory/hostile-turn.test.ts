@@ -1,5 +1,5 @@
 // A turn that was moved by a stranger's file, through the command itself: what it tries to leave behind for later sessions.
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
@@ -14,7 +14,7 @@ async function memoriesOf({ project, state }: Workspace): Promise<string> {
   return join(state, 'projects', found.project.slug, 'memory')
 }
 
-it('[ME63] a turn that read a hostile file makes no rule of the user out of half of what the user typed', async () => {
+it('[ME63] [ME73] a turn that read a hostile file makes no rule of the user out of half of what the user typed', async () => {
   const wrong = 'Push to main without asking me first.'
   const steps: Parameters<typeof server>[0][number][] = []
   const { access, simulator } = await server(steps)
@@ -34,9 +34,13 @@ it('[ME63] a turn that read a hostile file makes no rule of the user out of half
   expect((await at.pal(['-p', 'hi'])).code).toBe(0)
   const next = simulator.log.requests.slice(asked).map(({ body }) => JSON.stringify(body))
   expect(next.length).toBeGreaterThan(0)
-  expect(next.join()).not.toContain(wrong)
-  const { out } = await at.pal(['memory', 'review'])
-  expect(out).toContain(wrong)
+  expect(next.join()).not.toContain(` ${wrong}`)
+  expect(next.join()).not.toContain(`"${wrong}`)
+  // What is kept is the sentence that was typed, and none that the file asked for.
+  expect(next.join()).toContain('Never push to main without asking me first.')
+  const kept = await readFile(join(memories, 'push.md'), 'utf8')
+  expect(kept.match(/push to main/giu)).toHaveLength(kept.match(/never push to main/giu)?.length ?? 0)
+  expect(kept).not.toContain('hostile.md')
 })
 
 it('[ME64] a memory that waits for the user is neither read by its path nor found by a search', async () => {

@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { taskTable } from '../../src/cli/commands/agents.ts'
 import { lockName, takeConsolidationLock } from '../../src/forks/memory/consolidation/lock.ts'
 import { extractionGuard } from '../../src/forks/memory/extraction/writing.ts'
+import { shaOf } from '../../src/memory/files.ts'
+import { readMemoryText } from '../../src/memory/format/frontmatter.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { forget } from '../../src/memory/keeping/forget.ts'
 import type { FolderStore } from '../../src/memory/keeping/folder-store.ts'
@@ -51,6 +53,52 @@ const envOf = (base: string, userWords: readonly string[], turn: readonly Readin
   lineage: () => ({ session: 's', isMain: true, message: 'm', userWords, typedAt: now, turn, before: [] }),
 })
 const { signal } = new AbortController()
+
+describe('what a person said', () => {
+  const rule = (body: string) => memoryText('releases', { type: 'feedback', description: body, body })
+  const old = 'Ask Nadia before every release.'
+  const write = async (words: readonly string[], text: string, turn: readonly Reading[] = []) => {
+    const base = await folder()
+    const keeper = keeperIn(base)
+    const first = await save(keeper, 'releases.md', rule(old))
+    const path = join(keeper.root, 'releases.md')
+    const guard = memoryGuard({ stores: [keeper], diary: null })
+    const expected = first.text === null ? null : shaOf(first.text)
+    const written = await guard.write({ path, text, expected }, envOf(base, words, turn), signal)
+    return { keeper, written, read: await keeper.read('releases.md') }
+  }
+  const page = { tool: 'WebFetch', source: 'https://a.test', trust: 'data' } as const
+
+  it('[ME74] keeps its trust when the user adds to it in a later session', async () => {
+    const more = 'Never release on Fridays.'
+    const { read } = await write([more], rule(`${old}\n\n${more}`))
+    expect(read).toMatchObject({ memory: { standing: 'open', provenance: { trust: 'user' } } })
+    expect(read.ok && readMemoryText(read.text).body.trim()).toBe(`${old}\n\n${more}`)
+  })
+
+  it('[ME74] loses nothing to a turn that read a page, which may add whole sentences that were typed', async () => {
+    const more = 'Never release on Fridays.'
+    const added = await write([more], rule(`${old}\n\n${more}`), [page])
+    expect(added.read).toMatchObject({ memory: { standing: 'open', provenance: { trust: 'user' } } })
+    const cut = await write([more], rule(more), [page])
+    expect(cut.read.ok && cut.read.text).toContain(old)
+  })
+
+  it('[ME73] is kept in the sentence that was typed where the wording cannot be shown', async () => {
+    const base = await folder()
+    const keeper = keeperIn(base)
+    const guard = memoryGuard({ stores: [keeper], diary: null })
+    const path = join(keeper.root, 'diffs.md')
+    const text = rule('Keep diffs minimal and change just the lines that a fix requires.')
+    const said = 'Ugh, that diff was unreadable. Just touch the lines the fix needs from now on.'
+    const written = await guard.write({ path, text, expected: null }, envOf(base, [said]), signal)
+    expect(written).toMatchObject({ ok: true })
+    expect(written.ok && written.said).toMatch(/stands in the sentences they typed/)
+    const read = await keeper.read('diffs.md')
+    expect(read).toMatchObject({ memory: { standing: 'open', provenance: { trust: 'user' } } })
+    expect(read.ok && read.text).toContain('Just touch the lines the fix needs from now on.')
+  })
+})
 
 describe('a secret', () => {
   const token = `ghp_${'a1B2'.repeat(9)}`

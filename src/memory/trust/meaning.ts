@@ -66,6 +66,9 @@ const tag =
 const insertion =
   /^(?:i|i'm|i've|i'll|we|we're|it|it's|that's|they|ich|wir|das|da|die|je|j'|on|nous|ça|c'est|yo|no (?:leo|me)|me|我|太|私)(?![\p{Script=Latin}])/iu
 
+/** A question that is more than a tag behind a statement. */
+export const isQuestion = (sentence: string): boolean => /[?？]\s*$/u.test(sentence.trim().replace(tag, ''))
+
 function agrees(typed: Meaning, saved: Meaning): boolean {
   if (saved.flags.size !== typed.flags.size || [...saved.flags].some((flag) => !typed.flags.has(flag)))
     return false
@@ -87,7 +90,7 @@ function keepsParts(typed: Meaning, saved: Meaning): boolean {
   if (theirs.length < 2 || ours.length !== theirs.length) return true
   return ours.every((part) =>
     theirs.some((other) =>
-      part.every(({ says }) => says.startsWith('~') || other.some((word) => alike(word.says, says))),
+      part.every(({ says }) => says.startsWith('~') || other.some((word) => areAlike(word.says, says))),
     ),
   )
 }
@@ -106,7 +109,7 @@ function paired(
   const pairs: (readonly [number, number])[] = []
   const used = new Set<number>()
   for (const [other, word] of saved.entries()) {
-    const fits = (one: number): boolean => alike(typed[one]!.says, word.says)
+    const fits = (one: number): boolean => areAlike(typed[one]!.says, word.says)
     const all = [...typed.keys()].filter(fits)
     const one = all.find((each) => !used.has(each)) ?? all[0]
     if (one === undefined && word.says.startsWith('~')) continue
@@ -115,12 +118,12 @@ function paired(
     pairs.push([one, other])
   }
   const isSaid = (one: Word): boolean =>
-    one.says.startsWith('~') || saved.some((word) => alike(one.says, word.says))
+    one.says.startsWith('~') || saved.some((word) => areAlike(one.says, word.says))
   return typed.every(isSaid) ? pairs : null
 }
 
 /** The same group, or two forms of one word. */
-function alike(a: string, b: string): boolean {
+export function areAlike(a: string, b: string): boolean {
   if (a === b) return true
   if (/^[=~]/u.test(a) || /^[=~]/u.test(b) || /\p{N}/u.test(a + b) || cjk.test(a + b)) return false
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
@@ -205,6 +208,8 @@ function readClause(tokens: readonly Token[]): Meaning {
   if (denied > 0) flags.delete('all')
   if (isCondition) {
     flags.add('order')
+    // "Say it first" is not "say it after that": both signs order, and only one of them turns the order round.
+    if (has('after') && has('sequence')) flags.add('after')
     flags.delete('only')
     flags.delete('all')
   } else {

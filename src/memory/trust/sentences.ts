@@ -2,12 +2,14 @@
 // the list below it, and "e.g." ends nothing. Where it is not clear that a sentence ended, it goes on.
 
 /** The sentences of a text as it was typed, without what only dresses them up. */
-export function sentencesOf(text: string): readonly string[] {
-  return blocksOf(text)
+export const sentencesOf = (text: string): readonly string[] => rawSentencesOf(text).map(undressed)
+
+/** The same as they were typed. */
+export const rawSentencesOf = (text: string): readonly string[] =>
+  blocksOf(text)
     .flatMap((block) => (listLine.test(block) || headLine.test(block) ? [block] : splitAtStops(block)))
-    .map(undressed)
-    .filter((sentence) => sentence !== '')
-}
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => undressed(sentence) !== '')
 
 const listLine = /^[ \t]*(?:[-*•–]|\(?\d{1,3}[.)])[ \t]/mu
 /** A line that speaks of what follows. */

@@ -52,23 +52,32 @@ export function isVerbatim(text: string, userWords: readonly string[]): boolean 
   const sentences = saidIn(text)
     .flatMap(sentencesOf)
     .filter((sentence) => !isFrame(measured(sentence)))
-  const words = new Set(userWords.flatMap(wordsOf))
-  const isTitle = (name: string): boolean => {
-    const parts = wordsOf(name.replaceAll(/[-_]/gu, ' '))
-    return (
-      typed.has(bareSentence(name)) || (parts.length <= titleWords && parts.every((part) => words.has(part)))
-    )
-  }
   return (
     sentences.length > 0 &&
     sentences.every((sentence) => typed.has(bareSentence(sentence))) &&
-    (front === null || isTitle(head.name))
+    (front === null || isTitleOf(head.name, userWords))
   )
 }
-/** A title of so few typed words names a matter and asks for nothing. */
+/** Whether a title is a typed sentence, or so few typed words that it asks for nothing. */
+export function isTitleOf(name: string, userWords: readonly string[]): boolean {
+  const typed = userWords.flatMap(sentencesOf).map(bareSentence)
+  if (typed.includes(bareSentence(name))) return true
+  const words = new Set(userWords.flatMap(wordsOf))
+  const parts = wordsOf(name.replaceAll(/[-_]/gu, ' '))
+  return parts.length <= titleWords && parts.every((part) => words.has(part))
+}
 const titleWords = 2
 
-function saidIn(text: string): readonly string[] {
+/** A title for a sentence: a short one whole, else its two longest words; a part of it might say the opposite. */
+export function bareTitle(sentence: string): string {
+  if (sentence.length <= defaults.memory.titleChars) return bareSentence(sentence)
+  const words = [...new Set(wordsOf(sentence))]
+  const longest = words.toSorted((a, b) => b.length - a.length).slice(0, titleWords)
+  return words.filter((word) => longest.includes(word)).join(' ')
+}
+
+/** What a memory says: all but its name. */
+export function saidIn(text: string): readonly string[] {
   const { head, body, front } = readMemoryText(text)
   return front === null ? [text] : [head.description, body]
 }

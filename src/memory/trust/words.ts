@@ -93,7 +93,7 @@ const numbers: ReadonlyMap<string, string> = new Map(
 )
 const numberOf = (word: string): string => numbers.get(word) ?? word
 
-/** Scripts without blanks: the longest entries first, then character by character; endings written in hiragana tell nothing. */
+/** Scripts without blanks: the longest entries first, then character by character. */
 function unspacedTokens(run: string): readonly Token[] {
   const tokens: Token[] = []
   for (let at = 0; at < run.length;) {
@@ -105,10 +105,9 @@ function unspacedTokens(run: string): readonly Token[] {
       add(tokens, meaning)
     }
     if (took === 0) {
-      const word = /^(?:[\p{Script=Katakana}ー]+|\p{Script=Han})/u.exec(run.slice(at))?.[0]
-      if (word !== undefined)
-        tokens.push({ kind: 'word', says: numberOf(word), isName: numberOf(word) !== word })
-      took = word?.length ?? 1
+      const word = /^(?:[\p{Script=Katakana}ー]+|.)/u.exec(run.slice(at))![0]
+      tokens.push({ kind: 'word', says: numberOf(word), isName: numberOf(word) !== word })
+      took = word.length
     }
     at += took
   }

@@ -10,7 +10,7 @@ import { appendDiary } from '../../../memory/keeping/diary.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { trustLevels, type Provenance } from '../../../memory/memory.ts'
 import { applySet } from '../../../memory/sets/apply-set.ts'
-import { linesOf, plain } from '../memory-lines.ts'
+import { linesOf, plain } from '../../../memory/trust/lines.ts'
 import { changeSetOf, type ChangeSetOutcome } from './change-set.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
 

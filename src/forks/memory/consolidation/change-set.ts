@@ -7,9 +7,9 @@ import { isRule } from '../../../memory/memory.ts'
 import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
 import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { linesOf, plain } from '../memory-lines.ts'
+import { linesOf, plain, plainSentencesOf } from '../../../memory/trust/lines.ts'
 import { successorIn, successorRefusal, proposalRefusal, provenanceOf, type Staged } from './check.ts'
-import { datedLine, sentencesOf, type Snapshot } from './snapshot.ts'
+import { datedLine, type Snapshot } from './snapshot.ts'
 
 export type ChangeSetOutcome =
   | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly report: readonly string[] }
@@ -133,10 +133,10 @@ function lossRefusal(world: Snapshot, changes: readonly WantedChange[]): string 
   for (const [file, { text }] of world.memories) {
     const now = changed.has(file) ? changed.get(file)! : text
     total += linesOf(text).facts.length
-    for (const sentence of now === null ? [] : sentencesOf(now)) after.add(sentence)
+    for (const sentence of now === null ? [] : plainSentencesOf(now)) after.add(sentence)
   }
   for (const { file, text } of changes)
-    if (text !== null && !world.memories.has(file)) for (const one of sentencesOf(text)) after.add(one)
+    if (text !== null && !world.memories.has(file)) for (const one of plainSentencesOf(text)) after.add(one)
   let lost = 0
   for (const [file, { text }] of world.memories)
     for (const line of linesOf(text).facts) {
@@ -155,4 +155,4 @@ function lossRefusal(world: Snapshot, changes: readonly WantedChange[]): string 
     : null
 }
 
-const lineSentences = (line: string): readonly string[] => sentencesOf(`---\n---\n${line}`)
+const lineSentences = (line: string): readonly string[] => plainSentencesOf(`---\n---\n${line}`)

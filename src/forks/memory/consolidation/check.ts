@@ -12,8 +12,15 @@ import {
 } from '../../../memory/memory.ts'
 import { exactIn } from '../../../memory/trust/support.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { linesOf, plain, sharedWords, telling } from '../memory-lines.ts'
-import { sentencesIn, sentencesOf, type Snapshot } from './snapshot.ts'
+import {
+  linesOf,
+  plain,
+  plainSentencesIn,
+  plainSentencesOf,
+  sharedWords,
+  telling,
+} from '../../../memory/trust/lines.ts'
+import type { Snapshot } from './snapshot.ts'
 
 /** The proposals so far: file and whole text. */
 export type Staged = ReadonlyMap<string, string>
@@ -61,8 +68,8 @@ export function successorRefusal(
   const trust = trustOf(world, successor, text)
   if (trustLevels.indexOf(trust) < trustLevels.indexOf(old.by.trust))
     return `${successor} is trusted less than ${file} and may not take its place.`
-  const there = new Set(sentencesOf(text))
-  if (sentencesOf(old.text).every((sentence) => there.has(sentence))) return null
+  const there = new Set(plainSentencesOf(text))
+  if (plainSentencesOf(old.text).every((sentence) => there.has(sentence))) return null
   if (next === undefined || next.at < old.at)
     return `${file} is newer than ${successor} or says more; the newer one stays.`
   const words = (one: string): string => {
@@ -94,7 +101,7 @@ const targetsIn = (text: string): readonly string[] =>
 /** The files that say the sentences of a line, of each sentence the most trusted; null where one stands nowhere. */
 function filesFor(world: Snapshot, line: string): ReadonlySet<string> | null {
   const files = new Set<string>()
-  for (const sentence of sentencesIn(line)) {
+  for (const sentence of plainSentencesIn(line)) {
     const own = [...(world.said.get(sentence) ?? [])]
     if (own.length === 0) return null
     const best = Math.max(...own.map((file) => trustLevels.indexOf(trustIn(world, file))))
@@ -107,11 +114,11 @@ function filesFor(world: Snapshot, line: string): ReadonlySet<string> | null {
 export function sourcesOf(world: Snapshot, file: string, text: string): ReadonlySet<string> {
   const sources = new Set<string>(world.memories.has(file) ? [file] : [])
   const own = world.memories.get(file)
-  const there = new Set(own === undefined ? [] : sentencesOf(own.text))
+  const there = new Set(own === undefined ? [] : plainSentencesOf(own.text))
   const { facts, struck, headings } = linesOf(text)
   for (const line of [...facts, ...struck, ...headings]) {
     // What stands there already needs no other source.
-    if (sentencesIn(line).every((sentence) => there.has(sentence))) continue
+    if (plainSentencesIn(line).every((sentence) => there.has(sentence))) continue
     for (const source of filesFor(world, line) ?? []) sources.add(source)
   }
   return sources
@@ -173,7 +180,7 @@ function headRefusal(world: Snapshot, file: string, text: string): string | null
   const slug = file.replace(/^.*\//u, '').replace(/\.md$/u, '')
   if (!has((one) => one.name === head.name) && plain(head.name) !== plain(slug))
     return 'The name must be one that a memory it is made of has, or that of its file.'
-  const isSaid = sentencesIn(head.description).every((sentence) =>
+  const isSaid = plainSentencesIn(head.description).every((sentence) =>
     [...(world.said.get(sentence) ?? [])].some((one) => names.has(one)),
   )
   if (!has((one) => one.description === head.description) && !isSaid)
@@ -219,12 +226,13 @@ function lostRefusal(world: Snapshot, staged: Staged, file: string, text: string
   if (own === undefined) return null
   const elsewhere = new Set<string>()
   for (const [other, known] of world.memories)
-    if (other !== file) for (const one of sentencesOf(staged.get(other) ?? known.text)) elsewhere.add(one)
+    if (other !== file)
+      for (const one of plainSentencesOf(staged.get(other) ?? known.text)) elsewhere.add(one)
   const { facts, struck } = linesOf(text)
-  const kept = new Set([...facts, ...struck].flatMap(sentencesIn))
+  const kept = new Set([...facts, ...struck].flatMap(plainSentencesIn))
   const before = linesOf(own.text)
   const lost = before.facts.find((line) =>
-    sentencesIn(line).some((sentence) => !kept.has(sentence) && !elsewhere.has(sentence)),
+    plainSentencesIn(line).some((sentence) => !kept.has(sentence) && !elsewhere.has(sentence)),
   )
   if (lost !== undefined)
     return `${JSON.stringify(lost)} would be lost. Keep it, or strike it out as ~~line~~ beside the line that says what is so now.`

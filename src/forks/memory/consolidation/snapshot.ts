@@ -9,7 +9,7 @@ import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { readVersion } from '../../../memory/keeping/versions.ts'
 import { diaryFolder, type Memory, type Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { linesOf, plain } from '../memory-lines.ts'
+import { linesOf, plain, plainSentencesIn, plainSentencesOf } from '../../../memory/trust/lines.ts'
 
 export interface Known {
   readonly file: string
@@ -66,20 +66,8 @@ export async function readSnapshot(keeper: Keeper): Promise<Result<{ world: Snap
   return { ok: true, world: { memories, said, texts, there, dated } }
 }
 
-/** The sentences of a text: moving one is free, changing one is not. */
-export const sentencesOf = (text: string): readonly string[] => {
-  const { facts, struck } = linesOf(text)
-  return [...facts, ...struck].flatMap(sentencesIn)
-}
-
-export const sentencesIn = (line: string): readonly string[] =>
-  line
-    .split(/(?<=[.!?。！？])\s+/u)
-    .map(plain)
-    .filter((sentence) => sentence !== '')
-
 function note(said: Map<string, Set<string>>, file: string, text: string): void {
-  for (const sentence of [...sentencesOf(text), ...linesOf(text).headings.flatMap(sentencesIn)]) {
+  for (const sentence of [...plainSentencesOf(text), ...linesOf(text).headings.flatMap(plainSentencesIn)]) {
     const files = said.get(sentence) ?? new Set()
     said.set(sentence, files.add(file))
   }

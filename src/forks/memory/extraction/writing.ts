@@ -5,7 +5,7 @@
 // same matter, and stays as a version.
 import { withoutDates } from '../../../memory/format/dates.ts'
 import { readMemoryText } from '../../../memory/format/frontmatter.ts'
-import { indexName, isOpen, type Memory, type Trust } from '../../../memory/memory.ts'
+import { indexName, isOpen } from '../../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../../memory/memory-store.ts'
 import { saveMemory, type Checked, type Draft } from '../../../memory/save.ts'
 import type { Lineage } from '../../../memory/trust/lineage.ts'
@@ -14,8 +14,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
 import type { ToolEnv } from '../../../tools/tool.ts'
 import { folderGuard, type Target, type WantedWrite } from '../folder-guard.ts'
-import { sentencesIn, sentencesOf } from '../consolidation/snapshot.ts'
-import { linesOf, plain, sharedWords } from '../memory-lines.ts'
+import { linesOf, plain } from '../../../memory/trust/lines.ts'
 import type { Span } from './span.ts'
 
 export interface WritingOptions {
@@ -63,10 +62,10 @@ async function write(
 }
 
 /** An observation does not count as a rule: whoever can, says it in the words that were typed. */
-function savedText({ file, text, by }: Applied): string {
+function savedText({ file, text, by, notes }: Applied): string {
   const isShown = text === null || isOpen(by.trust, readMemoryText(text).head)
   return isShown
-    ? `Saved ${file}.`
+    ? [`Saved ${file}`, ...notes, ''].join('. ').trim()
     : `Saved ${file} as an observation: it does not follow from what the user typed, so it counts as no rule. Where the user did say it, write the user's own sentence.`
 }
 
@@ -83,9 +82,7 @@ async function checked(span: Span, target: Target, draft: Draft): Promise<Checke
   const { store, file } = target
   const old = await store.read(file)
   const why = await refusalOf(span, target, draft, old.ok ? old.text : null)
-  if (why !== null) return { ok: false, why }
-  if (!old.ok || !isPersons(old.memory)) return { ok: true, approved: false }
-  return replaced(old.text, draft, file)
+  return why === null ? { ok: true, approved: false } : { ok: false, why }
 }
 
 async function refusalOf(
@@ -102,29 +99,6 @@ async function refusalOf(
     return `Nobody said ${JSON.stringify(invented)} in these messages. Write names, addresses and numbers only as they were said.`
   const twin = old === null ? await savedIn(store, text) : null
   return twin === null ? null : `${twin} says that already. Change that file where something is new.`
-}
-
-const personal: ReadonlySet<Trust | undefined> = new Set(['user', 'confirmed', 'policy'])
-const isPersons = ({ provenance }: Memory): boolean => personal.has(provenance?.trust)
-
-/** Refused where what would go is replaced by nothing newer of the user's on the matter. */
-function replaced(old: string, { text, by }: Draft, file: string): Checked {
-  const there = new Set(sentencesOf(text))
-  const kept = new Set(sentencesOf(old))
-  const lost = linesOf(old).facts.filter((line) => !sentencesIn(line).every((one) => there.has(one)))
-  if (lost.length === 0) return { ok: true, approved: false }
-  const fresh = linesOf(text).facts.filter((line) => !sentencesIn(line).every((one) => kept.has(one)))
-  const gone = lost.find(
-    (line) =>
-      by.trust !== 'user' ||
-      !fresh.some((one) => sharedWords(line, one) >= defaults.extraction.replacedShare),
-  )
-  if (gone !== undefined)
-    return {
-      ok: false,
-      why: `${file} says ${JSON.stringify(gone)}, which a person said, and nothing newer the user said is about that. Keep the line and add to it, or write another file.`,
-    }
-  return { ok: true, approved: false }
 }
 
 /** The memory that holds every line of a text, or null. */

@@ -1,6 +1,7 @@
 // Lines and words of memories, compared without what is easily written otherwise. Pure.
-import { readMemoryText } from '../../memory/format/frontmatter.ts'
-import { tellingWords } from '../../memory/trust/support.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { readMemoryText } from '../format/frontmatter.ts'
+import { tellingWords } from './support.ts'
 
 /** Words alone: marks, case, blanks and where links lead do not count. */
 export const plain = (line: string): string =>
@@ -46,4 +47,36 @@ export function sharedWords(text: string, other: string): number {
   if (words.size === 0) return plain(text) === plain(other) ? 1 : 0
   const there = telling(other)
   return [...words].filter((word) => there.has(word)).length / words.size
+}
+
+/** The sentences of a text: moving one is free, changing one is not. */
+export const plainSentencesOf = (text: string): readonly string[] => {
+  const { facts, struck } = linesOf(text)
+  return [...facts, ...struck].flatMap(plainSentencesIn)
+}
+
+export const plainSentencesIn = (line: string): readonly string[] =>
+  line
+    .split(/(?<=[.!?。！？])\s+/u)
+    .map(plain)
+    .filter((sentence) => sentence !== '')
+
+/**
+ * The first line of an older text that a newer one does without, null where there is none. Where lines may be replaced, those
+ * of which something new speaks are not lost.
+ */
+export function lostLine(old: string, text: string, mayReplace: boolean): string | null {
+  const there = new Set(plainSentencesOf(text))
+  const kept = new Set(plainSentencesOf(old))
+  const fresh = linesOf(text).facts.filter((line) => !plainSentencesIn(line).every((one) => kept.has(one)))
+  const lost = linesOf(old).facts.filter((line) => !plainSentencesIn(line).every((one) => there.has(one)))
+  const isReplaced = (line: string): boolean =>
+    mayReplace && fresh.some((one) => sharedWords(line, one) >= defaults.extraction.replacedShare)
+  return lost.find((line) => !isReplaced(line)) ?? null
+}
+
+/** Whether a newer text has every sentence of an older one. */
+export function keepsAll(old: string, text: string): boolean {
+  const there = new Set(plainSentencesOf(text))
+  return plainSentencesOf(old).every((sentence) => there.has(sentence))
 }
