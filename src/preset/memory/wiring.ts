@@ -1,6 +1,6 @@
 // Memory for one engine: the places, who keeps them, the guard of the tools, the reminder, the words of the prompt, and
 // the instructions of folders that work comes to. Off where a setting says so; then nothing of it is read or written.
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { machineProcesses } from '../../disk/processes.ts'
 import { isInside } from '../../disk/under-root.ts'
@@ -69,7 +69,8 @@ export const managedInstructions = '/etc/palimpsest/AGENTS.md'
 export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
   const { fs, settings, project, clock, unique } = options
   const trusted = options.trusted === true
-  const userHome = homeOf(options) ?? options.home
+  // Our own folder cannot stand for the user's: memories lie in it, and the user's home itself may hold none.
+  const userHome = homeOf(options) ?? dirname(options.home)
   const placed = placesFor(options, userHome)
   const places = placed.places
   const keepers =

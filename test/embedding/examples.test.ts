@@ -1,0 +1,21 @@
+// Every example, run as it stands against the simulator.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { examples, runExample } from '../../examples/run.ts'
+
+const folder = join(import.meta.dirname, '..', '..', 'examples')
+
+describe('examples', () => {
+  it('[EM5] every one is run, and its page names it', () => {
+    const files = readdirSync(folder).filter((name) => !['README.md', 'run.ts'].includes(name))
+    expect(files.sort()).toEqual(Object.keys(examples).sort())
+    const page = readFileSync(join(folder, 'README.md'), 'utf8')
+    expect(files.filter((name) => !page.includes(`(${name})`))).toEqual([])
+  })
+
+  it.each(Object.keys(examples))('[EM5] %s does what it says', async (name) => {
+    const { code, out, problems } = await runExample(name)
+    expect({ out, code, problems }).toEqual({ out, code: 0, problems: [] })
+  })
+})
