@@ -114,7 +114,7 @@ export async function openPreset(
   const unsaved = await unsavedOf(place, options, more)
   if (unsaved !== null && 'exit' in unsaved) return complain(io, unsaved)
   if (findProgram('bash', io.environment['PATH'], [place.project.root]) === null)
-    io.err(`pal: the agent can run no commands: ${noBash}\n`)
+    io.err(`pal: the agent cannot run commands: ${noBash}\n`)
   const embedded = place.access === null ? await startEmbedded() : null
   if (embedded !== null) io.err(`pal: ${scriptedNotice}\n`)
   const loaded = await loadExtensions(place)
@@ -216,7 +216,7 @@ async function converse(
     writeResult(io, options.format, result)
     if (unclosed !== null) complain(io, refuse(exits.failed, unclosedText(unclosed)))
     if (unsaved === null && (options.isVerbose || io.errIsTerminal))
-      io.err(`pal: session ${session.id}; go on with pal -p --continue\n`)
+      io.err(`pal: session ${session.id}; continue with pal -p --continue\n`)
     return unclosed !== null && result.outcome === 'done' ? exits.failed : exitOf(result)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
@@ -238,7 +238,7 @@ async function closeSession(session: Session): Promise<Failure | null> {
 }
 
 const unclosedText = ({ message }: Failure): string =>
-  `the turn is over and stored, but its session could not be closed: ${message}. It opens again with --continue`
+  `the turn is finished and saved, but the session could not be closed: ${message}. Reopen it with --continue`
 
 /** After a turn: waits for agents that end by themselves, and lets the model take what they bring, until none is left. */
 async function* agentTurns(
@@ -275,7 +275,8 @@ export async function openSession(
   if (!found.ok) return found
   const how = options.forkSession ? { branch: true } : { renew: options.renew === true }
   const { session, damage } = await engine.openWith(found.session, how)
-  if (damage.length > 0) io.err(`pal: session ${found.session} is damaged; it goes on without what is lost\n`)
+  if (damage.length > 0)
+    io.err(`pal: session ${found.session} is damaged; it continues without what was lost\n`)
   for (const { file, line, what, done } of damage)
     io.err(`pal: ${safeLine(`${file}:${line}: ${what}; ${done}`)}\n`)
   return session
@@ -290,10 +291,7 @@ async function promptText(io: Io, texts: readonly string[]): Promise<string | Re
   if (texts.some((one) => one.includes('\uFFFD'))) io.err(`pal: ${badBytes}\n`)
   const text = [texts.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
   return text === ''
-    ? refuse(
-        exits.usage,
-        'there is nothing to say: give words after -p, or pipe them in. pal --help shows how',
-      )
+    ? refuse(exits.usage, 'no prompt: write one after -p, or pipe it in. pal --help shows how')
     : text
 }
 
@@ -306,7 +304,7 @@ function unknownRules(place: Workplace, preset: Preset): Refusal | null {
     return !names.includes(name) && !name.startsWith('mcp__')
   })
   const message = (texts: readonly string[]): string =>
-    `there is no tool for the rule ${texts.join(', ')}. The tools are: ${names.join(', ')}`
+    `no tool matches the rule ${texts.join(', ')}. The tools are: ${names.join(', ')}`
   const own = unknown.filter(({ source }) => source === 'flag' || source === 'environment')
   if (own.length > 0) return refuse(exits.usage, message(own.map(({ text }) => text)))
   if (unknown.length > 0) place.io.err(`pal: ${safeLine(message(unknown.map(({ text }) => text)))}\n`)

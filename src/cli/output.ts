@@ -115,7 +115,7 @@ export function createReporter(options: ReportOptions): Reporter {
   }
 }
 
-const noEnd: Failure = { code: 'no-end', message: 'the turn ended without saying how' }
+const noEnd: Failure = { code: 'no-end', message: 'the turn ended without an outcome' }
 
 export function writeResult(io: Io, format: Format, result: PromptResult): void {
   if (format === 'json') io.out(`${safeJson(result)}\n`)

@@ -23,7 +23,9 @@ export async function runProgram(io: Io, args: readonly string[], version: strin
   addLabCommands(program, io, run)
   addCompletion(program, io, run)
   const first = args[0] ?? ''
-  const isCommand = program.commands.some((command) => command.name() === first)
+  const isCommand = program.commands.some(
+    (command) => command.name() === first || command.aliases().includes(first),
+  )
   const isHelp = ['help', '--help', '-h', '--version', '-V'].includes(first)
   try {
     await program.parseAsync(isCommand || isHelp ? args : [promptCommand, ...args], { from: 'user' })

@@ -34,11 +34,11 @@ export async function newestSession(store: Store): Promise<SessionLookup> {
     if (state === 'unreadable')
       return refuse(
         exits.session,
-        `the newest session, ${item.session}, cannot be read: ${why}. Go on with another by its id: pal sessions lists them, pal -p --resume ID "…"`,
+        `the newest session, ${item.session}, cannot be read: ${why}. Continue another by its id: pal sessions lists them, pal -p --resume ID "…"`,
       )
     if (state !== 'empty' && isMain) return { ok: true, session: item.session }
   }
-  return refuse(exits.session, 'there is no session in this project to go on with. Start one with pal -p "…"')
+  return refuse(exits.session, 'there is no session in this project to continue. Start one with pal -p "…"')
 }
 
 /** How a session is named on the screen. Ids begin with the time, so sessions of one minute differ only at the end. */
@@ -60,7 +60,7 @@ export async function findSession(store: Store, wanted: string): Promise<Session
   return refuse(
     exits.session,
     only === undefined
-      ? `there is no session ${wanted} in this project. pal sessions lists those there are`
+      ? `there is no session ${wanted} in this project. pal sessions lists them`
       : `${matches.length} sessions match ${wanted}: ${matches.map(shortId).join(', ')}. Use one of these ids`,
   )
 }

@@ -87,7 +87,7 @@ export async function takeLock(path: string, options: LockOptions): Promise<Lock
     }
     const failure = {
       code: 'busy',
-      message: `the lock ${path} is taken and left again too quickly; try again`,
+      message: `the lock ${path} keeps changing hands; try again`,
     }
     return { outcome: { ok: false, why: 'failed', failure } as LockOutcome }
   })
@@ -145,7 +145,7 @@ export async function releaseLock(
   })
   if (written.ok) return ours
   // A full disk takes no new file, but it lets go of bytes: an empty body of long ago is stale at once.
-  const emptied = await attempt(`giving the lock ${lock.path} free`, async () => {
+  const emptied = await attempt(`releasing the lock ${lock.path} free`, async () => {
     const file = await options.fs.open(fileOf(lock.path, lock.epoch), 'append')
     try {
       await file.truncate(0)

@@ -22,7 +22,7 @@ export class EngineError extends Error {
 
 export type Input = string | readonly UserBlock[]
 
-export const emptyInput: Failure = { code: 'empty-input', message: 'the input is empty; say something' }
+export const emptyInput: Failure = { code: 'empty-input', message: 'the prompt is empty' }
 
 export function filled(input: Input): readonly UserBlock[] {
   const content = blocksOf(input)
@@ -71,7 +71,7 @@ export const nothingWaits: Failure = {
 export const cutShort = ({ id, name }: OpenCall): Fact => textResult(id, notRun(name))
 
 export const faultText = (error: unknown): string =>
-  `something the engine was given broke off: ${error instanceof Error ? error.message : String(error)}`
+  `a part supplied to the engine failed: ${error instanceof Error ? error.message : String(error)}`
 
 /** What a hook says: information of a program, whatever it claims to be. */
 export const hookAttachment = (name: string, text: string): Fact =>

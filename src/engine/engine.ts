@@ -173,7 +173,7 @@ async function leased<T>(
   } catch (error) {
     const released = await store.release(outcome.lease)
     if (released.ok || !(error instanceof EngineError)) throw error
-    const message = `${error.message}; and the session could not be given free: ${released.failure.message}`
+    const message = `${error.message}; and the session could not be released: ${released.failure.message}`
     throw new EngineError({ code: error.code, message })
   }
 }
@@ -219,7 +219,7 @@ function taken(outcome: LeaseOutcome, session: SessionId): Extract<LeaseOutcome,
       : `. That process cannot be seen from here: if it is dead, the session is free at ${new Date(freeAt).toISOString()}`
   throw new EngineError({
     code: 'session-open',
-    message: `session ${session} is being written by process ${pid} on ${host} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there${unseen}`,
+    message: `session ${session} is open in process ${pid} on ${host} since ${new Date(since).toISOString()}; read it, branch off from it, or close it there${unseen}`,
   })
 }
 

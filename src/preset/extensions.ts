@@ -22,7 +22,7 @@ export function planning(askUser: AskUser | undefined, permission: () => Permiss
       tool: 'Plan',
       callId,
       subject: plan,
-      why: 'shall the work begin?',
+      why: 'start the work?',
       rules: [],
       scopes: [],
     }

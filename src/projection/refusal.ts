@@ -95,7 +95,7 @@ function heldRefusal(
   if (held === undefined) return null
   return {
     code: 'held',
-    message: `${held.from}–${held.to} was given back by an undo and is held until it is released`,
+    message: `${held.from}–${held.to} was restored by an undo and is held until it is released`,
   }
 }
 

@@ -206,7 +206,7 @@ export function describeCause(cause: BreakCause): string {
     case 'expired':
       return `the cache had expired: lifetime ${cause.lifetime}, last used ${Math.round(cause.ageMs / 1000)} s ago`
     case 'server':
-      return 'nothing of ours changed: the server lost it'
+      return 'nothing on our side changed: the provider lost it'
     default:
       return `${cause.kind}: ${cause.before || 'none'} → ${cause.after || 'none'}`
   }

@@ -101,13 +101,13 @@ async function readFile(
   const isProjects = scope === 'project' || scope === 'local'
   const read = await (isProjects ? files.readOfProject(file) : files.read(file))
   if (!read.ok) {
-    bad(null, `cannot be read (${read.why}); nothing of it counts`)
+    bad(null, `cannot be read (${read.why}); the file is ignored`)
     return []
   }
   if (read.text === null) return []
   const parsed = objectIn(read.text)
   if (typeof parsed === 'string') {
-    bad(null, `${parsed}; nothing of it counts. Write one JSON object, as {"model": "…"}`)
+    bad(null, `${parsed}; the file is ignored. Write one JSON object such as {"model": "…"}`)
     return []
   }
   const values: (readonly [Key, unknown])[] = []
@@ -115,13 +115,13 @@ async function readFile(
     if (isProjects && isUsersOnly(key))
       bad(key, `may not be set by a project and is ignored; set it in the user's own settings if you want it`)
     else if (!isKey(key) && Object.hasOwn(retired, key)) bad(key, retired[key]!)
-    else if (!isKey(key)) bad(key, `is no setting. The settings are: ${Object.keys(keys).join(', ')}`)
+    else if (!isKey(key)) bad(key, `is not a setting. The settings are: ${Object.keys(keys).join(', ')}`)
     else if (isNotFor(key, value, isProjects))
       bad(key, `may not be ${JSON.stringify(value)} here and is ignored; it may be ${keys[key].expected}`)
     else {
       const checked = check(key, value)
       if (checked.ok) values.push([key, checked.value])
-      else bad(checked.where, `does not fit and is ignored; ${key} must be ${keys[key].expected}`)
+      else bad(checked.where, `is invalid and ignored; ${key} must be ${keys[key].expected}`)
     }
   }
   return values
@@ -151,9 +151,9 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | string {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
-    return 'holds no object'
+    return 'is not a JSON object'
   } catch (error) {
-    return `is no JSON (${error instanceof Error ? error.message : String(error)})`
+    return `is not valid JSON (${error instanceof Error ? error.message : String(error)})`
   }
 }
 
@@ -172,7 +172,7 @@ function fromEnvironment(
       problems.push({
         file: 'environment',
         key: variable,
-        message: `does not fit and is ignored; it must be ${expected}`,
+        message: `is invalid and ignored; it must be ${expected}`,
       })
   }
   return values

@@ -58,6 +58,8 @@ export const surfaceDefaults = {
     quietMs: 1.5 * second,
     /** What is shown and told of the output of a shell command that the person typed: its end. */
     shellChars: 20_000,
+    /** Seconds that a turn must have taken for its end to call the person. */
+    notifyAfter: 20,
     /** Two presses within this time leave. */
     leaveMs: 2 * second,
   },

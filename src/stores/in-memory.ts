@@ -229,7 +229,7 @@ function itemAt(kept: Kept, at: number): ReadItem {
 
 function unfit(line: string, place: number, wanted: number): Failure | null {
   if (place !== wanted)
-    return { code: 'bad-entry', message: `entry ${place} cannot stand at place ${wanted}` }
+    return { code: 'bad-entry', message: `entry ${place} cannot be written as number ${wanted}` }
   if (!line.startsWith('{') || !line.endsWith('}') || line.includes('\n')) {
     return { code: 'bad-entry', message: `entry ${place} is not one line of JSON` }
   }

@@ -162,7 +162,7 @@ describe('pal and its agents', () => {
     expect(await listed()).toMatchObject([
       { kind: 'agent', what: 'back', state: 'running' },
       { kind: 'job', id: 'job-1', what: 'echo begun; sleep 610', state: 'running' },
-      { kind: 'job', id: 'job-2', what: 'exit 3', state: 'ended with code 3, not looked at yet' },
+      { kind: 'job', id: 'job-2', what: 'exit 3', state: 'ended with code 3, output not read yet' },
     ])
     // What a running agent has taken is told before its end.
     await until(async () => ((await listed())[0]?.spent?.tokens ?? 0) > 100, 'its first answer is counted')

@@ -29,7 +29,7 @@ describe('pal -p that fails', () => {
       expect(await run('--verbose hi 2> /dev/full')).toEqual({ code: 0, out: 'the answer\n', err: '' })
       const { code, err } = await run('hi > /dev/full')
       expect({ code, lines: err.trim().split('\n').length }).toEqual({ code: 1, lines: 1 })
-      expect(err).toContain('standard output cannot be written to')
+      expect(err).toContain('stdout cannot be written to')
     },
   )
 

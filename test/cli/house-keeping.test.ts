@@ -127,7 +127,7 @@ describe('pal sessions prune', () => {
     const done = await at.pal(['sessions', 'prune', '--days', '30', '--delete'])
     expect(done.out).toMatch(/2 sessions older than 30 days.*: deleted/)
     expect(done.out).not.toContain(two)
-    expect(done.err).toMatch(new RegExp(`${two}, ${branch}: stays, somebody writes it`))
+    expect(done.err).toMatch(new RegExp(`${two}, ${branch}: kept, it or a fork of it is open`))
     expect({ code: done.code, left: await listed(at) }).toEqual({
       code: 0,
       left: [two, branch, newest].sort(),

@@ -96,7 +96,7 @@ describe('Ctrl-C', () => {
     await until(() => existsSync(file), 'the command to run')
     const held = await at.pal(['-p', '--continue', 'hi'])
     expect(held.code).toBe(4)
-    expect(held.err).toContain(`is being written by process ${child.pid}`)
+    expect(held.err).toContain(`is open in process ${child.pid}`)
     expect(await at.pal(['-p', '--continue', '--fork-session', 'hi'])).toMatchObject({
       code: 0,
       out: 'forked\n',

@@ -127,7 +127,7 @@ describe('a machine', () => {
     const environment = { PATH: programsOnly(at, 'git') }
     const { code, err } = await at.pal(['-p', '--allow', 'Bash', 'run it'], { environment })
     expect(code).toBe(0)
-    expect(err).toMatch(/^pal: the agent can run no commands: bash is not on the PATH/)
+    expect(err).toMatch(/^pal: the agent cannot run commands: bash is not on the PATH/)
     expect(JSON.stringify(simulator.log.last()?.body)).toContain(
       'The command was not run: bash is not on the PATH',
     )
@@ -257,7 +257,7 @@ describe('Latin-1', () => {
     const at = await openWorkspace(access)
     const { code, err } = await inShell(at, '$PAL -p "$(printf \'gr\\374n\')"')
     expect(code).toBe(0)
-    expect(err).toContain('what was said holds bytes that are not UTF-8')
+    expect(err).toContain('the prompt contains bytes that are not UTF-8')
     const lines = await inShell(at, "printf 'gr\\374n\\n' | $PAL")
     expect(lines.err.split('bytes that are not UTF-8').length).toBe(2)
   })

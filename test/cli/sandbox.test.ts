@@ -62,7 +62,7 @@ describe.skipIf(!works)('a run that was killed (needs bubblewrap)', () => {
     const next = await at.pal(['-p', 'go on'])
     expect(next).toMatchObject({ code: 0, out: 'went on\n' })
     expect(next.err).toMatch(
-      /a command of a run that was killed: .*\.mcp\.json is now .*\.mcp\.json\.blocked/,
+      /left over from a run that was killed: .*\.mcp\.json is now .*\.mcp\.json\.blocked/,
     )
     expect(next.err).toMatch(/sub\/\.git is now .*sub\/\.git\.blocked/)
     // It was gone before the folder was looked at for what would act.

@@ -117,11 +117,11 @@ describe.skipIf(!canMount())('a read-only state folder', () => {
         columns: 100,
       })
     const no = start()
-    await shows(no, 'Go on without saving')
+    await shows(no, 'Continue without saving')
     no.type('n\r')
     expect(await no.ended).toBe(1)
     const yes = start()
-    await shows(yes, 'Go on without saving')
+    await shows(yes, 'Continue without saving')
     yes.type('y\r')
     await shows(yes, '/help')
     yes.type('hello\r')

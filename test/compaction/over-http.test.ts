@@ -77,7 +77,7 @@ describe('a window that fills', () => {
     const [boundary] = ofType(await factsOf(store, session.id), 'boundary')
     expect(boundary).toMatchObject({
       layer: 'autocompact',
-      why: expect.stringMatching(/takes \d+ tokens, and at \d+/) as string,
+      why: expect.stringMatching(/takes \d+ tokens; at \d+/) as string,
       messagesSummarised: expect.any(Number) as number,
       last: expect.any(String) as string,
       toolsKnown: [],

@@ -1,4 +1,4 @@
-// `pal dream` as it is shipped, in a child process, with the scripted model.
+// `pal consolidate` as it is shipped, in a child process, with the scripted model.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import { openWorkspace, server } from '../cli/pal.ts'
 import { from, keeperOptions, memoryText } from '../memory/memories.ts'
 import { filesIn } from './workspace.ts'
 
-it('[DR21] pal dream shows, does and takes back, as text and as JSON', async () => {
+it('[DR21] pal consolidate shows, does and takes back, as text and as JSON', async () => {
   const { access } = await server([], { answerer: ruleModel() })
   const at = await openWorkspace(access)
   const found = await projectOf(machineFileSystem, at.project)
@@ -27,22 +27,22 @@ it('[DR21] pal dream shows, does and takes back, as text and as JSON', async () 
   await save('new.md', 'feedback', 'Never run the linter before tests.')
   await save('date.md', 'project', 'The release is tomorrow.')
   const before = await filesIn(place.root)
-  const shown = await at.pal(['dream', '--dry-run'])
+  const shown = await at.pal(['consolidate', '--dry-run'])
   expect(shown.code).toBe(0)
-  expect(shown.out).toMatch(/retired old\.md: new\.md stands in its place[\s\S]*-The release is tomorrow\./u)
+  expect(shown.out).toMatch(/retired old\.md: new\.md replaces it[\s\S]*-The release is tomorrow\./u)
   expect(shown.out).toContain('nothing was written')
   expect(await filesIn(place.root)).toEqual(before)
-  const made = await at.pal(['dream', '--json'])
+  const made = await at.pal(['consolidate', '--json'])
   expect(JSON.parse(made.out)).toMatchObject({
     kind: 'changed',
     read: 3,
     changes: expect.arrayContaining([{ file: 'old.md', removed: true, trust: 'user' }]) as unknown,
   })
   expect(Object.keys(await filesIn(place.root))).toEqual(['MEMORY.md', 'date.md', 'new.md'])
-  expect((await at.pal(['dream'])).out).toContain('2 memories are in order; nothing was changed')
+  expect((await at.pal(['consolidate'])).out).toContain('2 memories need no changes')
   expect((await at.pal(['memory', 'log', 'old'])).out).toMatch(/remove \(dream\)/u)
-  const undone = await at.pal(['dream', '--undo'])
-  expect(undone.out).toContain('taken back: ')
+  const undone = await at.pal(['consolidate', '--undo'])
+  expect(undone.out).toContain('reverted: ')
   expect(await filesIn(place.root)).toEqual(before)
   expect((await at.pal(['dream', '--undo'])).code).toBe(1)
   // Nobody goes on from it: it leaves no session behind.

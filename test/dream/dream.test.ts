@@ -152,7 +152,7 @@ describe('a consolidation', () => {
     const made = await dreamt(at)
     expect(made).toMatchObject({
       kind: 'changed',
-      report: expect.arrayContaining(['retired old.md: new.md stands in its place']) as string[],
+      report: expect.arrayContaining(['retired old.md: new.md replaces it']) as string[],
     })
     const after = await at.files()
     expect(Object.keys(after)).toEqual(['MEMORY.md', 'deadline.md', 'new.md', 'page.md'])
@@ -391,7 +391,7 @@ describe('a consolidation', () => {
     expect(at.events).toContainEqual(
       expect.objectContaining({
         code: 'dream-done',
-        message: expect.stringMatching(/pal dream --undo --scope user takes it back/u) as string,
+        message: expect.stringMatching(/pal consolidate --undo --scope user reverts it/u) as string,
       }),
     )
     at.clock.ahead += hour

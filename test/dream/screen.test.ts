@@ -12,7 +12,7 @@ it('[DR23] at the screen the user is told which memories were saved, and sees th
   await say(seen, 'Remember that we use the blue server.')
   await shows(seen, 'remembered: ')
   await say(seen, '/tasks')
-  await shows(seen, /extraction-1: memory extraction, completed[\s\S]*calls: Read 1, Write 2/u)
+  await shows(seen, /extraction-1: saving memories, completed[\s\S]*calls: Read 1, Write 2/u)
   await leave(seen)
   const projects = await readdir(join(at.state, 'projects'))
   const memories = await readdir(join(at.state, 'projects', projects[0]!, 'memory'))

@@ -53,7 +53,7 @@ describe('a store', () => {
     expect(await engineOver({ read: failedReading }).remove(session.id)).toEqual(failed)
     const release = () => Promise.resolve(failed)
     const held = engineOver({ append, release }).open(session.id)
-    await expect(held).rejects.toThrow(/the disk is gone.*could not be given free/)
+    await expect(held).rejects.toThrow(/the disk is gone.*could not be released/)
     // That one stays held in truth; every other attempt has given it back.
     expect(await codeOf(createEngine({ store: inner, modelId }).open(session.id))).toBe('session-open')
   })

@@ -212,7 +212,7 @@ describe('damaged transcripts', () => {
     const { entries, damage } = await read()
     expect(entries.map((entry) => frame(encode(entry as never)))).toEqual(lines(0, 8))
     expect(damage.map((each) => each.what)).toEqual(
-      [6, 7].map((place) => `place ${place} is taken a second time`),
+      [6, 7].map((place) => `entry number ${place} occurs a second time`),
     )
     await at.write(Buffer.concat([...lines(0, 9), line(6, 'other')]))
     expect((await lease(at.store())).next).toBe(10)

@@ -119,7 +119,7 @@ describe('other processes', () => {
     expect(await append(store, again.lease, [noteEntry(2, 'more')])).toBe('ok')
     const { entries, damage } = await reading(store.read(session))
     expect(entries).toEqual([noteEntry(0, 'both saw it'), noteEntry(1, 'ours'), noteEntry(2, 'more')])
-    expect(damage.map((each) => each.what)).toEqual(['place 1 is taken a second time'])
+    expect(damage.map((each) => each.what)).toEqual(['entry number 1 occurs a second time'])
   })
 
   it('[T2] a transcript that was removed, replaced or cut under the writer is noticed before a word is lost', async () => {

@@ -277,6 +277,6 @@ it('[ME24] writing the index is answered with why it is not needed, read before 
 
 it('[DR18] the list of tasks does not say that nothing is under way above a job on memories', () => {
   expect(taskTable([], Infinity)).toBe('no background tasks\n')
-  const job = 'dream-1: memory consolidation, running, starting, since 12:00, 0 tokens\n'
+  const job = 'dream-1: consolidating memories, running, starting, since 12:00, 0 tokens\n'
   expect(taskTable([], Infinity, job)).toBe(job)
 })

@@ -63,7 +63,7 @@ describe('the reminder', () => {
     expect(lastRequest(one)).not.toMatch(/the first rule|a planted rule/)
     const notices = one.events.flatMap((event) => (event.type === 'notice' ? [event.message] : []))
     expect(notices).toContainEqual(expect.stringMatching(/CLAUDE\.md appeared while this session ran/))
-    expect(notices).toContainEqual(expect.stringMatching(/AGENTS\.md changed since it was last told/))
+    expect(notices).toContainEqual(expect.stringMatching(/AGENTS\.md changed since it was last sent/))
     const next = await openWorkspace(() => ['ok'], { base })
     await next.say('hi')
     expect(lastRequest(next)).toMatch(/the second rule[\s\S]*a planted rule/)

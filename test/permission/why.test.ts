@@ -67,7 +67,7 @@ describe('pal permissions', () => {
     expect(told.rules).toHaveLength(4)
     expect((await at.pal(['permissions'])).out).toMatch(/deny +Bash\(git push \*\) +your settings/)
     for (const [text, message] of [
-      ['', 'no call is given'],
+      ['', 'no call given'],
       ['(x)', 'does not begin with the name of a tool'],
       ['Nothing(x)', 'there is no tool Nothing'],
       ['Bash', 'says too little'],

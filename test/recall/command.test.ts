@@ -35,7 +35,7 @@ describe('pal', () => {
       ['project/held.md', 'held'],
     ])
     const said = await at.pal(['memory', 'search', 'quuxbuild', '--transcripts'])
-    expect(said.out).toContain('no memory fits')
+    expect(said.out).toContain('no memory matches')
     const place = /^(\S+:\d+) .*quuxbuild/mu.exec(said.out)![1]!
     expect((await at.pal(['memory', 'search', '--expand', place])).out).toContain('The build is fine.')
     expect((await at.pal(['memory', 'search'])).code).toBe(2)

@@ -29,7 +29,7 @@ describe('a day at the screen', () => {
     const seen = open(at)
     await shows(seen, '/help')
     await say(seen, 'look at @app.ts and change one to two')
-    await shows(seen, 'shown to the model')
+    await shows(seen, 'attached: ')
     await shows(seen, 'Yes, for this session')
     await answer(seen, 'y', 'Yes')
     await shows(seen, 'changed the constant')
@@ -111,7 +111,7 @@ describe('a day at the screen', () => {
     seen.type(keys.enter)
     // Only with the answer to the first question on the screen is what is asked there the second.
     await shows(seen, 'The user did not approve the plan')
-    const isAgain = /did not approve[\s\S]*shall the work begin\?/
+    const isAgain = /did not approve[\s\S]*start the work\?/
     await until(() => isAgain.test(seen.lines().join('\n')), 'the question again')
     await answer(seen, 'y', 'Yes')
     await until(() => isShown(seen, 'it changes'), 'the question about the file')

@@ -17,7 +17,7 @@ export function subcommand(program: Command, name: string, about: string): Comma
 const groups: Readonly<Record<string, readonly string[]>> = {
   Sessions: ['sessions', 'messages', 'rewind', 'import', 'agents', 'tasks'],
   'Context and cost': ['context', 'cost', 'stats', 'usage', 'edits', 'undo', 'release', 'compact', 'pin'],
-  Memory: ['memory', 'dream'],
+  Memory: ['memory', 'consolidate'],
   Setup: [
     'config',
     'models',

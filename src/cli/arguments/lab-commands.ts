@@ -38,22 +38,19 @@ function addReplay(program: Command, io: Io, run: RunCommand): void {
   subcommand(program, 'replay', 'replay recorded sessions under other policies, and compare cost')
     .argument('[path]', 'a recording, or a folder of them; without one your own sessions on this machine')
     .option('--own', 'your own sessions of Claude Code, Codex and pi; nothing is written there')
-    .option('--since <day>', 'with your own: those of this day and later, as 2026-11-01 or 7d')
-    .option('--limit <n>', 'with your own: at most so many of the newest', wholeNumber)
-    .option('--sample', 'sessions that are made up, for where there are no others')
-    .option(
-      '--policy <names>',
-      'names or files of policies, with commas between; or all, dial, layers, texts',
-    )
-    .option('--against <name>', 'compare with this one of them, session by session')
+    .option('--since <day>', 'with your own: only from a day on, as 2026-11-01, or days back as 7d')
+    .option('--limit <n>', 'with your own: at most this many, newest first', wholeNumber)
+    .option('--sample', 'generated sample sessions, if you have none of your own')
+    .option('--policy <names>', 'policy names or files, separated by commas; or all, dial, layers, texts')
+    .option('--against <name>', 'compare each session with this policy')
     .option('--window <tokens>', 'the context window', wholeNumber)
-    .option('--model <name>', 'the model whose prices and rules hold; recorded: of each its own')
-    .option('--report <file>', 'write a page that shows it all')
+    .option('--model <name>', 'the model whose prices and rules apply; recorded: those of each session')
+    .option('--report <file>', 'write an HTML report')
     .option('--compactions', 'what compactions kept of what was needed later: the recorded ones against ours')
     .option('--show <n>', 'with --compactions: the n-th recorded one side by side', wholeNumber)
     .option('--simulated', 'with --compactions: also at boundaries that nobody made')
     .option('--json', 'as JSON')
-    .option('--jobs <n>', 'processes that share the work', wholeNumber)
+    .option('--jobs <n>', 'number of worker processes', wholeNumber)
     .addOption(new Option('--worker', 'play what stdin says').hideHelp())
     .action((path: string | undefined, flags: Omit<ReplayArguments, 'path'>) =>
       run(async () => {

@@ -1,4 +1,4 @@
-// `pal memory` and `pal dream`.
+// `pal memory` and `pal consolidate`, which was `pal dream`.
 import { Option, type Command } from 'commander'
 import type { DreamFlags } from '../commands/dream.ts'
 import type { MemoryFlags } from '../commands/memory/open.ts'
@@ -10,7 +10,7 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
   const memory = scoped(
     projectCommand(program, 'memory', 'list memories, where they came from, and what needs review'),
   )
-    .option('--why', 'what a session is told before the first message, and from where')
+    .option('--why', 'what the model gets before the first message, and from where')
     .action((flags: MemoryFlags & { why?: boolean }) =>
       run(async () => (await import('../commands/memory/list.ts')).memory(io, flags)),
     )
@@ -47,7 +47,7 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
     'delete a memory with all its versions, or all that came from a session or source, for good',
   )
     .argument('[name]')
-    .option('--session <id>', 'everything learnt in this session')
+    .option('--session <id>', 'everything saved from this session')
     .option('--source <name>', 'everything that came from this address, host, path or tool')
     .action((name: string | undefined, _: object, command: Command) =>
       run(async () =>
@@ -86,7 +86,13 @@ export function addMemoryCommands(program: Command, io: Io, run: RunCommand): vo
 }
 
 function addDream(program: Command, io: Io, run: RunCommand): void {
-  scoped(projectCommand(program, 'dream', 'consolidate memories across sessions: join, date, retire'))
+  scoped(
+    projectCommand(
+      program,
+      'consolidate',
+      'put memories in order across sessions: merge, date, retire',
+    ).alias('dream'),
+  )
     .option('--dry-run', 'show what would change, and change nothing')
     .option('--undo', 'undo the last consolidation')
     .action((flags: DreamFlags) =>

@@ -78,7 +78,7 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
     )
-  projectCommand(program, 'doctor', 'check this installation, and say how to fix it').action(
+  projectCommand(program, 'doctor', 'check this installation, and say how to fix problems').action(
     (flags: ProjectFlags) => run(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
   )
   addPermissions(program, io, run)
@@ -93,7 +93,7 @@ function addSessions(program: Command, io: Io, run: RunCommand): void {
   projectCommand(list, 'delete', 'delete sessions for good, with their forks and agents')
     .argument('<ids...>', 'the sessions; the beginning of an id is enough')
     .option('--with-branches', 'also the sessions that were branched off from them')
-    .option('--dry-run', 'only show what would go')
+    .option('--dry-run', 'only show what would be deleted')
     .option('--yes', 'do not ask')
     .action((ids: readonly string[], _: object, command: Command) =>
       run(async () =>
@@ -107,19 +107,15 @@ function addSessions(program: Command, io: Io, run: RunCommand): void {
   projectCommand(
     list,
     'prune',
-    'what is beyond the limits for sessions, and what crashes left; shows it, and deletes it with --delete',
+    'list sessions beyond the limits and leftovers of crashes; --delete removes them',
   )
-    .option(
-      '--days <n>',
-      'sessions not written to for longer than this; keepSessionDays when left out',
-      wholeNumber,
-    )
+    .option('--days <n>', 'sessions not written to for this many days; default: keepSessionDays', wholeNumber)
     .option(
       '--megabytes <n>',
-      'the oldest, until all take no more than this; keepSessionMegabytes when left out',
+      'the oldest, until all together fit in this many megabytes; default: keepSessionMegabytes',
       wholeNumber,
     )
-    .option('--delete', 'delete it; limits of the settings are kept once a day from then on')
+    .option('--delete', 'delete them; from then on the limits in the settings apply once a day')
     .action((_: object, command: Command) =>
       run(async () =>
         (await import('../commands/sessions-prune.ts')).prune(io, command.optsWithGlobals<PruneFlags>()),
@@ -137,7 +133,7 @@ interface RuleFlags extends ProjectFlags {
 
 /** With the flags of a prompt that bear on permission, so that one can ask about the call of such a run. */
 function addPermissions(program: Command, io: Io, run: RunCommand): void {
-  projectCommand(program, 'permissions', 'permission rules and mode; why CALL: who decides about a call')
+  projectCommand(program, 'permissions', 'list permission rules and mode; why CALL explains a decision')
     .argument(
       '[arguments...]',
       "nothing, or why CALL, such as why 'Bash(git push)' or why 'mcp__srv__tool {\"key\": 1}'",

@@ -119,7 +119,7 @@ export function agentTable(
 export function stateOf(row: AgentRow, phrase: string | undefined): string {
   const branch = row.worktree === undefined ? '' : `, branch ${row.worktree.branch}`
   if (row.state === 'running') return `${phrase ?? 'running'}${branch}`
-  return `${row.state}${row.collected ? '' : ', not handed on yet'}${branch}`
+  return `${row.state}${row.collected ? '' : ', not delivered yet'}${branch}`
 }
 
 export const typeTable = (types: readonly AgentType[] = builtInTypes, room: number): string =>
@@ -196,8 +196,8 @@ export function tasksOf(
 }
 
 function jobState(end: string | null, pid: number, orphaned = false): string {
-  if (end !== null) return `${end}, not looked at yet`
-  return orphaned ? `running as process ${pid}, though its program is gone` : 'running'
+  if (end !== null) return `${end}, output not read yet`
+  return orphaned ? `still running as process ${pid}, although pal has exited` : 'running'
 }
 
 /** `more`: the table of what else runs, below it. */

@@ -62,7 +62,7 @@ async function askOf(io: Io, flags: CompactFlags): Promise<Ask | Refusal> {
   if (places.from === null || places.upTo === null)
     return refuse(
       exits.usage,
-      `${places.from === null ? from : upTo} is no place of a message; pal messages lists them`,
+      `${places.from === null ? from : upTo} is not a message number; pal messages lists them`,
     )
   if (flags.edit === true && !(io.inIsTerminal && io.outIsTerminal))
     return refuse(
@@ -168,10 +168,10 @@ function describePreview(
   return [
     `${whole(tokensBefore)} tokens would become ${whole(tokensAfter)} (${source ?? 'large results cleared'})`,
     goes(gone, made, view),
-    `stays   ${made.partsKept} parts as they are`,
+    `keeps     ${made.partsKept} parts as they are`,
     restored.length === 0
       ? ''
-      : `back    ${whole(restoredTokens)} tokens are given back: ${restored.map((one) => safeLine(one)).join(', ')}`,
+      : `restores  ${whole(restoredTokens)} tokens: ${restored.map((one) => safeLine(one)).join(', ')}`,
     cost(made, view, preset),
     audit === null ? '' : audited(audit),
     ...texts.map((text) => `\n${safeText(text)}`),
@@ -182,7 +182,7 @@ function describePreview(
 }
 
 function goes(gone: readonly Part[], { partsGone, span }: Compacted, view: View): string {
-  if (span === null) return 'goes    only the middle of large results'
+  if (span === null) return 'replaces  only the middle of large results'
   const tokens = view.factor * gone.reduce((sum, part) => sum + part.estimate - part.clearedEstimate, 0)
   const inputs = gone.filter(({ kind }) => kind === 'input')
   const largest = gone
@@ -190,11 +190,13 @@ function goes(gone: readonly Part[], { partsGone, span }: Compacted, view: View)
     .toSorted((a, b) => b.estimate - a.estimate)
     .slice(0, defaults.cli.previewLines)
   return [
-    `goes    ${partsGone} parts at ${span.from}-${span.to}, ${whole(Math.round(tokens))} tokens`,
-    ...inputs.slice(-defaults.cli.previewLines).map((part) => `        ${part.from}  you: ${wordsOf(part)}`),
+    `replaces  ${partsGone} parts (#${span.from} to #${span.to}), ${whole(Math.round(tokens))} tokens`,
+    ...inputs
+      .slice(-defaults.cli.previewLines)
+      .map((part) => `          #${part.from}  you: ${wordsOf(part)}`),
     ...largest.map(
       (part) =>
-        `        ${part.from}  ${part.tool ?? 'result'}: ${whole(Math.round(view.factor * part.estimate))} tokens`,
+        `          #${part.from}  ${part.tool ?? 'result'}: ${whole(Math.round(view.factor * part.estimate))} tokens`,
     ),
   ].join('\n')
 }
@@ -222,7 +224,7 @@ function cost(
   const once = (written * rates.write5m - read) / million
   const each = ((tokensBefore - tokensAfter) * rates.read) / million
   const first = once > 0 ? `${dollars(once)} more` : `${dollars(-once)} less`
-  return `costs   the next request ${first} than with a warm cache, every later one ${dollars(each)} less`
+  return `costs     the next request ${first} than with a warm cache, every later one ${dollars(each)} less`
 }
 
 const million = 1_000_000
@@ -230,8 +232,8 @@ const million = 1_000_000
 function audited({ retention, lost, kinds }: Audit): string {
   const rows = Object.entries(kinds).filter(([, { found }]) => found > 0)
   return [
-    `audit   ${percent(retention)} of what was looked for would still be in sight`,
-    ...rows.map(([kind, { found, kept }]) => `        ${kind}: ${kept} of ${found}`),
-    ...(lost.length === 0 ? [] : [`        lost: ${lost.map((one) => safeLine(one)).join(', ')}`]),
+    `audit     ${percent(retention)} of checked details would be retained`,
+    ...rows.map(([kind, { found, kept }]) => `          ${kind}:  ${kept} of ${found}`),
+    ...(lost.length === 0 ? [] : [`          lost: ${lost.map((one) => safeLine(one)).join(', ')}`]),
   ].join('\n')
 }

@@ -62,10 +62,9 @@ export async function showConfig(
   const why = await write(place, key, given)
   if (why !== null) return complain(io, refuse(exits.failed, why))
   const others = place.loaded.from.get(key)
-  const beaten =
-    others === undefined || others === 'user' ? '' : `; here the one of the ${others} settings still counts`
+  const beaten = others === undefined || others === 'user' ? '' : `; here the ${others} settings override it`
   io.out(
-    `${key} is ${given === undefined ? 'unset' : JSON.stringify(given)} in your settings${beaten}. It counts from the next start on\n`,
+    `${key} is ${given === undefined ? 'unset' : JSON.stringify(given)} in your settings${beaten}. It takes effect at the next start\n`,
   )
   return exits.done
 }
@@ -95,8 +94,8 @@ function one({ io, loaded, settings }: Workplace, key: Key, json: boolean): Exit
   else
     io.out(
       value === undefined
-        ? `${key} is not set, so its default holds; it may be ${keys[key].expected}\n`
-        : `${key} is ${JSON.stringify(value)} (${from}); it may be ${keys[key].expected}\n`,
+        ? `${key} is not set, so the default applies; allowed: ${keys[key].expected}\n`
+        : `${key} is ${JSON.stringify(value)} (${from}); allowed: ${keys[key].expected}\n`,
     )
   return exits.done
 }
@@ -119,7 +118,7 @@ async function write({ home }: Workplace, key: Key, value: unknown): Promise<str
   const read = await readText(machineFileSystem, path)
   if (!read.ok) return `${path}: ${read.why}`
   const before = objectIn(read.text ?? '{}')
-  if (before === null) return `${path} is no JSON object; mend it first`
+  if (before === null) return `${path} is not a JSON object; fix it first`
   const { [key]: _, ...rest } = before
   const after = value === undefined ? rest : { ...before, [key]: value }
   const bytes = new TextEncoder().encode(`${JSON.stringify(after, null, 2)}\n`)
@@ -154,12 +153,12 @@ export async function login(io: Io): Promise<Exit> {
   if (!typed.ok) return complain(io, refuse(exits.usage, typed.why))
   const key = (typed.text ?? '').trim()
   if (key === '' || /\s/.test(key))
-    return complain(io, refuse(exits.usage, 'that is no key: it must be one word. Nothing was kept'))
+    return complain(io, refuse(exits.usage, 'that is not a key: it must be one word. Nothing was stored'))
   const home = homeOf(io)
   const kept = await keepKey(machineFileSystem, home, key, uniqueText)
   if (!kept.ok)
-    return complain(io, refuse(exits.failed, `the key could not be kept: ${kept.failure.message}`))
-  io.out(`The key is kept in ${credentialsFile(home)}, for you only. pal logout forgets it.\n`)
+    return complain(io, refuse(exits.failed, `the key could not be stored: ${kept.failure.message}`))
+  io.out(`The key is stored in ${credentialsFile(home)}, readable by you only. pal logout deletes it.\n`)
   return exits.done
 }
 
@@ -167,6 +166,6 @@ export async function logout(io: Io): Promise<Exit> {
   const forgotten = await forgetKey(machineFileSystem, homeOf(io))
   if (!forgotten.ok)
     return complain(io, refuse(exits.failed, `the key could not be removed: ${forgotten.failure.message}`))
-  io.out(forgotten.had ? 'The key is forgotten.\n' : 'No key was kept.\n')
+  io.out(forgotten.had ? 'The key was deleted.\n' : 'No key was stored.\n')
   return exits.done
 }

@@ -80,8 +80,8 @@ function asPicture(session: string, request: SentRequest, rows: readonly Row[], 
 ${picture} ${whole(tokens)} of ${whole(window)} tokens (${percent(filled)})
 
 ${list}
-${counted === 'provider' ? "The sum is the provider's count of the last request; the parts are our estimate of it, scaled to that sum." : 'No answer has told a count yet: all figures are our estimate.'}
-${isExact ? 'Composed again from the transcript, the request has the same hash as the one sent.' : 'Composed again from the transcript, the request differs from the one sent (other settings or tags); sizes are close.'}
+${counted === 'provider' ? "The total is the provider's count for the last request; the parts are estimates, scaled to it." : 'No response has reported a count yet: all figures are estimates.'}
+${isExact ? 'Rebuilt from the transcript, the request has the same hash as the one sent.' : 'Rebuilt from the transcript, the request differs from the one sent (other settings or tags); sizes are close.'}
 `
 }
 const windowBlocks = 60

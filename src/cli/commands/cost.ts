@@ -80,7 +80,7 @@ function note(turn: TurnCost, { fact }: Entry, models: ModelTable): void {
   if (fact.type === 'fork-end') {
     turn.dollars += fact.spent?.dollars ?? 0
     turn.why.push(
-      `the fork for ${fact.purpose} took ${whole(fact.spent?.tokens ?? 0)} tokens (${dollars(fact.spent?.dollars ?? null)})`,
+      `${fact.purpose} in the background took ${whole(fact.spent?.tokens ?? 0)} tokens (${dollars(fact.spent?.dollars ?? null)})`,
     )
   }
 }

@@ -69,7 +69,7 @@ function openFiles(): readonly Check[] {
   return [
     note(
       '/proc',
-      'not there: a dead writer is told from a living one by its number alone, and commands run without a sandbox',
+      'missing: a crashed process is recognised by its number alone, and commands run without a sandbox',
       'mount /proc in this container',
     ),
   ]
@@ -81,7 +81,9 @@ function locale(environment: Workplace['io']['environment']): readonly Check[] {
     ['LC_ALL', 'LC_CTYPE', 'LANG'].map((key) => environment[key] ?? '').find((value) => value !== '') ?? ''
   const charset = /\.([^@]+)/.exec(set)?.[1]
   if (charset === undefined || /^utf-?8$/i.test(charset)) return []
-  return [note('locale', `${set}: pal reads and writes UTF-8 all the same`, 'use a UTF-8 locale, as C.UTF-8')]
+  return [
+    note('locale', `${set}: pal reads and writes UTF-8 all the same`, 'use a UTF-8 locale such as C.UTF-8'),
+  ]
 }
 
 function proxy(environment: Workplace['io']['environment']): readonly Check[] {
@@ -105,7 +107,7 @@ export async function hardLinks(folder: string): Promise<Check | null> {
     unique: uniqueText,
   })
   if (!written.ok) return null
-  const linked = await attempt(`giving a file in ${folder} a second name`, async () => {
+  const linked = await attempt(`creating a hard link in ${folder} a second name`, async () => {
     await machineFileSystem.link(one, two)
     return {}
   })

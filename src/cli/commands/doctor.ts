@@ -72,7 +72,7 @@ async function writableStore(place: Workplace): Promise<Check> {
   return bad(
     'sessions',
     removed.failure.message,
-    `make ${place.home} writable, or set PALIMPSEST_HOME to a folder that is; --unsaved goes on without saving`,
+    `make ${place.home} writable, or set PALIMPSEST_HOME to a folder that is; --unsaved continues without saving`,
   )
 }
 const ownerFolder = 0o700
@@ -82,7 +82,7 @@ function whoAnswers({ access, accessFrom }: Workplace): Check {
   if (access === null)
     return note(
       'model access',
-      'no key and no base URL: nothing answers but with --offline',
+      'no key and no base URL: only --offline works',
       'set ANTHROPIC_API_KEY, or run pal login',
     )
   return good('model access', `${accessFrom}${access.baseUrl === undefined ? '' : `, at ${access.baseUrl}`}`)
@@ -105,7 +105,7 @@ async function ripgrep({ io, project }: Workplace): Promise<Check> {
   return found === null
     ? note(
         'ripgrep',
-        'not found; searches use our own, slower one',
+        'not found; searches use the slower built-in one',
         'install ripgrep (rg), or npm install --include=optional for its package',
       )
     : good('ripgrep', found)
@@ -132,7 +132,7 @@ async function sandbox(place: Workplace): Promise<Check> {
     machineFileSystem,
   ).state()
   if (why === null)
-    return good('sandbox', `commands run behind it, ${network ? 'with' : 'without'} the network`)
+    return good('sandbox', `commands run inside it, ${network ? 'with' : 'without'} the network`)
   const way = process.platform === 'linux' ? 'install bubblewrap (bwrap)' : null
   if (mode === 'require')
     return bad(
@@ -150,9 +150,9 @@ async function sandbox(place: Workplace): Promise<Check> {
 function settings(place: Workplace): readonly Check[] {
   const trust = place.trusted
     ? good('trust', `${place.project.root} is trusted`)
-    : good('trust', `${place.project.root} is not trusted; nothing in it acts (pal trust --list)`)
+    : good('trust', `${place.project.root} is not trusted; nothing in it takes effect (pal trust --list)`)
   if (place.problems.length === 0) return [trust, good('settings', 'nothing wrong')]
-  return [trust, ...place.problems.map((problem) => bad('settings', problem, 'mend it there'))]
+  return [trust, ...place.problems.map((problem) => bad('settings', problem, 'fix it there'))]
 }
 
 /** Who holds a session, and whether the newest can be read to their ends. */
@@ -162,7 +162,7 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
   let looked = 0
   for await (const info of store.list()) {
     if (!info.ok) {
-      checks.push(bad('sessions', info.failure.message, 'look at the folder named'))
+      checks.push(bad('sessions', info.failure.message, 'inspect that folder'))
       continue
     }
     if (++looked > defaults.cli.probedSessions) break
@@ -174,10 +174,10 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
       checks.push(
         note(
           `session ${session}`,
-          `is being written by process ${owner.pid} on ${owner.host} since ${new Date(owner.since).toISOString()}`,
+          `is open in process ${owner.pid} on ${owner.host} since ${new Date(owner.since).toISOString()}`,
           owner.freeAt === undefined
-            ? 'wait for it, or branch off with --fork-session'
-            : `wait for it, or branch off with --fork-session; its process cannot be seen from here, if it is dead the session is free at ${new Date(owner.freeAt).toISOString()}`,
+            ? 'close it there, or branch off with --fork-session'
+            : `close it there, or branch off with --fork-session; that process cannot be seen from here, and if it is dead the session is free at ${new Date(owner.freeAt).toISOString()}`,
         ),
       )
     for await (const item of store.read(session)) {
@@ -186,11 +186,11 @@ async function sessionHealth(place: Workplace): Promise<readonly Check[]> {
           bad(
             `session ${session}`,
             `${item.damage.file}:${item.damage.line}: ${item.damage.what}`,
-            'go on with it: what is readable stays, and the loss is written down',
+            'continue it: what is readable stays, and the loss is recorded',
           ),
         )
       if (item.kind === 'failed')
-        checks.push(bad(`session ${session}`, item.failure.message, 'look at its folder'))
+        checks.push(bad(`session ${session}`, item.failure.message, 'inspect its folder'))
     }
   }
   return checks.length === 0

@@ -1,4 +1,4 @@
-// `pal dream`: memories put in order across sessions, now; shown first, or taken back whole.
+// `pal consolidate`: memories put in order across sessions, now; shown first, or taken back whole.
 import { join } from 'node:path'
 import { createTwoFilesPatch } from 'diff'
 import { lockName } from '../../forks/memory/consolidation/lock.ts'
@@ -52,8 +52,8 @@ async function report(io: Io, keeper: Keeper, dreamt: Consolidated, json: boolea
       io,
       refuse(
         exits.failed,
-        `another process puts these memories in order right now, says ${join(keeper.place.root, lockName)}; ` +
-          'where that process cannot be seen from here it is given up an hour after it began',
+        `another process is consolidating these memories, says ${join(keeper.place.root, lockName)}; ` +
+          'if that process runs on another machine, its lock expires an hour after it began',
       ),
     )
   if ('why' in dreamt)
@@ -67,9 +67,9 @@ async function report(io: Io, keeper: Keeper, dreamt: Consolidated, json: boolea
   for (const line of report) io.out(`${safeLine(line)}\n`)
   if (kind === 'shown') {
     for (const change of changes) io.out(safeText(await patchOf(keeper, change), { reveal: true }))
-    io.out('nothing was written; pal dream does it\n')
-  } else if (kind === 'nothing') io.out(`${read} memories are in order; nothing was changed\n`)
-  else io.out(`${changes.length} memories were changed; pal dream --undo takes all of it back\n`)
+    io.out('nothing was written; pal consolidate applies it\n')
+  } else if (kind === 'nothing') io.out(`${read} memories need no changes\n`)
+  else io.out(`${changes.length} memories were changed; pal consolidate --undo reverts all of it\n`)
   if (dropped.length > 0) io.out(`${dropped.length} memories have no room in the index\n`)
   return exits.done
 }
@@ -89,6 +89,6 @@ const undo = (io: Io, flags: MemoryFlags): Promise<Exit> =>
     if (!undone.ok) return refuse(exits.failed, undone.failure.message)
     const files = undone.set.changes.map(({ file }) => file)
     return show(room, { undone: undone.set.undoes, files }, () =>
-      safeLine(`taken back: ${files.join(', ')} are as they were before`).concat('\n'),
+      safeLine(`reverted: ${files.join(', ')}`).concat('\n'),
     )
   })

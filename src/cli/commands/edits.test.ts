@@ -18,7 +18,7 @@ describe('pal edits', () => {
       state: 'live',
     } as const
     const out = asTable('s', [row, { ...row, seq: seq(43), state: 'undone', saved: null }], Infinity)
-    expect(out).toMatch(/#42 .* microcompact .* 3 replaced by a short text +12,345 +\$0\.25 +live/)
+    expect(out).toMatch(/#42 .* microcompact .* 3 replaced by a stub +12,345 +\$0\.25 +live/)
     expect(out).toMatch(/#43 .* – +undone/)
     expect(out).not.toContain('\u001B')
     expect(asTable('s', [], Infinity)).toContain('nothing was removed')
@@ -39,6 +39,6 @@ describe('pal edits', () => {
     expect(left([{ ...row, tokens: 1 }, row])).toMatch(
       /2 times .*request 7.*12.345 tokens, \$0\.25 .* \$1\.50/,
     )
-    expect(left([{ ...row, price: undefined }])).toContain('without a price')
+    expect(left([{ ...row, price: undefined }])).toContain('price unknown')
   })
 })

@@ -45,11 +45,11 @@ export function left(declined: readonly DeclinedRow[]): string {
   const last = declined.at(-1)
   if (last === undefined) return ''
   const times = declined.length === 1 ? 'Once' : `${declined.length} times`
-  return `\n${times} a removal was considered and declined; last (request ${last.seq}): ${whole(last.tokens)} tokens, ${pricedAs(last.price)}.\n`
+  return `\n${times} a removal was considered and not worth its price; last (request ${last.seq}): ${whole(last.tokens)} tokens, ${pricedAs(last.price)}.\n`
 }
 
 function pricedAs(price: DeclinedRow['price']): string {
-  if (price === undefined) return 'without a price'
+  if (price === undefined) return 'price unknown'
   const { saves, costs } = price
   return `${dollars(saves)} saved for ${dollars(costs)} of cache writes`
 }
@@ -61,7 +61,7 @@ export function asTable(session: string, rows: readonly EditRow[], room: number)
       { title: 'edit', right: true },
       { title: 'when', drop: 3 },
       { title: 'layer' },
-      { title: 'asked by', drop: 2 },
+      { title: 'by', drop: 2 },
       { title: 'what', drop: 4 },
       { title: 'tokens', right: true },
       { title: 'saves', right: true, drop: 1 },
@@ -85,9 +85,9 @@ export function asTable(session: string, rows: readonly EditRow[], room: number)
 }
 
 const deeds = {
-  stub: 'replaced by a short text',
-  drop: 'left out',
+  stub: 'replaced by a stub',
+  drop: 'removed',
   summary: 'summarised',
-  remote: 'left out by the server',
-  spill: 'kept in a file',
+  remote: 'removed by the provider',
+  spill: 'moved to a file',
 } as const

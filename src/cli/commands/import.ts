@@ -49,10 +49,12 @@ export async function importSession(io: Io, path: string, flags: ProjectFlags): 
       )
     else
       io.out(
-        `${recording.turns.length} turns of ${safeLine(recording.client)} are session ${session.id} now, about ${tokens} tokens.\n` +
-          (left === 0 ? '' : `${left} lines could not be understood and were left out.\n`) +
-          (repairs.length === 0 ? '' : `${repairs.length} places were repaired so that they can be sent.\n`) +
-          `pal --resume ${session.id} goes on with it\n`,
+        `${recording.turns.length} turns of ${safeLine(recording.client)} imported as session ${session.id} now, about ${tokens} tokens.\n` +
+          (left === 0 ? '' : `${left} lines could not be parsed and were skipped.\n`) +
+          (repairs.length === 0
+            ? ''
+            : `${repairs.length} messages were repaired so that they can be sent.\n`) +
+          `pal --resume ${session.id} continues it\n`,
       )
     return exits.done
   } catch (error) {

@@ -162,7 +162,7 @@ async function restoreFiles(
     const image = blob.ok ? beforeImageIn(blob.bytes) : null
     const path = image?.path ?? file
     if (stopped.has(path)) continue
-    const why = image === null ? 'what it was before is not kept' : await restoreFile(fs, image, unique)
+    const why = image === null ? 'its earlier content was not stored' : await restoreFile(fs, image, unique)
     if (why === null) restored.add(path)
     else {
       // An older state must not be put over one that could not be undone.
@@ -213,7 +213,7 @@ async function restoreFile(fs: FileSystem, image: BeforeImage, unique: () => str
     }
   })
   if (!now.ok) return now.failure.message
-  if (now.hash !== after) return 'it was changed by somebody else since'
+  if (now.hash !== after) return 'it was changed by something else since'
   if (before !== null) {
     const put = await replaceFile(fs, path, Buffer.from(before), { mode: now.mode, unique })
     return put.ok ? null : put.failure.message

@@ -25,7 +25,7 @@ export async function permissions(io: Io, args: readonly string[], flags: Permis
   if (verb !== undefined && verb !== 'why')
     return complain(
       io,
-      refuse(exits.usage, `pal permissions knows only "why CALL", not ${JSON.stringify(verb)}`),
+      refuse(exits.usage, `usage: pal permissions [why CALL]; unknown: ${JSON.stringify(verb)}`),
     )
   const place = await openWorkplace(io, flags)
   if (!place.ok) return complain(io, place)
@@ -50,10 +50,10 @@ export async function permissions(io: Io, args: readonly string[], flags: Permis
 }
 
 export const sources: Readonly<Record<RuleSource, string>> = {
-  managed: 'settings of the machine',
+  managed: 'machine settings',
   user: 'your settings',
-  project: 'settings of the project',
-  local: 'local settings of the project',
+  project: 'project settings',
+  local: 'local project settings',
   environment: 'a variable',
   flag: 'the command line',
   session: 'an answer in this session',
@@ -97,7 +97,7 @@ export async function explainCall(
   return exits.done
 }
 
-const decisions = { allow: 'runs unasked', ask: 'is asked about', deny: 'is denied' } as const
+const decisions = { allow: 'runs without asking', ask: 'needs approval', deny: 'is denied' } as const
 
 function asLines(text: string, { decision, judge, why, rule, rulings }: Explanation, room: number): string {
   const by = rule === null ? '' : `rule: ${rule.list} ${rule.text} (from ${sources[rule.source]})`
@@ -145,7 +145,7 @@ const examples = 'as Bash(git push), Write(src/a.ts), or mcp__server__tool {"key
 function parseCall(text: string, tools: readonly string[]): ParsedCall {
   const no = (why: string): ParsedCall => ({ ok: false, why })
   const whole = text.trim()
-  if (whole === '') return no(`no call is given; write one ${examples}`)
+  if (whole === '') return no(`no call given; write one ${examples}`)
   const [, name = '', rest = ''] = /^([A-Za-z][\w.-]*)([\s\S]*)$/.exec(whole) ?? []
   if (name === '')
     return no(`${JSON.stringify(whole)} does not begin with the name of a tool; write ${examples}`)
@@ -158,7 +158,7 @@ function parseCall(text: string, tools: readonly string[]): ParsedCall {
     if (field === null) return no(`${name} takes its input as JSON: ${name} {"key": "value"}`)
     const value = inner.slice(1, -1).trim()
     return value === ''
-      ? no(`the brackets of ${name} are empty`)
+      ? no(`the parentheses of ${name} are empty`)
       : { ok: true, call: { name, input: { [field]: value } } }
   }
   if (inner !== '')

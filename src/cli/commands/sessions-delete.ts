@@ -71,7 +71,7 @@ export async function agrees(io: Io, question: string): Promise<ReturnType<typeo
   if (!io.inIsTerminal)
     return refuse(
       exits.usage,
-      'nothing was deleted: there is nobody to ask here. Use --yes, or --dry-run to look',
+      'nothing was deleted: there is no terminal to ask for confirmation. Use --yes, or --dry-run for a preview',
     )
   io.err(`${question} [y/N] `)
   const lines = io.lines()

@@ -139,7 +139,7 @@ export function beyond(
 const dayMs = 24 * 60 * 60 * 1000
 
 const openText = (open: readonly Member[]): string =>
-  `${open.map(({ session }) => session).join(', ')}: stays, somebody writes it or one that stands on it; it goes when that is closed`
+  `${open.map(({ session }) => session).join(', ')}: kept, it or a fork of it is open; it can be deleted when that is closed`
 
 function described({ families, leftovers }: Found, limits: Limits, isDry: boolean, room: number): string {
   const sessions = families.flat()
@@ -152,11 +152,11 @@ function described({ families, leftovers }: Found, limits: Limits, isDry: boolea
   return [
     sessions.length === 0 ? '' : tableOf(sessions, room),
     limitText.length === 0
-      ? 'No limit is set (keepSessionDays, keepSessionMegabytes, or --days and --megabytes): every session stays.\n'
+      ? 'No limit is set (keepSessionDays, keepSessionMegabytes, or --days and --megabytes): nothing is pruned.\n'
       : `${sessions.length} sessions ${limitText.join(' or ')}, ${bytes} bytes: ${what}.\n`,
     ...leftovers.map(({ what: kind, path }) => `${kind}: ${safeLine(path)}\n`),
     `${leftovers.length} leftovers of crashes: ${what}.\n`,
-    isDry && sessions.length + leftovers.length > 0 ? 'Nothing was changed; --delete does it.\n' : '',
+    isDry && sessions.length + leftovers.length > 0 ? 'Nothing was changed; --delete removes them.\n' : '',
   ].join('')
 }
 
@@ -240,12 +240,12 @@ export async function keepHouse(place: Workplace): Promise<readonly string[]> {
   if (!found.ok) return [found.message]
   const isNothing = found.families.length + found.leftovers.length === 0
   const collected = isNothing ? found : await collect(place, found)
-  if (!collected.ok) return [`sessions beyond their limits stay: ${collected.message}`]
+  if (!collected.ok) return [`sessions beyond the limits were kept: ${collected.message}`]
   const sessions = collected.families.flat()
   return [
     ...(isSet(set) && !isConfirmed
       ? [
-          'a limit for sessions is set and not in force yet: pal sessions prune shows what it would delete, with --delete it is confirmed',
+          'a session limit is set but not active yet: pal sessions prune shows what it would delete, and --delete activates it',
         ]
       : []),
     ...(sessions.length === 0

@@ -81,7 +81,7 @@ type Answerer = Parameters<typeof createSimulator>[0]['answerer']
 
 async function answererFor(flags: SimulateFlags): Promise<Answerer | Refusal> {
   if (flags.script !== undefined && flags.recorded !== undefined)
-    return refuse(exits.usage, '--script and --recorded exclude each other; give one')
+    return refuse(exits.usage, '--script and --recorded cannot be combined')
   const file = flags.script ?? flags.recorded
   if (file === undefined) return ruleModel({ mode: flags.mode })
   const read = await readText(machineFileSystem, file, defaults.cli.recordingBytes)
@@ -95,7 +95,7 @@ async function answererFor(flags: SimulateFlags): Promise<Answerer | Refusal> {
   return messages === null
     ? refuse(
         exits.usage,
-        `${file} is no list of messages: write [{"role": "user", "content": "…"}, …] or {"messages": […]}`,
+        `${file} is not a list of messages; expected [{"role": "user", "content": "…"}, …] or {"messages": […]}`,
       )
     : recorded(messages)
 }

@@ -178,10 +178,10 @@ function compactions({ compactions: all, openBreakers, turns }: Stats, room: num
       'compactions',
       `${count}${by.length === 0 ? '' : ` (${by.join(', ')})`}, ${((count / Math.max(1, turns)) * 100).toFixed(1)} in 100 turns`,
     ],
-    ['turns between two', stretches === 0 ? '–' : (turnsBetween / stretches).toFixed(1)],
-    ['kept, by the audit', audits === 0 ? '–' : percent(retention / audits)],
-    ['summaries that failed', `${failures}, at most ${longestRun} in a row`],
-    ['breakers open', String(openBreakers)],
+    ['turns between', stretches === 0 ? '–' : (turnsBetween / stretches).toFixed(1)],
+    ['details retained', audits === 0 ? '–' : percent(retention / audits)],
+    ['failed summaries', `${failures}, at most ${longestRun} in a row`],
+    ['paused after failures', String(openBreakers)],
   ]
   return table([{ title: 'compaction' }, { title: '', wraps: true }], rows, room)
 }

@@ -32,27 +32,29 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
     if (answer !== 'yes') {
       const kept = answer === 'no' ? await decide(place, content, 'no') : { ok: true as const }
       if (!kept.ok)
-        return complain(io, refuse(exits.failed, `that could not be kept: ${kept.failure.message}`))
+        return complain(io, refuse(exits.failed, `the decision could not be saved: ${kept.failure.message}`))
       io.out('Nothing was trusted.\n')
       return exits.done
     }
   }
   const kept = await decide(place, content, 'yes')
-  if (!kept.ok) return complain(io, refuse(exits.failed, `that could not be kept: ${kept.failure.message}`))
+  if (!kept.ok)
+    return complain(io, refuse(exits.failed, `the decision could not be saved: ${kept.failure.message}`))
   const { root } = place.project
   if (flags.json === true) io.out(`${safeJson({ folder: root, trusted: true, files: rows(content) }, 2)}\n`)
   else
     io.out(
       content.files.length === 0
-        ? `${safeLine(root)} is trusted. Nothing in it acts yet; what comes later is asked about.\n`
-        : `${safeLine(root)} is trusted with what it holds now:\n${lines(place, content)}`,
+        ? `${safeLine(root)} is trusted. It contains nothing that needs approval yet; new content is asked about.\n`
+        : `${safeLine(root)} is trusted with its current contents:\n${lines(place, content)}`,
     )
   return exits.done
 }
 
 async function untrust({ io, trustPlace, project }: Workplace, json: boolean): Promise<Exit> {
   const kept = await forgetTrust({ ...trustPlace, fs: machineFileSystem })
-  if (!kept.ok) return complain(io, refuse(exits.failed, `that could not be kept: ${kept.failure.message}`))
+  if (!kept.ok)
+    return complain(io, refuse(exits.failed, `the decision could not be saved: ${kept.failure.message}`))
   if (json) io.out(`${safeJson({ folder: project.root, trusted: false }, 2)}\n`)
   else io.out(`${safeLine(project.root)} is no longer trusted.\n`)
   return exits.done
@@ -72,8 +74,8 @@ async function show(place: Workplace, content: FolderContent, flags: TrustFlags)
   const words = standing.standing === 'trusted' ? 'is trusted' : 'is not trusted'
   io.out(
     content.files.length === 0
-      ? `${safeLine(project.root)} ${words}. Nothing in it would act.\n`
-      : `${safeLine(project.root)} ${words}. In it would act:\n${lines(place, content)}`,
+      ? `${safeLine(project.root)} ${words}. It contains nothing that needs approval.\n`
+      : `${safeLine(project.root)} ${words}. It contains:\n${lines(place, content)}`,
   )
   return exits.done
 }
@@ -90,7 +92,7 @@ const rows = ({ files }: FolderContent) =>
 async function askInLines(io: Io, place: Workplace, content: FolderContent): Promise<'yes' | 'no' | 'later'> {
   const { title, subject } = await questionText(place, content)
   io.err(`${revealed(title)}\n\n${revealed(subject)}\n`)
-  const prompt = 'y  yes, these contents may act   s  show the contents   n  no   Enter  not now\n? '
+  const prompt = 'y  yes, trust these contents   s  show the contents   n  no   Enter  not now\n? '
   io.err(prompt)
   const input = io.lines()
   try {

@@ -39,7 +39,7 @@ export async function tasksCommand(context: CommandContext, rest: string): Promi
     const onMemories = memoryJobTable(preset.memoryJobs.list.looks())
     const tasks = tasksOf(session.id, agents, rows, phrasesOf(context, session))
     place.io.out(taskTable(tasks, place.io.columns, onMemories))
-    if (await preset.agents.hasMail(session.id)) place.io.out('messages wait for the next turn\n')
+    if (await preset.agents.hasMail(session.id)) place.io.out('new messages arrive with the next turn\n')
     return exits.done
   })
 }
@@ -62,7 +62,7 @@ const actions: Readonly<Record<string, Act>> = {
   follow,
   stop: async (context, worker) => {
     await context.preset.agents.stop(worker, 'the user stopped it')
-    context.place.io.out(`${worker.child} is stopped; what it had is handed on with the next turn\n`)
+    context.place.io.out(`${worker.child} is stopped; its results so far arrive with the next turn\n`)
     return exits.done
   },
   tell: (context, worker, text) => tell(context, worker, text, { kind: 'message' }),
@@ -88,7 +88,7 @@ async function tell(
   const sent = await context.preset.agents.send(worker.parent.id, `session:${worker.child}`, about)
   if (!sent.ok) return wrong(context, sent.why)
   context.place.io.out(
-    `sent to ${safeLine(worker.about.name ?? worker.about.label)}; it comes at its next round\n`,
+    `sent to ${safeLine(worker.about.name ?? worker.about.label)}; it arrives at its next step\n`,
   )
   return exits.done
 }
@@ -158,7 +158,7 @@ function wrong(context: CommandContext, message: string): Exit {
 
 // ---- memory jobs ----
 
-const jobNames = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
+const jobNames = { extraction: 'saving memories', dream: 'consolidating memories' } as const
 
 /** One block a job: what it is and does, what it called, what it changed, and what it said last. */
 function memoryJobTable(jobs: readonly JobLook[]): string {
@@ -195,7 +195,7 @@ function blockOf({
 
 function stopMemoryJob({ place, preset }: CommandContext, id: string): Promise<Exit> {
   const isStopped = preset.memoryJobs.list.stop(id)
-  if (isStopped) place.io.out(`${safeLine(id)} is being stopped; nothing it had not written yet is written\n`)
+  if (isStopped) place.io.out(`${safeLine(id)} is stopping; it writes nothing more\n`)
   else place.io.err(`pal: no job ${safeLine(id)} is running; /tasks lists them\n`)
   return Promise.resolve(isStopped ? exits.done : exits.usage)
 }

@@ -163,7 +163,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   trust: {
     usage: '/trust [list|diff|remove]',
-    about: 'what of this folder may act',
+    about: 'what in this folder is trusted',
     group: 'Project',
     run: trustCommand,
   },
@@ -225,6 +225,9 @@ export const isExitLine = (input: string): boolean => ['/quit', '/exit'].include
 /** Whether a line is for pal and not for the model. */
 export const isOwnLine = (input: string): boolean =>
   (input.startsWith('/') && !input.startsWith('//')) || /^[!#]\S/.test(input) || input.trim() === '?'
+
+/** What the model gets of a line: two slashes stand for one. */
+export const unescaped = (input: string): string => (input.startsWith('//') ? input.slice(1) : input)
 
 /** A line that is for pal: a command after a slash, a shell command after `!`, a note after `#`, or `?`. */
 export async function runOwnLine(context: CommandContext, line: string): Promise<Exit> {

@@ -187,7 +187,7 @@ export async function reopen(
   const opened = await open(how)
   if (typeof opened === 'number')
     throw new RefusedError(
-      refuse(exits.failed, 'that counts from the next start on: see above for what went wrong'),
+      refuse(exits.failed, 'that takes effect at the next start; see above for what went wrong'),
     )
   const mode = before.preset.permission.mode()
   // A mode that the person chose in this run stays.

@@ -16,7 +16,7 @@ export async function permissionsCommand(context: CommandContext, word: string):
   if (verb === 'why') return explainCall(place, context.preset, rest.join(' '), false)
   const mode = modes.find((one) => one === word)
   if (word !== '' && mode === undefined) {
-    place.io.err(`pal: /permissions wants one of ${modes.join(', ')}, why CALL, or nothing\n`)
+    place.io.err(`pal: usage: /permissions [MODE | why CALL]; modes: ${modes.join(', ')}\n`)
     return exits.usage
   }
   if (mode !== undefined) permission.setMode(mode)

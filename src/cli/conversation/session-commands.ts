@@ -11,6 +11,7 @@ import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
 import { shortId } from '../session-lookup.ts'
 import { describeCall } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
+import { shortPath } from '../terminal/short-path.ts'
 import { dollars, prose, table, whole } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
 import { modelInUse, withSession, type CommandContext } from './context.ts'
@@ -23,7 +24,7 @@ export function statusCommand(context: CommandContext): Promise<Exit> {
   const tokens = session?.view().tokens ?? 0
   const spent = session?.spent()
   const rows = [
-    ['project', place.project.root],
+    ['project', shortPath(place.project.root, place.io.userHome)],
     ['session', session === null ? 'not started' : session.id],
     ['model', model],
     ['access', place.access === null ? 'offline, scripted model' : place.accessFrom],

@@ -19,10 +19,10 @@ import { RefusedError } from './conversation.ts'
 
 type Chosen = TrustAnswer | 'show'
 const choices: KeyedQuestion<Chosen>['choices'] = [
-  { value: 'yes', key: 'y', label: 'Yes, these contents may act' },
+  { value: 'yes', key: 'y', label: 'Yes, trust these contents' },
   { value: 'show', key: 's', label: 'Show the contents first' },
-  { value: 'later', key: 'l', label: 'Not now; ask again at the next start' },
-  { value: 'no', key: 'n', label: 'No; do not ask again (/trust does)' },
+  { value: 'later', key: 'l', label: 'Not now, ask again at the next start' },
+  { value: 'no', key: 'n', label: "No, and don't ask again (/trust changes it)" },
 ]
 
 /** What waits for a decision when a conversation begins; null where nothing does or nobody can be asked. */
@@ -30,7 +30,7 @@ export async function waitingAtStart(context: CommandContext): Promise<FolderCon
   if (context.decide === undefined) return null
   if (context.place.trust.standing === 'refused')
     context.place.io.err(
-      'pal: nothing of this folder acts: you said no to trusting it; /trust changes that\n',
+      'pal: nothing in this folder takes effect: you chose not to trust it; /trust changes that\n',
     )
   return openAtStart(context.place)
 }
@@ -53,12 +53,12 @@ async function applyAnswer(
 ): Promise<Exit> {
   const kept = await decide(context.place, content, answer)
   if (!kept.ok)
-    throw new RefusedError(refuse(exits.failed, `the answer could not be kept: ${kept.failure.message}`))
+    throw new RefusedError(refuse(exits.failed, `the answer could not be saved: ${kept.failure.message}`))
   const open = content.files.filter(({ state }) => state !== 'approved').length
   if (answer === 'yes') {
     await context.reload()
-    context.place.io.out(`trusted: ${files(content.files.length)} of this folder may act from now on\n`)
-  } else context.place.io.out(`${files(open)} of this folder left out; /trust decides about that again\n`)
+    context.place.io.out(`trusted: ${files(content.files.length)} of this folder now in effect\n`)
+  } else context.place.io.out(`${files(open)} of this folder not in effect; /trust asks again\n`)
   return exits.done
 }
 
@@ -75,13 +75,13 @@ export async function trustCommand(context: CommandContext, word: string): Promi
     return exits.done
   }
   if (word !== '' && word !== 'list' && word !== 'diff') {
-    io.err('pal: /trust takes list, diff, remove, or nothing\n')
+    io.err('pal: usage: /trust [list|diff|remove]\n')
     return exits.usage
   }
   const content = await folderContent(place, true)
   const isOpen = content.files.some(({ state }) => state !== 'approved')
   if (word === 'diff') {
-    io.out(isOpen ? `${revealed(await openText(place, content))}\n` : 'everything is approved\n')
+    io.out(isOpen ? `${revealed(await openText(place, content))}\n` : 'Everything is approved.\n')
     return exits.done
   }
   if (word === '' && isOpen && context.decide !== undefined) return askTrust(context, content)
@@ -89,9 +89,9 @@ export async function trustCommand(context: CommandContext, word: string): Promi
   const lines = describe(content.files, project.root).map((line) => `  ${revealed(line)}\n`)
   io.out(
     lines.length === 0
-      ? `${safeLine(project.root)} ${standing}; nothing in it would act\n`
+      ? `${safeLine(project.root)} ${standing}; it contains nothing that needs approval\n`
       : `${safeLine(project.root)} ${standing}\n${lines.join('')}`,
   )
-  if (word === '' && isOpen) io.err('pal: nobody can be asked here; pal trust decides\n')
+  if (word === '' && isOpen) io.err('pal: there is no terminal to ask here; run pal trust\n')
   return exits.done
 }

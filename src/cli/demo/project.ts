@@ -74,7 +74,7 @@ export async function makeProject(folder: string): Promise<void> {
   }
 }
 
-const fix = `The tests of this shop fail. Find out why and mend it.
+const fix = `The tests of this shop fail. Find out why and fix it.
 <task name="fix">
 1. list **/*.js
 2. read src/cart.js
@@ -103,7 +103,7 @@ const extend = (
   first: string,
 ): string => `Now give ten per cent off on sums above a hundred, with tests, and write the refused orders down.
 <task name="discount">
-1. call Snip {"ids": ["${first}"], "reason": "the first fault is mended"}
+1. call Snip {"ids": ["${first}"], "reason": "the first bug is fixed"}
 2. write test/discount.test.js
 <<<
 ${discountTest}

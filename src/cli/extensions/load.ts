@@ -83,7 +83,7 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
       ...(settings.outputStyle === undefined || style !== undefined
         ? []
         : [
-            `there is no output style ${settings.outputStyle}; there are: ${styles.pages.map(({ name }) => name).join(', ') || 'none'}`,
+            `unknown output style ${settings.outputStyle}; there are: ${styles.pages.map(({ name }) => name).join(', ') || 'none'}`,
           ]),
     ],
     close: () => source.close(),

@@ -95,9 +95,9 @@ export async function pageOf(name: string, text: string, path: string): Promise<
   const reader = await import('../../disk/yaml.ts')
   const document = reader.parseDocument(match[1]!, { logLevel: 'silent' })
   const error = document.errors[0]
-  if (error !== undefined) return `its head is no YAML: ${error.message.split('\n')[0] ?? ''}`
+  if (error !== undefined) return `its frontmatter is not valid YAML: ${error.message.split('\n')[0] ?? ''}`
   // A few lines could otherwise stand for millions.
-  if (hasAlias(reader, document)) return 'its head holds an alias, which is not followed'
+  if (hasAlias(reader, document)) return 'its frontmatter contains an alias, which is not supported'
   const head: unknown = document.toJS()
   const isMap = typeof head === 'object' && head !== null && !Array.isArray(head)
   return { name, head: isMap ? (head as Page['head']) : {}, body: match[2]!.trim(), path }

@@ -7,7 +7,7 @@ import type { Preset } from '../../preset.ts'
 import { missingSandbox } from '../../preset/permission.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/undo.ts'
-import { isExitLine, isOwnLine, runOwnLine } from '../conversation/commands.ts'
+import { isExitLine, isOwnLine, runOwnLine, unescaped } from '../conversation/commands.ts'
 import type { CommandContext } from '../conversation/context.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
@@ -19,6 +19,7 @@ import { revealed } from '../terminal/approval-text.ts'
 import { diffOf } from '../terminal/change.ts'
 import { failureText } from '../terminal/event-text.ts'
 import { badBytes, withInterrupts, type Io, type Lines } from '../terminal/io.ts'
+import { Notifier } from '../terminal/notification.ts'
 import { safeLine, safeText } from '../terminal/safe-text.ts'
 import type { FolderContent } from '../trust/deciding.ts'
 import type { Workplace } from '../workplace/workplace.ts'
@@ -237,6 +238,9 @@ class LineConversation implements CommandContext {
       model: this.preset.modelId,
       scripted: this.place.access === null,
     })
+    const notifier = new Notifier(this.place.settings, (text) => {
+      if (io.errIsTerminal) io.err(text)
+    })
     let answer = ''
     const say = (): void => {
       if (answer.trim() !== '') io.out(`${safeText(answer, { colours: io.outColours }).trimEnd()}\n`)
@@ -248,6 +252,7 @@ class LineConversation implements CommandContext {
       // Whole answers only: a piece cannot be judged for what it does to a terminal.
       if (event.type === 'answer-end' || event.type === 'turn-end') say()
       reporter.event(event)
+      notifier.hear(event)
       if (event.type === 'tool-end' && event.change !== undefined)
         io.err(`    ${safeLine(diffOf(event.change).title)}\n`)
       if (event.type === 'turn-end' && event.failure !== null) io.err(`pal: ${failureText(event.failure)}\n`)
@@ -282,5 +287,3 @@ class LineConversation implements CommandContext {
     if (this.#io.inIsTerminal && !this.#isLeft) this.#io.err('> ')
   }
 }
-
-const unescaped = (input: string): string => (input.startsWith('//') ? input.slice(1) : input)

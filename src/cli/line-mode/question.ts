@@ -109,7 +109,7 @@ function select(io: Io, question: OpenQuestion, choice: OpenChoice): void {
   io.err(`pal: ${choice.label}: an empty line confirms, any other line does not\n? `)
 }
 function typedPast(io: Io, question: OpenQuestion): false {
-  if (!question.isTypedPast) io.err('pal: that is no answer to the question; /answer goes back to it\n')
+  if (!question.isTypedPast) io.err('pal: that does not answer the question; /answer returns to it\n')
   question.isTypedPast = true
   question.selected = null
   return false
@@ -144,7 +144,7 @@ function choicesFor(
   const all: readonly (Omit<OpenChoice, 'take'> & { readonly answer: Answer })[] = [
     { key: 'y', label: 'Yes', answer: { kind: 'once' } },
     ...answers,
-    { key: 'n', label: 'No; n and words tell the model what to do instead', answer: { kind: 'no' } },
+    { key: 'n', label: 'No; n TEXT tells the model what to do instead', answer: { kind: 'no' } },
   ]
   return { choices: all.map((choice) => ({ ...choice, take: () => answered(choice.answer) })), note }
 }

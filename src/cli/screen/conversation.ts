@@ -9,7 +9,7 @@ import { missingSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import { commandList, isExitLine, isOwnLine, runOwnLine } from '../conversation/commands.ts'
+import { commandList, isExitLine, isOwnLine, runOwnLine, unescaped } from '../conversation/commands.ts'
 import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
@@ -19,8 +19,10 @@ import { exits, type Exit } from '../exit-codes.ts'
 import type { LoadedExtensions } from '../extensions/load.ts'
 import { openPreset, type ConversationOptions, type OpenedPreset } from '../headless.ts'
 import type { Io } from '../terminal/io.ts'
+import { Notifier } from '../terminal/notification.ts'
 import { uniqueText, type Workplace } from '../workplace/workplace.ts'
 import {
+  attachNamed,
   clipboardPicture,
   completionOf,
   existing,
@@ -33,7 +35,7 @@ import { Log } from './log.ts'
 import { loggingIo } from './logging-io.ts'
 import { approvalOf } from './question.ts'
 import { Screen } from './screen.ts'
-import { coldReturn, firstStatus } from './status.ts'
+import { coldReturn, firstStatus, startLine } from './status.ts'
 import { themeOf } from './theme.ts'
 
 export async function converseOnScreen(
@@ -69,6 +71,7 @@ class ScreenConversation implements CommandContext {
   readonly #options: ConversationOptions
   readonly #screen: Screen
   readonly #log: Log
+  readonly #notifier: Notifier
   #conversation: Conversation
   readonly #past: PastInputsPlace
   readonly #left: Promise<void>
@@ -97,6 +100,7 @@ class ScreenConversation implements CommandContext {
       modeWanted: () => this.#nextMode(),
       pictureWanted: () => void this.#paste(),
     })
+    this.#notifier = new Notifier(place.settings, (text) => this.#screen.send(text))
     this.#log = new Log(this.#screen)
     this.place = { ...place, io: loggingIo(place.io, this.#screen, this.#stoppable) }
     this.#conversation = new Conversation(preset, options, this.place.io)
@@ -140,6 +144,7 @@ class ScreenConversation implements CommandContext {
 
   hear(event: LiveEvent): void {
     this.#log.hear(event)
+    this.#notifier.hear(event)
     this.#screen.setStatus({ background: this.preset.memoryJobs.list.running })
     // A plan that was agreed to ends its mode.
     if (event.type === 'tool-end' || event.type === 'turn-end')
@@ -148,6 +153,7 @@ class ScreenConversation implements CommandContext {
 
   /** Turning away stops the turn, also where the question is that of an agent in it. */
   async asked(question: Parameters<AskUser>[0], signal: AbortSignal): Promise<Answer> {
+    this.#notifier.ask()
     const answer = await this.#screen.ask(approvalOf(question), signal)
     if (answer === null) this.#conversation.interrupt()
     return answer ?? { kind: 'interrupt' }
@@ -215,7 +221,7 @@ class ScreenConversation implements CommandContext {
 
   /** Shows what a session that is gone on with holds. */
   async #begin(): Promise<Exit> {
-    this.#log.notice(`${this.place.project.cwd} · /help for commands · esc to interrupt · ctrl+d to exit`)
+    this.#log.notice(startLine(this.place))
     await missingSandbox(this.place, this.place.io.environment, (line) => this.#log.notice(line))
     if (!this.#options.continue && this.#options.resume === undefined) return exits.done
     const opened = await attemptWork(async () => {
@@ -265,7 +271,7 @@ class ScreenConversation implements CommandContext {
     if (input === '') return
     this.#screen.remember([input])
     const unkept = await keepInput(this.#past, input)
-    if (unkept !== null) this.#log.notice(`what was typed is not kept for the up key: ${unkept}`)
+    if (unkept !== null) this.#log.notice(`this prompt was not saved to the history: ${unkept}`)
     const isCommand = isOwnLine(input)
     // Nothing begins behind a question that stands before everything else.
     if (this.#screen.isAsking && !this.#conversation.isBusy) return this.#screen.setInput(input)
@@ -292,12 +298,8 @@ class ScreenConversation implements CommandContext {
   async turn(input: string): Promise<Exit> {
     const { io, project } = this.place
     const named = await existing(namedIn(input, project.cwd, io.userHome))
-    if (named.length > 0) {
-      const unread = await (await this.session()).attachFiles(named)
-      for (const path of named.filter((one) => !unread.includes(one)))
-        this.#log.notice(`shown to the model: ${path}`)
-      for (const path of unread) this.#log.notice(`${path} cannot be shown; the model gets its name only`)
-    }
+    if (named.length > 0)
+      for (const line of await attachNamed(named, io.userHome, await this.session())) this.#log.notice(line)
     return this.#conversation.turn(input, (event) => this.hear(event))
   }
 
@@ -342,5 +344,3 @@ class ScreenConversation implements CommandContext {
     return this.#stoppable.size > 0
   }
 }
-
-const unescaped = (input: string): string => (input.startsWith('//') ? input.slice(1) : input)

@@ -11,11 +11,13 @@ import {
   type AutocompleteProvider,
   type SlashCommand,
 } from '@earendil-works/pi-tui'
+import type { Session } from '../../engine/session.ts'
 import { attempt, makeFolders, type FileSystem } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { walkFiles } from '../../tools/search/walk.ts'
 import { safeLine } from '../terminal/safe-text.ts'
+import { shortPath } from '../terminal/short-path.ts'
 import { readText } from '../workplace/files.ts'
 
 // ---- files and pictures named in the text ----
@@ -49,6 +51,21 @@ export function namedIn(text: string, cwd: string, userHome: string): readonly N
     .filter(({ isPicture }) => isPicture)
   const all = [...mentioned, ...pictures].filter(({ written }) => written !== '')
   return all.filter(({ path }, index) => all.findIndex((other) => other.path === path) === index)
+}
+
+/** Shows the files to the model; a line for each says what became of it. */
+export async function attachNamed(
+  named: readonly string[],
+  userHome: string,
+  session: Pick<Session, 'attachFiles'>,
+): Promise<readonly string[]> {
+  const unread = await session.attachFiles(named)
+  return named.map((path) => {
+    const shown = shortPath(path, userHome)
+    return unread.includes(path)
+      ? `${shown} could not be attached; the model sees only its name`
+      : `attached: ${shown}`
+  })
 }
 
 function pathOf(written: string, cwd: string, userHome: string): string {

@@ -132,6 +132,11 @@ export class Screen {
     this.#tui.requestRender()
   }
 
+  /** For what is no part of the picture, as the bell. */
+  send(sequence: string): void {
+    this.#tui.terminal.write(sequence)
+  }
+
   get columns(): number {
     return this.#tui.terminal.columns
   }

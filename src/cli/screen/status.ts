@@ -9,6 +9,7 @@ import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Settings } from '../../settings/schema.ts'
 import type { Usage } from '../../transcript/fact.ts'
+import { shortPath } from '../terminal/short-path.ts'
 import { dollars, short, whole } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import type { Theme } from './theme.ts'
@@ -28,6 +29,10 @@ export interface Status {
   readonly queued: number
   readonly background: number
 }
+
+/** The first line of the screen. */
+export const startLine = ({ project, io }: Workplace): string =>
+  `${shortPath(project.cwd, io.userHome)} · /help for commands · esc to interrupt · ctrl+d to exit`
 
 /** Before anything was sent. */
 export function firstStatus(place: Workplace, preset: Preset): Status {
@@ -103,10 +108,10 @@ export function coldReturn(
   const info = lookUp(preset.models, last.model ?? preset.modelId)
   const rates = info === null ? null : ratesOf(info, view.tokens)
   if (rates === null)
-    return `the prompt cache has expired: the next request sends ${whole(view.tokens)} tokens anew`
+    return `the prompt cache has expired: the next request sends ${whole(view.tokens)} tokens again`
   const write = lifetime === '1h' ? rates.write1h : rates.write5m
   return (
-    `the prompt cache has expired: the next request writes ${whole(view.tokens)} tokens anew, about ${dollars((view.tokens * write) / million)} ` +
+    `the prompt cache has expired: the next request writes ${whole(view.tokens)} tokens again, about ${dollars((view.tokens * write) / million)} ` +
     `instead of ${dollars((view.tokens * rates.read) / million)}; /compact first makes it smaller`
   )
 }

@@ -35,7 +35,7 @@ export function longerAnswers({ rules, scopes, everywhere = rules, note }: Quest
     {
       answer: { kind: 'session' },
       label: 'Yes, for this session',
-      about: `allows ${ruleText(rules)} until pal ends`,
+      about: `allows ${ruleText(rules)} until pal exits`,
       key: 's',
     },
   ]

@@ -42,9 +42,12 @@ const cut = (text: string): string =>
   text.length <= shownChars ? text : `${text.slice(0, shownChars - 1).toWellFormed()}…`
 
 const frames: Readonly<Record<string, readonly [before: string, after: string]>> = {
-  network: ['the provider cannot be reached', 'Look at the network and the address; pal doctor names it'],
-  unauthorized: ['the provider does not accept the key', 'pal doctor names it; pal login keeps another'],
-  invalid: ['the provider refuses the request', 'pal doctor names the model and the address in use'],
+  network: ['the provider cannot be reached', 'Check the network and the address; pal doctor shows it'],
+  unauthorized: [
+    'the provider does not accept the key',
+    'pal doctor shows which one is used; pal login stores another',
+  ],
+  invalid: ['the provider refuses the request', 'pal doctor shows the model and the address in use'],
 }
 
 /**

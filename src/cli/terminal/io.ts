@@ -113,9 +113,7 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
     if (onClosed(error) || isLost) return
     isLost = true
     process.once('exit', () => (process.exitCode ||= 1))
-    stderr.write(
-      `pal: standard output cannot be written to, so what belongs there is lost: ${error.message}\n`,
-    )
+    stderr.write(`pal: stdout cannot be written to, so output is lost: ${error.message}\n`)
   })
   // Where the error stream fails, nobody can be told; the answer may still arrive.
   stderr.on('error', onClosed)
@@ -138,7 +136,7 @@ export function processIo({ cwd, userHome }: StartPlace): Io {
         isClosed || stderr.write(stderr.isTTY ? notice(text, stderr.columns || defaults.cli.columns) : text)
       ),
     piped: () =>
-      readPiped(() => stderr.write('pal: waiting for standard input to end; close it, or use < /dev/null\n')),
+      readPiped(() => stderr.write('pal: waiting for stdin to end; close it, or use < /dev/null\n')),
     lines: readLines,
     secret: askSecret,
     onInterrupt: (listener) => {
@@ -181,14 +179,14 @@ async function readPiped(onWait: () => void): Promise<Piped> {
       if (bytes > stdinBytes)
         return {
           ok: false,
-          why: `standard input is longer than ${stdinBytes} bytes; put it into a file and name the file`,
+          why: `stdin is longer than ${stdinBytes} bytes; put it into a file and name the file`,
         }
       pieces.push(piece)
     }
   } catch (error) {
     return {
       ok: false,
-      why: `standard input cannot be read (${error instanceof Error ? error.message : String(error)})`,
+      why: `stdin cannot be read (${error instanceof Error ? error.message : String(error)})`,
     }
   } finally {
     clearTimeout(timer)
@@ -209,25 +207,23 @@ export function textOf(bytes: Buffer): Piped {
   const wide = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : null
   const text = decoded(wide ?? 'utf-8')
   if (text !== null)
-    return wide === null
-      ? { ok: true, text }
-      : { ok: true, text, notice: 'standard input was read as UTF-16' }
+    return wide === null ? { ok: true, text } : { ok: true, text, notice: 'stdin was read as UTF-16' }
   if (bytes.includes(0))
     return {
       ok: false,
-      why: 'standard input is not text; put it into a file and name the file in the prompt',
+      why: 'stdin is not text; put it into a file and name the file in the prompt',
     }
   return {
     ok: true,
     text: new TextDecoder('windows-1252').decode(bytes),
     notice:
-      'standard input is not UTF-8 and was read as Latin-1 (windows-1252); if that is wrong, convert it first, as with iconv -f FROM -t UTF-8',
+      'stdin is not UTF-8 and was read as Latin-1 (windows-1252); if that is wrong, convert it first, as with iconv -f FROM -t UTF-8',
   }
 }
 
 /** Said where text that was handed over as text holds the sign for bytes that are none. */
 export const badBytes =
-  'what was said holds bytes that are not UTF-8; each is sent as \uFFFD. Use a UTF-8 locale, or pipe the text into pal -p, which reads Latin-1 too'
+  'the prompt contains bytes that are not UTF-8; each is sent as \uFFFD. Use a UTF-8 locale, or pipe the text into pal -p, which reads Latin-1 too'
 
 /** A file, a pipe or a socket; a terminal or `/dev/null` has nothing to say. */
 function isPiped(): boolean {

@@ -1,6 +1,7 @@
 // What there is to decide about a folder, and the decision itself. What was shown is what is written down: the files of
 // the list, with the content they had when they were listed, and nothing that came to lie there since.
 import { machineFileSystem, type Result } from '../../disk/fs.ts'
+import { shortPath } from '../terminal/short-path.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { contentKey, type ContentKind } from './content.ts'
 import { contentText, describe, shownPath } from './describe.ts'
@@ -65,10 +66,11 @@ const shownDiffLines = 20
 
 /** The question as text: what it is about, and what would act. */
 export async function questionText(
-  { trust, project }: Pick<Workplace, 'trust' | 'project'>,
+  { trust, project, io }: Pick<Workplace, 'trust' | 'project' | 'io'>,
   { files }: FolderContent,
 ): Promise<{ readonly title: string; readonly subject: string }> {
   const { root } = project
+  const name = shortPath(root, io.userHome)
   const isKnown = trust.standing === 'trusted'
   const open = files.filter(({ state }) => state !== 'approved')
   const shown = isKnown ? open : files
@@ -85,16 +87,16 @@ export async function questionText(
   const changed = isKnown ? open.filter(({ before }) => before !== null) : []
   const why =
     trust.standing === 'by path'
-      ? 'You trusted this folder before; trust is now given to its contents, so it is asked about once more.\n'
+      ? 'You trusted this folder before; trust now covers its contents, so please confirm once more.\n'
       : ''
   return {
     title: isKnown
-      ? `${count(open.length)} of ${root} ${open.length === 1 ? 'is' : 'are'} new or changed since you trusted it`
-      : `Trust ${root}? ${count(files.length)} in it would act`,
+      ? `${count(open.length)} of ${name} ${open.length === 1 ? 'is' : 'are'} new or changed since you trusted it`
+      : `Trust ${name}? ${count(files.length)} in it would take effect`,
     subject: [
       `${why}${[...whole, ...lines.slice(0, shownLines)].join('\n')}${more > 0 ? `\n… ${more} more lines` : ''}`,
       ...(changed.length === 0 ? [] : [await contentText(changed, root, shownDiffLines)]),
-      'Nothing of this acts until you say yes, and a change is asked about again.',
+      'None of it takes effect until you say yes, and changes are asked about again.',
     ].join('\n\n'),
   }
 }

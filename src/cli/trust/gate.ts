@@ -24,10 +24,9 @@ const howTo = 'Look at it and decide with pal trust (/trust in a conversation)'
 const reasons: Readonly<Record<FolderTrust['standing'], string>> = {
   trusted: '',
   'this run': '',
-  refused: 'you said no to trusting this folder',
+  refused: 'you chose not to trust this folder',
   unknown: 'this folder is not trusted',
-  'by path':
-    'trust is now given to contents, and this folder was trusted before that was so; it is asked about once more',
+  'by path': 'trust now covers contents, and this folder was trusted before that; confirm it once more',
 }
 
 export function gateOf({ standing, files }: Pick<FolderTrust, 'standing' | 'files'>): Gate {

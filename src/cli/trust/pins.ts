@@ -60,7 +60,7 @@ export async function readTrust(place: TrustPlace): Promise<FolderTrust> {
     files: files.filter((file) => !bad.includes(file)),
     refused,
     problems: bad.map(
-      (file) => `${path}: what is kept of ${file.path} does not have its hash; it is not used`,
+      (file) => `${path}: the stored copy of ${file.path} does not match its hash; it is ignored`,
     ),
   }
 }
@@ -69,13 +69,13 @@ async function readOld({ fs, home, root }: TrustPlace): Promise<FolderTrust> {
   const path = oldTrustFile(home)
   const read = await readText(fs, path)
   const unknown: FolderTrust = { standing: 'unknown', ...nothing, problems: [] }
-  if (!read.ok) return { ...unknown, problems: [`${path}: ${read.why}; no folder is trusted by it`] }
+  if (!read.ok) return { ...unknown, problems: [`${path}: ${read.why}; it is ignored`] }
   if (read.text === null) return unknown
   const folders = foldersIn(read.text)
   if (folders === null)
     return {
       ...unknown,
-      problems: [`${path} is no list of folders; no folder is trusted by it. Run pal trust again`],
+      problems: [`${path} is not a list of folders and is ignored. Run pal trust again`],
     }
   return folders.includes(root) ? { ...unknown, standing: 'by path' } : unknown
 }
@@ -108,7 +108,7 @@ export async function writeTrust(place: TrustPlace, decision: Decision): Promise
   if (back.ok && back.text === text) return { ok: true }
   return {
     ok: false,
-    failure: { code: 'io-error', message: `${path} does not hold what was written; nothing is decided` },
+    failure: { code: 'io-error', message: `${path} was not written correctly; nothing was decided` },
   }
 }
 

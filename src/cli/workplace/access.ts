@@ -49,7 +49,7 @@ async function keptKey(fs: FileSystem, home: string): Promise<{ key: string | nu
   if (!read.ok) return { key: null, problems: [`${file} cannot be read (${read.why}); run pal login again`] }
   if (read.text === null) return { key: null, problems: [] }
   const key = keyIn(read.text)
-  if (key === null) return { key, problems: [`${file} holds no key; run pal login again`] }
+  if (key === null) return { key, problems: [`${file} contains no key; run pal login again`] }
   const stat = await attempt(`looking at ${file}`, () => fs.stat(file))
   const isOpen = stat.ok && (stat.mode & ~ownerOnly) !== 0
   return { key, problems: isOpen ? [`${file} can be read by others; run chmod 600 on it`] : [] }

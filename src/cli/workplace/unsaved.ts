@@ -39,7 +39,7 @@ const ways = 'Make it writable, or set PALIMPSEST_HOME to a folder that is'
 export const unsavedRefusal = (why: string): Refusal =>
   refuse(
     exits.failed,
-    `${why}, so this conversation could not be saved. ${ways}; --unsaved goes on without saving. What is there can be looked at (pal sessions)`,
+    `${why}, so this conversation could not be saved. ${ways}; --unsaved continues without saving. Existing sessions can still be read (pal sessions)`,
   )
 
 /** For commands that change what is kept. */
@@ -53,7 +53,7 @@ export const unsavedNotice =
 
 /** Null: the person agreed. */
 export async function askUnsaved(io: Io, why: string): Promise<Refusal | null> {
-  io.err(`pal: ${why}. ${ways}.\nGo on without saving this conversation? [y/N] `)
+  io.err(`pal: ${why}. ${ways}.\nContinue without saving this conversation? [y/N] `)
   const lines = io.lines()
   let answer = ''
   for await (const line of lines) {

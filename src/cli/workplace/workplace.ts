@@ -67,7 +67,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
   if (ownership?.isOurs === false)
     return refuse(
       exits.failed,
-      `${home} belongs to another user (uid ${ownership.owner}), so nothing in it can be relied on. Run pal as that user, or set PALIMPSEST_HOME to a folder of your own`,
+      `${home} belongs to another user (uid ${ownership.owner}), so it cannot be trusted. Run pal as that user, or set PALIMPSEST_HOME to a folder of your own`,
     )
   const folder = resolve(io.cwd, flags.cwd ?? '.')
   const found = await projectOf(fs, folder)
@@ -112,7 +112,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
             `${home} can be written to by others, who could change settings, hooks and approvals; run chmod go-w ${home}`,
           ]
         : []),
-      ...left.map((line) => `a command of a run that was killed: ${line}`),
+      ...left.map((line) => `left over from a run that was killed: ${line}`),
       ...memory.problems,
       ...trust.problems,
       ...loaded.problems.map(
@@ -134,7 +134,7 @@ export function sayLeftOut({ io, gate }: Pick<Workplace, 'io' | 'gate'>): void {
   const all = gate.leftOut()
   for (const { says } of all.slice(0, shownLeftOut)) io.err(`pal: ${safeLine(says)}\n`)
   if (all.length > shownLeftOut)
-    io.err(`pal: and ${all.length - shownLeftOut} more; pal trust --list names them\n`)
+    io.err(`pal: and ${all.length - shownLeftOut} more; pal trust --list shows them\n`)
 }
 const shownLeftOut = 20
 

@@ -43,8 +43,8 @@ export async function withNotes(choosing: Choosing): Promise<Plan | null> {
   if (made.ok) return made.plan
   choosing.passedOver.push(
     made.code === 'nothing-to-compact'
-      ? 'the notes were not used: an earlier text stands for more than they speak of'
-      : 'the notes were not used: with all that came after them the view would stay too long',
+      ? 'the notes were not used: an earlier summary covers more than they do'
+      : 'the notes were not used: with everything that came after them the context would stay too long',
   )
   return null
 }

@@ -75,8 +75,8 @@ const placeOf = (edit: Edit): number =>
 function whyOf({ trigger, from, upTo, layer }: CompactAsk): string {
   if (layer !== undefined) return layer.why
   if (trigger === 'reactive') return 'the provider refused the request for its length'
-  if (from !== undefined) return `the user asked to put away what follows ${from}`
-  return upTo === undefined ? 'the user asked for it' : `the user asked to put away what precedes ${upTo}`
+  if (from !== undefined) return `the user asked to compact what follows ${from}`
+  return upTo === undefined ? 'the user asked for it' : `the user asked to compact what precedes ${upTo}`
 }
 
 function keptSegment({ partsKept, partsGone }: Plan): Pick<FactOf<'boundary'>, 'kept'> {

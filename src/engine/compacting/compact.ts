@@ -60,7 +60,7 @@ async function carryOut(
   if (ask.dryRun === true) return { ok: true, compacted: compactedOf(whole, null, given) }
   if (signal.aborted) return refused('aborted', 'the compaction was stopped; the session is as it was')
   if (ask.trigger === 'manual' && !isAsItWas())
-    return refused('aborted', 'something was taken back meanwhile; the session is as that left it')
+    return refused('aborted', 'an undo happened meanwhile; nothing was compacted')
   const written = await core.append([boundaryOf(core, ask, whole, room, passedOver), ...given.facts])
   if (!written.ok) return written
   const { seq } = written.entries[0]!
@@ -156,7 +156,7 @@ async function forced(
   emit({
     type: 'notice',
     code: 'held-released',
-    message: 'what an undo had given back no longer fits the window and is put away again',
+    message: 'what an undo restored no longer fits the window and is compacted again',
   })
   return plan(core.state.fold, room, { ...options, mayTouchHeld: true })
 }

@@ -138,6 +138,6 @@ export async function withPrepared({
     },
   })
   if (made.ok) return made.plan
-  passedOver.push('the summary that was prepared ahead was not used: with it the view would stay too long')
+  passedOver.push('the summary that was prepared ahead was not used: with it the context would stay too long')
   return null
 }

@@ -46,7 +46,7 @@ export async function mediaFirst(core: Core, emit: Emit): Promise<TurnFailure | 
     ({ block }) => view.factor * estimateBlock(block),
   )
   if (over === null) return null
-  return replace(core, over.map(toMakeRoom), 'media leave before words', emit)
+  return replace(core, over.map(toMakeRoom), 'media are removed before text', emit)
 }
 
 /** Where nothing else is left to go: media that nobody has answered yet. */

@@ -36,7 +36,7 @@ export async function recallMemories(core: Core, emit: Emit): Promise<Failure | 
     emit({
       type: 'notice',
       code: 'recall-late',
-      message: `memories were not looked through within ${patienceMs} ms; the request goes without them`,
+      message: `memories could not be searched within ${patienceMs} ms; the request is sent without them`,
     })
   return null
 }

@@ -142,7 +142,7 @@ function dropping(core: Slice<'state' | 'view'>, isGone: (boundary: Entry) => bo
       layer: 'restoration',
       asked: 'user',
       edits: ranges.map((range) => ({ kind: 'drop', ...range })),
-      why: 'it was given back by a compaction that is undone',
+      why: 'it was restored by a compaction that was undone',
       tokensFreed: Math.round(core.view().factor * estimate),
     },
   ]

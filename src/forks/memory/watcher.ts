@@ -69,7 +69,7 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
       const { working } = state
       if (working !== null && !(await before(working, hurry))) {
         if (state.extracting !== null)
-          tell(context, 'memory-wait', 'saving memories before leaving; Ctrl-C leaves without')
+          tell(context, 'memory-wait', 'saving memories before exit; Ctrl-C skips that')
         if (!(await inTime(working, defaults.extraction.exitMs))) {
           state.extracting?.stop()
           await working
@@ -122,14 +122,14 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
       tell(
         context,
         'extraction-off',
-        `memories could not be extracted ${state.failures} times in a row (${done.why}); none are until the session is opened again`,
+        `memories could not be saved ${state.failures} times in a row (${done.why}); paused until the session is opened again`,
       )
     return
   }
   state.failures = 0
   const saved = done.saved.map((path) => basename(path))
   const { refused } = job.look()
-  const none = refused.length === 0 ? 'nothing lasting was said' : 'nothing was saved'
+  const none = refused.length === 0 ? 'nothing to remember' : 'nothing was saved'
   const last = refused.at(-1)
   job.end('completed', [
     saved.length === 0 ? none : `saved ${saved.join(', ')}`,
@@ -140,7 +140,7 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
   if (saved.length > 0)
     tell(context, 'memory-saved', `remembered: ${saved.join(', ')} (pal memory shows them)`)
   if (done.held.length > 0)
-    tell(context, 'memory-held', `${done.held.length} memories wait for you: pal memory review`)
+    tell(context, 'memory-held', `${done.held.length} memories need review: pal memory review`)
 }
 
 /** One folder at a time; the others have their turn after a later one. */
@@ -162,7 +162,7 @@ async function consolidateIfDue(
       store: options.store,
       scans: scan,
     })
-    if (failure !== null) tell(context, failure.code, `memory consolidation: ${failure.message}`)
+    if (failure !== null) tell(context, failure.code, `consolidating memories: ${failure.message}`)
     if (gate === 'open' && !context.ending.aborted) await startConsolidation(options, keeper, context, state)
   }
 }
@@ -185,7 +185,7 @@ async function startConsolidation(
     })
     .catch((error: unknown) => {
       job.end('failed', [String(error)])
-      tell(context, 'fault', `memory consolidation: ${String(error)}`)
+      tell(context, 'fault', `consolidating memories: ${String(error)}`)
     })
     .finally(() => {
       state.consolidating = null
@@ -201,14 +201,14 @@ function report(
   consolidated: Consolidated,
 ): void {
   if (consolidated.kind === 'failed')
-    tell(context, 'dream-failed', `memory consolidation: ${consolidated.why}`)
+    tell(context, 'dream-failed', `consolidating memories: ${consolidated.why}`)
   if (consolidated.kind !== 'changed') return
   const gone = consolidated.changes.filter(({ text }) => text === null).length
   const { tokens } = job.look()
   tell(
     context,
     'dream-done',
-    `memory consolidation: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal dream --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} takes it back`,
+    `consolidating memories: ${consolidated.read} read, ${consolidated.changes.length - gone} changed, ${gone} retired, ${tokens} tokens; pal consolidate --undo${place.scope === 'project' ? '' : ` --scope ${place.scope}`} reverts it`,
   )
 }
 
@@ -220,7 +220,7 @@ async function note(context: JobContext, fact: Parameters<JobContext['append']>[
 /** A sign of life, so that whoever counts what is under way looks again. */
 const sign = (context: JobContext, { kind, since }: MemoryJob): void =>
   context.tell({ type: 'working', source: names[kind], forMs: context.now() - since })
-const names = { extraction: 'memory extraction', dream: 'memory consolidation' } as const
+const names = { extraction: 'saving memories', dream: 'consolidating memories' } as const
 
 const tell = (context: JobContext, code: string, message: string): void =>
   context.tell({ type: 'notice', code, message })

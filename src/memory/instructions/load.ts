@@ -176,7 +176,7 @@ async function take(gathering: Gathering, layer: Layer, read: InstructionText, r
 
 function keep({ files, problems }: Gathering, layer: Layer, read: InstructionText, by: string | null): void {
   const { path, text, sha256, hidden } = read
-  if (hidden > 0) problems.push(`${path} held ${hidden} hidden characters, which were taken out`)
+  if (hidden > 0) problems.push(`${path} held ${hidden} hidden characters, which were removed`)
   if (text.length > defaults.memory.instructionChars)
     problems.push(
       `${basename(path)} has ${text.length} characters; above ${defaults.memory.instructionChars} it crowds out the work (${path})`,

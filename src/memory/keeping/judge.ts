@@ -51,10 +51,10 @@ export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, opti
   const seen = visible(change.text)
   const clean = redact(seen.text)
   const notes = [
-    ...(seen.hidden === 0 ? [] : [`${seen.hidden} hidden characters were taken out`]),
+    ...(seen.hidden === 0 ? [] : [`${seen.hidden} hidden characters were removed`]),
     ...(clean.found.length === 0
       ? []
-      : [`${clean.found.length} secrets were taken out (${clean.found.map(({ kind }) => kind).join(', ')})`]),
+      : [`${clean.found.length} secrets were removed (${clean.found.map(({ kind }) => kind).join(', ')})`]),
   ]
   const { head, problems } = readMemoryText(clean.text)
   const unfit = unfitness(clean.text, head, problems)

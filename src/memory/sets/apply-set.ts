@@ -68,7 +68,7 @@ export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: s
     const target = done.sets.findLast(
       (set) => set.via === via && !undone.has(set.id) && (named === undefined || set.id === named),
     )
-    if (target === undefined) return refused('not-found', 'there is nothing left to take back')
+    if (target === undefined) return refused('not-found', 'there is nothing left to revert')
     const changes: SetChange[] = []
     for (const { file, before: old, after, head, by } of target.changes) {
       const now = await shaNow(keeper, file)
@@ -76,13 +76,13 @@ export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: s
       if (now.sha !== after)
         return refused(
           'changed',
-          `${file} was changed since, so this cannot be taken back whole; pal memory revert brings single memories back`,
+          `${file} was changed since, so this cannot be reverted as a whole; pal memory revert restores single memories`,
         )
       const known = old === null ? null : keeper.ledger.known(file, old)
       if (old !== null && known === null) return refused('not-found', `the version of ${file} is gone`)
       changes.push({ file, before: after, after: old, head: known?.head ?? head, by: known?.by ?? by })
     }
-    const report = [`took back ${target.id}`]
+    const report = [`reverted ${target.id}`]
     return await make(keeper, {
       id,
       at: keeper.clock.now(),

@@ -106,7 +106,7 @@ async function readSet(keeper: Keeper, path: string): Promise<Result<{ set: Chan
   if (read.text === null) return { ok: true, set: null }
   const set = setIn(read.text)
   return set === null
-    ? { ok: false, failure: { code: 'damaged', message: `${path} is no change set; it was put aside` } }
+    ? { ok: false, failure: { code: 'damaged', message: `${path} is not a change set; it was set aside` } }
     : { ok: true, set }
 }
 

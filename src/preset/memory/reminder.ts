@@ -72,7 +72,7 @@ export async function tell(
   const problems = [
     ...loaded.problems,
     // Whoever judges contents has shown the change already.
-    ...(sources.refusal === undefined ? changed : []).map((path) => `${path} changed since it was last told`),
+    ...(sources.refusal === undefined ? changed : []).map((path) => `${path} changed since it was last sent`),
     ...indexes.problems,
   ]
   if (keep) {
@@ -123,7 +123,7 @@ async function indexesOf({ fs, keepers, stores, now }: ReminderOptions): Promise
       continue
     }
     if (index.tampered)
-      problems.push(`${join(root, indexName)} was changed from outside; it was made again from what is known`)
+      problems.push(`${join(root, indexName)} was changed from outside; it was generated again`)
     files.push(...indexFile(root, index.text))
     problems.push(...(await strangers(fs, keeper)))
   }
@@ -159,7 +159,7 @@ async function strangers(fs: FileSystem, keeper: Keeper): Promise<readonly strin
     ...(held.length === 0
       ? []
       : [`changed from outside and held in ${root}: ${held.join(', ')}; look with pal memory review`]),
-    ...(waiting === 0 ? [] : [`${waiting} memories wait for you: pal memory review`]),
+    ...(waiting === 0 ? [] : [`${waiting} memories need review: pal memory review`]),
     ...listed.skipped.map(({ file, why }) => `${join(root, file)}: ${why}`),
   ]
 }

@@ -30,8 +30,8 @@ export function autocompact(point: DialPoint | null = null, asksModel = false): 
       const isOwn = (budget.ownFrom ?? 0) === 0
       if (!isFull && !(isOwn && point !== null && isEarly(view, budget, point, asksModel))) return null
       const why = isFull
-        ? `the view takes ${view.tokens} tokens, and at ${budget.threshold} it is compacted`
-        : 'carrying the older part along has cost more than putting it away does'
+        ? `the view takes ${view.tokens} tokens; at ${budget.threshold} it is compacted`
+        : 'carrying the older part along has cost more than compacting it'
       return { kind: 'ask', span: { from: first.from, to: last.to }, text: 'account', why }
     },
   }

@@ -114,7 +114,7 @@ function declined(view: View, budget: Budget, survey: Survey, settings: Settings
   if (left.length === 0) return null
   const freed = left.reduce((sum, one) => sum + freedBy(one, stubOf(one).tokens), 0)
   const price = priceOf(view, budget, 'economy', freed, tailOf(view, left))
-  const why = `leaving out ${left.length} results would not save enough for what is written again`
+  const why = `removing ${left.length} results would not save enough to pay for the cache writes`
   return { why, tokens: price.freedTokens, price }
 }
 
@@ -126,7 +126,7 @@ function choose(view: View, budget: Budget, survey: Survey, settings: Settings):
     return relieved(view, budget, survey, settings, {
       kind: 'time',
       chosen: nominated,
-      why: `nothing was said for more than ${Math.round(settings.idleMs / minute)} minutes, so the cache is cold`,
+      why: `no request was sent for more than ${Math.round(settings.idleMs / minute)} minutes, so the cache has expired`,
     })
   const pressed = view.tokens >= budget.threshold
   if (canDelete(budget, settings)) {
@@ -187,7 +187,7 @@ function pressure(view: View, budget: Budget, nominated: readonly Candidate[]): 
     chosen.push(candidate)
     tokens -= view.factor * freedBy(candidate, defaults.clearing.stubTokens)
   }
-  const why = `the view takes ${view.tokens} tokens, and at ${budget.threshold} it must shrink`
+  const why = `the view takes ${view.tokens} tokens; at ${budget.threshold} it must shrink`
   return { kind: 'pressure', chosen: inOrder(chosen), why }
 }
 
@@ -219,8 +219,8 @@ function underPressure(view: View, budget: Budget, survey: Survey, choice: Choic
   if (!isLarge && !isFewer) return choice
   const why = [
     choice.why,
-    ...(isLarge ? ['results larger than any may be go as well'] : []),
-    ...(isFewer ? ['fewer of the newest stay, for they alone take too much'] : []),
+    ...(isLarge ? ['results above the size limit are removed as well'] : []),
+    ...(isFewer ? ['fewer of the newest stay, since they alone take too much'] : []),
   ].join('; ')
   return { kind: choice.kind === 'cached' ? 'cached' : 'pressure', chosen: inOrder([...chosen]), why }
 }
@@ -244,7 +244,7 @@ function economy(
   const allowed = isEarly ? nominated.filter((candidate) => candidate.isSuperseded) : nominated
   const weighed = worthClearing(view, budget, allowed, stubTokens)
   const what = isEarly ? 'newer work supersedes them' : 'they are old'
-  return { kind: 'economy', ...weighed, why: `${what}, and leaving them out is cheaper than keeping them` }
+  return { kind: 'economy', ...weighed, why: `${what}, and removing them is cheaper than keeping them` }
 }
 
 /** Deletions whose cache is gone, or lies behind a place that is written anew anyway. */

@@ -91,7 +91,7 @@ class FileStore implements Store {
     if (opened.ok) return opened
     const released = await releaseLock(taken.lock, lockOptionsOf(this.#machine))
     if (released.ok) return opened
-    const message = `${opened.failure.message}; and the lock could not be given back: ${released.failure.message}`
+    const message = `${opened.failure.message}; and the lock could not be released: ${released.failure.message}`
     return { ...opened, failure: { ...opened.failure, message } }
   }
 

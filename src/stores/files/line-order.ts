@@ -112,7 +112,7 @@ export class Order {
     this.#held = next
     this.#before = [...this.#before, ...this.#after]
     this.#after = [
-      { ...next.place, what: outOfPlace(next.entry.seq), done: 'read in the order of the places' },
+      { ...next.place, what: outOfPlace(next.entry.seq), done: 'read in order of their numbers' },
     ]
     const out = this.#release()
     this.#held = held
@@ -158,8 +158,8 @@ export class Order {
   }
 }
 
-const twice = (place: number): string => `place ${place} is taken a second time`
-const outOfPlace = (place: number): string => `place ${place} stands where it does not belong`
+const twice = (place: number): string => `entry number ${place} occurs a second time`
+const outOfPlace = (place: number): string => `entry number ${place} is out of order`
 
 const damageItems = (damages: readonly Damage[]): ReadItem[] =>
   damages.map((damage) => ({ kind: 'damage', damage }))

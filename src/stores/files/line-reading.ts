@@ -158,7 +158,7 @@ export async function placeBefore(file: OpenFile, bytes: number, target: number)
 
 /**
  * The end of the first line that holds an entry at or after `target`, or the end of the file. A line that the next one
- * falls behind stands where it does not belong, and is passed over.
+ * falls behind is out of order, and is passed over.
  */
 export async function endOfPlace(file: OpenFile, bytes: number, target: number): Promise<number> {
   const from = await placeBefore(file, bytes, target)

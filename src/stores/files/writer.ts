@@ -79,7 +79,7 @@ export class Writer {
     return this.#inTurn(async () => {
       if (this.#health.kind === 'degraded') return { ok: false, failure: this.#health.failure }
       const named = await attempt(
-        'bringing the name of the transcript to the disk',
+        'syncing the folder of the transcript to disk',
         async () => (await this.#syncName(), {}),
       )
       if (!named.ok) return named
@@ -172,7 +172,7 @@ export class Writer {
       await syncFolder(this.#machine.fs, dirname(this.layout.folder))
       this.#isNamed = true
     } catch (error) {
-      this.#degrade(failureOf(error, 'bringing the name of the transcript to the disk'))
+      this.#degrade(failureOf(error, 'syncing the folder of the transcript to disk'))
       throw error
     }
   }
@@ -243,7 +243,7 @@ export class Writer {
         await this.#file.datasync()
         return null
       } catch (error) {
-        return this.#degrade(failureOf(error, 'bringing the transcript to the disk'))
+        return this.#degrade(failureOf(error, 'syncing the transcript to disk'))
       }
     })
     return this.#syncing
@@ -259,7 +259,7 @@ export function frames(entries: readonly StoredEntry[], expected: Seq): Result<{
   const lines: Buffer[] = []
   for (const [index, entry] of entries.entries()) {
     if (entry.seq !== expected + index) {
-      const message = `entry ${entry.seq} cannot stand at place ${expected + index}`
+      const message = `entry ${entry.seq} cannot be written as number ${expected + index}`
       return { ok: false, failure: { code: 'bad-entry', message } }
     }
     const line = frame(encode(entry))

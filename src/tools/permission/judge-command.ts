@@ -76,7 +76,7 @@ export function deniedCommand(
 
 export const tooMuch = ({ found }: CommandCase): Verdict | null =>
   found.isTooMuch
-    ? denied('it has more parts than are looked at; split it into smaller commands', 'nature')
+    ? denied('it has more parts than can be checked; split it into smaller commands', 'nature')
     : null
 
 export async function askedCommand(
@@ -85,7 +85,7 @@ export async function askedCommand(
 ): Promise<Verdict | null> {
   const stopped = catching(rules.ask, text, found)
   if (stopped !== undefined)
-    return asked(`the rule ${stopped.text} wants it asked`, { by: 'rule', rule: stopped })
+    return asked(`the rule ${stopped.text} requires approval`, { by: 'rule', rule: stopped })
   // What was allowed by its very words was seen whole by the one who allowed it.
   if (rules.allow.some((rule) => patternOf(rule)?.text === text)) return null
   const offers = [`Bash(${text})`]
@@ -93,7 +93,7 @@ export async function askedCommand(
   const reached = all.find(({ placed: { rule } }) => pathKind(rule.tool) === 'Read' || !isReadOnly())
   if (reached !== undefined) {
     const { rule } = reached.placed
-    const why = `it may come to files that the rule ${rule.text} keeps (${reached.path})`
+    const why = `it may reach files that the rule ${rule.text} keeps (${reached.path})`
     return asked(why, { by: 'rule', rule, offers })
   }
   // What is not known cannot be compared with what is forbidden.
@@ -178,7 +178,7 @@ async function judgeSteps(
   const mixed = mixedDoubt(repositories, used)
   if (mixed !== null) return asked(mixed, { offers: whole })
   return used === undefined
-    ? allowed('it only looks', 'nature', { looks: true, readOnly: readOnlyRun(repositories, place) })
+    ? allowed('it is read-only', 'nature', { looks: true, readOnly: readOnlyRun(repositories, place) })
     : allowed(`the rule ${used.text} allows it`, 'rule', {
         rule: used,
         readOnly: parts.size === 0 ? undefined : { project: [place.root, place.cwd], parts: [...parts] },
@@ -217,7 +217,7 @@ const readOnlyRun = (repositories: Repositories, { root, cwd }: Place): ReadOnly
 
 /** Git runs unasked in an environment made for one repository and for nothing else. */
 function mixedDoubt(repositories: Repositories, rule: Rule | undefined): string | null {
-  if (repositories.size > 1) return 'git would look at several repositories; look at one at a time'
+  if (repositories.size > 1) return 'git would read several repositories; use one at a time'
   return repositories.size === 0 || rule === undefined
     ? null
     : `git runs unasked only without the repository's own configuration, which what the rule ${rule.text} allows may need; run it by itself`
@@ -243,12 +243,12 @@ async function stepDoubt(step: Leaf, place: Place, memory: Memory): Promise<Look
   if (cwd !== null) return unclear(cwd)
   const base = folderOf(step, place)
   const named = [...fit.paths, ...step.inputs, ...(moves ? [words[1]?.value ?? '~'] : [])]
-  if (named.length > defaults.permission.namedFiles) return unclear('it names more files than are looked at')
+  if (named.length > defaults.permission.namedFiles) return unclear('it names more files than can be checked')
   for (const path of named) {
     const files = await matching(place, base, path)
-    if (files === null) return unclear(`${path} stands for more files than are looked at`)
+    if (files === null) return unclear(`${path} matches more files than can be checked`)
     if (/^[*?[]/.test(path) && files.some((file) => file.startsWith('-')))
-      return unclear(`${path} stands for a file that is named like an option`)
+      return unclear(`${path} matches a file that is named like an option`)
     for (const file of new Set([path, ...files])) {
       const finding = await remembered(memory.findings, base, file, () => lookAt(place, base, file))
       const doubt = readDoubt(finding) ?? (await folderPairDoubt(words, finding.real, place))
@@ -296,14 +296,14 @@ async function folderDoubt(step: Leaf, place: Place): Promise<string | null> {
   if (step.cwd === '.') return null
   const folder = folderOf(step, place)
   const finding = await lookAt(place, place.cwd, folder)
-  if (finding.real !== folder) return 'it goes through a link to another folder'
+  if (finding.real !== folder) return 'it follows a link to another folder'
   return readDoubt(finding)
 }
 
 const doubtsOf = ({ doubts, unknowns, isBlind }: Analysis): string => {
   const all = [...(isBlind ? unknowns : []), ...doubts]
   if (all.length > 0) return all.join('; ')
-  return isBlind ? 'a word of it is only known when it runs' : 'it is not understood'
+  return isBlind ? 'one of its arguments is only known when it runs' : 'it cannot be parsed'
 }
 
 /** The first rule that speaks of anything in the command. */

@@ -131,7 +131,7 @@ export async function judge(call: Judged, context: CaseContext): Promise<Verdict
     const verdict = await one.judge(it)
     if (typeof verdict !== 'string') return verdict
   }
-  return denied('nobody decided about it', 'nature')
+  return denied('nothing decided about it', 'nature')
 }
 
 /** Whether a rule speaks of what is judged, beyond naming the whole tool. */
@@ -143,7 +143,7 @@ function holdsFor({ subject, placed }: Case, rule: Rule): boolean {
 }
 
 const sayNo = (count: number, list: string): string =>
-  count === 0 ? `there is no ${list} rule for it` : `none of ${count} ${list} rules speaks of it`
+  count === 0 ? `there is no ${list} rule for it` : `none of the ${count} ${list} rules matches it`
 
 const targetOf = ({ subject, call }: Case): string =>
   subject.kind === 'read'
@@ -215,7 +215,7 @@ async function askRules(it: Case): Promise<Verdict | string> {
   }
   const rule = about.ask.find((one) => one.what === null || holdsFor(it, one))
   if (rule === undefined) return sayNo(about.ask.length, 'ask')
-  const why = `the rule ${rule.text} wants ${targetOf(it)} asked`
+  const why = `the rule ${rule.text} requires approval for ${targetOf(it)}`
   return withPaths(it, asked(why, { by: 'rule', rule, offers: [] }))
 }
 
@@ -246,7 +246,7 @@ async function readOnlyCalls(it: Case): Promise<Verdict | string> {
   const { subject, place } = it
   if (subject.kind === 'command')
     return (
-      (await (await commands()).readOnlyCommand(subject.command, place)) ?? 'it is not known to be read-only'
+      (await (await commands()).readOnlyCommand(subject.command, place)) ?? 'it may modify files or run code'
     )
   if (subject.kind === 'read') {
     const doubt = readDoubt(subject.finding)
@@ -263,7 +263,7 @@ async function byMode(it: Case): Promise<Verdict | string> {
     return { ...(await question(it)), kind: 'allow', why: 'the mode is bypass', by: 'mode' }
   if (mode === 'acceptEdits' && subject.kind === 'edit' && subject.finding.isInside)
     return allowed('the mode is acceptEdits', 'mode')
-  return `the mode ${mode} does not allow it by itself`
+  return `the mode ${mode} does not allow it without asking`
 }
 
 async function question(it: Case): Promise<Verdict> {

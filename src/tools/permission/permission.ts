@@ -309,7 +309,7 @@ async function keepAnswer(
           'allow',
           answer.scope === 'user' ? (question.everywhere ?? question.rules) : question.rules,
         )
-  return kept.ok ? undefined : `the rule holds until the end of this run, but could not be kept: ${kept.why}`
+  return kept.ok ? undefined : `the rule applies until pal exits, but could not be saved: ${kept.why}`
 }
 
 /** A rule that is not understood must not open anything: one that denies or asks then speaks of its whole tool. */

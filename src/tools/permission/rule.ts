@@ -45,12 +45,12 @@ export function parseRule(given: GivenRule): ParsedRule {
   const [, named, inner] = /^(mcp__[^()]+|[A-Za-z][\w.-]*\*?|\*)(?:\(([\s\S]*)\))?$/.exec(text) ?? []
   const bad = (why: string): ParsedRule => ({ ok: false, why: `the rule ${JSON.stringify(text)} ${why}` })
   if (named === undefined)
-    return bad('is no tool name, or a name with something in brackets, as Bash(npm test)')
+    return bad('is not a tool name, or a name with something in parentheses, as Bash(npm test)')
   const other = isOpen ? undefined : spelled.find((name) => name.toLowerCase() === named.toLowerCase())
   const tool = other ?? named
-  if (tool === '*' && isOpen) return bad('would allow everything; the mode bypass does that')
+  if (tool === '*' && isOpen) return bad('would allow everything; use permission mode bypass for that')
   if (tool.includes('*') && tool !== '*' && !tool.startsWith('mcp__'))
-    return bad('may have a star only behind mcp__')
+    return bad('may have a star only after mcp__')
   const meant = inner === undefined || /^\s*\*?\s*$/.test(inner) ? null : inner.trim()
   const what = meant === '~' && pathKind(tool) !== null ? '~/**' : meant
   const base = { ...given, text, tool, what, matchesPath: null }

@@ -60,7 +60,7 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
         room.io.columns,
       ),
       ...skipped.map((line) => `${safeLine(line)}\n`),
-      ...(waits + held === 0 ? [] : [`${waits + held} wait for you: pal memory review\n`]),
+      ...(waits + held === 0 ? [] : [`${waits + held} need review: pal memory review\n`]),
       blocks,
     ]
     return lines.join('')
@@ -89,7 +89,7 @@ function blockText({ scope, at, sentences, sessions, sources }: Blocked): string
     ...sessions.map((session) => `session ${session}`),
     ...sources.map((source) => `everything from ${source}`),
   ]
-  return `forgotten ${moment(at)} (${scope}): ${what.length === 0 ? 'nothing that could come back' : what.join(', ')}; not saved again unless you say it again`
+  return `forgotten ${moment(at)} (${scope}): ${what.length === 0 ? 'nothing that could be saved again' : what.join(', ')}; not saved again unless you say it again`
 }
 
 /** What a session that began now would be told, from where, and how much of it. */
@@ -131,7 +131,7 @@ export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Ex
     return show(room, { ...one, scope, text }, () =>
       [
         `${safeLine(`${root}/${one.file}`)}\n`,
-        `${one.standing}; ${by === null ? 'these bytes are not known: something else wrote them' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
+        `${one.standing}; ${by === null ? 'this version is unknown: something other than pal wrote it' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
         safeText(text, { reveal: true }),
       ].join(''),
     )
@@ -175,7 +175,7 @@ async function search(room: MemoryRoom, query: string, flags: SearchFlags): Prom
 function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null, room: number): string {
   const found =
     memories.length === 0
-      ? `no memory fits${turns === null ? '; --transcripts looks through earlier sessions' : ''}.\n`
+      ? `no memory matches${turns === null ? '; --transcripts looks through earlier sessions' : ''}.\n`
       : table(
           [
             { title: 'file' },
@@ -192,7 +192,7 @@ function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null
           room,
         )
   if (turns === null) return found
-  if (turns.length === 0) return `${found}nothing that was said fits.\n`
+  if (turns.length === 0) return `${found}nothing in earlier sessions matches.\n`
   const rows = turns.map(({ ref, at, speaker, text }) => [ref, moment(at), speaker, safeLine(text)])
   const list = table(
     [{ title: 'ref' }, { title: 'when', drop: 1 }, { title: 'who' }, { title: 'text', wraps: true }],

@@ -56,9 +56,7 @@ export async function withMemories(
   if (keepers.length === 0) {
     const scopes = all.map(({ place: { scope } }) => scope).join(', ')
     const why =
-      all.length === 0
-        ? 'memory is switched off here (setting memory)'
-        : `there is no such scope; there are: ${scopes}`
+      all.length === 0 ? 'memory is off here (setting memory)' : `unknown scope; available: ${scopes}`
     return complain(io, refuse(exits.usage, why))
   }
   for (const keeper of keepers) {
@@ -66,7 +64,7 @@ export async function withMemories(
     if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
     if (keeper.ledger.damaged > 0)
       io.err(
-        `pal: ${keeper.ledger.damaged} lines of the ledger in ${keeper.place.state} cannot be read; what they spoke of is held\n`,
+        `pal: ${keeper.ledger.damaged} lines of the ledger in ${keeper.place.state} cannot be read; the memories they describe are held for review\n`,
       )
   }
   const outcome = await work({ io, json: flags.json ?? false, wiring, keepers })
@@ -114,7 +112,7 @@ export async function findMemory({ keepers }: MemoryRoom, name: string): Promise
   if (found.length === 0) return refuse(exits.usage, `there is no memory ${name}; pal memory lists them`)
   if (found.length === 1) return found[0]!
   const scopes = found.map(({ keeper }) => keeper.place.scope).join(' and ')
-  return refuse(exits.usage, `${name} is both in ${scopes}; say which with --scope`)
+  return refuse(exits.usage, `${name} is in ${scopes}; choose one with --scope`)
 }
 
 export const isRefusal = (value: object): value is Refusal => 'exit' in value

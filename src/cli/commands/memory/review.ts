@@ -40,7 +40,7 @@ export const review = (io: Io, flags: MemoryFlags): Promise<Exit> =>
     }
     return show(room, { waiting: items }, () =>
       items.length === 0
-        ? 'nothing waits.\n'
+        ? 'Nothing to review.\n'
         : items
             .map(
               (item) =>
@@ -120,7 +120,7 @@ function decide(
       }
     }
     if (wanted.length === 0 && flags.all !== true)
-      return refuse(exits.usage, 'say which, or --all; pal memory review lists what waits')
+      return refuse(exits.usage, 'name one, or use --all; pal memory review lists them')
     const done: string[] = []
     for (const name of wanted) {
       const failure = isAbsolute(name)
@@ -141,8 +141,8 @@ function decide(
 
 async function decideHeld(room: MemoryRoom, n: number, how: How): Promise<string | null> {
   const having = room.keepers.filter(({ ledger }) => ledger.held().some((held) => held.n === n))
-  if (having.length === 0) return 'nothing waits under this number'
-  if (having.length > 1) return 'it waits in two scopes; say which with --scope'
+  if (having.length === 0) return 'there is nothing to review under this number'
+  if (having.length > 1) return 'it is in two scopes; choose one with --scope'
   const done = how === 'accept' ? await acceptHeld(having[0]!, n) : await rejectHeld(having[0]!, n)
   return done.ok ? null : done.failure.message
 }

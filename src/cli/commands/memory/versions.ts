@@ -27,7 +27,7 @@ export const logMemory = (io: Io, name: string | undefined, flags: MemoryFlags):
     )
     return show(room, { versions: rows }, () =>
       rows.length === 0
-        ? 'nothing was ever written.\n'
+        ? 'No versions yet.\n'
         : table(
             [
               { title: 'version', right: true },
@@ -98,8 +98,8 @@ export const revertMemory = (
     return show(room, { file: found.file, version: done.version, to: done.to }, () =>
       safeLine(
         done.to === null
-          ? `${found.file} did not exist before and is gone; pal memory revert ${found.file} brings it back`
-          : `${found.file} is again what it was in version ${done.to} (now version ${done.version})`,
+          ? `${found.file} did not exist before, so it was removed; pal memory revert ${found.file} restores it`
+          : `${found.file} is back to version ${done.to} (now version ${done.version})`,
       ).concat('\n'),
     )
   })
@@ -134,9 +134,9 @@ export const forgetMemory = (io: Io, name: string | undefined, flags: ForgetFlag
           ...removed.map((file) => `${scope} ${file}: removed with all its versions`),
           ...wentBack.map(
             ({ file, to, lost }) =>
-              `${scope} ${file}: back to version ${to}${lost === 0 ? '' : `; ${lost} later versions were built on what is forgotten and went with it`}`,
+              `${scope} ${file}: back to version ${to}${lost === 0 ? '' : `; ${lost} later versions based on it were removed too`}`,
           ),
-          `${scope}: ${versions} kept texts removed; it will not be learnt again`,
+          `${scope}: ${versions} stored texts removed; it will not be saved again`,
         ])
         .map((line) => `${safeLine(line)}\n`)
         .join(''),

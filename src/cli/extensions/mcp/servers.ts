@@ -66,20 +66,20 @@ export async function findServers(place: ServersPlace): Promise<Servers> {
     problems: [
       ...own.problems,
       ...theirs.problems,
-      ...taken.map(({ name, from }) => `${from}: ${name} is the name of a server of yours; yours is used`),
+      ...taken.map(({ name, from }) => `${from}: ${name} is also one of your own servers; yours is used`),
     ],
   }
 }
 
 async function serversIn(place: ServersPlace, path: string, isProject: boolean): Promise<Servers> {
   const read = await readWhole(place.fs, path, defaults.cli.settingsBytes)
-  if (!read.ok) return { servers: [], problems: [`${path}: ${read.why}; its servers are left out`] }
+  if (!read.ok) return { servers: [], problems: [`${path}: ${read.why}; its servers are ignored`] }
   if (read.bytes === null) return { servers: [], problems: [] }
   if (isProject && place.gate.refusal('MCP servers', path, read.bytes) !== null)
     return { servers: [], problems: [] }
   const parsed = z.safeParse(file, jsonIn(new TextDecoder().decode(read.bytes)))
   if (!parsed.success)
-    return { servers: [], problems: [`${path} is no {"mcpServers": {…}}; its servers are left out`] }
+    return { servers: [], problems: [`${path} is no {"mcpServers": {…}}; its servers are ignored`] }
   const servers: Server[] = []
   const problems: string[] = []
   for (const [name, given] of Object.entries(parsed.data.mcpServers)) {

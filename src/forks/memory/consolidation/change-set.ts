@@ -32,7 +32,7 @@ export function changeSetOf(world: Snapshot, proposals: Staged, now: number): Ch
     const successor = successors.get(file)
     if (successor !== undefined && known !== undefined) {
       changes.push({ file, text: null, expected: known.sha, by: goneBy(known.by, successor, now) })
-      report.push(`retired ${file}: ${successor} stands in its place`)
+      report.push(`retired ${file}: ${successor} replaces it`)
       continue
     }
     const proposed = staged.get(file) ?? known?.text ?? ''
@@ -93,7 +93,7 @@ function fixed(
   const code = codeLines(body)
   const lines = body.split('\n').map((line, i) => {
     const pointed = pointing(line, file, successors, files)
-    if (pointed !== line) report.push(`mended a pointer in ${file}`)
+    if (pointed !== line) report.push(`fixed a reference in ${file}`)
     const dated = hasDays && !code.has(i) ? datedLine(world, file, line) : null
     if (dated === null) return pointed
     report.push(`dated a line of ${file}: ${dated.trim()}`)

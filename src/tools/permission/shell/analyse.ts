@@ -45,13 +45,13 @@ export function analyse(source: string): Analysis {
   if (source.length > limits.commandChars) readings.isTooMuch = true
   else {
     const script = parsed(source)
-    if (script === null) readings.blind('it is not understood as a shell command')
+    if (script === null) readings.blind('it cannot be parsed as a shell command')
     else {
       // What looks like a blank to a person and is none to the shell, or the other way round.
       if (isOdd(source))
-        readings.blind('it holds control characters or blanks that the shell reads otherwise')
+        readings.blind('it contains control characters or spaces that the shell treats differently')
       readings.collect(script)
-      if (readings.words > limits.words) readings.doubts.add('it has more words than are judged')
+      if (readings.words > limits.words) readings.doubts.add('it has more arguments than can be checked')
       else if (!readings.isTooMuch) new Shape(source, steps, readings.doubts).read(script.commands)
     }
   }
@@ -106,7 +106,7 @@ class Shape {
       // Where the next one runs hangs on whether the change worked; only && says so.
       folders = [...new Set([...after, ...folders, ...this.#visited])]
       if (folders.length > limits.folders) {
-        this.#doubts.add('it changes the folder more often than is followed')
+        this.#doubts.add('it changes the folder too often to be followed')
         return place.folders
       }
     }
@@ -139,7 +139,7 @@ class Shape {
         return this.#redirected(node, place)
       default:
         this.#doubts.add(
-          `it uses more of the shell's language than can be judged (${constructs[node.type] ?? node.type})`,
+          `it contains shell syntax that cannot be checked (${constructs[node.type] ?? node.type})`,
         )
         return place.folders
     }
@@ -153,7 +153,7 @@ class Shape {
   #redirected(node: Redirected, place: Place): readonly string[] {
     const redirects = this.#plain.ok ? this.#plain.groups.get(node.command.end - 1) : undefined
     if (redirects?.length !== node.redirects.length || redirects.some(({ input }) => input !== null))
-      this.#doubts.add('it redirects a group in a way that is not followed')
+      this.#doubts.add('it redirects a group in a way that cannot be checked')
     for (const { doubt } of redirects ?? []) if (doubt !== null) this.#doubts.add(doubt)
     return this.#node(node.command, {
       ...place,
@@ -199,7 +199,7 @@ class Shape {
 }
 
 const ambiguous = 'it is written in a way that shells may read differently'
-const lost = 'it changes the folder in a way that is not followed'
+const lost = 'it changes the folder in a way that cannot be checked'
 
 const constructs: Readonly<Record<string, string>> = {
   If: 'if',
@@ -236,7 +236,7 @@ function agreement(node: Command, written: readonly MaybeWord[], plain: PlainCom
 function doubtOf(node: Command, words: readonly MaybeWord[], agreed: Agreed | null): string | null {
   if (node.prefix.some((part) => part.type === 'Assignment')) return 'it sets a variable'
   if (words.length === 0) return 'it runs nothing by itself'
-  if (words.includes(null)) return 'a word of it is only known when it runs'
+  if (words.includes(null)) return 'one of its arguments is only known when it runs'
   if (agreed === null) return ambiguous
   return agreed.redirects.find(({ doubt }) => doubt !== null)?.doubt ?? null
 }

@@ -26,14 +26,16 @@ export function awkRefusal(program: string, given: readonly string[]): string | 
     const shape = slash === 'expression' ? expression : token
     shape.lastIndex = at
     const [found] = slash === 'unknown' ? [] : (shape.exec(program) ?? [])
-    if (found === undefined) return `the program of awk holds ${program[at]}, which is not followed`
+    if (found === undefined) return `the awk program contains ${program[at]}, which cannot be checked`
     at += found.length
     if (/^[ \t]+$/.test(found)) continue
     const why = shape === expression ? null : refused(found, program.slice(at, at + 40), state)
     if (why !== null) return why
     state.before = shape === expression ? '"' : found
   }
-  return state.braces === 0 && state.brackets === 0 ? null : 'the brackets of the program of awk do not fit'
+  return state.braces === 0 && state.brackets === 0
+    ? null
+    : 'the parentheses of the awk program are not balanced'
 }
 
 /** Whether a slash divides or begins an expression hangs on what stands before; where that is not plain it is not known. */
@@ -62,7 +64,7 @@ function refused(found: string, rest: string, state: State): string | null {
   if (!/^[A-Za-z_]/.test(found) || words.has(found) || variables.has(found)) return null
   if (functions.has(found)) return null
   const isOwn = /^[a-z_][a-z0-9_]*$/i.test(found) && !/^[A-Z_]+$/.test(found) && !/^\s*(?:\(|$)/.test(rest)
-  return isOwn && !forbidden.has(found) ? null : `${found} in the program of awk may do more than print`
+  return isOwn && !forbidden.has(found) ? null : `${found} in the awk program may do more than print`
 }
 const forbidden = new Set('system getline close fflush function func include load namespace'.split(' '))
 

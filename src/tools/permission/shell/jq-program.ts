@@ -33,14 +33,14 @@ export function jqRefusal(program: string): string | null {
 /** Reads up to the end, or to the bracket that ends an interpolation; a text says why not. */
 function scan(program: string, from: number, depth: number): number | string {
   const isInside = depth > 0
-  if (depth > deepest) return 'the texts of the program of jq lie too deep in each other'
+  if (depth > deepest) return 'the strings of the jq program are nested too deeply'
   const open: string[] = []
   let before = ''
   let at = from
   while (at < program.length) {
     token.lastIndex = at
     const [found] = token.exec(program) ?? []
-    if (found === undefined) return `the program of jq holds ${program[at]}, which is not followed`
+    if (found === undefined) return `the jq program contains ${program[at]}, which cannot be checked`
     at += found.length
     if (/^\s/.test(found)) continue
     if (found === '"') {
@@ -50,15 +50,15 @@ function scan(program: string, from: number, depth: number): number | string {
     } else if (/^[[({]$/.test(found)) open.push(found)
     else if (/^[\])}]$/.test(found)) {
       if (open.length === 0)
-        return isInside && found === ')' ? at : 'the brackets of the program of jq do not fit'
+        return isInside && found === ')' ? at : 'the parentheses of the jq program are not balanced'
       open.pop()
     } else if (/^[A-Za-z_]/.test(found)) {
       const isKey = open.at(-1) === '{' && (before === '{' || before === ',')
-      if (!isKey && !names.has(found)) return `${found} in the program of jq may show more than its input`
+      if (!isKey && !names.has(found)) return `${found} in the jq program may show more than its input`
     } else if (found === '$ENV' || found.startsWith('$__')) return `${found} shows the environment`
     before = found
   }
-  return isInside ? 'a text in the program of jq does not end' : at
+  return isInside ? 'a string in the jq program does not end' : at
 }
 
 /** From behind the quote to behind the one that ends the text. */
@@ -73,5 +73,5 @@ function text(program: string, from: number, depth: number): number | string {
       at = end - 1
     }
   }
-  return 'a text in the program of jq does not end'
+  return 'a string in the jq program does not end'
 }

@@ -165,7 +165,7 @@ class Lexer {
         this.#group = start
         return null
       }
-      if (keywords.has(text)) return `more of the shell's language than is judged (${text})`
+      if (keywords.has(text)) return `shell syntax that cannot be checked (${text})`
       if (assignment.test(text)) return 'a variable that it sets'
       if (text.startsWith('-')) return 'a command that begins with a dash'
     }

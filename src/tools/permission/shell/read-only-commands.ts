@@ -34,7 +34,7 @@ export function readOnly(words: readonly KnownWord[]): Fit {
   if (own !== undefined) return fits(pair, args.slice(1), own)
   const grammar = programGrammar(name)
   return grammar === undefined
-    ? { ok: false, why: `${name} is not among the commands that are known to be read-only` }
+    ? { ok: false, why: `${name} may modify files or run code` }
     : fits(name, args, grammar)
 }
 
@@ -68,7 +68,7 @@ function readOnlyGit(args: readonly KnownWord[]): Fit {
   if (grammar === undefined || name?.isGlob !== false)
     return {
       ok: false,
-      why: `git ${name?.value ?? ''} is not among the commands that are known to be read-only`,
+      why: `git ${name?.value ?? ''} may modify files or run code`,
     }
   const fit = fits(`git ${name.value}`, args.slice(at + (pair === undefined ? 1 : 2)), grammar)
   if (!fit.ok) return fit

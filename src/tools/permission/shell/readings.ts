@@ -25,7 +25,7 @@ export const wordsOf = (node: Command): readonly MaybeWord[] => {
 
 /** What may begin a script rather than be a plain word. */
 const scriptLike = /[\s;|&<>$`(){}]/
-const notUnderstood = 'a part of it is not understood'
+const notUnderstood = 'a part of it cannot be parsed'
 
 export class Readings {
   readonly all: (readonly MaybeWord[])[] = []
@@ -96,7 +96,7 @@ export class Readings {
     if (words.includes(null)) this.isBlind = true
     const runner = runnerOf(words)
     if (!this.#add(words) || runner === undefined) return
-    if (this.#depth >= limits.nesting) return this.blind('commands are wrapped in each other too deep')
+    if (this.#depth >= limits.nesting) return this.blind('commands are nested too deeply')
     this.#depth++
     this.#unknown(words, runner)
     if (runner.runs === 'options') this.#options(words, runner.options ?? [])
@@ -108,7 +108,7 @@ export class Readings {
   #unknown(words: readonly MaybeWord[], runner: Runner): void {
     const values = words.map((word) => word?.value ?? '')
     if (runner.isUnknown?.(values) === true)
-      this.unknown(`what ${nameOf(words)} runs is only known when it runs`)
+      this.unknown(`what ${nameOf(words)} starts is only known when it runs`)
   }
 
   #words(words: readonly MaybeWord[], { runs, after = [] }: Runner): void {
