@@ -50,7 +50,7 @@ describe('changing what is shown', () => {
     expect((await pal(['-p', '--allow', 'Bash', 'count'])).code).toBe(0)
     const rows = JSON.parse((await pal(['edits', '--json'])).out) as { edits: { seq: number }[] }
     expect(rows.edits).toMatchObject([{ layer: 'result-limit', state: 'live', does: [{ kind: 'spill' }] }])
-    expect((await pal(['edits'])).out).toMatch(/result-limit[\s\S]*kept in a file/)
+    expect((await pal(['edits'])).out).toMatch(/result-limit[\s\S]*moved to a file/)
     const place = String(rows.edits[0]!.seq)
     expect(await pal(['undo', place])).toMatchObject({ code: 0, out: expect.stringContaining('is undone') })
     expect(await pal(['undo', place])).toMatchObject({
