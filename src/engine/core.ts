@@ -133,7 +133,7 @@ export class Core {
   /** Lifetime of this one's cache breakpoints; null sends none. */
   get lifetime(): Lifetime | null {
     if (this.options.cacheLifetime === null || isRefused(this, 'caching')) return null
-    return this.requests.lifetimeOf(this.source)
+    return isRefused(this, 'long-lifetime') ? '5m' : this.requests.lifetimeOf(this.source)
   }
 
   /** The room there is with the model and the instructions in force; `most` is a window a provider has named. */

@@ -11,6 +11,7 @@ import {
   type CacheParameters,
   type Entry,
   type FactOf,
+  type LearnedMedia,
   type StoredEntry,
 } from '../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
@@ -42,6 +43,8 @@ export interface Latest {
   readonly refused?: readonly Feature[] | undefined
   /** The window of the model as an overflow has told it. */
   readonly learnedWindow?: number | undefined
+  /** What a request to this model may carry beside words, as refusals have told it. */
+  readonly learnedMedia?: LearnedMedia | undefined
   /** Largest prompt a server has counted: it does not cut what is smaller. */
   readonly largestPrompt?: number | undefined
   /** What of the last request beside its messages was part of the cache key. */
@@ -129,6 +132,7 @@ function notedFact(latest: Latest, entry: Entry): Latest {
         cached: undefined,
         model: fact.model,
         learnedWindow: undefined,
+        learnedMedia: undefined,
         largestPrompt: undefined,
         refused: undefined,
       }
@@ -142,6 +146,8 @@ function notedFact(latest: Latest, entry: Entry): Latest {
       return { ...latest, reasoningFrom: fact.upTo }
     case 'window-learned':
       return { ...latest, learnedWindow: fact.tokens }
+    case 'media-learned':
+      return { ...latest, learnedMedia: { ...latest.learnedMedia, ...fact.limits } }
     case 'assistant-message':
       if (fact.usage === undefined || fact.partial === true) return latest
       return {

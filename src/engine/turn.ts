@@ -131,7 +131,7 @@ async function dropMedia(
     case 'media-refused':
       return dropRefused(core, failure, composed, emit)
     case 'too-large':
-      return dropForBytes(core, Buffer.byteLength(composed.body), emit)
+      return dropForBytes(core, Buffer.byteLength(composed.body), failure.mostBytes, emit)
     case 'overflow': {
       const outcome = core.room(failure.overflow.limitTokens)
       return outcome.ok && dropForTokens(core, failure.overflow.promptTokens, outcome.room, emit)

@@ -1,6 +1,7 @@
 // From a refusal of the server, or of the network, to one failure of the port; and whether and when to try again.
 // A failure that the same bytes would meet again is never retried, whatever the server recommends.
 import { defaults } from '../settings/defaults.ts'
+import type { LearnedMedia } from '../transcript/fact.ts'
 import type { Feature, ModelFailure, RefusedMedia } from './model.ts'
 import { errorBody, overflowOf } from './overflow.ts'
 
@@ -30,8 +31,10 @@ export function verdictOn(refusal: ServerRefusal, now: number): Verdict {
   const overflow = overflowOf({ status, text })
   if (overflow !== null) {
     const code = overflow.bytes ? 'too-large' : 'overflow'
+    const mostBytes = byteLimit(message)
     return {
-      failure: code === 'overflow' ? { code, message, status, overflow } : { code, message, status },
+      failure:
+        code === 'overflow' ? { code, message, status, overflow } : { code, message, status, mostBytes },
       retry: false,
     }
   }
@@ -100,11 +103,15 @@ const mediaPath =
   /messages\.(?<message>\d+)\.content\.(?<block>\d+)(?:\.tool_result\.content\.(?<inner>\d+))?\.(?<kind>image|pdf|document)\b/
 const mediaTexts = [
   /could not process (?<kind>image|pdf|document)/i,
-  /too much media: .*> (?<most>\d+)/i,
+  /too much media: .*> (?<count>\d+)/i,
   /too much media/i,
+  /at most (?<count>\d+) (?<kind>image)/i,
+  /(?<kind>image) exceeds .*maximum: \d+ bytes > (?<imageBytes>\d+) bytes/i,
   /(?<kind>image) exceeds .*maximum/i,
+  /(?<kind>image) dimensions exceed .*many-image requests: (?<manySide>\d+) pixels/i,
+  /(?<kind>image) dimensions exceed .*size: (?<side>\d+) pixels/i,
   /(?<kind>image) dimensions exceed/i,
-  /maximum of (?<most>\d+) (?<kind>pdf) pages/i,
+  /maximum of (?<count>\d+) (?<kind>pdf) pages/i,
   /the (?<kind>pdf) specified (?:was|is) /i,
   /(?:invalid|unsupported) (?<kind>image|pdf|document) (?:format|type|data)/i,
 ]
@@ -112,7 +119,7 @@ const mediaTexts = [
 /** What an endpoint does not offer can be left out of the request; both must stand there, the name and that it is refused. */
 const featureNames: readonly (readonly [Feature, RegExp])[] = [
   ['context-management', /context[_-]management|clear_tool_uses|clear_thinking/i],
-  ['caching', /cache_control|prompt[_ -]caching/i],
+  ['caching', /cache_control|prompt[_ -]caching|extended-cache-ttl/i],
   ['effort', /output_config|\beffort\b/i],
   ['thinking', /\bthinking\b/i],
 ]
@@ -128,7 +135,6 @@ function refusedMedia(message: string): RefusedMedia | null {
   const path = mediaPath.exec(message)?.groups
   const text = mediaTexts.map((pattern) => pattern.exec(message)).find((found) => found !== null)
   if (path === undefined && text === undefined) return null
-  const { most } = text?.groups ?? {}
   const kind = (path?.['kind'] ?? text?.groups?.['kind'])?.toLowerCase()
   return {
     at:
@@ -140,8 +146,21 @@ function refusedMedia(message: string): RefusedMedia | null {
             inner: path['inner'] === undefined ? null : Number(path['inner']),
           },
     kind: kind === undefined ? null : kind === 'image' ? 'image' : 'document',
-    most: most === undefined ? null : Number(most),
+    limits: limitsIn(text?.groups ?? {}),
   }
+}
+
+function limitsIn(found: Readonly<Record<string, string | undefined>>): LearnedMedia {
+  const named = (['count', 'side', 'manySide', 'imageBytes'] as const).flatMap((name) =>
+    found[name] === undefined ? [] : [[name, Number(found[name])] as const],
+  )
+  return Object.fromEntries(named)
+}
+
+/** Of a refusal for bytes; a number that is named without its unit may be anything. */
+const byteLimit = (message: string): number | undefined => {
+  const found = /(?:max\w*|limit\w*|exceed\w*|at most|>)\D{0,40}(\d{4,}) bytes/i.exec(message)?.[1]
+  return found === undefined ? undefined : Number(found)
 }
 
 const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']

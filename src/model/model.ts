@@ -2,7 +2,7 @@
 // an abort is a `failed` event with code `aborted`. The caller hands over the body as bytes it has made itself,
 // because exact bytes decide cache hits: an adapter adds headers and nothing else.
 import type { AssistantBlock } from '../transcript/content.ts'
-import type { FactOf, Usage } from '../transcript/fact.ts'
+import type { FactOf, LearnedMedia, Usage } from '../transcript/fact.ts'
 
 export interface ModelRequest {
   readonly model: string
@@ -79,6 +79,8 @@ export type ModelFailure =
       readonly message: string
       readonly status: number | null
       readonly retryAfterMs?: number | undefined
+      /** Of a request that is too large: how many bytes it may have, where the refusal says so. */
+      readonly mostBytes?: number | undefined
     }
 
 /** What a request may ask of an endpoint beside an answer. */
@@ -89,8 +91,8 @@ export interface RefusedMedia {
   /** The block by its place in the request; `inner` inside a result. */
   readonly at: { readonly message: number; readonly block: number; readonly inner: number | null } | null
   readonly kind: 'image' | 'document' | null
-  /** How many images and pages it would take. */
-  readonly most: number | null
+  /** What it would take, as far as it names numbers. */
+  readonly limits: LearnedMedia
 }
 
 /** A request that is too long, whoever says so and in whatever words; numbers where the text names them. */

@@ -49,6 +49,15 @@ export type AgentMode = 'foreground' | 'background' | 'teammate'
 /** Typed, sent by a program, or typed while busy and delivered later; `injected` is what we or a foreign client wrote. */
 export type Origin = 'typed' | 'program' | 'queued' | 'injected'
 
+/** Numbers that a refusal named: images and pages together, sides in pixels, one image as base64, a whole request. */
+export interface LearnedMedia {
+  readonly count?: number | undefined
+  readonly side?: number | undefined
+  readonly manySide?: number | undefined
+  readonly imageBytes?: number | undefined
+  readonly requestBytes?: number | undefined
+}
+
 /** As the wire has them, serialized. */
 export interface CacheParameters {
   readonly model: string
@@ -142,10 +151,12 @@ export type Fact =
   | { readonly type: 'reasoning-refused'; readonly upTo: Seq }
   | {
       readonly type: 'feature-refused'
-      readonly feature: 'context-management' | 'thinking' | 'effort' | 'caching'
+      readonly feature: 'context-management' | 'thinking' | 'effort' | 'caching' | 'long-lifetime'
     }
   /** An overflow, loud or silent, has told how many tokens fit. */
   | { readonly type: 'window-learned'; readonly tokens: number }
+  /** What a refusal has said a request may carry beside words; it holds for the model in force. */
+  | { readonly type: 'media-learned'; readonly limits: LearnedMedia }
   | ({ readonly type: 'view-edit' } & Editing)
   | { readonly type: 'notes-update'; readonly blob: string; readonly coversTo: Seq; readonly tokens: number }
   /** The talk up to here was looked through for what should outlive it; the memories written for it. */

@@ -127,8 +127,19 @@ const shapes = {
     diff: z.optional(text),
   },
   'reasoning-refused': { upTo: place },
-  'feature-refused': { feature: z.enum(['context-management', 'thinking', 'effort', 'caching']) },
+  'feature-refused': {
+    feature: z.enum(['context-management', 'thinking', 'effort', 'caching', 'long-lifetime']),
+  },
   'window-learned': { tokens: count },
+  'media-learned': {
+    limits: z.looseObject({
+      count: z.optional(count),
+      side: z.optional(count),
+      manySide: z.optional(count),
+      imageBytes: z.optional(count),
+      requestBytes: z.optional(count),
+    }),
+  },
   'view-edit': editing,
   'notes-update': { blob: text, coversTo: place, tokens: count },
   'memories-extracted': { coversTo: place, files: z.array(text), skipped: z.optional(z.boolean()) },

@@ -158,6 +158,7 @@ export function durabilityOf(fact: Fact): Durability {
     case 'feature-refused':
     case 'reasoning-refused':
     case 'window-learned':
+    case 'media-learned':
     case 'view-edit':
     case 'notes-update':
     case 'memories-extracted':

@@ -75,6 +75,43 @@ it('[E35] an endpoint that refuses breakpoints of the cache is asked without the
   expect(refusals(api)).toEqual([message])
 })
 
+it('[E35] an endpoint that refuses to cache for an hour is asked for five minutes, once said, also after a resume', async () => {
+  const message = 'system.0.cache_control.ephemeral.ttl: Extra inputs are not permitted'
+  const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
+  const asks = ({ body }: { body: unknown }): boolean => JSON.stringify(body).includes('"ttl":"1h"')
+  const api = await simulated(['one', 'two', 'three'], { faults: [{ at: asks, fault }] })
+  const store = inMemoryStore()
+  const options = { store, modelId, model: api.model, cacheLifetime: '1h', system: words(3000) } as const
+  const session = await createEngine(options).open()
+  const first = await turn(session.send('go'))
+  expect({ outcome: first.outcome, notices: first.notices }).toEqual({
+    outcome: 'done',
+    notices: ['option-left-out'],
+  })
+  expect(first.events).toContainEqual(
+    expect.objectContaining({ message: expect.stringContaining('cached for five minutes from now on') }),
+  )
+  expect((await turn(session.send('on'))).notices).toEqual([])
+  expect(lastBody(api)).toContain('"cache_control":{"type":"ephemeral"}')
+  await session.close()
+  const again = await createEngine(options).open(session.id)
+  expect(await turn(again.send('and on'))).toMatchObject({ outcome: 'done', notices: [] })
+  expect(lastBody(api)).toContain('"cache_control":{"type":"ephemeral"}')
+  expect(again.view().lastUsage!.cacheRead).toBeGreaterThan(1000)
+  expect(refusals(api)).toEqual([message])
+})
+
+it('[E35] one that refuses breakpoints of any lifetime is asked without them in the end', async () => {
+  const message = 'cache_control is not supported'
+  const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
+  const asks = ({ body }: { body: unknown }): boolean => JSON.stringify(body).includes('cache_control')
+  const api = await simulated(['one', 'two'], { faults: [{ at: asks, fault }] })
+  const session = await opened(api, { cacheLifetime: '1h' })
+  expect(await turn(session.send('go'))).toMatchObject({ outcome: 'done' })
+  expect(await turn(session.send('on'))).toMatchObject({ outcome: 'done', notices: [] })
+  expect(refusals(api).length).toBe(2)
+})
+
 it('[E36] a switch of the model keeps only the options it knows, and says which it leaves out', async () => {
   const api = await simulated(['one', 'two', 'three'])
   const session = await opened(api, { thinking: { type: 'adaptive' }, effort: 'high' })

@@ -125,7 +125,7 @@ describe('refusals', () => {
 
   it('[E30] the block that a refusal names is replaced, inside a result too', async () => {
     const message =
-      'messages.2.content.0.tool_result.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size: 500 pixels'
+      'messages.2.content.0.tool_result.content.1.image.source.base64.data: The image is not valid'
     const fault = { kind: 'status', status: 400, type: 'invalid_request_error', message } as const
     const api = await simulated([[call('Shot', {})], 'seen'], { faults: [{ at: 2, fault }] })
     const tools = [
@@ -140,7 +140,7 @@ describe('refusals', () => {
     const sent = lastSent(api)
     expect(sent.images).toBe(2)
     expect(sent.json).not.toContain(png(600, 20, 2).toString('base64'))
-    expect(sent.text).toMatch(/png image, 600×20, .*the provider refused it \(At least one/)
+    expect(sent.text).toMatch(/png image, 600×20, .*the provider refused it \(The image is not valid\)/)
   })
 
   it('[E31] a refusal for bytes takes media and no words, and is not read as one for tokens', async () => {

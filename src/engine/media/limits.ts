@@ -9,15 +9,32 @@ import { estimateBlock } from '../../projection/tokens.ts'
 import type { Composed } from '../../request/compose.ts'
 import { overLimits, type OverLimit } from '../../request/media-limits.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Fact } from '../../transcript/fact.ts'
+import type { Fact, LearnedMedia } from '../../transcript/fact.ts'
 import { seq, uuid, type Seq } from '../../transcript/ids.ts'
-import type { Core, Slice } from '../core.ts'
+import type { Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 
 /** The layer under whose name media are replaced. */
 export const mediaLayer = 'media'
 
-export const mediaLimits = (core: Slice<'modelInfo'>): MediaLimits => core.modelInfo()?.media ?? messagesMedia
+/** What the model's row says, and what refusals have said since. */
+function mediaLimits(core: Slice<'modelInfo' | 'state'>): MediaLimits {
+  const known = core.modelInfo()?.media ?? messagesMedia
+  const { count, side, manySide, imageBytes, requestBytes } = core.state.latest.learnedMedia ?? {}
+  return {
+    count: count ?? known.count,
+    side: side ?? known.side,
+    manyImages: known.manyImages,
+    manySide: manySide ?? known.manySide,
+    imageBytes: imageBytes ?? known.imageBytes,
+    requestBytes: requestBytes === undefined ? known.requestBytes : Math.floor(requestBytes * bytesShare),
+  }
+}
+/** What of a request's bytes is laid to media and words: our count of words is an estimate. */
+const bytesShare = 0.95
+
+type Replacing = Slice<'append' | 'modelInfo' | 'state' | 'view'>
+type MakingRoom = Replacing & Slice<'room'>
 
 /** Words of the view in bytes, about. */
 const bytesPerToken = 4
@@ -25,7 +42,7 @@ const wordBytes = (fold: Fold, all: readonly ShownMedia[]): number =>
   bytesPerToken * (fold.view().estimate - all.reduce((sum, { block }) => sum + estimateBlock(block), 0))
 
 /** Before a request: what the limits of the model do not allow. */
-export async function holdToLimits(core: Core, emit: Emit): Promise<TurnFailure | null> {
+export async function holdToLimits(core: Replacing, emit: Emit): Promise<TurnFailure | null> {
   const all = mediaIn(core.view())
   if (all.length === 0) return null
   const over = overLimits(all, mediaLimits(core), wordBytes(core.state.fold, all))
@@ -33,7 +50,10 @@ export async function holdToLimits(core: Core, emit: Emit): Promise<TurnFailure 
 }
 
 /** Before anything is compacted: media that were answered make room first, where that is enough. */
-export async function mediaFirst(core: Core, emit: Emit): Promise<TurnFailure | null> {
+export async function mediaFirst(
+  core: MakingRoom & Slice<'options'>,
+  emit: Emit,
+): Promise<TurnFailure | null> {
   const view = core.view()
   const outcome = core.room()
   if (!outcome.ok || core.options.automaticRemoval === false) return null
@@ -50,7 +70,7 @@ export async function mediaFirst(core: Core, emit: Emit): Promise<TurnFailure | 
 }
 
 /** Where nothing else is left to go: media that nobody has answered yet. */
-export async function newMediaLast(core: Core, emit: Emit): Promise<boolean> {
+export async function newMediaLast(core: MakingRoom, emit: Emit): Promise<boolean> {
   const view = core.view()
   const outcome = core.room()
   if (!outcome.ok) return false
@@ -93,36 +113,59 @@ function oldestUntil(
 
 /** The provider refused media: those it names are replaced. False where none can be. */
 export async function dropRefused(
-  core: Core,
+  core: Replacing,
   failure: Extract<ModelFailure, { code: 'media-refused' }>,
   composed: Composed,
   emit: Emit,
 ): Promise<boolean> {
   const all = mediaIn(core.view()).filter(({ at }) => at !== null)
-  const chosen = refusedOf(all, failure.media, composed)
-  const over = chosen.map((media) => ({
-    media,
-    why: `not sent, the provider refused it (${brief(failure.message)})`,
-  }))
+  const isLearned = await learn(core, failure.media.limits)
+  const beyond = isLearned ? overLimits(all, mediaLimits(core), wordBytes(core.state.fold, all)) : []
+  const chosen =
+    beyond.length > 0 ? namedBy(all, failure.media, composed) : refusedOf(all, failure.media, composed)
+  const over = [
+    ...beyond,
+    ...chosen
+      .filter((media) => beyond.every((one) => one.media !== media))
+      .map((media) => ({ media, why: `not sent, the provider refused it (${brief(failure.message)})` })),
+  ]
   return over.length > 0 && (await replace(core, over, 'the provider refused it', emit)) === null
+}
+
+/** Numbers that a refusal names hold from then on, where they are lower than what was known. */
+async function learn(core: Replacing, named: LearnedMedia): Promise<boolean> {
+  const known = mediaLimits(core)
+  const lower = Object.entries(named).filter(([name, value]) => value < known[name as keyof LearnedMedia])
+  if (lower.length === 0) return false
+  const written = await core.append([{ type: 'media-learned', limits: Object.fromEntries(lower) }])
+  return written.ok
 }
 
 const briefChars = 160
 const brief = (message: string): string => message.replace(/^messages\.[\w.]+: /, '').slice(0, briefChars)
 
-function refusedOf(
+/** The block whose place in the request a refusal names. */
+function namedBy(
   all: readonly ShownMedia[],
-  { at, kind, most }: RefusedMedia,
+  { at }: RefusedMedia,
   { segments }: Composed,
 ): readonly ShownMedia[] {
-  if (at !== null) {
-    const sent = segments.messages[at.message]?.blocks[at.block]?.of ?? null
-    const inner = sent?.type === 'tool_result' && 'content' in sent ? sent.content[at.inner ?? 0] : sent
-    const named = all.filter(({ block }) => block === inner)
-    if (named.length > 0) return named
-  }
-  if (most !== null) {
-    const kept = Math.floor(most * defaults.media.keptShare)
+  if (at === null) return []
+  const sent = segments.messages[at.message]?.blocks[at.block]?.of ?? null
+  const inner = sent?.type === 'tool_result' && 'content' in sent ? sent.content[at.inner ?? 0] : sent
+  return all.filter(({ block }) => block === inner)
+}
+
+function refusedOf(
+  all: readonly ShownMedia[],
+  refused: RefusedMedia,
+  composed: Composed,
+): readonly ShownMedia[] {
+  const { kind, limits } = refused
+  const named = namedBy(all, refused, composed)
+  if (named.length > 0) return named
+  if (limits.count !== undefined) {
+    const kept = Math.floor(limits.count * defaults.media.keptShare)
     return all.slice(0, Math.max(1, all.length - kept))
   }
   const fitting = all.filter(({ info }) => kind === null || info.kind === kind)
@@ -131,7 +174,13 @@ function refusedOf(
 }
 
 /** The request was too large in bytes: the oldest media go until about half of it is gone. Says nothing of tokens. */
-export async function dropForBytes(core: Core, bytes: number, emit: Emit): Promise<boolean> {
+export async function dropForBytes(
+  core: Replacing,
+  bytes: number,
+  mostBytes: number | undefined,
+  emit: Emit,
+): Promise<boolean> {
+  if (mostBytes !== undefined && mostBytes < bytes) await learn(core, { requestBytes: mostBytes })
   const all = mediaIn(core.view()).filter(({ at }) => at !== null)
   const gone: ShownMedia[] = []
   let freed = 0
@@ -159,7 +208,7 @@ const leastShare = 0.1
  * the oldest go, then the largest of the new, until what is left should fit.
  */
 export async function dropForTokens(
-  core: Core,
+  core: Replacing,
   counted: number | null,
   room: Room,
   emit: Emit,
@@ -192,7 +241,7 @@ export async function dropForTokens(
 // ---- writing it down ----
 
 async function replace(
-  core: Core,
+  core: Slice<'append' | 'state' | 'view'>,
   over: readonly OverLimit[],
   why: string,
   emit: Emit,
@@ -225,7 +274,11 @@ async function replace(
 const shownNames = 3
 
 /** A pin, or what an undo gave back, cannot make a provider take what it refuses. */
-async function releaseHolds(core: Core, places: ReadonlySet<Seq>, emit: Emit): Promise<TurnFailure | null> {
+async function releaseHolds(
+  core: Slice<'append' | 'state'>,
+  places: ReadonlySet<Seq>,
+  emit: Emit,
+): Promise<TurnFailure | null> {
   const { pins, holds } = core.state.fold.edits
   const inTheWay = [
     ...pins.filter((pin) => pin.released === null && places.has(pin.at)).map((pin) => pin.seq),

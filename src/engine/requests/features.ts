@@ -3,7 +3,7 @@
 import type { WireThinking } from '../../model/wire.ts'
 import type { Composed } from '../../request/compose.ts'
 import type { Feature } from '../../model/model.ts'
-import type { Core, Slice } from '../core.ts'
+import type { Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { isRefused } from '../state.ts'
 
@@ -48,19 +48,24 @@ function leaveOut({ modelId, requests }: Asking, what: string, emit: Emit): void
   })
 }
 
-/** The endpoint refused what it was asked for: from now on it is not asked. False where the request did not ask for it. */
+/**
+ * The endpoint refused what it was asked for: from now on it is not asked. False where the request did not ask for it.
+ * Where breakpoints of an hour are refused, those of five minutes may still be taken: most gateways know these.
+ */
 export async function withoutFeature(
-  core: Core,
-  feature: Feature,
+  core: Slice<'append' | 'lifetime' | 'state'>,
+  refused: Feature,
   why: string,
   { segments }: Composed,
   emit: Emit,
 ): Promise<boolean | TurnFailure> {
+  const feature = refused === 'caching' && core.lifetime === '1h' ? 'long-lifetime' : refused
   const asked = {
     'context-management': segments.extra,
     thinking: segments.thinking,
     effort: segments.effort,
     caching: segments.breakpoints.join(' '),
+    'long-lifetime': segments.breakpoints.join(' '),
   }
   if (asked[feature] === '' || isRefused(core, feature)) return false
   const written = await core.append([{ type: 'feature-refused', feature }])
@@ -68,7 +73,10 @@ export async function withoutFeature(
   emit({
     type: 'notice',
     code: 'option-left-out',
-    message: `the endpoint refuses ${feature} (${why}); requests are sent without it from now on`,
+    message:
+      feature === 'long-lifetime'
+        ? `the endpoint refuses to cache for an hour (${why}); requests are cached for five minutes from now on`
+        : `the endpoint refuses ${feature} (${why}); requests are sent without it from now on`,
   })
   return true
 }
