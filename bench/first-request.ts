@@ -32,17 +32,24 @@ export interface Start {
   readonly words: readonly string[]
   readonly cwd: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** Hears what was asked. */
+  readonly saw?: (body: string) => void
 }
 
 /** Milliseconds from the start of the process until its request is here. */
-export async function firstRequest({ words, cwd, environment }: Start): Promise<number> {
+export async function firstRequest({ words, cwd, environment, saw }: Start): Promise<number> {
   const server = http.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const arrived = new Promise<number>((resolve) =>
-    server.on('request', (_request, response) => {
+    server.on('request', (request, response) => {
       resolve(performance.now())
-      response.writeHead(400).end('{}')
+      let body = ''
+      request.on('data', (part: Buffer) => (body += part.toString('utf8')))
+      request.on('end', () => {
+        saw?.(body)
+        response.writeHead(400).end('{}')
+      })
     }),
   )
   const env = { ...environment, ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`, ANTHROPIC_API_KEY: 'k' }

@@ -140,6 +140,7 @@ export function createPreset(options: PresetOptions): Preset {
     await registry.close()
     await standard.close()
     await backgroundTasks.settled()
+    await parts.recalling.close()
   }
   const kept = { store, tools, modelId, models, permission, backgroundTasks, memory, memoryJobs }
   return { engine, agents: registry, ...kept, close }

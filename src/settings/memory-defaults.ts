@@ -82,13 +82,19 @@ export const recallDefaults = {
     /** The request waits at most this long for the local ranker. */
     localMs: 50,
     /** The same where one request may be all there is. */
-    patientMs: 500,
+    patientMs: 10 * second,
     /** A selector that takes longer is given up for the local ranker. */
     selectorMs: 2 * second,
-    /** Folders with more memories than this are first read beside the request, never before it. */
+    /** Folders with more memories than this are looked through beside the request, never before it. */
     coldFiles: 200,
-    /** The same where one request may be all there is. */
+    /** No more files than this are read before a request; of others what is written down of them has to do. */
+    unreadFiles: 50,
+    /** Where one request may be all there is, up to so many are read first, and it waits at most this long for that. */
     patientFiles: 1000,
+    patientReadMs: 2 * second,
+    /** An index is kept on disk from so many memories on, and written anew after so many changes. Longer files are not read. */
+    storedFrom: 50,
+    storedBytes: 256 * MB,
     /** How long the first reading of such a folder waits, so that the request is out. */
     coldPauseMs: 50,
     /** Files read at a stretch before others get their turn. */

@@ -62,4 +62,38 @@ describe('pal', () => {
     expect((await at.pal(words, { environment: off })).code).toBe(0)
     expect(JSON.stringify(simulator.log.last()?.body)).not.toContain('Pass --no-zephyr')
   })
+
+  it.each([500, 5000])(
+    '[RC40] a prompt of one request has the right one of %i memories in it, with and without an index on disk',
+    async (count) => {
+      const at = await openWorkspace()
+      // Names of two words each, so that one is told from another by more than a number.
+      const parts =
+        'amber birch cedar delta ember flint grove heron islet jasper kelp larch mango nadir onyx pearl'.split(
+          ' ',
+        )
+      const nameOf = (n: number): string =>
+        `${parts[n % 16]}${parts[(n >> 4) % 16]} ${parts[(n >> 8) % 16]}${parts[(n >> 12) % 16]}${n}`
+      await remembering(
+        at,
+        Array.from({ length: count }, (_, n) => ({
+          file: `note-${n}.md`,
+          text: memoryText(
+            `deploying ${nameOf(n)} needs a ticket first`,
+            `The ticket belongs to team ${n % 13}. FACT-${n}.`,
+          ),
+        })),
+      )
+      const { access, simulator } = await server(['First.', 'Second.', 'Third.'])
+      for (const [run, wanted] of [count - 3, 7, count - 1].entries()) {
+        const asked = `how is ${nameOf(wanted)} deployed?`
+        const ran = await at.pal(['-p', asked], { environment: { ...access } })
+        expect([ran.code, ran.err]).toEqual([0, expect.not.stringContaining('without them')])
+        // No selector is asked: there is one request, and the memory stands in it.
+        expect(simulator.log.requests).toHaveLength(run + 1)
+        expect(JSON.stringify(simulator.log.last()?.body)).toContain(`FACT-${wanted}.`)
+      }
+    },
+    240_000,
+  )
 })

@@ -7,7 +7,6 @@ import { MemoryRecall } from '../../src/memory/recall/recall.ts'
 import { folderSource } from '../../src/memory/recall/memory-source.ts'
 import { call, jobOf, ruleModel, scripted, type LoggedRequest } from '../../src/simulator/index.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
-import { defaults } from '../../src/settings/defaults.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import {
   factsOf,
@@ -125,27 +124,20 @@ describe('recall beside a request', () => {
     expect(refusals(stage.scene)).toEqual([])
   })
 
-  const first = async (how: { readonly disk?: () => Promise<void>; readonly patienceMs?: number }) => {
+  /** One request over 250 memories on a disk of which some calls do not answer. */
+  const first = async (disk: Partial<FileSystem>, patienceMs: number) => {
     const others = Array.from({ length: 250 }, (_, n) => ({
       file: `other-${n}.md`,
       text: memoryText(`matter number ${n}`, 'Nothing of importance.'),
     }))
     const place = placeIn(await folder())
     await plant(place, [packages, ...others])
-    const fs: FileSystem = {
-      ...machineFileSystem,
-      names: async (path) => {
-        await how.disk?.()
-        return machineFileSystem.names(path)
-      },
-    }
     const memories = new MemoryRecall({
-      sources: [folderSource(fs, place)],
+      sources: [folderSource({ ...machineFileSystem, ...disk }, place)],
       now: () => Date.now(),
       pause: async () => {},
     })
-    const { patienceMs } = how
-    const recall = { ...recallBy(memories, { isPatient: patienceMs !== undefined }), patienceMs }
+    const recall = { ...recallBy(memories, { isPatient: true }), patienceMs }
     const scene = await simulated(['done'])
     const session = await createEngine({ store: inMemoryStore(), modelId, model: scene.model, recall }).open()
     later(() => session.close())
@@ -156,14 +148,14 @@ describe('recall beside a request', () => {
     }
   }
 
-  it('[RC40] where one request may be all there is it waits for many or slow memories, not for ever, and says so', async () => {
-    expect(await first({})).toEqual({ isRecalled: false, said: [] })
-    const slow = () => new Promise<void>((resolve) => setTimeout(resolve, 3 * defaults.recall.localMs))
-    expect(await first({ patienceMs: 120_000, disk: slow })).toEqual({ isRecalled: true, said: [] })
-    // A disk that does not answer before the turn is over.
+  it('[RC40] where one request may be all there is it has the memory before the folder is read, waits not for ever, and says so', async () => {
+    // A folder that does not answer before the turn is over; then a disk on which nothing does.
     let release = (): void => undefined
     const silent = new Promise<void>((resolve) => (release = resolve))
-    const late = await first({ patienceMs: 150, disk: () => silent })
+    const names: FileSystem['names'] = (path) => silent.then(() => machineFileSystem.names(path))
+    expect(await first({ names }, 120_000)).toEqual({ isRecalled: true, said: [] })
+    const open: FileSystem['open'] = (...how) => silent.then(() => machineFileSystem.open(...how))
+    const late = await first({ open }, 150)
     release()
     expect(late).toEqual({ isRecalled: false, said: ['recall-late'] })
   })

@@ -32,11 +32,12 @@ export function openFolderStore(place: MemoryPlace, options: KeeperOptions): Fol
       // The tables of words are large too.
       if (opened === null) {
         const { MemoryIndex } = await import('../recall/memory-index.ts')
-        opened ??= new MemoryIndex([folderSource(fs, place)])
+        opened ??= new MemoryIndex([folderSource(fs, place, options.unique)])
       }
       const index = opened
       const failure = await index.refresh(signal)
       if (failure !== null) return { ok: false, failure }
+      await index.store()
       const ranked = index.rank(query, most, () => true)
       return { ok: true, hits: ranked.map(({ id, score }) => ({ memory: index.get(id)!.memory, score })) }
     },

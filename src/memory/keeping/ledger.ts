@@ -42,7 +42,10 @@ export class Ledger {
   readonly #path: string
   #header = noHeader
   #offset = 0
+  /** What was read and not yet taken apart: most of a process asks for a few records, and a ledger has very many. */
+  #unparsed: Buffer[] = []
   #rest: Buffer = Buffer.alloc(0)
+  #lookups = 0
   #next = 1
   #records: LedgerRecord[] = []
   #byFile = new Map<string, (Written | Removed)[]>()
@@ -53,14 +56,21 @@ export class Ledger {
     prints: new Map<string, number>(),
   }
   #damaged = 0
+  #reading: Promise<unknown> = Promise.resolve()
 
   constructor(fs: FileSystem, state: string) {
     this.#fs = fs
     this.#path = ledgerFile(state)
   }
 
-  /** Reads what others appended meanwhile; everything again when the ledger was written anew. */
+  /** Reads what others appended meanwhile; everything again when the ledger was written anew. One after the other. */
   async refresh(): Promise<Result<object>> {
+    const mine = this.#reading.then(() => this.#refresh())
+    this.#reading = mine
+    return await mine
+  }
+
+  async #refresh(): Promise<Result<object>> {
     return await attempt(`reading the ledger ${this.#path}`, async () => {
       const file = await this.#open()
       if (file === null) {
@@ -85,7 +95,7 @@ export class Ledger {
           )
           if (block.length === 0) break
           this.#offset += block.length
-          this.#take(block)
+          this.#unparsed.push(block)
         }
         return {}
       } finally {
@@ -96,6 +106,7 @@ export class Ledger {
 
   /** Appends one record, synced. The caller holds the lock of the folder and has refreshed. */
   async append(record: NewRecord, unique: () => string): Promise<Result<{ record: LedgerRecord }>> {
+    this.#parse()
     const numbered: LedgerRecord = { n: this.#next, ...record }
     const written = await attempt(`writing the ledger ${this.#path}`, async () => {
       const isNew = this.#offset === 0
@@ -124,20 +135,41 @@ export class Ledger {
     return written.ok ? await this.refresh() : written
   }
 
+  /** Another one once something was forgotten. */
+  get id(): string {
+    return this.#header.id
+  }
   /** Makes fingerprints that only this ledger can compare. */
   get salt(): string {
     return this.#header.salt
   }
 
   records(): readonly LedgerRecord[] {
+    this.#parse()
     return this.#records
+  }
+  /** How many bytes of it were read. */
+  get bytes(): number {
+    return this.#offset
+  }
+  /** The records behind so many bytes, which end a line, without a look at those before; null where they do not. */
+  behind(bytes: number): readonly LedgerRecord[] | null {
+    if (!this.#isWhole || bytes > this.#offset || bytes === 0) return null
+    const all = this.#joined()
+    return all[bytes - 1] === newLine
+      ? linesIn(all.subarray(bytes)).flatMap((line) => recordIn(line) ?? [])
+      : null
   }
   /** Lines that could not be read. */
   get damaged(): number {
+    this.#parse()
     return this.#damaged + (this.#rest.length > 0 ? 1 : 0)
   }
   /** Versions of a file, oldest first. */
   versionsOf(file: string): readonly (Written | Removed)[] {
+    if (this.#isWhole && this.#unparsed.length > 0 && ++this.#lookups <= fewLookups)
+      return this.#mentioning(file)
+    this.#parse()
     return this.#byFile.get(file) ?? []
   }
   /** The newest record of a file that still stands; a removed one has none. */
@@ -147,6 +179,7 @@ export class Ledger {
   }
   /** Every file that stands, with its newest record. */
   standing(): readonly Written[] {
+    this.#parse()
     return [...this.#byFile.values()].flatMap((versions) => {
       const last = versions.at(-1)
       return last?.do === 'write' ? [last] : []
@@ -158,6 +191,7 @@ export class Ledger {
     return found?.do === 'write' ? found : null
   }
   held(): readonly Held[] {
+    this.#parse()
     return [...this.#held.values()]
   }
   get forgotten(): {
@@ -166,6 +200,7 @@ export class Ledger {
     readonly sources: ReadonlySet<string>
     readonly prints: ReadonlyMap<string, number>
   } {
+    this.#parse()
     return this.#forgotten
   }
 
@@ -181,6 +216,7 @@ export class Ledger {
   #clear(header: Header): void {
     this.#header = header
     this.#offset = 0
+    this.#unparsed = []
     this.#rest = Buffer.alloc(0)
     this.#next = 1
     this.#records = []
@@ -190,17 +226,44 @@ export class Ledger {
     this.#damaged = 0
   }
 
-  #take(block: Buffer): void {
-    let bytes = this.#rest.length === 0 ? block : Buffer.concat([this.#rest, block])
-    for (let end = bytes.indexOf(0x0a); end !== -1; end = bytes.indexOf(0x0a)) {
-      const line = bytes.subarray(0, end).toString('utf8')
-      bytes = bytes.subarray(end + 1)
+  /** Whether nothing was taken apart yet. */
+  get #isWhole(): boolean {
+    return this.#records.length === 0 && this.#rest.length === 0
+  }
+
+  #joined(): Buffer {
+    const all = this.#unparsed.length === 1 ? this.#unparsed[0]! : Buffer.concat(this.#unparsed)
+    this.#unparsed = [all]
+    return all
+  }
+
+  /** The records of one file in what was not taken apart: only lines that name it are. */
+  #mentioning(file: string): readonly (Written | Removed)[] {
+    const all = this.#joined()
+    const name = Buffer.from(`"file":${JSON.stringify(file)}`)
+    const found: (Written | Removed)[] = []
+    for (let at = all.indexOf(name); at !== -1;) {
+      const [start, end] = [all.lastIndexOf(newLine, at) + 1, all.indexOf(newLine, at)]
+      if (end === -1) break
+      const record = recordIn(all.subarray(start, end).toString('utf8'))
+      if ((record?.do === 'write' || record?.do === 'remove') && record.file === file) found.push(record)
+      at = all.indexOf(name, end)
+    }
+    return found
+  }
+
+  #parse(): void {
+    if (this.#unparsed.length === 0) return
+    const bytes = Buffer.concat([this.#rest, ...this.#unparsed])
+    this.#unparsed = []
+    const end = bytes.lastIndexOf(newLine) + 1
+    this.#rest = Buffer.from(bytes.subarray(end))
+    for (const line of linesIn(bytes.subarray(0, end))) {
       if (line === '' || line.startsWith(headerStart)) continue
       const record = recordIn(line)
       if (record === null) this.#damaged++
       else this.#note(record)
     }
-    this.#rest = Buffer.from(bytes)
   }
 
   #note(record: LedgerRecord): void {
@@ -224,6 +287,10 @@ interface Header {
   readonly id: string
   readonly salt: string
 }
+const newLine = 0x0a
+/** For so many files the lines that name them are looked for; for more all are read. */
+const fewLookups = 16
+const linesIn = (bytes: Buffer): readonly string[] => bytes.toString('utf8').split('\n')
 const noHeader: Header = { id: '', salt: '' }
 const headerStart = '{"v":1,"do":"ledger",'
 /** Longer than any header. */

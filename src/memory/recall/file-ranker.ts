@@ -3,7 +3,7 @@
 // Deterministic; `set` and `delete` leave the index as a rebuilt one would be.
 import { defaults } from '../../settings/defaults.ts'
 import { askedTerms } from './query-terms.ts'
-import { Postings } from './postings.ts'
+import { Postings, type StoredPostings } from './postings.ts'
 import { Best, rounded, Sums } from './top-k.ts'
 import type { Lexicon } from './lexicon/terms.ts'
 
@@ -22,6 +22,12 @@ export interface RankedFile {
 export interface FileEntry {
   readonly fields: readonly RankedField[]
   readonly triggers?: readonly string[] | undefined
+}
+
+/** What a ranker keeps on disk: its documents with the words of their triggers, and their postings in that order. */
+export interface StoredRanking {
+  readonly documents: readonly Held[]
+  readonly postings: StoredPostings
 }
 
 interface Held {
@@ -67,6 +73,22 @@ export class FileRanker {
       .filter((words) => words.some((word) => !this.#lexicon.isEveryday(word)))
     this.#held[slot] = { id, triggers }
     this.#noteTriggers(slot)
+  }
+
+  /** Takes documents as they were stored; none of them may be known here. */
+  adopt({ documents, postings }: StoredRanking): void {
+    const first = this.#postings.adopt(postings)
+    for (const [at, held] of documents.entries()) {
+      this.#slotOf.set(held.id, first + at)
+      this.#held[first + at] = held
+      this.#noteTriggers(first + at)
+    }
+  }
+
+  /** These documents as they are kept on disk, in this order; those that are not here are left out. */
+  stored(ids: readonly string[]): StoredRanking {
+    const slots = ids.flatMap((id) => this.#slotOf.get(id) ?? [])
+    return { documents: slots.map((slot) => this.#held[slot]!), postings: this.#postings.stored(slots) }
   }
 
   #noteTriggers(slot: number): void {

@@ -1,14 +1,15 @@
-// The memories of one or more sources, kept ready to be ranked. A refresh looks at every file and reads those that have
-// changed; in between the index stands as it was. Reading goes in small stretches, so that a request under way is not
-// held up, and ends when the signal fires. What a file is worth is asked of the ledger anew at every refresh, and once
-// more when its text is read (law M1).
-import { join } from 'node:path'
+// The memories of one or more sources, kept ready to be ranked. Opening takes what is written down of them: the index that
+// an earlier process kept, and for what is not in it the heads that the ledger has. A refresh looks at every file and reads
+// those that have changed; in between the index stands as it was. Reading goes in small stretches, so that a request under
+// way is not held up, and ends when the signal fires. What a file is worth is asked of the ledger anew at every opening and
+// refresh, and once more when its text is read (law M1).
+import { join, normalize, sep } from 'node:path'
 import type { Failure, Result } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Memory } from '../memory.ts'
 import { FileRanker, type RankedFile } from './file-ranker.ts'
 import { Lexicon } from './lexicon/terms.ts'
-import type { MarkedFile, MemorySource } from './memory-source.ts'
+import type { MarkedFile, MemorySource, Recorded } from './memory-source.ts'
 
 export interface IndexedMemory {
   /** Its name in manifests and facts: the file, with the scope before it where there are several sources. */
@@ -19,6 +20,7 @@ export interface IndexedMemory {
 }
 
 interface Kept extends IndexedMemory {
+  /** Empty where only its head is known. */
   readonly mark: string
 }
 
@@ -28,6 +30,9 @@ export class MemoryIndex {
   #ranker: FileRanker | null = null
   #refreshing: Promise<Failure | null> | null = null
   #isWarm = false
+  #opening: Promise<Failure | null> | null = null
+  /** How many were read since the index was kept on disk. */
+  #unsaved = 0
   #superseded: ReadonlySet<string> = new Set()
 
   constructor(sources: readonly MemorySource[]) {
@@ -41,6 +46,20 @@ export class MemoryIndex {
 
   get size(): number {
     return this.#kept.size
+  }
+
+  /** Whether every source says what it has without a look at its files. */
+  get isRecorded(): boolean {
+    return this.#sources.every(({ recorded }) => recorded !== undefined)
+  }
+
+  /** How many are known by their heads alone. */
+  get unread(): number {
+    return this.#unread().length
+  }
+
+  #unread(): readonly Kept[] {
+    return [...this.#kept.values()].filter(({ mark }) => mark === '')
   }
 
   all(): readonly IndexedMemory[] {
@@ -66,6 +85,25 @@ export class MemoryIndex {
     return this.#ranked().rank(query, most, (name) => isWanted(this.#kept.get(name)!))
   }
 
+  /** Takes what is written down of the memories; once, and no file of them is looked at. */
+  async open(): Promise<Failure | null> {
+    this.#opening ??= this.#open()
+    const failure = await this.#opening
+    if (failure !== null) this.#opening = null
+    return failure
+  }
+
+  /** Reads those that are known by their heads alone. */
+  async readUnread(signal: AbortSignal): Promise<void> {
+    for (const one of this.#unread()) {
+      if (signal.aborted) return
+      const read = await one.source.read(one.memory.file)
+      // Its mark stays empty: whether the file changes afterwards is seen by the next look at the folder.
+      if (read.ok) this.#keep({ ...one, memory: read.memory })
+      else this.#drop(one.name)
+    }
+  }
+
   /** Brings the index up to date; one at a time, and those who come meanwhile wait for it. */
   async refresh(signal: AbortSignal): Promise<Failure | null> {
     this.#refreshing ??= this.#refresh(signal).finally(() => {
@@ -74,20 +112,101 @@ export class MemoryIndex {
     return this.#refreshing
   }
 
+  /** Keeps the index for later processes, where it holds much that they would have to read. */
+  async store(): Promise<void> {
+    if (this.#unsaved < Math.min(defaults.recall.storedFrom, this.size)) return
+    this.#unsaved = 0
+    for (const source of this.#sources) {
+      const read = [...this.#kept.values()].filter((one) => one.source === source && one.mark !== '')
+      if (source.recorded === undefined || read.length < defaults.recall.storedFrom) continue
+      const { documents, postings } = this.#ranked().stored(read.map(({ name }) => name))
+      await source.recorded.keep({
+        memories: read.map(({ memory, mark }, at) => ({
+          ...memory,
+          mark,
+          triggerWords: documents[at]!.triggers,
+        })),
+        postings,
+      })
+    }
+  }
+
   /** The text of a memory as it is now, with what is known of it now. */
   async read({ source, memory }: IndexedMemory): Promise<Result<{ memory: Memory; text: string }>> {
     const known = await source.renew()
     return known.ok ? await source.read(memory.file) : known
   }
 
+  async #open(): Promise<Failure | null> {
+    for (const source of this.#sources) {
+      if (source.recorded === undefined) continue
+      const loaded = await source.recorded.load()
+      if (!loaded.ok) return loaded.failure
+      if (loaded.stored !== null) this.#adopt(source, loaded.stored)
+      for (const memory of loaded.heads) {
+        const name = this.#nameOf(source, memory.file)
+        this.#keep({ name, path: join(source.root, memory.file), memory, source, mark: '' })
+      }
+    }
+    this.#noteSuperseded()
+    return null
+  }
+
+  /** Of those that are still the same bytes; names and descriptions come with the first look at the folder. */
+  #adopt(source: MemorySource, { index, same }: NonNullable<Recorded['stored']>): void {
+    const documents = index.memories.map(({ file, triggerWords }) => ({
+      id: this.#nameOf(source, file),
+      triggers: triggerWords,
+    }))
+    this.#ranked().adopt({ documents, postings: index.postings })
+    const folder = join(source.root, sep)
+    for (const [at, stored] of index.memories.entries()) {
+      const { file, sha256, bytes, modifiedMs, standing, type, supersedes, expires, mark } = stored
+      const name = documents[at]!.id
+      if (!same.has(file)) {
+        this.#drop(name)
+        continue
+      }
+      // Written out: there are thousands, and a request waits.
+      const memory: Memory = {
+        file,
+        sha256,
+        bytes,
+        modifiedMs,
+        standing,
+        type,
+        supersedes,
+        expires,
+        name: '',
+        description: '',
+        triggers: none,
+        opening: '',
+        provenance: null,
+      }
+      this.#kept.set(name, {
+        name,
+        path: folder + (sep === '/' ? file : normalize(file)),
+        memory,
+        source,
+        mark,
+      })
+    }
+  }
+
+  #nameOf(source: MemorySource, file: string): string {
+    return this.#sources.length > 1 ? `${source.scope}/${file}` : file
+  }
+
   async #refresh(signal: AbortSignal): Promise<Failure | null> {
+    const unopened = await this.open()
+    if (unopened !== null) return unopened
     const seen = new Set<string>()
     for (const source of this.#sources) {
       const listed = await source.files()
       if (!listed.ok) return listed.failure
       const changed: (MarkedFile & { readonly name: string })[] = []
       for (const { file, mark } of listed.files) {
-        const name = this.#sources.length > 1 ? `${source.scope}/${file}` : file
+        const name = this.#nameOf(source, file)
         seen.add(name)
         const kept = this.#kept.get(name)
         if (kept?.mark !== mark) changed.push({ name, file, mark })
@@ -96,7 +215,12 @@ export class MemoryIndex {
       const failure = await this.#readAll(source, changed, signal)
       if (failure !== null) return failure
     }
-    for (const name of this.#kept.keys()) if (!seen.has(name)) this.#drop(name)
+    // A map may lose what it is gone through by.
+    for (const name of this.#kept.keys()) {
+      if (seen.has(name)) continue
+      this.#drop(name)
+      this.#unsaved += 1
+    }
     this.#noteSuperseded()
     this.#isWarm = true
     return null
@@ -117,6 +241,7 @@ export class MemoryIndex {
         // What cannot be read is no candidate; it is looked at again next time.
         if (one.ok) this.#keep({ name, path: join(source.root, file), memory: one.memory, source, mark })
         else this.#drop(name)
+        this.#unsaved += 1
       }
       await nextTurn()
     }
@@ -159,5 +284,6 @@ export class MemoryIndex {
   }
 }
 
+const none: readonly string[] = []
 const fileWords = (file: string): string => file.replace(/\.md$/iu, '').replaceAll(/[/_.-]+/gu, ' ')
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

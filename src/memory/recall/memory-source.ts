@@ -1,9 +1,23 @@
-// Where an index of memories takes them from: a folder, of which only the files that changed are read, or any store.
+// Where an index of memories takes them from: a folder, of which only the files that changed are read, or any store. A
+// folder's ledger knows its memories without a look at their files, and its index is kept between processes beside it.
 import { attempt, type FileSystem, type Result } from '../../disk/fs.ts'
+import { removeIfThere, replaceFile } from '../../disk/replace.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { filesBelow, readMemory, standingOf } from '../files.ts'
 import { Ledger } from '../keeping/ledger.ts'
+import type { Written } from '../keeping/records.ts'
 import type { Memory, MemoryPlace, MemoryScope } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
+import { readSmall } from '../small-file.ts'
+import { readingPrint } from './lexicon/terms.ts'
+import {
+  decodeIndex,
+  encodeIndex,
+  storedIndexFile,
+  type DecodedIndex,
+  type StoredIndex,
+  type StoredMemory,
+} from './stored-index.ts'
 
 export interface MarkedFile {
   readonly file: string
@@ -22,9 +36,26 @@ export interface MemorySource {
   renew(): Promise<Result<object>>
   /** One that has not changed, with what is known of it now. */
   judged(memory: Memory): Memory
+  /** What is known without a look at any file; left out where only looking tells. */
+  readonly recorded?: RecordedMemories | undefined
 }
 
-export function folderSource(fs: FileSystem, place: MemoryPlace): MemorySource {
+/** The memories of a source by what is written down of them, and their index between processes. */
+export interface RecordedMemories {
+  load(): Promise<Result<Recorded>>
+  /** Keeps the index for later processes. That it could not be kept costs them time and nothing else. */
+  keep(index: StoredIndex): Promise<void>
+}
+
+export interface Recorded {
+  /** What an earlier process kept, with those of its memories that are still the same bytes, by file. */
+  readonly stored: { readonly index: StoredIndex; readonly same: ReadonlySet<string> } | null
+  /** The others, each as its newest record says. */
+  readonly heads: readonly Memory[]
+}
+
+/** With `unique` its index is kept beside the ledger; left out, it is only read. */
+export function folderSource(fs: FileSystem, place: MemoryPlace, unique?: () => string): MemorySource {
   const { scope, root } = place
   const ledger = new Ledger(fs, place.state)
   return {
@@ -46,10 +77,77 @@ export function folderSource(fs: FileSystem, place: MemoryPlace): MemorySource {
     judged(memory) {
       const record = ledger.known(memory.file, memory.sha256)
       const standing = standingOf(record)
-      return standing === memory.standing ? memory : { ...memory, standing, provenance: record?.by ?? null }
+      const provenance = record?.by ?? null
+      const isKnown = memory.standing === standing && memory.provenance === provenance
+      return isKnown ? memory : { ...memory, ...record?.head, standing, provenance }
+    },
+    recorded: recordedIn(fs, place, ledger, unique),
+  }
+}
+
+function recordedIn(
+  fs: FileSystem,
+  { state }: MemoryPlace,
+  ledger: Ledger,
+  unique: (() => string) | undefined,
+): RecordedMemories {
+  const path = storedIndexFile(state)
+  return {
+    async load() {
+      const [known, read] = await Promise.all([
+        ledger.refresh(),
+        readSmall(fs, path, defaults.recall.storedBytes),
+      ])
+      if (!known.ok) return known
+      const stored = read.ok ? decodeIndex(read.bytes, { ledger: ledger.id, words: readingPrint() }) : null
+      return { ok: true, ...(stored === null ? unstored(ledger) : withStored(ledger, stored)) }
+    },
+    async keep(index) {
+      if (unique === undefined) return
+      const { id, bytes: ledgerBytes } = ledger
+      const bytes = encodeIndex(index, { ledger: id, ledgerBytes, words: readingPrint() })
+      const written = await replaceFile(fs, path, bytes, { mode: defaults.memory.fileMode, unique })
+      // Forgetting changes the ledger and then takes the index away: whoever wrote after that takes away its own.
+      if (written.ok && (await ledger.refresh()).ok && ledger.id === id) return
+      await attempt('taking an index away', async () => ({ gone: await removeIfThere(fs, path) }))
     },
   }
 }
+
+const unstored = (ledger: Ledger): Recorded => ({
+  stored: null,
+  heads: ledger.standing().map(recordedMemory),
+})
+
+/** What the ledger says of memories behind what was known when the index was stored; of all where that cannot be told. */
+function withStored(ledger: Ledger, index: DecodedIndex): Recorded {
+  const later = ledger.behind(index.ledgerBytes)
+  if (later !== null) {
+    const touched = new Set(later.flatMap((record) => ('file' in record ? [record.file] : [])))
+    const same = new Set(index.memories.map(({ file }) => file).filter((file) => !touched.has(file)))
+    const heads = [...touched].flatMap((file) => ledger.current(file) ?? []).map(recordedMemory)
+    return { stored: { index, same }, heads }
+  }
+  const now = new Map(ledger.standing().map((record) => [record.file, record]))
+  const isSame = ({ file, sha256, standing }: StoredMemory): boolean => {
+    const record = now.get(file)
+    return record?.sha === sha256 && standingOf(record) === standing
+  }
+  const same = new Set(index.memories.filter(isSame).map(({ file }) => file))
+  const heads = [...now.values()].filter(({ file }) => !same.has(file)).map(recordedMemory)
+  return { stored: { index, same }, heads }
+}
+
+const recordedMemory = (record: Written): Memory => ({
+  ...record.head,
+  file: record.file,
+  bytes: 0,
+  modifiedMs: record.at,
+  sha256: record.sha,
+  opening: '',
+  standing: standingOf(record),
+  provenance: record.by,
+})
 
 export function storeSource(store: MemoryStore): MemorySource {
   const { scope, root } = store

@@ -4,11 +4,22 @@
 // what a rebuilt index would have, so scores do not depend on the way there.
 
 export interface Posting {
-  /** Rising, and beside it how much of the term each has. */
-  readonly slots: number[]
-  readonly amounts: number[]
+  /** Rising, and beside it how much of the term each has. As they were stored until the list grows. */
+  slots: ArrayLike<number>
+  amounts: ArrayLike<number>
   /** Living passages that hold the term. */
   live: number
+}
+
+/** An index as it is kept on disk: the lists one behind the other, for passages that are numbered from 0. */
+export interface StoredPostings {
+  readonly terms: readonly string[]
+  /** How many passages hold each term. */
+  readonly counts: Uint32Array
+  readonly slots: Uint32Array
+  readonly amounts: Float32Array
+  /** The length of each passage. */
+  readonly lengths: Uint32Array
 }
 
 export type Amounts = ReadonlyMap<string, number>
@@ -19,8 +30,8 @@ const fewestDead = 64
 
 export class Postings {
   readonly #lists = new Map<string, Posting>()
-  /** The terms of each slot; null once it is removed. */
-  #terms: (readonly string[] | null)[] = []
+  /** The terms of each slot; null once it is removed, unknown where they were stored and nobody asked yet. */
+  #terms: (readonly string[] | null | undefined)[] = []
   #lengths: number[] = []
   #totalLength = 0
   #live = 0
@@ -48,8 +59,8 @@ export class Postings {
       const list = this.#lists.get(term)
       if (list === undefined) this.#lists.set(term, { slots: [slot], amounts: [amount], live: 1 })
       else {
-        list.slots.push(slot)
-        list.amounts.push(amount)
+        growing(list).slots.push(slot)
+        growing(list).amounts.push(amount)
         list.live += 1
       }
     }
@@ -60,7 +71,76 @@ export class Postings {
     return slot
   }
 
+  /** Takes a stored index whole; its passages get the slots from the one that is returned on. */
+  adopt({ terms, counts, slots, amounts, lengths }: StoredPostings): number {
+    const first = this.#terms.length
+    let at = 0
+    for (const [i, term] of terms.entries()) {
+      const end = at + counts[i]!
+      const known = this.#lists.get(term)
+      const moved =
+        first === 0 ? slots.subarray(at, end) : slots.subarray(at, end).map((slot) => slot + first)
+      if (known === undefined)
+        this.#lists.set(term, { slots: moved, amounts: amounts.subarray(at, end), live: end - at })
+      else {
+        const grown = growing(known)
+        for (const slot of moved) grown.slots.push(slot)
+        for (let from = at; from < end; from++) grown.amounts.push(amounts[from]!)
+        known.live += end - at
+      }
+      at = end
+    }
+    for (const length of lengths) {
+      this.#terms.push(undefined)
+      this.#lengths.push(length)
+      this.#totalLength += length
+    }
+    this.#live += lengths.length
+    return first
+  }
+
+  /** These slots as they are kept on disk, numbered in the order in which they are named. */
+  stored(wanted: readonly number[]): StoredPostings {
+    const place = new Map(wanted.map((slot, at) => [slot, at]))
+    const terms: string[] = []
+    const counts: number[] = []
+    const slots: number[] = []
+    const amounts: number[] = []
+    for (const [term, list] of [...this.#lists].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const held: (readonly [slot: number, amount: number])[] = []
+      for (let at = 0; at < list.slots.length; at++) {
+        const slot = place.get(list.slots[at]!)
+        if (slot !== undefined) held.push([slot, list.amounts[at]!])
+      }
+      if (held.length === 0) continue
+      terms.push(term)
+      counts.push(held.length)
+      for (const [slot, amount] of held.toSorted(([a], [b]) => a - b)) {
+        slots.push(slot)
+        amounts.push(amount)
+      }
+    }
+    return {
+      terms,
+      counts: Uint32Array.from(counts),
+      slots: Uint32Array.from(slots),
+      amounts: Float32Array.from(amounts),
+      lengths: Uint32Array.from(wanted, (slot) => this.lengthOf(slot)),
+    }
+  }
+
+  /** What was stored has no terms by passage; they are looked up once, when the first passage goes. */
+  #fillTerms(): void {
+    if (!this.#terms.includes(undefined)) return
+    const missing = new Map<number, string[]>()
+    for (const [slot, terms] of this.#terms.entries()) if (terms === undefined) missing.set(slot, [])
+    for (const [term, { slots }] of this.#lists)
+      for (let at = 0; at < slots.length; at++) missing.get(slots[at]!)?.push(term)
+    for (const [slot, terms] of missing) this.#terms[slot] = terms
+  }
+
   remove(slot: number): void {
+    this.#fillTerms()
     const terms = this.#terms[slot] ?? null
     if (terms === null) return
     for (const term of terms) {
@@ -84,12 +164,14 @@ export class Postings {
     let next = 0
     const moved = this.#terms.map((terms) => (terms === null ? -1 : next++))
     const isLive = (slot: number): boolean => moved[slot]! >= 0
-    for (const [term, { slots, amounts, live }] of this.#lists)
+    for (const [term, list] of this.#lists) {
+      const { slots, amounts } = growing(list)
       this.#lists.set(term, {
         slots: slots.filter(isLive).map((slot) => moved[slot]!),
         amounts: amounts.filter((_, at) => isLive(slots[at]!)),
-        live,
+        live: list.live,
       })
+    }
     this.#lengths = this.#lengths.filter((_, slot) => isLive(slot))
     this.#terms = this.#terms.filter((terms) => terms !== null)
     return moved
@@ -100,4 +182,13 @@ export class Postings {
     const live = this.#lists.get(term)?.live ?? 0
     return Math.log(1 + (Math.max(this.#live, least) - live + 0.5) / (live + 0.5))
   }
+}
+
+/** The list with arrays that can grow, in place of what was stored. */
+function growing(list: Posting): { readonly slots: number[]; readonly amounts: number[] } {
+  const { slots, amounts } = list
+  if (Array.isArray(slots) && Array.isArray(amounts)) return { slots, amounts }
+  const grown = { slots: Array.from(slots), amounts: Array.from(amounts) }
+  Object.assign(list, grown)
+  return grown
 }

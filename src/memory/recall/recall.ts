@@ -61,6 +61,7 @@ export class MemoryRecall {
   readonly index: MemoryIndex
   readonly #options: RecallOptions
   readonly #vectors = new Map<string, Float32Array>()
+  #background: Promise<void> | null = null
 
   constructor(options: RecallOptions) {
     this.#options = options
@@ -68,8 +69,9 @@ export class MemoryRecall {
   }
 
   /**
-   * What the words alone bring at once. Where a selector is asked afterwards only what hardly can be wrong; nothing where
-   * many files would have to be read first, unless somebody waits for it.
+   * What the words alone bring at once. Where a selector is asked afterwards only what hardly can be wrong. Few files are
+   * looked at first; of many what was stored and what the ledger knows of them serves, and where one request may be all
+   * there is their reading goes on beside it, for the next process too.
    */
   async quick(
     ask: RecallQuery,
@@ -78,18 +80,50 @@ export class MemoryRecall {
     isPatient = false,
   ): Promise<RecallOutcome> {
     if (!isWorthwhile(ask)) return nothing
-    const most = isPatient ? defaults.recall.patientFiles : defaults.recall.coldFiles
-    const isSmall = (this.index.isWarm ? this.index.size : await this.index.count()) <= most
-    if (isSmall) {
-      const failure = await this.index.refresh(signal)
-      if (failure !== null) return problem(failure.message)
-    }
-    if (!this.index.isWarm || signal.aborted) return nothing
+    const unready = await this.#ready(signal, isPatient)
+    if (unready !== null) return unready
+    if (signal.aborted) return nothing
     const { floor, strong } = defaults.recall
     const ranked = this.#ranked(ask).filter(
       ({ score, isTriggered }) => isTriggered || score >= (hasSelector ? strong : floor),
     )
-    return this.#shown(ranked.map(({ id }) => id).slice(0, defaults.recall.local))
+    const outcome = await this.#shown(ranked.map(({ id }) => id).slice(0, defaults.recall.local))
+    if (isPatient && this.index.isRecorded && this.index.unread > defaults.recall.unreadFiles)
+      void this.#readRest(signal)
+    return outcome
+  }
+
+  /** Null when there is something to rank, else what to answer. */
+  async #ready(signal: AbortSignal, isPatient: boolean): Promise<RecallOutcome | null> {
+    const { index } = this
+    const { coldFiles, unreadFiles, patientFiles, patientReadMs } = defaults.recall
+    const unopened = await index.open()
+    if (unopened !== null) return problem(unopened.message)
+    const size = index.isRecorded || index.isWarm ? index.size : await index.count()
+    const { unread } = index
+    if (size <= coldFiles && unread <= unreadFiles) {
+      const failure = await index.refresh(signal)
+      return failure === null ? null : problem(failure.message)
+    }
+    if (!index.isRecorded) return index.isWarm ? null : nothing
+    if (unread <= unreadFiles) await index.readUnread(signal)
+    else if (isPatient && unread <= patientFiles)
+      await Promise.race([this.#readRest(signal), this.#options.pause(patientReadMs, signal)])
+    return null
+  }
+
+  /** Reads what only heads are known of, and keeps the index, however far it came: the next process goes on from there. */
+  #readRest(signal: AbortSignal): Promise<void> {
+    this.#background ??= (async () => {
+      await this.index.refresh(signal)
+      await this.index.store()
+    })()
+    return this.#background
+  }
+
+  /** Waits for what goes on in the background; its signal ends it. */
+  async settled(): Promise<void> {
+    await this.#background
   }
 
   /** The choice beside the request. */
@@ -97,6 +131,7 @@ export class MemoryRecall {
     if (!isWorthwhile(ask)) return nothing
     if (!this.index.isWarm) await this.#options.pause(defaults.recall.coldPauseMs, signal)
     const failure = await this.index.refresh(signal)
+    await this.index.store()
     if (failure !== null) return signal.aborted ? nothing : problem(failure.message)
     const ranked = await this.#ordered(ask, signal)
     if (signal.aborted) return nothing

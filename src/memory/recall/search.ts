@@ -61,6 +61,7 @@ export class MemorySearch {
   ): Promise<Found<MemoryHit>> {
     const failure = await this.#index.refresh(signal)
     if (failure !== null) return failed(failure)
+    await this.#index.store()
     const ranked = this.#index.rank(query, most, ({ memory }) => isShown(memory.standing))
     return { ok: true, hits: ranked.map(({ id, score }) => hitOf(this.#index.get(id)!, score)) }
   }

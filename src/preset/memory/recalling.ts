@@ -31,17 +31,22 @@ export interface RecallingOptions {
 export interface RecallWiring {
   readonly recall: Recall | undefined
   readonly tools: readonly Tool[]
+  /** Waits for what is still kept of the index; the end of the sessions has ended its reading. */
+  close(): Promise<void>
 }
 
 export function recallWiring(options: RecallingOptions): RecallWiring {
   const { memory, settings, fs } = options
   const { stores } = memory
-  if (stores.length === 0) return { recall: undefined, tools: [] }
+  if (stores.length === 0) return { recall: undefined, tools: [], close: () => Promise.resolve() }
   let opened: Promise<Opened> | null = null
   const open = (): Promise<Opened> => (opened ??= openRecall(options))
   let searching: Promise<MemorySearch> | null = null
   const search = searchMemoryTool(() => (searching ??= openSearch(open(), options.store)))
-  if (settings.recall === false) return { recall: undefined, tools: [search] }
+  const close = async (): Promise<void> => {
+    if (opened !== null) await (await opened).settled()
+  }
+  if (settings.recall === false) return { recall: undefined, tools: [search], close }
   const wanted = async (): Promise<Recall> =>
     opened !== null || (await holdsAny(fs, memory)) ? (await open()).recall : noRecall
   void wanted()
@@ -53,10 +58,12 @@ export function recallWiring(options: RecallingOptions): RecallWiring {
       choose: async (ask, signal) => (await wanted()).choose(ask, signal),
     },
     tools: [search],
+    close,
   }
 }
 
 interface Opened {
+  settled(): Promise<void>
   readonly recall: Recall
   readonly index: MemoryIndex
 }
@@ -66,7 +73,11 @@ async function openRecall(options: RecallingOptions): Promise<Opened> {
   const { MemoryRecall } = await import('../../memory/recall/recall.ts')
   const memories = new MemoryRecall({ sources: sourcesOf(options), now: () => clock.now(), pause })
   const isPatient = options.interactive !== true
-  return { recall: recallBy(memories, { modelId: selectorOf(options), isPatient }), index: memories.index }
+  return {
+    recall: recallBy(memories, { modelId: selectorOf(options), isPatient }),
+    index: memories.index,
+    settled: () => memories.settled(),
+  }
 }
 
 async function openSearch(opened: Promise<Opened>, store: Store): Promise<MemorySearch> {
@@ -77,7 +88,7 @@ async function openSearch(opened: Promise<Opened>, store: Store): Promise<Memory
 /** Of a folder only what has changed is read; any other store is asked. */
 const sourcesOf = ({ fs, memory }: RecallingOptions): readonly MemorySource[] =>
   memory.keepers.length > 0
-    ? memory.keepers.map(({ place }) => folderSource(fs, place))
+    ? memory.keepers.map(({ place, unique }) => folderSource(fs, place, unique))
     : memory.stores.map(storeSource)
 
 /** A folder of memories is made with the first of them. One that cannot be looked at counts: recall itself says why. */

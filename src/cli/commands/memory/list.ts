@@ -154,7 +154,7 @@ async function search(room: MemoryRoom, query: string, flags: SearchFlags): Prom
   if (!place.ok) return place
   const { hits: most, around } = defaults.search
   const { signal } = new AbortController()
-  const sources = room.keepers.map((keeper) => folderSource(keeper.fs, keeper.place))
+  const sources = room.keepers.map((keeper) => folderSource(keeper.fs, keeper.place, keeper.unique))
   const searching = new MemorySearch(new MemoryIndex(sources), projectStore(place))
   if (flags.expand !== undefined) {
     const found = await searching.around(flags.expand, around, signal)

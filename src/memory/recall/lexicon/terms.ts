@@ -3,6 +3,7 @@
 // parts and itself; a date in digits gives its month by name. Deterministic.
 //
 // A term is a plain word or pair, `·x` for a single character of an unspaced script, or `~x` for a subject.
+import { createHash } from 'node:crypto'
 import { associations } from './associations.ts'
 import { everydayText, stopCharacters, stopWords } from './everyday-words.ts'
 import { irregularForms } from './irregular-forms.ts'
@@ -27,6 +28,17 @@ const mayHaveParts = /_|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 const months = 'january february march april may june july august september october november december'.split(
   ' ',
 )
+
+/** One more whenever the same text gives other terms by a change of the code, not of the tables: what was stored is read anew. */
+const readingVersion = 1
+
+/** Another one whenever texts may be read into other terms. */
+export const readingPrint = (): string =>
+  createHash('sha256')
+    .update([`${readingVersion}`, associations, everydayText, [...stopWords], [...irregularForms]].join('\n'))
+    .digest('hex')
+    .slice(0, printChars)
+const printChars = 16
 
 /** Stems are kept for the words met so far, up to this many. */
 const keptStems = 50_000

@@ -1,0 +1,181 @@
+// The index of one folder's memories as it lies on disk between processes, so that it is loaded and not made anew.
+//
+// Format of `recall-index` in the state folder: one line of JSON, then bytes whose sizes it names, checked by a hash.
+//
+//   {"v":1,"ledger":"…","ledgerBytes":…,"words":"…","order":"LE","sha":"…","sizes":[columns,terms,counts,slots,lengths]}
+//   columns: JSON, what is known of each memory, one column a property; the slot is the place in it
+//   terms: one a line; then counts, slots, amounts (as many as slots) and lengths as arrays of four-byte numbers
+//
+// It holds no text. What it says of a memory's worth is what the ledger said when it had so many bytes; who loads it asks the
+// ledger for what came behind them, and again for every memory that is shown. A file that is torn, of other tables of words,
+// or of a ledger from before something was forgotten counts as none.
+import { createHash } from 'node:crypto'
+import { endianness } from 'node:os'
+import { join } from 'node:path'
+import type { Memory, MemoryType, Standing } from '../memory.ts'
+import type { StoredPostings } from './postings.ts'
+
+/** What ranking asks of a memory. */
+export interface StoredMemory extends Pick<
+  Memory,
+  'file' | 'sha256' | 'bytes' | 'modifiedMs' | 'standing' | 'type' | 'supersedes' | 'expires'
+> {
+  readonly mark: string
+  /** The words of its trigger phrases. */
+  readonly triggerWords: readonly (readonly string[])[]
+}
+
+export interface StoredIndex {
+  /** In the order of the slots. */
+  readonly memories: readonly StoredMemory[]
+  readonly postings: StoredPostings
+}
+
+/** What an index was made with; another one makes it worthless. */
+export interface IndexOrigin {
+  readonly ledger: string
+  readonly words: string
+}
+
+export interface DecodedIndex extends StoredIndex {
+  /** So many bytes of the ledger were known then. */
+  readonly ledgerBytes: number
+}
+
+export const storedIndexFile = (state: string): string => join(state, 'recall-index')
+
+const version = 1
+const numberBytes = 4
+
+export function encodeIndex(
+  { memories, postings }: StoredIndex,
+  origin: IndexOrigin & { readonly ledgerBytes: number },
+): Buffer {
+  const [listed, terms] = [
+    Buffer.from(JSON.stringify(columnsOf(memories))),
+    Buffer.from(postings.terms.join('\n')),
+  ]
+  const { counts, slots, amounts, lengths } = postings
+  const payload = Buffer.concat([listed, terms, ...[counts, slots, amounts, lengths].map(bytesOf)])
+  const sizes = [listed.length, terms.length, counts.length, slots.length, lengths.length]
+  const { ledger, ledgerBytes, words } = origin
+  const about = { ledger, ledgerBytes, words, sizes }
+  const header = { v: version, ...about, order: endianness(), sha: hashOf(about, payload) }
+  return Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload])
+}
+
+/** Null where it is no index, is damaged, or was made with something else. */
+export function decodeIndex(bytes: Buffer, origin: IndexOrigin): DecodedIndex | null {
+  const end = bytes.indexOf('\n')
+  const header = headerIn(bytes.subarray(0, Math.max(0, end)).toString('utf8'))
+  const payload = bytes.subarray(end + 1)
+  if (header === null || header.ledger !== origin.ledger || header.words !== origin.words) return null
+  if (header.sha !== hashOf(header, payload)) return null
+  const [listed = 0, termBytes = 0, count = 0, slotCount = 0, lengthCount = 0] = header.sizes
+  const terms = payload.subarray(listed, listed + termBytes).toString('utf8')
+  let at = listed + termBytes
+  const numbers = (many: number): ArrayBuffer => {
+    const from = payload.byteOffset + at
+    at += many * numberBytes
+    // A copy: the bytes of a file do not lie where an array of numbers may begin.
+    return new Uint8Array(payload.buffer, from, many * numberBytes).slice().buffer
+  }
+  const postings: StoredPostings = {
+    terms: terms === '' ? [] : terms.split('\n'),
+    counts: new Uint32Array(numbers(count)),
+    slots: new Uint32Array(numbers(slotCount)),
+    amounts: new Float32Array(numbers(slotCount)),
+    lengths: new Uint32Array(numbers(lengthCount)),
+  }
+  const memories = memoriesIn(JSON.parse(payload.subarray(0, listed).toString('utf8')) as Columns)
+  return { memories, postings, ledgerBytes: header.ledgerBytes }
+}
+
+interface Header extends IndexOrigin {
+  readonly ledgerBytes: number
+  readonly sha: string
+  readonly sizes: readonly number[]
+}
+
+function headerIn(text: string): Header | null {
+  try {
+    const value = JSON.parse(text) as Partial<Header> & { readonly v?: unknown; readonly order?: unknown }
+    const isOurs = value.v === version && value.order === endianness() && Array.isArray(value.sizes)
+    return isOurs ? (value as Header) : null
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+}
+
+/** Few long texts are read much faster than many short ones. */
+interface Columns {
+  readonly files: string
+  readonly marks: string
+  readonly shas: string
+  readonly bytes: readonly number[]
+  readonly modified: readonly number[]
+  /** Of each its standing and its type, a letter each. */
+  readonly kinds: string
+  readonly more: readonly (readonly [
+    slot: number,
+    triggerWords: StoredMemory['triggerWords'],
+    supersedes: readonly string[],
+    expires: string | null,
+  ])[]
+}
+
+const standings: Readonly<Record<string, Standing>> = { o: 'open', f: 'fenced', h: 'held' }
+const types: Readonly<Record<string, MemoryType | null>> = {
+  u: 'user',
+  f: 'feedback',
+  p: 'project',
+  r: 'reference',
+  '-': null,
+}
+const shaChars = 64
+
+const columnsOf = (memories: readonly StoredMemory[]): Columns => ({
+  files: memories.map(({ file }) => file).join('\n'),
+  marks: memories.map(({ mark }) => mark).join('\n'),
+  shas: memories.map(({ sha256 }) => sha256).join(''),
+  bytes: memories.map(({ bytes }) => bytes),
+  modified: memories.map(({ modifiedMs }) => modifiedMs),
+  kinds: memories.map(({ standing, type }) => `${standing[0]}${type?.[0] ?? '-'}`).join(''),
+  more: memories.flatMap(({ triggerWords, supersedes, expires }, slot) =>
+    triggerWords.length === 0 && supersedes.length === 0 && expires === null
+      ? []
+      : [[slot, triggerWords, supersedes, expires] as const],
+  ),
+})
+
+/** What the hash has vouched for is as it was written. */
+function memoriesIn({ files, marks, shas, bytes, modified, kinds, more }: Columns): readonly StoredMemory[] {
+  if (bytes.length === 0) return []
+  const marked = marks.split('\n')
+  const rare = new Map(more.map((one) => [one[0], one]))
+  return files.split('\n').map((file, at) => {
+    const [, triggerWords = none, supersedes = none, expires = null] = rare.get(at) ?? []
+    return {
+      file,
+      mark: marked[at]!,
+      sha256: shas.slice(at * shaChars, (at + 1) * shaChars),
+      bytes: bytes[at]!,
+      modifiedMs: modified[at]!,
+      standing: standings[kinds[2 * at]!] ?? 'held',
+      type: types[kinds[2 * at + 1]!] ?? null,
+      triggerWords,
+      supersedes,
+      expires,
+    }
+  })
+}
+const none: readonly never[] = []
+
+const bytesOf = (numbers: Uint32Array | Float32Array): Buffer =>
+  Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
+const hashOf = ({ ledger, ledgerBytes, words, sizes }: Omit<Header, 'sha'>, payload: Uint8Array): string =>
+  createHash('sha256')
+    .update(JSON.stringify([ledger, ledgerBytes, words, sizes]))
+    .update(payload)
+    .digest('hex')
