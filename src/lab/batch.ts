@@ -1,28 +1,30 @@
 // One recording after the other under many policies. What comes out does not depend on who plays which.
-import { lookUp, modelTable, price, type ModelInfo } from '../model/models.ts'
+import { lookUp, modelTable } from '../model/models.ts'
 import { defaults } from '../settings/defaults.ts'
 import { findModel, simulatedModels } from '../simulator/index.ts'
 import { cacheLosses, type CacheLoss } from './measuring/cache-losses.ts'
+import { recordedContexts, recordedFigures } from './measuring/paid.ts'
 import type { Policy } from './policies/rules.ts'
 import { prepareReplay, replay, type Replayed } from './replay.ts'
 import { load, type Source } from './source.ts'
-import { noFigures, type Figures } from './measures.ts'
-import { contextOf, type Recording } from './recording.ts'
+import type { Figures } from './measures.ts'
+import type { Recording } from './recording.ts'
 
 export interface BatchOptions {
   readonly policies: readonly Policy[]
-  readonly window: number
+  /** Null for the window of each model. */
+  readonly window: number | null
   /** Whose prices and rules hold, or `recorded`. */
   readonly model: string
   /** Policies whose window is wanted request by request. */
   readonly timelines?: readonly string[] | undefined
 }
 
-/** In the place of a model: each recording has the rules and prices of its own. */
+/** In the place of a model: each recording has the rules, the sizes and the prices of its own. */
 export const recordedModel = 'recorded'
 
-/** The one a recording was made with; the default where it is not named, or is none whose rules are known. */
-function ownModel(name: string): string {
+/** By whose rules a recording is played: its own model's; the default's where that is none whose rules are known. */
+function rulesFor(name: string): string {
   return findModel(simulatedModels, name)?.id ?? defaults.preset.model
 }
 
@@ -38,6 +40,16 @@ export interface Played {
   readonly policy: string
   readonly replayed: Replayed
 }
+/** Who made a recording, and what is needed to say how far our sizes are from the provider's. */
+export interface About {
+  readonly kind: 'about'
+  readonly file: number
+  readonly model: string
+  /** Answers by models without a known price: in no sum of money. */
+  readonly unpriced: Readonly<Record<string, number>>
+  /** Tokens of each request as the provider counted them, up to the client's first reduction; null where it did not. */
+  readonly contexts: readonly (number | null)[]
+}
 /** What the client itself paid, and where its cache was lost, where its counts are recorded. */
 export interface AsRecorded {
   readonly kind: 'recorded'
@@ -51,24 +63,53 @@ export interface NotPlayed {
   readonly file: number
   readonly message: string
 }
-export type Outcome = Played | AsRecorded | NotPlayed
+export type Outcome = Played | About | AsRecorded | NotPlayed
 
 /** `file` is the place of the source among all of them. */
 export async function* playOne(source: Source, file: number, options: BatchOptions): AsyncGenerator<Outcome> {
   const imported = await load(source)
   if (!imported.ok) return yield { kind: 'failed', file, message: imported.failure.message }
   const { recording } = imported
-  const { window } = options
-  const model = options.model === recordedModel ? ownModel(recording.model) : options.model
-  const figures = recordedFigures(recording, lookUp(modelTable(), model))
+  const own = options.model === recordedModel ? recording.model : undefined
+  const model = own === undefined ? options.model : rulesFor(own)
+  const copies = new Set(source.kind === 'file' ? (source.copies ?? []) : [])
+  const answers = recording.turns.filter(({ role }) => role === 'assistant').length
+  if (answers > 0 && copies.size === answers) {
+    const message = `${recording.name}: every answer of it is in another file too; counted there`
+    return yield { kind: 'failed', file, message }
+  }
+  const priced = (turnModel: string): string => (own === undefined ? model : turnModel)
+  const unpriced = unpricedIn(recording, priced, copies)
+  yield { kind: 'about', file, model: own ?? model, unpriced, contexts: recordedContexts(recording) }
+  const figures = recordedFigures(recording, priced, copies)
   if (figures !== null)
     yield { kind: 'recorded', file, client: recording.client, figures, losses: cacheLosses(recording) }
   const prepared = prepareReplay(recording)
+  const window = options.window ?? lookUp(modelTable(), own ?? model)?.window ?? windowOf(model)
   for (const policy of options.policies) {
     const timeline = options.timelines?.includes(policy.name) ?? false
-    const replayed = await replay(prepared, { policy, window, model, timeline })
+    const replayed = await replay(prepared, { policy, window, model, own, timeline, copies })
     yield { kind: 'played', file, policy: policy.name, replayed }
   }
+}
+
+const windowOf = (model: string): number =>
+  findModel(simulatedModels, model)?.window ?? defaults.counting.unknownWindowTokens
+
+function unpricedIn(
+  { turns, model: main }: Recording,
+  priced: (model: string) => string,
+  copies: ReadonlySet<number>,
+): Readonly<Record<string, number>> {
+  const table = modelTable()
+  const unpriced: Record<string, number> = {}
+  const answers = turns.filter(({ role }) => role === 'assistant')
+  for (const [index, turn] of answers.entries()) {
+    const name = priced(turn.model ?? main)
+    if (copies.has(index) || (lookUp(table, name)?.prices ?? null) !== null) continue
+    unpriced[name] = (unpriced[name] ?? 0) + 1
+  }
+  return unpriced
 }
 
 export async function* playAll(
@@ -79,29 +120,4 @@ export async function* playAll(
     if (options.isOver?.() === true) return
     yield* playOne(source, file, options)
   }
-}
-
-// What a client was charged when the session was recorded, in the words and prices of the measures. Counted by the
-// provider's own tokenizer, so it stands beside a replay and is not its equal.
-
-/** Null where the recording has no counts of reads and writes. Money is that of the model the replay is charged for. */
-export function recordedFigures(recording: Recording, info: ModelInfo | null): Figures | null {
-  if (recording.usageKind !== 'anthropic') return null
-  let figures: Figures = { ...noFigures, sessions: 1, dollars: info === null ? null : 0 }
-  for (const { usage } of recording.turns) {
-    if (usage === undefined) continue
-    const long = usage.cacheWrite1h ?? 0
-    const paid = info === null ? null : price(info, { ...usage, output: 0 })
-    figures = {
-      ...figures,
-      requests: figures.requests + 1,
-      fresh: figures.fresh + usage.input,
-      read: figures.read + usage.cacheRead,
-      written5m: figures.written5m + usage.cacheWrite - long,
-      written1h: figures.written1h + long,
-      largest: Math.max(figures.largest, contextOf(usage)),
-      dollars: paid === null || figures.dollars === null ? null : figures.dollars + paid.total,
-    }
-  }
-  return figures.requests === 0 ? null : figures
 }

@@ -25,6 +25,8 @@ it('[LB14] counts sessions that cost no more, those that are more expensive, and
     model: 'm',
     groups: [{ name: 'all', sessions: 4, rows: sessions[0]!.rows, recorded: null }],
     sessions,
+    agreement: [],
+    unpriced: {},
     problems: [],
   }
   const [short] = comparedWith(report, 'off')

@@ -36,11 +36,19 @@ export {
   type ShownCompaction,
   type Verdict,
 } from './compactions/report.ts'
-export { load, sampleSources, type Source } from './source.ts'
-export { reportOf, reportText, type Group, type Report, type Row, type SessionRow } from './report.ts'
+export { load, sampleSources, withoutCopies, type Source } from './source.ts'
+export {
+  reportOf,
+  reportText,
+  unpricedText,
+  type Group,
+  type Report,
+  type Row,
+  type SessionRow,
+} from './report.ts'
 export { pageOf, type PolicyNote } from './page/page.ts'
 export { kindOf } from './policies/list.ts'
-export { billOf, type BillLine, type Cost } from './own/bill.ts'
+export { billOf, type Bill, type BillLine } from './own/bill.ts'
 export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'

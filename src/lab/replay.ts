@@ -2,17 +2,13 @@
 // settle, the request is really composed, the simulator's cache charges it, and the recorded answer is received.
 // In process and without a disk, so that the same recording and the same policy give the same figures.
 import { createEngine } from '../engine/engine.ts'
-import type { LiveEvent } from '../engine/live.ts'
-import type { RestorationOptions } from '../engine/restoring/restorer.ts'
 import { EngineError, type Session } from '../engine/session.ts'
-import { lookUp, modelTable } from '../model/models.ts'
+import type { ModelInfo } from '../model/models.ts'
 import type { WireBlock, WireRequest } from '../model/wire.ts'
-import { autocompactName, microcompactName } from '../projection/layers/index.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
   checkRequest,
   createCache,
-  createCounter,
   findModel,
   simulatedModels,
   type CacheUsage,
@@ -21,32 +17,37 @@ import {
   type SimulatedModel,
 } from '../simulator/index.ts'
 import { inMemoryStore } from '../stores/in-memory.ts'
-import { uuid, type Clock, type Ids } from '../transcript/ids.ts'
+import type { Clock } from '../transcript/ids.ts'
 import { Meter, type Figures } from './measures.ts'
+import type { Lifetime } from './measuring/ledger.ts'
 import { needsOf, type Needs } from './measuring/needs.ts'
 import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
+import { note } from './playing/noting.ts'
+import { clockAt, countedIds, pricesFor, restorationOf } from './playing/setup.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
+import { scaledCounter } from './playing/sizing.ts'
 import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
 import { Writer, writingOf } from './playing/writer.ts'
-import { capResultsName } from './policies/cap-results.ts'
-import { clearResultsName } from './policies/clear-results.ts'
-import { pruneCallsName } from './policies/prune-calls.ts'
-import { staleReadsName } from './policies/stale-reads.ts'
 import type { Policy } from './policies/rules.ts'
 import { isWritten, layersOf } from './policy.ts'
 import type { Recording } from './recording.ts'
 
-export type Lifetime = '5m' | '1h'
+export type { Lifetime } from './measuring/ledger.ts'
 
 export interface ReplayOptions {
   readonly policy: Policy
   readonly window: number
+  /** Whose rules hold, and, unless `own` is set, whose prices and sizes. */
   readonly model: string
+  /** The recording's own model: sizes are its, and each answer is charged at the prices of whoever gave it. */
+  readonly own?: string | undefined
   /** Whether the window is wanted request by request. */
   readonly timeline?: boolean | undefined
+  /** Answers that are counted in another recording: played, and in no figure. */
+  readonly copies?: ReadonlySet<number> | undefined
   /** Sees each request that is sent, in the order of the steps. */
   readonly watch?: ((request: WireRequest) => void) | undefined
 }
@@ -67,6 +68,8 @@ export interface Replayed {
   readonly problems: readonly string[]
   /** Under the longer lifetime, where it was wanted. */
   readonly timeline?: readonly Moment[] | undefined
+  /** Tokens of each request, where everything is sent. */
+  readonly sizes?: readonly number[] | undefined
 }
 
 export function prepareReplay(recording: Recording): Prepared {
@@ -87,9 +90,16 @@ export async function replay(prepared: Prepared, options: ReplayOptions): Promis
 }
 
 function inHindsight({ script, needs }: Prepared, options: ReplayOptions): Replayed {
-  const counter = withReasoning(createCounter())
+  const counter = scaledCounter(options.own ?? options.model)
   const lifetimes = ['1h', '5m'] as const
-  const [long, short] = hindsight(script, needs, { counter, model: modelFor(options), lifetimes })
+  const pricesOf = pricesFor(options)
+  const [long, short] = hindsight(script, needs, {
+    counter,
+    model: modelFor(options),
+    lifetimes,
+    pricesOf,
+    copies: options.copies ?? new Set(),
+  })
   const { name, client } = script
   return { name, client, figures: { '1h': long!, '5m': short! }, edits: {}, problems: [] }
 }
@@ -113,6 +123,8 @@ async function walk(
   const said: string[] = []
   try {
     for (const [index, step] of script.steps.entries()) {
+      run.answerer = step.answer.model
+      run.isCopy = options.copies?.has(index) ?? false
       said.push(...step.typed)
       await comeIn(run, step)
       const body = await session.requestBody()
@@ -131,7 +143,8 @@ async function walk(
   const { name, client } = script
   const edits = Object.fromEntries(run.edits)
   const timeline = run.timeline === null ? {} : { timeline: run.timeline.moments }
-  return meter.figures().map((figures) => ({ name, client, figures, edits, problems, ...timeline }))
+  const sizes = options.policy.ignoresWindow ? { sizes: run.sizes } : {}
+  return meter.figures().map((figures) => ({ name, client, figures, edits, problems, ...timeline, ...sizes }))
 }
 
 interface Run {
@@ -143,12 +156,17 @@ interface Run {
   readonly counter: Counter
   readonly model: SimulatedModel
   readonly meter: Meter
+  readonly pricesOf: (name: string) => ModelInfo | null
   readonly edits: Map<string, number>
   readonly problems: string[]
+  readonly sizes: number[]
   readonly files: RecordedFiles
   readonly timeline: Timeline | null
   /** Where a model writes texts. */
   readonly writer: Writer | null
+  /** Whoever answers now, and whether that is counted elsewhere. */
+  answerer: string
+  isCopy: boolean
   /** Since the last request. */
   freed: number
   isSummary: boolean
@@ -163,15 +181,17 @@ async function open(
 ): Promise<Run> {
   const { policy } = options
   const model = modelFor(options)
-  const counter = withReasoning(createCounter())
+  const counter = scaledCounter(options.own ?? options.model)
   const { system, tools } = fixedPart(script, policy.spill, counter, model)
   const clock = clockAt(script.steps[0]?.at ?? 0)
-  const meter = new Meter(needs, lookUp(modelTable(), options.model), lifetimes.length)
+  const meter = new Meter(needs, { lifetimes, weigh: (block) => counter.block(block, model) })
   const charges = policy.summaries === 'model'
+  const pricesOf = pricesFor(options)
   const layers = layersOf(
     policy,
     (name) => tools.find((tool) => tool.spec.name === name)?.policy,
-    ({ viewTokens, textTokens }) => charges && meter.summary(viewTokens, textTokens),
+    ({ viewTokens, textTokens }) =>
+      charges && !run.isCopy && meter.summary(viewTokens, textTokens, pricesOf(run.answerer)),
   )
   const run: Omit<Run, 'session'> & { writer: Writer | null } = {
     options,
@@ -181,11 +201,15 @@ async function open(
     counter,
     model,
     meter,
+    pricesOf,
     edits: new Map(),
     problems: [],
+    sizes: [],
     files: new RecordedFiles(),
     timeline: options.timeline === true ? new Timeline() : null,
     writer: null,
+    answerer: script.steps[0]?.answer.model ?? options.model,
+    isCopy: false,
     freed: 0,
     isSummary: false,
     lastAt: null,
@@ -211,7 +235,8 @@ async function open(
   return Object.assign(run, { session: await engine.open() })
 }
 
-function writerFor({ blocks, ledgers, clock, counter, model, meter }: Omit<Run, 'session'>): Writer {
+function writerFor(run: Omit<Run, 'session'>): Writer {
+  const { blocks, ledgers, clock, counter, model, meter } = run
   return new Writer({
     read: (body) => blocks.show(body).request,
     charge: (request, answer) => {
@@ -219,16 +244,10 @@ function writerFor({ blocks, ledgers, clock, counter, model, meter }: Omit<Run, 
       const charged = ledgers.map(({ lifetime, cache }) =>
         cache.account(relabelled(request, lifetime), clock.at, clock.at),
       )
-      meter.background(charged, output)
+      if (!run.isCopy) meter.background(charged, output, run.pricesOf(run.answerer))
       return { ...charged[0]!, output_tokens: output }
     },
   })
-}
-
-function restorationOf({ standard }: Policy, source: RecordedFiles): RestorationOptions {
-  const { restoreFiles, restoreFileTokens, outlinesTokens } = standard ?? {}
-  const files = restoreFiles === undefined ? undefined : restoreFiles > 0
-  return { source, files, fileCount: restoreFiles, fileTokens: restoreFileTokens, outlinesTokens }
 }
 
 const unlimited = Number.MAX_SAFE_INTEGER
@@ -258,6 +277,7 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   }))
   const { usage } = charges[0]!
   const tokens = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens
+  run.sizes.push(tokens)
   const isTooLong = !options.policy.ignoresWindow && tokens > options.window
   if (isTooLong) problems.push(`request ${index}: ${tokens} tokens do not fit ${options.window}`)
   const isChecked = isLast || isTooLong || run.freed > 0 || index % defaults.lab.checkEvery === 0
@@ -266,7 +286,20 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   const isRejected = isChecked ? error !== null || isTooLong : null
   const { freed, isSummary } = run
   run.timeline?.request(run.session.view(), clock.at, usage, charges[0]!.isCold)
-  run.meter.request({ step: index, blocks, isRejected, said, freed, isSummary, charges })
+  const { outputTokens: output, model } = step.answer
+  const info = run.pricesOf(model)
+  run.meter.request({
+    step: index,
+    isCopy: run.isCopy,
+    blocks,
+    isRejected,
+    said,
+    freed,
+    isSummary,
+    output,
+    info,
+    charges,
+  })
   run.freed = 0
   run.isSummary = false
   run.lastAt = clock.at
@@ -286,49 +319,4 @@ async function answer(run: Run, step: Step, index: number, usage: CacheUsage): P
     stop_reason: content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn',
     usage: { ...usage, output_tokens: output },
   })
-}
-
-/** What they take out leaves no text that stands for a span. */
-const clearing: ReadonlySet<string> = new Set([
-  capResultsName,
-  clearResultsName,
-  pruneCallsName,
-  staleReadsName,
-  microcompactName,
-  'tool-result-budget',
-])
-
-function note(run: Omit<Run, 'session'>, event: LiveEvent): void {
-  if (event.type !== 'view-edit' && event.type !== 'compaction') return
-  const layer = event.type === 'compaction' ? autocompactName : event.layer
-  run.edits.set(layer, (run.edits.get(layer) ?? 0) + 1)
-  const freed = event.type === 'compaction' ? event.tokensBefore - event.tokensAfter : event.tokensFreed
-  run.freed += freed
-  const why =
-    event.type === 'compaction' ? `${event.tokensBefore} tokens became ${event.tokensAfter}` : event.why
-  run.timeline?.change({ layer, why, freed })
-  if (!clearing.has(layer)) run.isSummary = true
-}
-
-function clockAt(start: number): { at: number } & Clock {
-  const clock = { at: start, now: () => clock.at }
-  return clock
-}
-
-function countedIds(): Ids {
-  let count = 0
-  return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
-}
-
-// Reasoning whose text was not recorded is weighed by the length of its signature.
-
-function withReasoning(counter: Counter): Counter {
-  return {
-    ...counter,
-    block: (block, model) => {
-      const plain = counter.block(block, model)
-      if (block.type !== 'thinking' || typeof block['signature'] !== 'string') return plain
-      return Math.max(plain, Math.round(block['signature'].length * defaults.lab.tokensPerSignatureChar))
-    },
-  }
 }

@@ -13,12 +13,12 @@ const played = (file: number, policy: string, client: string, own: Figures): Out
 })
 
 describe('figures', () => {
-  it('[J17] add up, the largest apart, and an unknown price stays unknown', () => {
+  it('[J17] add up, the largest apart, and what has no price is a number of its own', () => {
     const all = sum([
       figures({ read: 10, largest: 5, dollars: 1 }),
-      figures({ read: 5, largest: 9, dollars: null, atoms: 4, remembered: 3 }),
+      figures({ read: 5, largest: 9, unpriced: 1, atoms: 4, remembered: 3 }),
     ])
-    expect(all).toMatchObject({ sessions: 2, read: 15, largest: 9, dollars: null, atoms: 4 })
+    expect(all).toMatchObject({ sessions: 2, read: 15, largest: 9, dollars: 1, unpriced: 1, atoms: 4 })
     expect(sharesOf(all).retention).toBe(0.75)
     expect(sharesOf(noFigures)).toMatchObject({ equivalents: 0, hitRate: null, retention: null, words: null })
   })
@@ -45,9 +45,11 @@ describe('the report', () => {
       kind: 'recorded',
       file: 1,
       client: 'pi 1',
-      figures: figures({ read: 7_000_000, dollars: null }),
+      figures: figures({ read: 7_000_000, dollars: 3 }),
       losses: [],
     },
+    { kind: 'about', file: 1, model: 'm', unpriced: { m: 2 }, contexts: [] },
+    { kind: 'about', file: 2, model: 'm', unpriced: { m: 1 }, contexts: [] },
     { kind: 'failed', file: 3, message: 'broken.jsonl: no format that is known' },
   ]
   const report = reportOf(outcomes, ['standard'], { window: 9, model: 'm' })
@@ -70,5 +72,6 @@ describe('the report', () => {
     expect(lines.filter((line) => line.startsWith('standard')).length).toBe(5)
     expect(lines.find((line) => line.startsWith('as recorded'))).toContain('0.70*')
     expect(reportText(report)).toContain('broken.jsonl: no format that is known')
+    expect(reportText(report)).toContain('no price is known for m (3 answers): in no sum of money')
   })
 })

@@ -1,7 +1,8 @@
 // The table of a batch: one row a policy, over all sessions, over those that nobody looked at while tuning and the
 // others, for each recording program, and for each session. The same data as JSON.
 import { defaults } from '../settings/defaults.ts'
-import type { Outcome } from './batch.ts'
+import { agreementOf, type Agreement } from './agreement.ts'
+import { recordedModel, type Outcome } from './batch.ts'
 import type { CacheLoss } from './measuring/cache-losses.ts'
 import type { Moment } from './playing/timeline.ts'
 import { noFigures, sharesOf, sum, type Figures, type Shares } from './measures.ts'
@@ -34,10 +35,15 @@ export interface SessionRow {
 }
 
 export interface Report {
-  readonly window: number
+  /** Null where each model has its own. */
+  readonly window: number | null
   readonly model: string
   readonly groups: readonly Group[]
   readonly sessions: readonly SessionRow[]
+  /** How far our sizes are from what providers counted, model family by model family. */
+  readonly agreement: readonly Agreement[]
+  /** Models without a known price, with how many answers each: in no sum of money. */
+  readonly unpriced: Readonly<Record<string, number>>
   readonly problems: readonly string[]
 }
 
@@ -49,7 +55,7 @@ interface Session extends Pick<SessionRow, 'name' | 'client' | 'losses' | 'isHel
 export function reportOf(
   outcomes: readonly Outcome[],
   policies: readonly string[],
-  settings: { readonly window: number; readonly model: string },
+  settings: Pick<Report, 'window' | 'model'>,
 ): Report {
   const sessions = sessionsOf(outcomes)
   const clients = [...new Set(sessions.map(({ client }) => client))].sort()
@@ -65,8 +71,18 @@ export function reportOf(
     ...settings,
     groups: groups.filter(({ sessions: count }) => count > 0),
     sessions: sessions.map((session) => sessionRow(session, policies)),
+    agreement: agreementOf(outcomes),
+    unpriced: unpricedIn(outcomes),
     problems: problemsOf(outcomes),
   }
+}
+
+function unpricedIn(outcomes: readonly Outcome[]): Readonly<Record<string, number>> {
+  const all: Record<string, number> = {}
+  for (const outcome of outcomes)
+    if (outcome.kind === 'about')
+      for (const [model, count] of Object.entries(outcome.unpriced)) all[model] = (all[model] ?? 0) + count
+  return all
 }
 
 function sessionsOf(outcomes: readonly Outcome[]): readonly Session[] {
@@ -124,17 +140,22 @@ function group(name: string, sessions: readonly Session[], policies: readonly st
 function problemsOf(outcomes: readonly Outcome[]): readonly string[] {
   return outcomes.flatMap((outcome) => {
     if (outcome.kind === 'failed') return [outcome.message]
-    if (outcome.kind === 'recorded') return []
+    if (outcome.kind !== 'played') return []
     return outcome.replayed.problems.map((why) => `${outcome.replayed.name}, ${outcome.policy}: ${why}`)
   })
 }
 
 const titles = [
   'policy',
-  'cost 5m',
-  'cost 1h',
   '$ 5m',
   '$ 1h',
+  'total 5m',
+  'total 1h',
+  'cost 5m',
+  'cost 1h',
+  'again 5m',
+  'again 1h',
+  'rounds',
   'hits',
   'carried',
   'largest',
@@ -142,14 +163,21 @@ const titles = [
   'bare',
   'edits',
   'words',
+  'once',
   'cuts',
   'lost',
   'refused',
 ] as const
 
+const legend = `$: what would be paid, answers included where their output is recorded. cost: input and summaries, in millions of input-token equivalents.
+again: looking up once more what was forgotten and needed. total: both. rounds: look-ups for each hundred requests (5m/1h).
+need, edits, words, once: per cent in sight of what later answers needed, of texts that edits replace, of the person's words, of what nothing shows again.
+`
+
 /** Costs are millions of input-token equivalents; what can be seen is that of the longer lifetime. */
 export function reportText(report: Report): string {
-  const head = `window ${report.window}, ${report.model}; cost in millions of input-token equivalents, sizes in thousands of tokens\n`
+  const window = report.window === null ? "each model's window" : `window ${report.window}`
+  const head = `${window}, ${pricesText(report.model)}; sizes in thousands of tokens\n${legend}`
   const tables = report.groups.map(({ name, sessions, rows, recorded }) => {
     const lines = rows.map(cells)
     if (recorded !== null) lines.unshift(recordedCells(recorded.figures, recorded.shares))
@@ -158,7 +186,28 @@ export function reportText(report: Report): string {
   const problems = report.problems.slice(0, shownProblems).map((problem) => `  ${problem}\n`)
   const rest = report.problems.length - problems.length
   const more = rest > 0 ? `  and ${rest} more\n` : ''
-  return head + tables.join('') + (problems.length === 0 ? '' : `\nproblems\n${problems.join('')}${more}`)
+  const trouble = problems.length === 0 ? '' : `\nproblems\n${problems.join('')}${more}`
+  return head + tables.join('') + agreementText(report.agreement) + unpricedText(report.unpriced) + trouble
+}
+
+const pricesText = (model: string): string =>
+  model === recordedModel ? 'rules and prices of each recorded model' : `rules and prices of ${model}`
+
+export function unpricedText(unpriced: Report['unpriced']): string {
+  const models = Object.entries(unpriced).map(([model, count]) => `${model} (${count} answers)`)
+  return models.length === 0 ? '' : `\nno price is known for ${models.join(', ')}: in no sum of money\n`
+}
+
+function agreementText(agreement: readonly Agreement[]): string {
+  if (agreement.length === 0) return ''
+  const head = ['family', 'sessions', 'requests', 'at the median', 'tenth', 'nine tenths']
+  const rows = agreement.map(({ family, sessions, requests, median, low, high }) => [
+    family,
+    String(sessions),
+    String(requests),
+    ...[median, low, high].map((share) => share.toFixed(3)),
+  ])
+  return `\nour sizes to those the providers counted, everything sent, up to the first reduction\n${aligned([head, ...rows])}`
 }
 
 const shownProblems = 10
@@ -169,10 +218,15 @@ function cells({ policy, figures, shares }: Row): readonly string[] {
   const broken = seen.brokenOff === 0 ? '' : ` (${seen.brokenOff} broke off)`
   return [
     policy + broken,
+    dollarsIn(figures['5m']),
+    dollarsIn(seen),
+    millions(short.total),
+    millions(long.total),
     millions(short.equivalents),
     millions(long.equivalents),
-    dollars(figures['5m'].dollars),
-    dollars(seen.dollars),
+    millions(figures['5m'].recovery),
+    millions(seen.recovery),
+    `${percent(short.moreRounds)}/${percent(long.moreRounds)}`,
     percent(long.hitRate),
     thousands(long.carried),
     thousands(seen.largest),
@@ -180,6 +234,7 @@ function cells({ policy, figures, shares }: Row): readonly string[] {
     percent(long.visibility),
     percent(long.readiness),
     percent(long.words),
+    percent(long.saidOnce),
     String(seen.reductions),
     String(seen.lostMoney),
     `${seen.rejected}/${seen.checked}`,
@@ -190,17 +245,22 @@ const none = '–'
 
 function recordedCells(figures: Figures, shares: Shares): readonly string[] {
   const cost = `${millions(shares.equivalents)}*`
-  const paid = figures.dollars === null ? none : `${dollars(figures.dollars)}*`
-  const before = ['as recorded', cost, cost, paid, paid, percent(shares.hitRate), thousands(shares.carried)]
-  const seen = [thousands(figures.largest)]
+  const paid = `${dollarsIn(figures)}*`
+  const before = ['as recorded', paid, paid, cost, cost, cost, cost, none, none, none]
+  const seen = [percent(shares.hitRate), thousands(shares.carried), thousands(figures.largest)]
   return [...before, ...seen, ...titles.slice(before.length + seen.length).map(() => none)]
+}
+
+/** With what looking up again costs; a plus where requests without a known price are left out. */
+function dollarsIn({ dollars, recoveryDollars, unpriced, requests }: Figures): string {
+  if (requests > 0 && unpriced === requests) return none
+  return `${(dollars + recoveryDollars).toFixed(2)}${unpriced > 0 ? '+' : ''}`
 }
 
 const million = 1_000_000
 const thousand = 1000
 const millions = (tokens: number): string => (tokens / million).toFixed(2)
 const thousands = (tokens: number | null): string => (tokens === null ? none : (tokens / thousand).toFixed(1))
-const dollars = (value: number | null): string => (value === null ? none : value.toFixed(2))
 const percent = (share: number | null): string => (share === null ? none : (share * 100).toFixed(1))
 
 export function aligned(rows: readonly (readonly string[])[]): string {

@@ -280,6 +280,18 @@ export const defaults = {
     stepMs: 20 * second,
     /** Reasoning whose text was not recorded weighs this for each character of its signature. */
     tokensPerSignatureChar: 0.19,
+    /** What the simulator's counter is multiplied by, by what stands in the model's name; fitted on recorded contexts (docs/measures.md). */
+    families: [
+      { name: 'Claude 4.7 and 4.8', names: /claude-opus-4-[78]/, scale: 1.53 },
+      { name: 'Claude 5', names: /claude-(?:[a-z]+)-5/, scale: 1.36 },
+      { name: 'Claude up to 4.6', names: /claude/, scale: 1.36 },
+      { name: 'GPT', names: /gpt-/, scale: 0.92 },
+      { name: 'DeepSeek', names: /deepseek/, scale: 0.87 },
+      { name: 'Gemini', names: /gemini/, scale: 0.96 },
+      { name: 'others', names: /(?:)/, scale: 1 },
+    ],
+    /** What a call puts out that looks something up: the median of recorded answers that are one call and nothing else. */
+    lookUpOutputTokens: 142,
     /** A longer line counts as several, so that a page without line ends is not one neighbourhood. */
     lineChars: 400,
     /** Shortest text of an edit that is looked for. */

@@ -11,6 +11,11 @@ const messagesOf = ({ turns }: Recording): string =>
     .map(({ role, content }) => JSON.stringify({ role, content: content.map(({ block }) => block) }))
     .join('\n')
 
+interface Paid {
+  readonly dollars: number
+  readonly isPriced: boolean
+}
+
 describe('pal replay', () => {
   it('[J19] shares a folder among processes and gives the report of one', async () => {
     const { pal, project } = await openWorkspace()
@@ -29,24 +34,26 @@ describe('pal replay', () => {
     expect(report.groups[0]!.rows[1]!.figures['1h'].reductions).toBeGreaterThan(0)
   })
 
-  it('[J21] plays each recording at the prices of its own model where that is asked for', async () => {
+  it('[J21] plays each recording at the prices of its own model, and says what has no price', async () => {
     const { pal, project } = await openWorkspace()
-    const dollarsOf = async (recorded: string, asked: readonly string[]): Promise<number | null> => {
+    const paidFor = async (recorded: string, asked: readonly string[]): Promise<Paid> => {
       const head = { session: 's', client: 'claude-code', model: recorded, usage_kind: 'none', tools: [] }
       const lines = [JSON.stringify(head), messagesOf(longWork(4, 20))].join('\n')
       await writeFile(join(project, 'one.jsonl'), lines)
       const words = ['replay', 'one.jsonl', '--policy', 'append-only', '--json', ...asked]
       const { code, out, err } = await pal(words)
       expect([code, err]).toEqual([0, ''])
-      return (JSON.parse(out) as Report).groups[0]!.rows[0]!.figures['1h'].dollars
+      const { groups, unpriced } = JSON.parse(out) as Report
+      const { requests, ...figures } = groups[0]!.rows[0]!.figures['1h']
+      expect(Object.values(unpriced)).toEqual(figures.unpriced === 0 ? [] : [requests])
+      return { dollars: figures.dollars, isPriced: figures.unpriced === 0 }
     }
-    const own = ['--model', 'recorded']
-    const opus = await dollarsOf('claude-opus-4-6', own)
-    expect(opus).toBe(await dollarsOf('claude-opus-4-6', ['--model', 'claude-opus-4-6']))
-    expect(opus).toBe(await dollarsOf('claude-opus-4-6-20260205', own))
-    const usual = await dollarsOf('nobody-knows-1', own)
-    expect(usual).toBe(await dollarsOf('claude-opus-4-6', []))
-    expect(opus!).toBeGreaterThan(usual!)
+    const opus = await paidFor('claude-opus-4-6', [])
+    expect(opus).toEqual(await paidFor('claude-opus-4-6', ['--model', 'claude-opus-4-6']))
+    expect(opus).toEqual(await paidFor('claude-opus-4-6-20260205', ['--model', 'recorded']))
+    const sonnet = await paidFor('claude-opus-4-6', ['--model', 'claude-sonnet-5'])
+    expect(opus.dollars).toBeGreaterThan(sonnet.dollars)
+    expect(await paidFor('nobody-knows-1', [])).toEqual({ dollars: 0, isPriced: false })
   })
 
   it('[J19] says what is wrong with its words, and what cannot be read', async () => {

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Bill } from '../../src/lab/own/bill.ts'
 import { findOwn, placesIn } from '../../src/lab/own/find.ts'
 import { openWorkspace } from '../cli/pal.ts'
 
@@ -100,19 +101,40 @@ describe('own sessions', () => {
     const before = await stateOf(project)
     const { code, out } = await pal(['replay', '--since', '2021-01-01'])
     expect(code).toBe(0)
-    // 3 + 1.25 × 20,000 and 3 + 1.25 × 24,000.
-    expect(out).toMatch(/claude-code +1 +2 +0\.06 \(\$0\.11\)/)
+    // 3 + 1.25 × 20,000 and 3 + 1.25 × 24,000 at five dollars a million, twice 90 put out at 25.
+    const paid = (5 * (6 + 1.25 * 44_000) + 25 * 180) / 1_000_000
+    expect(out).toMatch(/^paid \$0\.28; with our policy \$0\.\d\d \(.\d+ %\)/)
+    expect(out).toMatch(/claude-code +1 +2 +\$0\.28/)
     expect(out).toMatch(/claude-code +a pause +1 +20,000/)
     expect(out).toContain('1 older than asked for')
     expect(out).toContain('broken.jsonl')
     expect(await stateOf(project)).toEqual(before)
-    const json = JSON.parse((await pal(['replay', '--own', '--json', '--limit', '2'])).out) as {
-      bill: object[]
+    const json = JSON.parse((await pal(['replay', '--own', '--json', '--since', '2021-01-01'])).out) as {
+      bill: Bill
     }
-    expect(json.bill.length).toBe(1)
+    expect(json.bill.programs.length).toBe(1)
+    expect(json.bill.paid).toBeCloseTo(paid, 9)
     expect((await pal(['replay', '--own', '--since', 'soon'])).code).toBe(2)
     expect((await pal(['replay', '--own', '--sample'])).code).toBe(2)
   })
+})
+
+it('[J25] a session that its program copied into a second file is paid and played once', async () => {
+  const { pal, home } = await openWorkspace()
+  const project = join(home, '.claude', 'projects', '-proj')
+  await mkdir(project, { recursive: true })
+  const billNow = async (): Promise<Bill> =>
+    (JSON.parse((await pal(['replay', '--own', '--json'])).out) as { bill: Bill }).bill
+  await writeFile(join(project, 's1.jsonl'), claudeLines(30))
+  const once = await billNow()
+  // A copy of all of it, and one that goes on.
+  const more = claudeLines(30).replaceAll('a2', 'a9').replaceAll('u2', 'u9')
+  await writeFile(join(project, 's2.jsonl'), claudeLines(30))
+  expect(await billNow()).toEqual(once)
+  await writeFile(join(project, 's2.jsonl'), more)
+  const both = await billNow()
+  expect(both.programs[0]).toMatchObject({ requests: 3, counted: 2 })
+  expect(both.paid).toBeCloseTo(once.paid + (5 * (3 + 1.25 * 24_000) + 25 * 90) / 1_000_000, 9)
 })
 
 async function stateOf(folder: string): Promise<readonly unknown[]> {

@@ -2,13 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { sharesOf } from '../../src/lab/measures.ts'
 import { cacheLosses } from '../../src/lab/measuring/cache-losses.ts'
-import { recordedFigures } from '../../src/lab/batch.ts'
+import { recordedContexts, recordedFigures } from '../../src/lab/measuring/paid.ts'
 import type { RecordedTurn, Recording } from '../../src/lab/recording.ts'
-import { lookUp, modelTable } from '../../src/model/models.ts'
 import type { Usage } from '../../src/transcript/fact.ts'
 import { minute, recording, text } from './recordings.ts'
-
-const info = lookUp(modelTable(), 'claude-sonnet-5')
 
 interface Asked {
   readonly usage: Usage
@@ -43,13 +40,44 @@ const usage = (input: number, cacheRead: number, cacheWrite: number, cacheWrite1
 })
 
 describe('what a recording paid', () => {
-  it('[LB5] is counted in the units of a replay and in the money of the same model', () => {
-    const figures = recordedFigures(billed([{ usage: usage(10, 1000, 300, 200) }]), info)!
+  it('[LB5] is counted in the units of a replay, and in the money of whoever answered, output included where it is final', () => {
+    const one = billed([{ usage: usage(10, 1000, 300, 200) }])
+    const figures = recordedFigures(one, (model) => model)!
     expect(figures).toMatchObject({ requests: 1, fresh: 10, read: 1000, written5m: 100, written1h: 200 })
     expect(sharesOf(figures).equivalents).toBeCloseTo(10 + 100 + 125 + 400, 9)
-    // Two dollars a million tokens.
-    expect(figures.dollars).toBeCloseTo((2 * (10 + 100 + 125 + 400)) / 1_000_000, 9)
-    expect(recordedFigures({ ...billed([]), usageKind: 'openai' }, info)).toBeNull()
+    // Two dollars a million tokens; the output was counted before it was complete.
+    const input = (2 * (10 + 100 + 125 + 400)) / 1_000_000
+    expect(figures.dollars).toBeCloseTo(input, 9)
+    expect(figures.outputUnknown).toBe(1)
+    const final = recordedFigures({ ...one, outputCounts: 'final' }, (model) => model)!
+    expect(final.dollars).toBeCloseTo(input + (10 * 50) / 1_000_000, 9)
+    expect(final.outputUnknown).toBe(0)
+    expect(recordedFigures(billed([]), (model) => model)).toBeNull()
+  })
+
+  it('[LB5] charges each answer at its own model and tier, and leaves out what has no known price and what is counted elsewhere', () => {
+    const all = billed([
+      { usage: usage(0, 100_000, 0), model: 'claude-haiku-5-5' },
+      { usage: usage(1, 100_000, 0), model: 'claude-haiku-5-5' },
+      { usage: usage(7, 0, 0), model: 'nobody-knows-1' },
+    ])
+    const figures = recordedFigures(all, (model) => model)!
+    // One cent a million up to 100,000 tokens of prompt, five times that above.
+    expect(figures.dollars).toBeCloseTo(0.01 * 0.1 + 0.05 * 0.1 + 0.5 / 1_000_000, 9)
+    expect(figures).toMatchObject({ requests: 3, unpriced: 1 })
+    const rest = recordedFigures(all, (model) => model, new Set([0, 1]))!
+    expect(rest).toMatchObject({ requests: 1, unpriced: 1, dollars: 0 })
+  })
+
+  it('[J22] gives the size of each request up to the first reduction of the client', () => {
+    const sizes = [
+      { usage: usage(10, 0, 1000) },
+      { usage: usage(10, 1000, 500) },
+      { usage: usage(10, 0, 300) },
+      { usage: usage(10, 300, 2000) },
+    ]
+    expect(recordedContexts(billed(sizes))).toEqual([1010, 1510])
+    expect(recordedContexts(billed([sizes[0]!, { ...sizes[1]!, kind: 'compact_summary' }]))).toEqual([1010])
   })
 
   it('[LB6] says where the cache was lost and why: a pause, a new model, a compaction, or none of these', () => {

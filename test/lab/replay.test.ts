@@ -4,7 +4,8 @@ import { policies, policyNamed } from '../../src/lab/policies/list.ts'
 import type { Policy } from '../../src/lab/policies/rules.ts'
 import { prepareReplay, replay } from '../../src/lab/replay.ts'
 import type { Recording } from '../../src/lab/recording.ts'
-import { createCounter, findModel, simulatedModels } from '../../src/simulator/index.ts'
+import { scaledCounter } from '../../src/lab/playing/sizing.ts'
+import { findModel, simulatedModels } from '../../src/simulator/index.ts'
 import { call, longWork, minute, recording, result, text } from './recordings.ts'
 
 const model = 'claude-sonnet-5'
@@ -13,7 +14,7 @@ const named = (name: string): Policy => policyNamed(name)!
 const play = (made: Recording, policy: Policy, window = wide) =>
   replay(prepareReplay(made), { policy, window, model })
 
-const counter = createCounter()
+const counter = scaledCounter(model)
 const judge = findModel(simulatedModels, model)!
 const tokens = (words: string): number => counter.block({ type: 'text', text: words }, judge)
 

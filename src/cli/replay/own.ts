@@ -4,8 +4,10 @@ import {
   billOf,
   findOwn,
   type BatchOptions,
+  unpricedText,
+  withoutCopies,
+  type Bill,
   type BillLine,
-  type Cost,
   type Outcome,
   type OwnSessions,
   type Source,
@@ -46,7 +48,7 @@ export async function ownSessions(
   const found = await findOwn(io, { since, limit: flags.limit ?? defaults.lab.ownLimit })
   if (found.sessions.length === 0) return complain(io, refuse(exits.failed, nothingFound(found)))
   const sources = found.sessions.map(({ path }): Source => ({ kind: 'file', path }))
-  const played = await play(sources, () => now() - began > defaults.lab.ownMs)
+  const played = await play(await withoutCopies(sources), () => now() - began > defaults.lab.ownMs)
   if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)
   const bill = billOf(report, names)
@@ -88,38 +90,68 @@ function skippedOf(found: OwnSessions, outcomes: readonly Outcome[]): readonly s
   ]
 }
 
-function textOf(bill: readonly BillLine[], room: number): string {
+function textOf(bill: Bill, room: number): string {
   const right = (title: string) => ({ title, right: true })
-  const rows = bill.map((line) => [
-    line.program,
-    String(line.sessions),
-    whole(line.requests),
-    costText(line.paid),
-    costText(line.paid === null ? line.allWhole : line.whole),
-    costText(line.paid === null ? line.allOurs : line.ours),
-    change(line.whole ?? line.allWhole, line.ours ?? line.allOurs),
-  ])
-  const losses = bill.flatMap(({ program, losses: own }) =>
+  const { programs } = bill
+  const rows = programs.map((line) => {
+    const isPaid = line.counted > 0 && line.unpriced < line.requests
+    const money = (value: number): string => (isPaid ? dollars(value) : '–')
+    return [
+      line.program,
+      String(line.sessions),
+      whole(line.requests),
+      money(line.paid),
+      money(line.whole),
+      money(line.ours),
+      isPaid ? change(line.paid, line.ours) : '–',
+    ]
+  })
+  const losses = programs.flatMap(({ program, losses: own }) =>
     own.map(({ cause, times, tokens }) => [program, cause, String(times), whole(tokens)]),
   )
-  const partly = bill
-    .filter(({ counted, sessions }) => counted > 0 && counted < sessions)
-    .map(
-      ({ program, counted, sessions }) =>
-        `${program}: ${counted} of ${sessions} sessions have counts; only those are compared.\n`,
-    )
-  return `${table([{ title: 'program' }, right('sessions'), right('requests'), right('paid'), right('everything sent'), right('ours'), right('ours to everything')], rows, room)}
-Millions of input-token equivalents and dollars, both at the prices of the model that is simulated, answers apart.
-Paid is by the provider's counts. The others are replays under the lifetime the client used, by our own counter, which
-is up to a third lower where the tokenizer is a denser one: so the two replays are compared with each other.
-${partly.join('')}${losses.length === 0 ? '' : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses, room)}`}`
+  const lost =
+    losses.length === 0
+      ? ''
+      : `\nwhere the caches broke\n${table([{ title: 'program' }, { title: 'because of' }, right('times'), right('tokens sent again')], losses, room)}`
+  const titles = [
+    right('sessions'),
+    right('requests'),
+    right('paid'),
+    right('everything sent'),
+    right('ours'),
+  ]
+  return `${verdict(bill)}\n${table([{ title: 'program' }, ...titles, right('saved')], rows, room)}${notesOf(bill)}${lost}`
 }
 
-const million = 1_000_000
-const costText = (cost: Cost | null): string =>
-  cost === null ? '–' : `${(cost.equivalents / million).toFixed(2)} (${dollars(cost.dollars)})`
+function verdict({ paid, ours }: Bill): string {
+  if (paid === 0) return 'what was paid is not known: no counts with a known price\n'
+  return `paid ${dollars(paid)}; with our policy ${dollars(ours)} (${change(paid, ours)})\n`
+}
 
-function change(whole: Cost, ours: Cost): string {
-  const share = whole.equivalents === 0 ? 0 : ours.equivalents / whole.equivalents - 1
+function notesOf({ programs, unpriced }: Bill): string {
+  const all = (of: (line: BillLine) => number): number => programs.reduce((sum, line) => sum + of(line), 0)
+  const [rounds, unknown] = [all(({ moreRounds }) => moreRounds), all(({ outputUnknown }) => outputUnknown)]
+  const partly = programs
+    .filter(({ counted, sessions }) => counted < sessions)
+    .map(
+      ({ program, counted, sessions }) =>
+        `${program}: ${counted} of ${sessions} sessions have counts; only those are in the money.\n`,
+    )
+  return [
+    "\nPaid: by the provider's counts, each request at the prices of the model that answered it, answers included.\n",
+    'Everything sent, ours: the same sessions played again, under the cache lifetime the program used, by our own count of tokens.\n',
+    rounds === 0
+      ? ''
+      : `Ours includes ${whole(rounds)} rounds in which something is looked up again that was no longer in sight.\n`,
+    unknown === 0
+      ? ''
+      : `${whole(unknown)} answers have no final count of their output: it is left out on both sides.\n`,
+    unpricedText(unpriced).trimStart(),
+    ...partly,
+  ].join('')
+}
+
+function change(paid: number, ours: number): string {
+  const share = paid === 0 ? 0 : ours / paid - 1
   return `${share <= 0 ? '−' : '+'}${Math.abs(share * 100).toFixed(0)} %`
 }

@@ -15,6 +15,7 @@ import {
   reportText,
   sampleSources,
   texts,
+  withoutCopies,
   type BatchOptions,
   type Outcome,
   type Policy,
@@ -79,7 +80,7 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
   const sources =
     path === undefined ? sampleSources : files.map((file): Source => ({ kind: 'file', path: file }))
   if (flags.compactions === true) return judgeCompactions(sources, flags, io)
-  const played = await play(sources, options, flags, io)
+  const played = await play(await withoutCopies(sources), options, flags, io)
   if ('exit' in played) return complain(io, played)
   const report = reportFor(played.outcomes, options)
   const { against } = flags
@@ -92,7 +93,7 @@ export async function replayCommand(flags: ReplayArguments, io: ReplayIo): Promi
 }
 
 async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusal> {
-  const model = flags.model ?? defaults.preset.model
+  const model = flags.model ?? recordedModel
   if (model !== recordedModel && findModel(simulatedModels, model) === null)
     return refuse(
       exits.usage,
@@ -102,7 +103,7 @@ async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusa
   if ('exit' in chosen) return chosen
   if (flags.against !== undefined && !chosen.some(({ name }) => name === flags.against))
     return refuse(exits.usage, `--against ${flags.against} is none of the policies that are played`)
-  const window = flags.window ?? defaults.counting.unknownWindowTokens
+  const window = flags.window ?? null
   const timelines = flags.report === undefined ? [] : chosen.filter(isPictured).map(({ name }) => name)
   return { policies: chosen, window, model, timelines }
 }
@@ -110,7 +111,10 @@ async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusa
 /** Every moment of every session under every policy would make the page too large. */
 const isPictured = (policy: Policy): boolean => policy.ignoresWindow || kindOf(policy) === 'ours'
 
-/** Plays everything, with a bar on a terminal. */
+/** Where nobody watches, a line now and then is enough. */
+const lineEveryMs = 10_000
+
+/** Plays everything, with a bar on a terminal and a line now and then elsewhere. */
 export async function play(
   sources: readonly Source[],
   job: BatchOptions,
@@ -121,6 +125,7 @@ export async function play(
   const total = sources.length * job.policies.length
   const outcomes: Outcome[] = []
   let done = 0
+  let shown = Date.now()
   const workers = Math.min(jobs, sources.length)
   const shared =
     workers > 1 && io.self !== null
@@ -130,6 +135,10 @@ export async function play(
     outcomes.push(outcome)
     if (outcome.kind === 'played') done += 1
     if (io.errIsTerminal) io.err(`\r${bar(done, total)}`)
+    else if (Date.now() - shown >= lineEveryMs) {
+      shown = Date.now()
+      io.err(`${done} of ${total} replays\n`)
+    }
   }
   if (io.errIsTerminal) io.err('\r\u001B[K')
   const failure = shared.failure()

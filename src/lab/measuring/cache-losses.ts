@@ -1,7 +1,8 @@
 // Where the provider's cache was lost while a session was recorded, from its own counts, and the likeliest cause.
 import { defaults } from '../../settings/defaults.ts'
 import type { Usage } from '../../transcript/fact.ts'
-import type { Recording, RecordedTurn } from '../recording.ts'
+import type { Recording } from '../recording.ts'
+import { holdsSummary } from './paid.ts'
 
 export type LossCause = 'a new model' | 'a compaction' | 'a pause' | 'no pause'
 
@@ -57,6 +58,3 @@ export function cacheLosses(recording: Recording): readonly CacheLoss[] {
   }
   return losses
 }
-
-const holdsSummary = ({ content }: RecordedTurn): boolean =>
-  content.some(({ kind }) => kind === 'compact_summary')

@@ -1,7 +1,13 @@
-// What one replay was charged under one cache lifetime, and what each reduction cost and earned there.
-import { price, type ModelInfo } from '../../model/models.ts'
+// What one replay was charged under one cache lifetime, and what each reduction cost and earned there. Money is by the
+// prices of whoever answered a request; a request whose price nobody knows is a number of its own and in no sum.
+import { price, ratesOf, type ModelInfo } from '../../model/models.ts'
+import { promptTokens } from '../../model/usage.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { CacheUsage } from '../../simulator/index.ts'
+import type { Usage } from '../../transcript/fact.ts'
+import type { LookUp } from './recovery.ts'
+
+export type Lifetime = '5m' | '1h'
 
 export interface Tokens {
   readonly fresh: number
@@ -10,15 +16,29 @@ export interface Tokens {
   readonly written1h: number
   readonly output: number
 }
-export const nothing: Tokens = { fresh: 0, read: 0, written5m: 0, written1h: 0, output: 0 }
+const nothing: Tokens = { fresh: 0, read: 0, written5m: 0, written1h: 0, output: 0 }
 
 export interface LedgerFigures extends Omit<Tokens, 'output'> {
-  readonly dollars: number | null
+  readonly dollars: number
+  readonly unpriced: number
   /** Input of requests in the background, in equivalents. */
   readonly backgroundInput: number
   readonly largest: number
   readonly reductions: number
   readonly lostMoney: number
+  readonly recovery: number
+  readonly recoveryDollars: number
+}
+
+/** What a ledger is told of one request. */
+export interface Entered {
+  readonly freed: number
+  readonly isSummary: boolean
+  readonly lookUp: LookUp
+  /** Of the answer; null where its count is not known. */
+  readonly output: number | null
+  /** Whose prices hold; null where they are not known. */
+  readonly info: ModelInfo | null
 }
 
 interface Reduction {
@@ -29,71 +49,86 @@ interface Reduction {
 }
 
 export class Ledger {
-  readonly #info: ModelInfo | null
+  readonly #lifetime: Lifetime
   readonly #reductions: Reduction[] = []
-  #figures = { fresh: 0, read: 0, written5m: 0, written1h: 0, backgroundInput: 0, largest: 0 }
-  #dollars: number | null = 0
+  #figures = {
+    fresh: 0,
+    read: 0,
+    written5m: 0,
+    written1h: 0,
+    backgroundInput: 0,
+    largest: 0,
+    dollars: 0,
+    unpriced: 0,
+    recovery: 0,
+    recoveryDollars: 0,
+  }
   #cached = 0
 
-  constructor(info: ModelInfo | null) {
-    this.#info = info
+  constructor(lifetime: Lifetime) {
+    this.#lifetime = lifetime
   }
 
   request(
-    { freed, isSummary }: { readonly freed: number; readonly isSummary: boolean },
+    { freed, isSummary, lookUp, output, info }: Entered,
     { usage, isCold }: { readonly usage: CacheUsage; readonly isCold: boolean },
   ): void {
-    const { input_tokens: fresh, cache_read_input_tokens: read, cache_creation: written } = usage
-    const written5m = written.ephemeral_5m_input_tokens
-    const written1h = written.ephemeral_1h_input_tokens
+    const tokens = { ...tokensOf(usage), output: output ?? 0 }
+    const { fresh, read, written5m, written1h } = tokens
     const before = this.#figures
+    const context = fresh + read + written5m + written1h
     this.#figures = {
       ...before,
       fresh: before.fresh + fresh,
       read: before.read + read,
       written5m: before.written5m + written5m,
       written1h: before.written1h + written1h,
-      largest: Math.max(before.largest, fresh + read + written5m + written1h),
+      largest: Math.max(before.largest, context),
     }
-    this.pay({ fresh, read, written5m, written1h, output: 0 })
+    const paid = dollarsOf(tokens, info)
+    if (paid === null) this.#figures.unpriced += 1
+    else this.#figures.dollars += paid
+    this.#recover(lookUp, context, isCold, info)
     const { equivalents } = defaults.lab
     const write = written1h > 0 ? equivalents.write1h : equivalents.write5m
     this.#reduce(freed, isSummary, isCold ? null : Math.max(0, this.#cached - read - freed), write)
     this.#cached = read + written5m + written1h
   }
 
-  /** A request that is not one of the conversation: a fork or a direct call that writes a text. */
-  background(
-    { input_tokens: fresh, cache_read_input_tokens: read, cache_creation }: CacheUsage,
-    output: number,
-  ): void {
-    const { equivalents } = defaults.lab
-    const { ephemeral_5m_input_tokens: written5m, ephemeral_1h_input_tokens: written1h } = cache_creation
-    this.#figures.backgroundInput +=
-      fresh * equivalents.fresh +
-      read * equivalents.read +
-      written5m * equivalents.write5m +
-      written1h * equivalents.write1h
-    this.pay({ fresh, read, written5m, written1h, output })
+  /** A request that is counted elsewhere: what it leaves in the cache counts here. */
+  follow(usage: CacheUsage): void {
+    const { read, written5m, written1h } = tokensOf(usage)
+    this.#cached = read + written5m + written1h
   }
 
-  pay({ fresh, read, written5m, written1h, output }: Tokens): void {
-    if (this.#info === null || this.#dollars === null) return
-    const usage = {
-      input: fresh,
-      cacheRead: read,
-      cacheWrite: written5m + written1h,
-      cacheWrite1h: written1h,
-      output,
-    }
-    const paid = price(this.#info, usage)
-    this.#dollars = paid === null ? null : this.#dollars + paid.total
+  /** A request that is not one of the conversation: a fork or a direct call that writes a text. */
+  background(usage: CacheUsage, output: number, info: ModelInfo | null): void {
+    const tokens = tokensOf(usage)
+    this.#figures.backgroundInput += equivalentsOf(tokens)
+    this.#figures.dollars += dollarsOf({ ...tokens, output }, info) ?? 0
+  }
+
+  /** A summary that a model would have written: what it reads, and what it puts out. */
+  summary(read: number, output: number, info: ModelInfo | null): void {
+    this.#figures.dollars += dollarsOf({ ...nothing, read, output }, info) ?? 0
   }
 
   figures(): LedgerFigures {
     const lost = this.#reductions.filter(({ saved, cost }) => saved < cost)
-    const dollars = this.#info === null ? null : this.#dollars
-    return { ...this.#figures, dollars, reductions: this.#reductions.length, lostMoney: lost.length }
+    return { ...this.#figures, reductions: this.#reductions.length, lostMoney: lost.length }
+  }
+
+  #recover({ carried, fetched }: LookUp, context: number, isCold: boolean, info: ModelInfo | null): void {
+    const pay = (tokens: Tokens): void => {
+      this.#figures.recovery += equivalentsOf(tokens)
+      this.#figures.recoveryDollars += dollarsOf(tokens, info, context) ?? 0
+    }
+    const written = (tokens: number): Partial<Tokens> =>
+      this.#lifetime === '5m' ? { written5m: tokens } : { written1h: tokens }
+    if (carried > 0) pay({ ...nothing, ...(isCold ? written(carried) : { read: carried }) })
+    if (fetched === 0) return
+    const output = defaults.lab.lookUpOutputTokens
+    pay({ ...nothing, read: context + carried, ...written(fetched), output })
   }
 
   // Under a warm cache a reduction pays for what it made the provider write again; it earns what it took out at every
@@ -107,4 +142,46 @@ export class Ledger {
     for (const reduction of this.#reductions)
       if (!reduction.isOver) reduction.saved += reduction.freed * (again === null ? write : read)
   }
+}
+
+const tokensOf = (usage: CacheUsage): Tokens => ({
+  fresh: usage.input_tokens,
+  read: usage.cache_read_input_tokens,
+  written5m: usage.cache_creation.ephemeral_5m_input_tokens,
+  written1h: usage.cache_creation.ephemeral_1h_input_tokens,
+  output: 0,
+})
+
+function equivalentsOf({ fresh, read, written5m, written1h, output }: Tokens): number {
+  const { equivalents } = defaults.lab
+  return (
+    fresh * equivalents.fresh +
+    read * equivalents.read +
+    written5m * equivalents.write5m +
+    written1h * equivalents.write1h +
+    output * equivalents.output
+  )
+}
+
+/** `prompt` is the size of the request that chooses the tier, where it is not that of the tokens. */
+function dollarsOf(tokens: Tokens, info: ModelInfo | null, prompt?: number): number | null {
+  if (info === null) return null
+  const { fresh, read, written5m, written1h, output } = tokens
+  const usage: Usage = {
+    input: fresh,
+    cacheRead: read,
+    cacheWrite: written5m + written1h,
+    cacheWrite1h: written1h,
+    output,
+  }
+  return (
+    price(info, asBilled(info, usage), prompt === undefined ? {} : { promptTokens: prompt })?.total ?? null
+  )
+}
+
+/** A provider that takes nothing for a write bills what it writes as plain input. */
+function asBilled(info: ModelInfo, usage: Usage): Usage {
+  const isFree = ratesOf(info, promptTokens(usage))?.write5m === 0
+  if (!isFree) return usage
+  return { ...usage, input: usage.input + usage.cacheWrite, cacheWrite: 0, cacheWrite1h: 0 }
 }

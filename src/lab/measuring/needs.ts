@@ -3,10 +3,13 @@
 import { defaults } from '../../settings/defaults.ts'
 import type { Script, Step } from '../playing/script.ts'
 import { atomsOf, wordsAround } from './atoms.ts'
-import { contentText, leaves, linesOf, textOf, withoutLineNumbers } from './texts.ts'
+import { seenSources, type SeenSource } from './sources.ts'
+import { leaves, linesOf, textOf } from './texts.ts'
 
 export interface Need {
   readonly atoms: readonly string[]
+  /** Those of the atoms that nothing shows again once they are out of sight: said by somebody, or put out by a command that cannot be repeated. */
+  readonly saidOnce: readonly string[]
   /** Texts that an edit of this answer replaces. */
   readonly replaced: readonly string[]
 }
@@ -19,50 +22,64 @@ export interface Needs {
   readonly isOriginal: (atom: string, line: string, step: number) => boolean
   /** Whether a line shares a content word, the atom apart, with a line in which the atom stood before the step. */
   readonly keepsCompany: (atom: string, line: string, step: number) => boolean
+  /** What had shown an atom, or a text word for word, before the step. */
+  readonly sourcesOf: (atom: string, step: number) => readonly SeenSource[]
+  readonly sourcesOfText: (text: string, step: number) => readonly SeenSource[]
 }
 
-/** Lines in which an atom stood, and the step at which each was first seen. */
-type Sightings = Map<string, number>
+interface Sightings {
+  /** Lines in which an atom stood, and the step at which each was first seen. */
+  readonly lines: Map<string, number>
+  readonly sources: SeenSource[]
+  /** Whether any of the sources can be looked up again. */
+  isLasting: boolean
+}
 
 export function needsOf(script: Script): Needs {
   const seen = new Map<string, Sightings>()
-  const shown: string[] = []
+  const shown: SeenSource[] = []
   const steps: Need[] = []
-  const see = (text: string, step: number): void => {
-    if (text === '') return
-    shown.push(withoutLineNumbers(text))
-    for (const line of linesOf(text)) {
+  for (const source of seenSources(script, (step) => steps.push(needOf(step, seen, shown)))) {
+    shown.push(source)
+    for (const line of linesOf(textOf(source.block))) {
       for (const atom of atomsOf(line)) {
-        const lines = seen.get(atom)
-        if (lines === undefined) seen.set(atom, new Map([[line, step]]))
-        else if (!lines.has(line)) lines.set(line, step)
+        let sightings = seen.get(atom)
+        if (sightings === undefined) {
+          sightings = { lines: new Map(), sources: [], isLasting: false }
+          seen.set(atom, sightings)
+        }
+        if (!sightings.lines.has(line)) sightings.lines.set(line, source.step)
+        if (sightings.sources.at(-1) !== source) sightings.sources.push(source)
+        sightings.isLasting ||= source.isLasting
       }
     }
   }
-  if (script.reminder !== null) see(script.reminder, 0)
-  for (const [index, step] of script.steps.entries()) {
-    for (const text of incomingTexts(step)) see(text, index)
-    steps.push(needOf(step, seen, shown))
-    for (const block of step.answer.content) see(textOf({ ...block }), index + 1)
-  }
   const wanted = new Set(steps.flatMap(({ atoms }) => atoms))
-  return { steps, wanted, ...company(seen, wanted) }
+  for (const atom of seen.keys()) if (!wanted.has(atom)) seen.delete(atom)
+  const before =
+    (step: number) =>
+    (source: SeenSource): boolean =>
+      source.step <= step
+  return {
+    steps,
+    wanted,
+    ...company(seen),
+    sourcesOf: (atom, step) => (seen.get(atom)?.sources ?? []).filter(before(step)),
+    sourcesOfText: (text, step) => shown.filter(before(step)).filter(({ plain }) => plain.includes(text)),
+  }
 }
 
-function* incomingTexts({ results, input }: Step): Generator<string> {
-  for (const { content } of results) yield contentText(content)
-  for (const block of input) yield textOf({ ...block })
-}
-
-function needOf(step: Step, seen: ReadonlyMap<string, Sightings>, shown: readonly string[]): Need {
+function needOf(step: Step, seen: ReadonlyMap<string, Sightings>, shown: readonly SeenSource[]): Need {
   const calls = step.answer.content.flatMap((block) =>
     block.type === 'tool_use' && 'input' in block ? [block.input] : [],
   )
   const used = new Set(calls.flatMap((input) => leaves(input).flatMap((text) => [...atomsOf(text)])))
   const texts = new Set(calls.flatMap(replacedBy))
+  const atoms = [...used].filter((atom) => seen.has(atom))
   return {
-    atoms: [...used].filter((atom) => seen.has(atom)),
-    replaced: [...texts].filter((text) => shown.some((before) => before.includes(text))),
+    atoms,
+    saidOnce: atoms.filter((atom) => !seen.get(atom)!.isLasting),
+    replaced: [...texts].filter((text) => shown.some(({ plain }) => plain.includes(text))),
   }
 }
 
@@ -99,23 +116,19 @@ function patched(patch: string): readonly string[] {
 const worthy = (text: string): readonly string[] =>
   text.trim().length >= defaults.lab.editTextChars ? [text] : []
 
-function company(
-  seen: Map<string, Sightings>,
-  wanted: ReadonlySet<string>,
-): Pick<Needs, 'isOriginal' | 'keepsCompany'> {
+function company(seen: ReadonlyMap<string, Sightings>): Pick<Needs, 'isOriginal' | 'keepsCompany'> {
   const words = new Map<string, Map<string, number>>()
   const wordsOf = (atom: string): ReadonlyMap<string, number> => {
     let known = words.get(atom)
     if (known !== undefined) return known
     known = new Map()
-    for (const [line, step] of seen.get(atom) ?? [])
+    for (const [line, step] of seen.get(atom)?.lines ?? [])
       for (const word of wordsAround(atom, line)) known.set(word, Math.min(step, known.get(word) ?? step))
     words.set(atom, known)
     return known
   }
-  for (const atom of seen.keys()) if (!wanted.has(atom)) seen.delete(atom)
   return {
-    isOriginal: (atom, line, step) => (seen.get(atom)?.get(line) ?? Infinity) <= step,
+    isOriginal: (atom, line, step) => (seen.get(atom)?.lines.get(line) ?? Infinity) <= step,
     keepsCompany: (atom, line, step) => {
       const own = wordsOf(atom)
       for (const word of wordsAround(atom, line)) if ((own.get(word) ?? Infinity) <= step) return true

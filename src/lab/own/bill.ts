@@ -1,5 +1,7 @@
 // What a person's own sessions cost, in one look: what was paid, what sending everything and what ours would have cost,
-// and where the caches broke.
+// and where the caches broke. Money on both sides is of the same requests: what has no known price is in neither, and output
+// that is not recorded as final is in neither.
+import type { Figures } from '../measures.ts'
 import type { LossCause } from '../measuring/cache-losses.ts'
 import type { Report, SessionRow } from '../report.ts'
 
@@ -13,70 +15,69 @@ export interface BillLine {
   readonly program: string
   readonly sessions: number
   readonly requests: number
-  /** Sessions whose counts of reads and writes are recorded; only those can be compared. */
+  /** Sessions whose counts are recorded; only those can be compared. */
   readonly counted: number
-  /** Input-token equivalents and dollars of the counted sessions; null where there are none. */
-  readonly paid: Cost | null
-  readonly whole: Cost | null
-  readonly ours: Cost | null
-  /** The same replays over all sessions of the program. */
-  readonly allWhole: Cost
-  readonly allOurs: Cost
+  /** Dollars of the counted sessions. */
+  readonly paid: number
+  readonly whole: number
+  /** With what looking up again what was forgotten would cost. */
+  readonly ours: number
+  /** Rounds that looking up again would add under ours, over the requests of the counted sessions. */
+  readonly moreRounds: number
+  /** Counted requests without a known price, and answers whose output is not known. */
+  readonly unpriced: number
+  readonly outputUnknown: number
   readonly losses: readonly LossLine[]
 }
 
-export interface Cost {
-  readonly equivalents: number
-  readonly dollars: number | null
+export interface Bill {
+  readonly programs: readonly BillLine[]
+  readonly paid: number
+  readonly whole: number
+  readonly ours: number
+  readonly unpriced: Report['unpriced']
 }
 
 /** `ours` and `whole` name policies of the report. Each session counts under the lifetime its client used most. */
-export function billOf(
-  report: Report,
-  names: { readonly whole: string; readonly ours: string },
-): readonly BillLine[] {
+export function billOf(report: Report, names: { readonly whole: string; readonly ours: string }): Bill {
   const programs = [...new Set(report.sessions.map(({ client }) => client))].sort()
-  return programs.map((program) => {
+  const lines = programs.map((program): BillLine => {
     const sessions = report.sessions.filter(({ client }) => client === program)
     const counted = sessions.filter(({ recorded }) => recorded !== null)
-    const has = counted.length > 0
+    const summed = (of: (session: SessionRow) => number): number =>
+      counted.reduce((all, session) => all + of(session), 0)
     return {
       program,
       sessions: sessions.length,
-      requests: sessions.reduce((sum, { rows }) => sum + (rows[0]?.figures['1h'].requests ?? 0), 0),
+      requests: sessions.reduce((all, { rows }) => all + (rows[0]?.figures['1h'].requests ?? 0), 0),
       counted: counted.length,
-      paid: has ? added(counted.map(paidIn)) : null,
-      whole: has ? added(counted.map((session) => costIn(session, names.whole))) : null,
-      ours: has ? added(counted.map((session) => costIn(session, names.ours))) : null,
-      allWhole: added(sessions.map((session) => costIn(session, names.whole))),
-      allOurs: added(sessions.map((session) => costIn(session, names.ours))),
+      paid: summed(({ recorded }) => recorded?.figures.dollars ?? 0),
+      whole: summed((session) => dollarsOf(figuresIn(session, names.whole))),
+      ours: summed((session) => dollarsOf(figuresIn(session, names.ours))),
+      moreRounds: summed((session) => figuresIn(session, names.ours)?.rounds ?? 0),
+      unpriced: summed(({ recorded }) => recorded?.figures.unpriced ?? 0),
+      outputUnknown: summed(({ recorded }) => recorded?.figures.outputUnknown ?? 0),
       losses: lossesIn(sessions),
     }
   })
+  const all = (of: (line: BillLine) => number): number => lines.reduce((sum, line) => sum + of(line), 0)
+  return {
+    programs: lines,
+    paid: all(({ paid }) => paid),
+    whole: all(({ whole }) => whole),
+    ours: all(({ ours }) => ours),
+    unpriced: report.unpriced,
+  }
 }
 
-const nothing: Cost = { equivalents: 0, dollars: 0 }
+const dollarsOf = (figures: Figures | null): number =>
+  figures === null ? 0 : figures.dollars + figures.recoveryDollars
 
-const added = (all: readonly Cost[]): Cost =>
-  all.reduce(
-    (sum, { equivalents, dollars }) => ({
-      equivalents: sum.equivalents + equivalents,
-      dollars: sum.dollars === null || dollars === null ? null : sum.dollars + dollars,
-    }),
-    nothing,
-  )
-
-const paidIn = ({ recorded }: SessionRow): Cost => ({
-  equivalents: recorded?.shares.equivalents ?? 0,
-  dollars: recorded?.figures.dollars ?? null,
-})
-
-function costIn({ rows, recorded }: SessionRow, policy: string): Cost {
+function figuresIn({ rows, recorded }: SessionRow, policy: string): Figures | null {
   const row = rows.find((one) => one.policy === policy)
-  if (row === undefined) return nothing
+  if (row === undefined) return null
   const { written5m, written1h } = recorded?.figures ?? { written5m: 0, written1h: 0 }
-  const lifetime = written1h > written5m ? '1h' : '5m'
-  return { equivalents: row.shares[lifetime].equivalents, dollars: row.figures[lifetime].dollars }
+  return row.figures[written1h > written5m ? '1h' : '5m']
 }
 
 function lossesIn(sessions: readonly SessionRow[]): readonly LossLine[] {

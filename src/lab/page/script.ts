@@ -103,7 +103,7 @@ function tableOf(rows, recorded) {
   return make('table', {}, make('thead', {}, head), body)
 }
 page.append(make('h1', {}, 'Replay of ' + data.sessions.length + ' sessions'),
-  make('p', {}, 'Window ' + thousands(data.window) + ' tokens, prices of ' + data.model + '. Cost in millions of input-token equivalents; what is kept as a share of what later answers needed. Up and to the left is better.'))
+  make('p', {}, (data.window === null ? 'The window of each model' : 'Window ' + thousands(data.window) + ' tokens') + ', prices of ' + data.model + '. Cost in millions of input-token equivalents; what is kept as a share of what later answers needed. Up and to the left is better.'))
 const [lifetimeLabel] = choice('cache lifetime', [['1h', '1 hour'], ['5m', '5 minutes']], (value) => { state.lifetime = value; drawPicture() })
 const [measureLabel] = choice('kept', Object.entries(measures), (value) => { state.measure = value; drawPicture() })
 page.append(lifetimeLabel, measureLabel, picture, pointed, tableAll)

@@ -3,19 +3,18 @@
 //
 // Of several blocks that hold what is needed the newest is carried. A larger old one that is carried anyway could
 // sometimes do, so this is the bound of a plain rule and not of every rule.
-import { lookUp, modelTable } from '../../model/models.ts'
+import type { ModelInfo } from '../../model/models.ts'
 import type { WireBlock } from '../../model/wire.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Counter, SimulatedModel } from '../../simulator/index.ts'
 import { Meter, type Charge, type Figures } from '../measures.ts'
 import { atomsOf } from '../measuring/atoms.ts'
+import type { Lifetime } from '../measuring/ledger.ts'
 import type { Needs } from '../measuring/needs.ts'
 import { linesOf, textOf, withoutLineNumbers } from '../measuring/texts.ts'
 import { fixedPart } from './fixed-part.ts'
 import type { Script } from './script.ts'
 import type { PlainBlock } from './wire-blocks.ts'
-
-type Lifetime = '5m' | '1h'
 
 /** What stays or goes as one: a call with its result, a text, an input. */
 interface Unit {
@@ -30,22 +29,28 @@ export interface HindsightOptions {
   readonly counter: Counter
   readonly model: SimulatedModel
   readonly lifetimes: readonly Lifetime[]
+  readonly pricesOf: (model: string) => ModelInfo | null
+  readonly copies: ReadonlySet<number>
 }
 
 /** The figures for each lifetime. */
 export function hindsight(script: Script, needs: Needs, options: HindsightOptions): readonly Figures[] {
-  const { counter, model, lifetimes } = options
-  const units = unitsOf(script, needs, (block) => counter.block(block, model))
+  const { counter, model, lifetimes, pricesOf, copies } = options
+  const weigh = (block: WireBlock): number => counter.block(block, model)
+  const units = unitsOf(script, needs, weigh)
   const fixed = fixedTokens(script, counter, model)
-  const meter = new Meter(needs, lookUp(modelTable(), model.id), lifetimes.length)
+  const meter = new Meter(needs, { lifetimes, weigh })
   const said: string[] = []
-  for (const [step, { typed }] of script.steps.entries()) {
+  for (const [step, { typed, answer }] of script.steps.entries()) {
     said.push(...typed)
     const carried = units.filter((unit) => unit.from <= step && unit.until >= step)
     const pauses = { before: gap(script, step), after: gap(script, step + 1) }
     const charges = lifetimes.map((lifetime) => charge(lifetime, carried, fixed, step, pauses))
     const blocks = carried.flatMap((unit) => unit.blocks)
-    meter.request({ step, blocks, isRejected: null, said, freed: 0, isSummary: false, charges })
+    const { outputTokens: output } = answer
+    const info = pricesOf(answer.model)
+    const sent = { step, isCopy: copies.has(step), blocks, said, output, info, charges }
+    meter.request({ ...sent, isRejected: null, freed: 0, isSummary: false })
   }
   return meter.figures()
 }

@@ -13,7 +13,11 @@ async function played(
   for (const [index, [name, input, text]] of turns.entries()) {
     const id = `c${index}`
     const content: readonly AssistantBlock[] = [{ type: 'tool_use', id, name, input }]
-    const asked: Step = { ...nothing, results: [], answer: { at: 0, content, outputTokens: null } }
+    const asked: Step = {
+      ...nothing,
+      results: [],
+      answer: { at: 0, content, outputTokens: null, model: 'm' },
+    }
     const result = { id, content: [{ type: 'text', text }], isError: false } as const
     files.calls(asked)
     files.results({ ...asked, results: [result] })

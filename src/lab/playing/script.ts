@@ -27,6 +27,8 @@ export interface ScriptAnswer {
   readonly content: readonly AssistantBlock[]
   /** Null where the recording has no final count. */
   readonly outputTokens: number | null
+  /** Who answered, as recorded. */
+  readonly model: string
 }
 
 export interface Step {
@@ -119,6 +121,7 @@ function answerOf(recording: Recording, turn: RecordedTurn, at: number, calls: C
     // Reasoning alone is no answer that could be sent back.
     content: content.some((block) => block.type !== 'thinking') ? content : [...content, nothingSaid],
     outputTokens: isFinal ? turn.usage.output : null,
+    model: turn.model ?? recording.model,
   }
 }
 

@@ -17,7 +17,7 @@ export function sampleSession(index: number, size: SampleSize): Recording {
   return {
     name: `sample-${index + 1}`,
     client: 'sample',
-    model: 'unknown',
+    model: defaults.preset.model,
     usageKind: 'none',
     outputCounts: 'partial',
     firstRequestTokens: null,

@@ -1,0 +1,41 @@
+// What an engine is given for a replay, so that the same recording gives the same figures: a clock that is set, ids that are
+// counted, and the files of the recording.
+import type { RestorationOptions } from '../../engine/restoring/restorer.ts'
+import { lookUp, modelTable, type ModelInfo } from '../../model/models.ts'
+import { uuid, type Clock, type Ids } from '../../transcript/ids.ts'
+import type { Policy } from '../policies/rules.ts'
+import type { RecordedFiles } from './recorded-files.ts'
+
+export function restorationOf({ standard }: Policy, source: RecordedFiles): RestorationOptions {
+  const { restoreFiles, restoreFileTokens, outlinesTokens } = standard ?? {}
+  const files = restoreFiles === undefined ? undefined : restoreFiles > 0
+  return { source, files, fileCount: restoreFiles, fileTokens: restoreFileTokens, outlinesTokens }
+}
+
+export function clockAt(start: number): { at: number } & Clock {
+  const clock = { at: start, now: () => clock.at }
+  return clock
+}
+
+export function countedIds(): Ids {
+  let count = 0
+  return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
+}
+
+/** Prices by the name of whoever answered. */
+export function pricesFor({
+  own,
+  model,
+}: {
+  readonly own?: string | undefined
+  readonly model: string
+}): (name: string) => ModelInfo | null {
+  const table = modelTable()
+  const known = new Map<string, ModelInfo | null>()
+  return (name) => {
+    const charged = own === undefined ? model : name
+    let info = known.get(charged)
+    if (info === undefined) known.set(charged, (info = lookUp(table, charged)))
+    return info
+  }
+}
