@@ -48,7 +48,7 @@ export {
 } from './report.ts'
 export { pageOf, type PolicyNote } from './page/page.ts'
 export { kindOf } from './policies/list.ts'
-export { billOf, type Bill, type BillLine } from './own/bill.ts'
+export { billOf, type OwnBill, type BillLine } from './own/bill.ts'
 export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'

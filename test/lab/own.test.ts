@@ -2,7 +2,7 @@
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Bill } from '../../src/lab/own/bill.ts'
+import type { OwnBill } from '../../src/lab/own/bill.ts'
 import { findOwn, placesIn } from '../../src/lab/own/find.ts'
 import { openWorkspace } from '../cli/pal.ts'
 
@@ -110,7 +110,7 @@ describe('own sessions', () => {
     expect(out).toContain('broken.jsonl')
     expect(await stateOf(project)).toEqual(before)
     const json = JSON.parse((await pal(['replay', '--own', '--json', '--since', '2021-01-01'])).out) as {
-      bill: Bill
+      bill: OwnBill
     }
     expect(json.bill.programs.length).toBe(1)
     expect(json.bill.paid).toBeCloseTo(paid, 9)
@@ -123,8 +123,8 @@ it('[J25] a session that its program copied into a second file is paid and playe
   const { pal, home } = await openWorkspace()
   const project = join(home, '.claude', 'projects', '-proj')
   await mkdir(project, { recursive: true })
-  const billNow = async (): Promise<Bill> =>
-    (JSON.parse((await pal(['replay', '--own', '--json'])).out) as { bill: Bill }).bill
+  const billNow = async (): Promise<OwnBill> =>
+    (JSON.parse((await pal(['replay', '--own', '--json'])).out) as { bill: OwnBill }).bill
   await writeFile(join(project, 's1.jsonl'), claudeLines(30))
   const once = await billNow()
   // A copy of all of it, and one that goes on.

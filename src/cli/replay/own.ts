@@ -6,7 +6,7 @@ import {
   type BatchOptions,
   unpricedText,
   withoutCopies,
-  type Bill,
+  type OwnBill,
   type BillLine,
   type Outcome,
   type OwnSessions,
@@ -90,7 +90,7 @@ function skippedOf(found: OwnSessions, outcomes: readonly Outcome[]): readonly s
   ]
 }
 
-function textOf(bill: Bill, room: number): string {
+function textOf(bill: OwnBill, room: number): string {
   const right = (title: string) => ({ title, right: true })
   const { programs } = bill
   const rows = programs.map((line) => {
@@ -123,12 +123,12 @@ function textOf(bill: Bill, room: number): string {
   return `${verdict(bill)}\n${table([{ title: 'program' }, ...titles, right('saved')], rows, room)}${notesOf(bill)}${lost}`
 }
 
-function verdict({ paid, ours }: Bill): string {
+function verdict({ paid, ours }: OwnBill): string {
   if (paid === 0) return 'what was paid is not known: no counts with a known price\n'
   return `paid ${dollars(paid)}; with our policy ${dollars(ours)} (${change(paid, ours)})\n`
 }
 
-function notesOf({ programs, unpriced }: Bill): string {
+function notesOf({ programs, unpriced }: OwnBill): string {
   const all = (of: (line: BillLine) => number): number => programs.reduce((sum, line) => sum + of(line), 0)
   const [rounds, unknown] = [all(({ moreRounds }) => moreRounds), all(({ outputUnknown }) => outputUnknown)]
   const partly = programs

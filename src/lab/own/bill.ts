@@ -30,7 +30,7 @@ export interface BillLine {
   readonly losses: readonly LossLine[]
 }
 
-export interface Bill {
+export interface OwnBill {
   readonly programs: readonly BillLine[]
   readonly paid: number
   readonly whole: number
@@ -39,7 +39,7 @@ export interface Bill {
 }
 
 /** `ours` and `whole` name policies of the report. Each session counts under the lifetime its client used most. */
-export function billOf(report: Report, names: { readonly whole: string; readonly ours: string }): Bill {
+export function billOf(report: Report, names: { readonly whole: string; readonly ours: string }): OwnBill {
   const programs = [...new Set(report.sessions.map(({ client }) => client))].sort()
   const lines = programs.map((program): BillLine => {
     const sessions = report.sessions.filter(({ client }) => client === program)
