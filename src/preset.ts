@@ -115,6 +115,7 @@ export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | '
   return fileStore({ root, ...(sync === undefined ? {} : { fsync: sync }) })
 }
 
+/** The whole agent as `pal` has it: tools, permissions, memory, agents and layers, from settings. */
 export function createPreset(options: PresetOptions): Preset {
   const parts = partsOf(options)
   sayWhatIsOff(options)

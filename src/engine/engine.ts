@@ -47,6 +47,7 @@ export interface Engine {
   remove(id: string, how?: { readonly withForks?: boolean }): Promise<Removed>
 }
 
+/** An engine over a store: opens, resumes, branches and lists sessions. Throws an EngineError where an option is missing or wrong. */
 export function createEngine(options: EngineOptions): Engine {
   const wrong = wrongOption(options)
   if (wrong !== null) throw new EngineError({ code: 'bad-options', message: `createEngine: ${wrong}` })

@@ -69,7 +69,9 @@ export interface Hooks {
   ): Promise<HookAnswer>
 }
 
+/** What a hook says that has nothing to say. */
 export const noAnswer: HookAnswer = { context: null, block: null, failures: [] }
+/** Hooks that say nothing. */
 export const noHooks: Hooks = { fire: () => Promise.resolve(noAnswer) }
 
 /** One function a moment; what it leaves out it does not say. One that throws has failed, as a command that crashes has. */

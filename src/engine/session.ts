@@ -46,6 +46,7 @@ export interface Spawned {
   finish(outcome: Outcome, text: string): Promise<Result<{ readonly end: Seq }>>
 }
 
+/** One open session: `send` for our loop, `say`, `request`, `receive` and `result` for yours. */
 export class Session {
   readonly id: SessionId
   readonly #core: Core

@@ -112,6 +112,7 @@ function unpricedIn(
   return unpriced
 }
 
+/** Plays recordings under policies. */
 export async function* playAll(
   sources: readonly Source[],
   options: BatchOptions & Stopping,

@@ -21,6 +21,7 @@ export const moreExpensiveShare = 1.03
 /** What rounding does not tell apart. */
 const same = 1 + 1e-9
 
+/** Every policy of a report against one of them, under both cache lifetimes. */
 export function comparedWith(report: Report, other: string): readonly Compared[] {
   const lifetimes: readonly Lifetime[] = ['5m', '1h']
   const names = report.groups[0]?.rows.map(({ policy }) => policy) ?? []
@@ -50,6 +51,7 @@ function compared(report: Report, policy: string, other: string, lifetime: Lifet
   }
 }
 
+/** The same as a table. */
 export function comparedText(rows: readonly Compared[], other: string): string {
   const head = [
     'policy',

@@ -28,6 +28,7 @@ export interface Entries {
   readonly repairs: readonly string[]
 }
 
+/** A recording as entries of our own transcript. */
 export function toEntries(recording: Recording, options: EntryOptions): Entries {
   const writer = new Writer(options)
   writer.write({

@@ -56,6 +56,7 @@ export const noFigures = {
 }
 export type Figures = Readonly<typeof noFigures>
 
+/** Figures added up. */
 export function sum(all: readonly Figures[]): Figures {
   const total = { ...noFigures }
   const keys = Object.keys(noFigures) as (keyof Figures)[]
@@ -86,6 +87,7 @@ export interface Shares {
   readonly words: number | null
 }
 
+/** Cost, hits and what stayed in sight, from the sums. */
 export function sharesOf(figures: Figures): Shares {
   const { equivalents } = defaults.lab
   const context = figures.fresh + figures.read + figures.written5m + figures.written1h

@@ -72,6 +72,7 @@ export interface Replayed {
   readonly sizes?: readonly number[] | undefined
 }
 
+/** Makes a recording ready to be played. */
 export function prepareReplay(recording: Recording): Prepared {
   const script = scriptOf(recording)
   return { script, needs: needsOf(script) }

@@ -52,6 +52,7 @@ interface Session extends Pick<SessionRow, 'name' | 'client' | 'losses' | 'isHel
   readonly played: ReadonlyMap<string, Replayed>
 }
 
+/** What was played, as figures by group. */
 export function reportOf(
   outcomes: readonly Outcome[],
   policies: readonly string[],

@@ -15,11 +15,13 @@ export type Source =
     }
   | { readonly kind: 'sample'; readonly index: number }
 
+/** The made-up sessions that are always there. */
 export const sampleSources: readonly Source[] = defaults.lab.sample.sessions.map((_, index) => ({
   kind: 'sample',
   index,
 }))
 
+/** Reads one source: a file, or a made-up session. */
 export async function load(source: Source): Promise<Imported> {
   if (source.kind === 'file') return importFile(source.path)
   const size = defaults.lab.sample.sessions[source.index]

@@ -32,6 +32,7 @@ export interface AnthropicOptions {
   readonly settings?: Partial<ModelSettings> | undefined
 }
 
+/** The Messages API as a model: streaming, retries, refusals in words. Without a key its first answer is a failure that says so. */
 export function anthropicModel(options: AnthropicOptions): Model {
   const settings: ModelSettings = { ...defaults.model, ...options.settings }
   const { clock = systemClock, random = Math.random } = options

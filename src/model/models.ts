@@ -26,6 +26,7 @@ export type ModelRow = Partial<Omit<ModelInfo, 'id' | 'capabilities' | 'media'>>
   readonly media?: Partial<MediaLimits> | undefined
 }
 
+/** The models that are known, with window, prices and abilities; rows of your own come first. */
 export function modelTable(extra: readonly ModelRow[] = []): ModelTable {
   const table = new Map(knownModels.map((row) => [row.id, row]))
   for (const row of extra) {

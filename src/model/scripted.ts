@@ -15,6 +15,7 @@ export interface ScriptedModel extends Model {
   readonly requests: readonly ModelRequest[]
 }
 
+/** A model that plays a script, for tests without a network. */
 export function scriptedModel(script: readonly ScriptStep[]): ScriptedModel {
   const requests: ModelRequest[] = []
   return {

@@ -19,6 +19,7 @@ export interface Project {
 const readableChars = 40
 const hashChars = 16
 
+/** The project a folder belongs to: its root, its name and where its sessions lie. */
 export async function projectOf(fs: FileSystem, folder: string): Promise<Result<{ project: Project }>> {
   try {
     const cwd = await fs.realPath(folder)

@@ -42,6 +42,7 @@ export interface RoomClues {
   readonly thresholdTokens?: number | undefined
 }
 
+/** How much of a window a session may fill, and where reductions begin. */
 export function roomOf(clues: RoomClues): RoomOutcome {
   const { reserveTokens, reserveShare, marginTokens, marginShare, targetShare } = defaults.room
   const { window, maxOutput, fixed } = clues

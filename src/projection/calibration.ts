@@ -22,6 +22,7 @@ export interface Sample {
   readonly reported: number
 }
 
+/** Estimates taken as they are. */
 export const uncalibrated: Calibration = { models: {} }
 
 /** The state after one more request. A sample too small to tell anything, or a fall, changes nothing. */

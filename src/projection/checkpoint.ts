@@ -3,6 +3,7 @@
 import { isKnown, type Entry, type Range, type StoredEntry } from '../transcript/fact.ts'
 import { Fold, keptUnits, type FoldNumbers } from './fold.ts'
 
+/** Changes when a fold would read kept state differently. */
 export const foldVersion = 1
 // Reading this many entries too many is cheaper than another seek.
 const bridge = 32

@@ -52,6 +52,7 @@ export function editRows(entries: Iterable<StoredEntry>): readonly EditRow[] {
  * already covers and eviction has left out. */
 export const editsOf = (fold: Fold): readonly EditRow[] => editRows(fold.edits.controls)
 
+/** Collects the removals of a session from its entries. */
 export class EditList {
   readonly #rows = new Map<Seq, EditRow>()
   readonly #declined: DeclinedRow[] = []

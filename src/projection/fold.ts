@@ -49,6 +49,7 @@ export interface FoldNumbers {
   evicted: Evicted[]
 }
 
+/** Folds entries into a view, one by one. */
 export class Fold {
   readonly edits = new LiveEdits()
   readonly units = new Units((part) => withWhole(part, this.edits.wholes))

@@ -28,6 +28,7 @@ export interface EditRefusal {
   readonly message: string
 }
 
+/** Why an edit cannot be applied to a view, or null. */
 export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
   if (isEditing(fact)) return editingRefusal(fold, fact)
   switch (fact.type) {

@@ -55,6 +55,7 @@ export const blockWeights = {
   signatureChar: 0.19,
 } as const
 
+/** Tokens of a text, estimated by its characters. */
 export function estimateText(text: string): number {
   return Math.ceil(weigh(text))
 }
@@ -64,12 +65,14 @@ export function estimateBlock(block: ViewBlock): number {
   return Math.ceil(blockTokens(block))
 }
 
+/** Tokens of blocks, estimated. */
 export function estimateBlocks(blocks: readonly ViewBlock[]): number {
   let tokens = 0
   for (const block of blocks) tokens += estimateBlock(block)
   return tokens
 }
 
+/** Tokens of a tool in the list, estimated. */
 export function estimateTool(spec: ToolSpec): number {
   const schema = weigh(JSON.stringify(spec.input_schema))
   return Math.ceil(blockWeights.toolSpec + weigh(spec.name) + weigh(spec.description) + schema)

@@ -11,6 +11,7 @@ export interface Span extends Range {
 /** What precedes the first input (a summary, say) is a span of its own, so that nothing is left out. */
 export const turnsOf = (parts: Iterable<Part>): Span[] => split(parts, (part) => part.kind === 'input')
 
+/** The rounds of a view: an answer with calls and the results that follow it. */
 export function roundsOf(parts: Iterable<Part>): Span[] {
   let answered = false
   let messageId: string | undefined

@@ -78,6 +78,7 @@ const filledIn = (options: RepairOptions): Options => ({
   toolNameChars: defaults.request.toolNameChars,
 })
 
+/** Makes a list of messages valid for the API and says what it changed. */
 export function repair(messages: readonly WireMessage[], given: RepairOptions): Repaired {
   const options = filledIn(given)
   const log = newRepairLog()
@@ -134,4 +135,5 @@ export function originByMessage(
   return (block) => byBlock.get(block)
 }
 
+/** The repair of messages for the Messages API. */
 export const anthropicRepairer: Repairer = { name: 'anthropic-messages', repair }

@@ -54,6 +54,7 @@ interface Entry {
   expiresAt: number
 }
 
+/** The prompt cache of the simulator, with its lifetimes and minimums. */
 export function createCache(options: CacheOptions = {}): PromptCache {
   const reading = {
     counter: options.counter ?? createCounter(),

@@ -5,6 +5,7 @@ export interface ManualClock extends Clock {
   advance(ms: number): void
 }
 
+/** A clock that moves when told. */
 export function createManualClock(startMs = 0): ManualClock {
   let now = startMs
   return {

@@ -29,6 +29,7 @@ const NEW_IMAGE_TOKENS = 4784
 const OLD_LONG_EDGE = 1568
 const OLD_IMAGE_TOKENS = 1568
 
+/** Counts tokens as the simulator does. */
 export function createCounter(): Counter {
   const before = new WeakMap<object, number>()
   const since = new WeakMap<object, number>()

@@ -75,6 +75,7 @@ interface Bench {
   readonly ids: Ids
 }
 
+/** Answers one request after the other without HTTP. */
 export function createExchange(options: ExchangeOptions): Exchange {
   const models = options.models ?? simulatedModels
   const counter = createCounter()

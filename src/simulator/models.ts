@@ -71,6 +71,7 @@ const beforeFourFive: Partial<SimulatedModel> = {
 const model = (id: string, ...differences: readonly Partial<SimulatedModel>[]): SimulatedModel =>
   Object.assign({ ...current, id }, ...differences)
 
+/** The models the simulator knows. */
 export const simulatedModels: readonly SimulatedModel[] = [
   model('claude-fable-5-2', alwaysThinks, { generation: 5.2, bindsPrefix: 'always', forcedTools: false }),
   model('claude-mythos-5-2', alwaysThinks, { generation: 5.2 }),

@@ -39,6 +39,7 @@ export interface InMemoryOptions {
   readonly spillQuotaBytes?: number
 }
 
+/** Sessions in memory, gone with the process; keeps every promise of the contract but that one. */
 export function inMemoryStore(options: InMemoryOptions = {}): Store {
   return new InMemoryStore(
     options.clock ?? systemClock,

@@ -35,6 +35,7 @@ export type Move =
       readonly asked: 'user' | 'automatic'
     }
 
+/** Random moves of a session, for properties with fast-check. */
 export function arbitraryMoves(fc: Fc): fastCheck.Arbitrary<readonly Move[]> {
   const text = arbitraryText(fc)
   const move: fastCheck.Arbitrary<Move> = fc.oneof(

@@ -12,12 +12,14 @@ import {
   type Clock,
 } from '../transcript/ids.ts'
 
+/** The start of a session. */
 export const start = (session: SessionId = fixedSession()): Fact => ({
   type: 'session-start',
   session,
   purpose: 'main',
 })
 
+/** A message of the user. */
 export const said = (text: string | readonly UserBlock[], origin: Origin = 'typed'): Fact => ({
   type: 'user-message',
   content: typeof text === 'string' ? [{ type: 'text', text }] : text,
@@ -36,6 +38,7 @@ export interface AnswerOptions {
   readonly partial?: boolean
 }
 
+/** An answer of the model. */
 export const answered = (
   content: string | readonly AssistantBlock[],
   options: AnswerOptions = {},
@@ -49,6 +52,7 @@ export const answered = (
   partial: options.partial,
 })
 
+/** A call of a tool. */
 export const call = (id: string, name = 'Read', input: Record<string, unknown> = {}): AssistantBlock => ({
   type: 'tool_use',
   id,
@@ -56,6 +60,7 @@ export const call = (id: string, name = 'Read', input: Record<string, unknown> =
   input,
 })
 
+/** The result of a call. */
 export const result = (id: string, text: string | readonly UserBlock[] = 'ok', isError = false): Fact => ({
   type: 'tool-result',
   call: callId(id),
@@ -63,6 +68,7 @@ export const result = (id: string, text: string | readonly UserBlock[] = 'ok', i
   isError,
 })
 
+/** Reasoning in an answer. */
 export const thought = (text: string, signature = `sig:${text}`): AssistantBlock => ({
   type: 'thinking',
   thinking: text,
@@ -109,6 +115,7 @@ export interface FixedClock extends Clock {
   advance(ms: number): void
 }
 
+/** A clock that stands until it is moved. */
 export function fixedClock(start: number = Date.UTC(2026, 0, 1)): FixedClock {
   let now = start
   return {
@@ -127,6 +134,7 @@ export function countingIds(space = 0): Ids {
   }
 }
 
+/** The id that built sessions have. */
 export const fixedSession = (count = 1): SessionId => sessionId(`00000000-0000-7000-9000-${hex(count, 12)}`)
 
 const hex = (value: number, length: number): string => value.toString(16).padStart(length, '0')

@@ -105,6 +105,7 @@ function* proposals(
 
 const shownTo = (view: View): number => view.messages.last()?.to ?? -1
 
+/** What every layer must do, as cases for any test runner. */
 export const layerContract: readonly LayerCase[] = [
   {
     rule: 'L3',

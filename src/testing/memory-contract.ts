@@ -58,6 +58,7 @@ async function search(store: MemoryStore, query: string): Promise<readonly strin
   return found.hits.map(({ memory }) => memory.file)
 }
 
+/** What every store of memories must do, as cases for any test runner. */
 export const memoryContract: readonly MemoryCase[] = [
   {
     rule: 'ME65',

@@ -39,6 +39,7 @@ async function eventsOf(model: Model, signal: AbortSignal = never): Promise<read
 
 const isLast = ({ type }: ModelEvent): boolean => type === 'end' || type === 'failed'
 
+/** What every model must do, as cases for any test runner. */
 export const modelContract: readonly ModelCase[] = [
   {
     rule: 'MP1',

@@ -34,6 +34,7 @@ export interface ContractCase {
 
 const main = sessionId('session-one')
 
+/** What every store must do, as cases for any test runner. */
 export const storeContract: readonly ContractCase[] = [
   {
     rule: 'S2',

@@ -78,6 +78,7 @@ export async function* failing(): AsyncIterable<Uint8Array> {
 
 // A store with some of its methods replaced, so that a test can let one of them fail, wait or count.
 
+/** A store with some of its functions replaced. */
 export const storeWith = (inner: Store, changed: Partial<Store>): Store => ({
   list: () => inner.list(),
   lease: (session) => inner.lease(session),

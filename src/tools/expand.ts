@@ -13,6 +13,7 @@ const fields = {
 }
 const shape = inputShape(fields)
 
+/** Brings back what a stub or a summary stands for. */
 export function expandTool(): Tool<InputOf<typeof fields>> {
   return {
     spec: {

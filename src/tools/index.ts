@@ -39,6 +39,7 @@ export interface StandardTools {
   close(): Promise<void>
 }
 
+/** The standard set over a folder; `close` stops what runs in the background. */
 export function standardTools(options: StandardToolsOptions): StandardTools {
   const gate = createPathGate(options)
   const jobs = createJobs(options.backgroundTasks)

@@ -31,6 +31,7 @@ const about = (description: string): { readonly description?: string } =>
 
 const refuse = (why: string) => ({ ok: false, why }) as const
 
+/** Words. */
 export function text(description: string, maxChars?: number): Field<string> {
   return {
     schema: { type: 'string', ...about(description) },
@@ -44,6 +45,7 @@ export function text(description: string, maxChars?: number): Field<string> {
   }
 }
 
+/** A whole number within limits. */
 export function whole(description: string, from: number, to?: number): Field<number> {
   return {
     schema: {
@@ -68,6 +70,7 @@ export function whole(description: string, from: number, to?: number): Field<num
   }
 }
 
+/** True or false. */
 export function flag(description: string): Field<boolean> {
   return {
     schema: { type: 'boolean', ...about(description) },
@@ -81,6 +84,7 @@ export function flag(description: string): Field<boolean> {
   }
 }
 
+/** One of several words. */
 export function choice<const T extends string>(description: string, values: readonly T[]): Field<T> {
   return {
     schema: { type: 'string', ...about(description), enum: values },
@@ -94,6 +98,7 @@ export function choice<const T extends string>(description: string, values: read
   }
 }
 
+/** A list of one kind of field. */
 export function list<T>(description: string, of: Field<T>, most: number): Field<readonly T[]> {
   return {
     schema: { type: 'array', ...about(description), items: of.schema, maxItems: most },
@@ -113,6 +118,7 @@ export function list<T>(description: string, of: Field<T>, most: number): Field<
   }
 }
 
+/** Fields inside a field. */
 export function object<F extends Readonly<Record<string, Field<unknown>>>>(fields: F): Field<InputOf<F>> {
   const names = Object.keys(fields)
   return {
@@ -142,6 +148,7 @@ export function object<F extends Readonly<Record<string, Field<unknown>>>>(field
   }
 }
 
+/** A field that may be left out. */
 export function optional<T>(field: Field<T>): Field<T | undefined> {
   return {
     schema: field.schema,

@@ -3,10 +3,12 @@ import { fenced } from '../transcript/fence.ts'
 import { expandCall, interruptedMark } from '../transcript/markers.ts'
 import type { ToolOutcome } from './tool.ts'
 
+/** A result of plain text. */
 export const succeeded = (text: string): ToolOutcome => ({
   content: [{ type: 'text', text }],
   isError: false,
 })
+/** A result that says why a call failed. */
 export const failed = (why: string): ToolOutcome => ({
   content: [{ type: 'text', text: why }],
   isError: true,

@@ -13,6 +13,7 @@ const fields = {
 }
 const shape = inputShape(fields)
 
+/** Removes whole turns that the model names. */
 export function snipTool(): Tool<InputOf<typeof fields>> {
   return {
     spec: {

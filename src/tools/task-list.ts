@@ -15,6 +15,7 @@ const task = object({
 const fields = { tasks: list('', task, defaults.tools.tasks) }
 const shape = inputShape(fields)
 
+/** Keeps the list of tasks of a session. */
 export function taskListTool(): Tool<InputOf<typeof fields>> {
   return {
     spec: {

@@ -42,6 +42,7 @@ interface Attended {
   readonly opening: Promise<unknown>
 }
 
+/** The agents of a program: their types, who runs, and the tools that start them. */
 export class AgentRegistry {
   readonly options: RegistryOptions
   readonly companion: Companion

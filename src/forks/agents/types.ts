@@ -30,6 +30,7 @@ const { rounds, ms, tokens } = defaults.agents
 export const usual: AgentLimits = { rounds, ms, tokens }
 const plain = { model: null, memory: null, instructions: true, limits: usual, from: 'built-in' } as const
 
+/** The types of agents that are always there. */
 export const builtInTypes: readonly AgentType[] = [
   {
     ...plain,

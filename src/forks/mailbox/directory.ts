@@ -48,6 +48,7 @@ const cardShape = z.looseObject({
   boot: z.nullable(z.string()),
 })
 
+/** Where messages between agents wait, under a folder. */
 export function createDirectory(root: string, ports: DirectoryPorts): Directory {
   const { fs, processes } = ports
   const folderOf = (session: string): string => join(root, safeName(session))

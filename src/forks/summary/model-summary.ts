@@ -36,6 +36,7 @@ type Tried =
       readonly gap?: number | null | undefined
     }
 
+/** Has a model write the text of a compaction, checked before it is used. */
 export function modelSummary(options: ModelSummaryOptions = {}): SessionSummariser {
   return {
     summarise: async (ask, signal) => {

@@ -33,6 +33,7 @@ export interface JudgeOptions {
   readonly plan?: Partial<PlanOptions> | undefined
 }
 
+/** The program that wrote a recording. */
 export const clientOf = ({ client }: Recording): string => client.split(' ', 1)[0]!
 
 /** Every text at every moment of a recording. */
@@ -131,6 +132,7 @@ const thousands = (tokens: number): string => `${(tokens / 1000).toFixed(1).repl
 export const share = (part: number, whole: number): string =>
   whole === 0 ? '–' : ((100 * part) / whole).toFixed(1).replace(/\.0$/, '')
 
+/** The columns of the table. */
 export const compactionColumns = [
   'sessions of',
   'text',
@@ -145,6 +147,7 @@ export const compactionColumns = [
   'decisions',
 ] as const
 
+/** The figures of one row, as text. */
 export const compactionCells = ({ group, text, score }: CompactionRow): readonly string[] => [
   group,
   text,

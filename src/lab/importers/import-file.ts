@@ -38,6 +38,7 @@ export async function importFile(path: string): Promise<Imported> {
   return importBytes(path, bytes)
 }
 
+/** Reads a session file of any known format. */
 export function importBytes(name: string, packed: Uint8Array): Imported {
   const unpacked = unpack(name, packed)
   if (!unpacked.ok) return unpacked

@@ -66,6 +66,7 @@ export function placesIn({ userHome, environment }: Homes): readonly Place[] {
   ]
 }
 
+/** The session files of other agents on this machine. */
 export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSessions> {
   const places = placesIn(homes)
   const missing: string[] = []

@@ -12,6 +12,7 @@ export interface PolicyNote {
   readonly kind: 'bound' | 'peer' | 'ours'
 }
 
+/** A report as one self-contained page. */
 export function pageOf(report: Report, policies: readonly PolicyNote[]): string {
   const data = {
     window: report.window,

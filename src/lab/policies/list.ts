@@ -88,8 +88,10 @@ export const texts: readonly Policy[] = [
   },
 ]
 
+/** The policies the lab plays. */
 export const policies: readonly Policy[] = [...bounds, ...peers, ...ours]
 
+/** A policy by its name. */
 export const policyNamed = (name: string): Policy | undefined =>
   [...policies, ...dial, ...layers, ...texts].find((policy) => policy.name === name)
 

@@ -64,6 +64,7 @@ export const noCompactions: Compactions = {
   openRun: 0,
 }
 
+/** Figures of one session from its entries. */
 export class SessionTally {
   readonly #models: ModelTable
   readonly #dayOf: (at: number) => string

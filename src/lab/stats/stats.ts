@@ -52,6 +52,7 @@ export interface ProjectSession {
   readonly stats: SessionStats
 }
 
+/** Figures of sessions over time. */
 export function statsOf(all: readonly ProjectSession[]): Stats {
   const bills = all.map(({ stats }) => ({ stats, bill: sumOf(stats.days.values()) }))
   const total = sumOf(bills.map(({ bill }) => bill))

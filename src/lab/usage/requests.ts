@@ -74,6 +74,7 @@ const readers: readonly Reader[] = [
   { isLine: isPiLine, read: requestsOf(pi) },
 ]
 
+/** The requests of a session file with what the provider counted. */
 export function requestsIn(name: string, packed: Uint8Array): Billed {
   const unpacked = unpack(name, packed)
   if (!unpacked.ok) return unpacked

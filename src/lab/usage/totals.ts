@@ -99,6 +99,7 @@ export function once(requests: readonly BilledRequest[]): readonly BilledRequest
   })
 }
 
+/** Requests grouped and added up, each answer once. */
 export function usageReport(all: readonly BilledRequest[], by: Grouping, models: ModelTable): UsageReport {
   const requests = once(all)
   const rows = new Map<string, UsageTotal>()

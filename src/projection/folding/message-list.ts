@@ -4,6 +4,7 @@ import type { Seq } from '../../transcript/ids.ts'
 
 const chunkSize = 256
 
+/** The messages of a view; grows without copying. */
 export class MessageList<Message extends { readonly to: Seq }> implements Iterable<Message> {
   readonly #chunks: readonly (readonly Message[])[]
   /** Index of the first message of each chunk. */

@@ -21,6 +21,7 @@ export interface LayerOptions extends MicrocompactOptions {
   readonly asksModel?: boolean | undefined
 }
 
+/** The layers as they stand by default, in their order. */
 export function standardLayers(options: LayerOptions = {}): readonly Layer[] {
   if (options.automaticRemoval === false) return []
   const layers: Layer[] = []

@@ -7,6 +7,7 @@ import type { Answer } from '../answer.ts'
 
 const idChars = 24
 
+/** A block of text. */
 export const text = (value: string): WireBlock => ({ type: 'text', text: value })
 
 /** The server signs it; an answerer gives the words only. */

@@ -50,6 +50,7 @@ interface Turn {
   readonly input: string | null
 }
 
+/** Answers with what a recording holds. */
 export function recorded(recording: readonly unknown[], options: RecordedOptions = {}): RecordedAnswerer {
   const { turns, results, salt } = readRecording(recording)
   const fallback = options.fallback ?? ruleModel()

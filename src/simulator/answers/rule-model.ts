@@ -28,6 +28,7 @@ export interface RuleModelOptions {
 
 const quoteChars = 120
 
+/** Answers by rules: follows a task script with whatever tools the client has. */
 export function ruleModel(options: RuleModelOptions = {}): Answerer {
   const given = options.task === undefined ? null : (tasksIn(options.task)[0] ?? parseTask('', options.task))
   return { answer: ({ request }) => ruleAnswer(request, options, given) }

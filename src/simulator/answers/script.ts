@@ -13,6 +13,7 @@ export interface ScriptedAnswerer extends Answerer {
   readonly position: number
 }
 
+/** Answers with a list of steps, one after the other. */
 export function scripted(steps: readonly ScriptStep[]): ScriptedAnswerer {
   let position = 0
   return {

@@ -66,6 +66,7 @@ export const withoutTasks = (text: string): string =>
       ' ',
     )
 
+/** Reads a task that a prompt carries for the rule model. */
 export function parseTask(name: string, body: string): Task {
   const lines = unquoted(body.split('\n'))
   const steps: Step[] = []

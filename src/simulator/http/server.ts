@@ -59,6 +59,7 @@ const MESSAGES = '/v1/messages'
 const COUNT = '/v1/messages/count_tokens'
 const MODELS = '/v1/models'
 
+/** A server that speaks the Messages API: `start` says where. */
 export function createSimulator(options: SimulatorOptions): Simulator {
   const clock = options.clock ?? { now: () => Date.now() }
   const room: Room = {

@@ -36,6 +36,7 @@ export interface FileStoreOptions {
   readonly spillQuotaBytes?: number
 }
 
+/** Sessions as files: one checksummed line a fact, one writer a session. */
 export function fileStore(options: FileStoreOptions): Store {
   return new FileStore(options)
 }

@@ -27,6 +27,7 @@ const fields = {
 const shape = inputShape(fields)
 type EditInput = InputOf<typeof fields>
 
+/** Replaces text in a file that was read. */
 export function editTool(gate: PathGate): Tool<EditInput> {
   return {
     spec: {

@@ -73,6 +73,7 @@ interface Place {
   readonly path: string
 }
 
+/** Decides which files tools may touch: inside the roots, no links out, no secrets. */
 export function createPathGate(options: PathGateOptions): PathGate {
   const { fs } = options
   const isHidden = (path: string) =>

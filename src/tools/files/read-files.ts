@@ -2,6 +2,7 @@
 import { defaults } from '../../settings/defaults.ts'
 import type { ReadFile, ReadFiles } from '../tool.ts'
 
+/** The files read in a session and how they were then. */
 export function createReadFiles(
   entries: Iterable<readonly [path: string, file: ReadFile]> = [],
   most: number = defaults.tools.readFiles,

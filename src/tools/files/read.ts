@@ -26,6 +26,7 @@ const fields = {
 const shape = inputShape(fields)
 type ReadInput = InputOf<typeof fields>
 
+/** Reads a file, a picture or a document. */
 export function readTool(gate: PathGate): Tool<ReadInput> {
   return {
     spec: {

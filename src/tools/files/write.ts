@@ -21,6 +21,7 @@ import {
 const fields = { file_path: textField(pathHelp), content: textField('') }
 const shape = inputShape(fields)
 
+/** Writes a file. */
 export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
   return {
     spec: {

@@ -78,6 +78,7 @@ interface State {
   turn: Promise<unknown>
 }
 
+/** Decides whether a call may run, by rules, mode and syntax. */
 export function createPermission(options: PermissionOptions): Permission {
   const state: State = {
     ...readRules(options.rules, options.home),

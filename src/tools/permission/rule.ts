@@ -39,6 +39,7 @@ const wireLetters = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g,
 /** The name of a server's tool as it is on the wire: what that does not take becomes _, and what is too long is cut. */
 export const wireName = (name: string): string => wireLetters(name).slice(0, defaults.request.toolNameChars)
 
+/** Reads a rule such as `Bash(npm test)`. */
 export function parseRule(given: GivenRule): ParsedRule {
   const text = given.text.trim()
   const isOpen = given.list === 'allow'

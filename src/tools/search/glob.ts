@@ -19,6 +19,7 @@ const fields = {
 }
 const shape = inputShape(fields)
 
+/** Finds files by name. */
 export function globTool(options: SearchOptions): Tool<InputOf<typeof fields>> {
   return {
     spec: {

@@ -26,6 +26,7 @@ const fields = {
 const shape = inputShape(fields)
 type GrepInput = InputOf<typeof fields>
 
+/** Finds lines in files. */
 export function grepTool(options: SearchOptions): Tool<GrepInput> {
   return {
     spec: {

@@ -35,6 +35,7 @@ const fields = {
 const shape = inputShape(fields)
 type BashInput = InputOf<typeof fields>
 
+/** Runs shell commands. */
 export function bashTool(options: BashOptions): Tool<BashInput> {
   return {
     spec: {

@@ -13,6 +13,7 @@ const fields = {
 }
 const shape = inputShape(fields)
 
+/** Reads and stops commands in the background. */
 export function jobsTool(jobs: Jobs): Tool<InputOf<typeof fields>> {
   return {
     spec: {

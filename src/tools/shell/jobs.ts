@@ -54,6 +54,7 @@ interface Job {
   changed: () => void
 }
 
+/** Keeps the commands that run in the background. */
 export function createJobs(backgroundTasks: BackgroundTasks | null = null): Jobs {
   const jobs = new Map<string, Job>()
   let count = 0

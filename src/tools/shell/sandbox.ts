@@ -81,6 +81,7 @@ const secretFiles = [
 /** Where names are looked up, which a network needs. */
 const nameServices = ['/run/systemd/resolve', '/run/resolvconf', '/run/NetworkManager']
 
+/** A second wall around commands, where the machine has one. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const program =
     options.program ?? findProgram('bwrap', options.path ?? process.env['PATH'], [options.root]) ?? null

@@ -11,6 +11,7 @@ const fields = { url: text('') }
 const shape = inputShape(fields)
 const readable = /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|yaml|x-ndjson|xhtml))/i
 
+/** Fetches a public page as text. */
 export function webFetchTool(options: HttpGetOptions = {}): Tool<InputOf<typeof fields>> {
   return {
     spec: {
