@@ -31,6 +31,7 @@ const all = [
   'recall',
   'recall-start',
   'drift',
+  'drift-code',
   'memory',
   'believing',
 ]

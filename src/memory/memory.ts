@@ -48,6 +48,8 @@ export interface MemoryHead {
   readonly supersedes: readonly string[]
   /** A day as 2026-03-01 from which on it no longer holds. */
   readonly expires: string | null
+  /** "since 2026-03-01: why", where the project no longer shows what it says. */
+  readonly doubtful?: string | undefined
 }
 
 export interface Memory extends MemoryHead {

@@ -114,8 +114,13 @@ function saidBefore(
   others: Lineage,
 ): readonly string[] {
   if (!isPersons(memory)) return []
-  return keepsAll(old, text) || !hasReadData(others) ? [...saidIn(old), memory.name] : []
+  return keepsAll(old, text) || !hasReadData(others) ? [...saidIn(old), ...fieldsOf(memory)] : []
 }
+const fieldsOf = ({ name, triggers, doubtful }: Memory): readonly string[] => [
+  name,
+  ...triggers,
+  ...(doubtful === undefined ? [] : [doubtful]),
+]
 const hasReadData = ({ turn, before }: Lineage): boolean =>
   [...turn, ...before].some(({ trust }) => trust === 'data')
 

@@ -109,6 +109,12 @@ export const dreamDefaults = {
     /** Longest journal, and how many are read for an undo. */
     setBytes: 4096 * KB,
     setsRead: 100,
+    /** Of a project, to see what still holds: files, bytes in all and of one, the longest line, and bytes of what is known. */
+    projectFiles: 20_000,
+    projectBytes: 32_768 * KB,
+    projectFileBytes: 256 * KB,
+    projectLineChars: 500,
+    claimsBytes: 2048 * KB,
   },
   memoryJobs: {
     /** Turns and ended jobs that are kept for people to look at. */

@@ -151,6 +151,8 @@ export interface MemoryJobOptions {
   /** Who decides about what is read; they ask nobody. */
   readonly judges: readonly Judge[]
   readonly cwd: string
+  /** The folder of the project, which shows whether what is remembered of it still holds. */
+  readonly root: string
   readonly userHome: string | undefined
 }
 

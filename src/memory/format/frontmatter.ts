@@ -7,6 +7,7 @@
 //   triggers: [words a user would type, …]        optional, as are the next two
 //   supersedes: [older.md]
 //   expires: 2026-03-01
+//   doubtful: "since 2026-03-01: why"             set by consolidation
 //   ---
 //   text
 //
@@ -46,6 +47,7 @@ export function readMemoryText(text: string): MemoryText {
   const front = match[1]!
   const { values, problem } = valuesIn(front)
   const type = textOf(values['type']).trim().toLowerCase()
+  const doubt = oneLine(values['doubtful'])
   const head: MemoryHead = {
     name: oneLine(values['name']),
     description: oneLine(values['description']),
@@ -53,6 +55,7 @@ export function readMemoryText(text: string): MemoryText {
     triggers: listOf(values['triggers']),
     supersedes: listOf(values['supersedes']),
     expires: dayIn(values['expires']),
+    ...(doubt === '' ? {} : { doubtful: doubt }),
   }
   const problems = [
     ...(problem === null ? [] : [problem]),
@@ -78,6 +81,18 @@ export function withFields(
   for (const [key, value] of Object.entries(fields)) front = withField(front, key, value, end)
   const at = match[0].indexOf(match[1]!, match[0].indexOf('---') + 3)
   return text.slice(0, at) + front + text.slice(at + match[1]!.length)
+}
+
+/** The same text without a key. */
+export function withoutField(text: string, key: string): string {
+  const match = fence.exec(text)
+  if (match === null) return text
+  const at = match[0].indexOf(match[1]!, match[0].indexOf('---') + 3)
+  const front = match[1]!.replace(
+    new RegExp(`(?:^|\\r?\\n)${key}[ \\t]*:.*(?:\\r?\\n(?:[ \\t]+.*|-[ \\t].*))*`),
+    '',
+  )
+  return text.slice(0, at) + front.replace(/^\r?\n/, '') + text.slice(at + match[1]!.length)
 }
 
 /** A key begins at the start of a line and reaches to the next line that is not indented; its comment lines stay. */

@@ -82,7 +82,9 @@ function lineOf({ file, head }: IndexEntry): string {
     plain(head.description),
     Math.max(0, defaults.memory.indexLineChars - start.length - 3),
   )
-  return hook === '' ? start : `${start} — ${hook}`
+  const since = /^since (\d{4}-\d{2}-\d{2}):/u.exec(head.doubtful ?? '')?.[1]
+  const doubt = since === undefined ? '' : ` (doubtful since ${since})`
+  return hook === '' ? `${start}${doubt}` : `${start} — ${hook}${doubt}`
 }
 
 const plain = (text: string): string =>

@@ -125,4 +125,5 @@ const isHead = (head: unknown): boolean =>
   (head['type'] === null || isOneOf(memoryTypes, head['type'])) &&
   areTexts(head['triggers']) &&
   areTexts(head['supersedes']) &&
-  isTextOrNull(head['expires'])
+  isTextOrNull(head['expires']) &&
+  (head['doubtful'] === undefined || isText(head['doubtful']))

@@ -25,13 +25,18 @@ export function inUsersWords(
   if (front === null) return [...kept, ...quote].join(' ')
   const isKnown = (line: string): boolean => sentencesOf(line).every((one) => known.has(one))
   const description = isKnown(head.description) ? head.description : quote[0]!.replaceAll(/\s+/gu, ' ').trim()
-  const headed = withFields(text.slice(0, text.length - body.length), {
-    name: isTitleOf(head.name, [...userWords, ...before])
-      ? head.name
-      : bareTitle(sentencesOf(description).join(' ')),
+  const isTyped = (words: string): boolean => isTitleOf(words, [...userWords, ...before])
+  const triggers = head.triggers.filter(isTyped)
+  // Of the frontmatter only what says nothing of its own.
+  const fields = {
+    name: isTyped(head.name) ? head.name : bareTitle(sentencesOf(description).join(' ')),
     description,
-  })
-  return `${headed.trimEnd()}\n\n${[...kept, quote.join(' ')].join('\n\n')}\n`
+    ...(head.type === null ? {} : { type: head.type }),
+    ...(triggers.length === 0 ? {} : { triggers }),
+    ...(head.supersedes.length === 0 ? {} : { supersedes: head.supersedes }),
+    ...(head.expires === null ? {} : { expires: head.expires }),
+  }
+  return `${withFields('', fields).trimEnd()}\n\n${[...kept, quote.join(' ')].join('\n\n')}\n`
 }
 
 /** The typed sentences that a memory speaks of, as they were typed and in their order. */

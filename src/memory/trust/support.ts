@@ -5,6 +5,7 @@
 // have been typed. It can still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
+import type { MemoryHead } from '../memory.ts'
 import { saysTheSame } from './meaning.ts'
 import { bareSentence, isTurning, sentencesOf } from './sentences.ts'
 
@@ -55,9 +56,19 @@ export function isVerbatim(text: string, userWords: readonly string[]): boolean 
   return (
     sentences.length > 0 &&
     sentences.every((sentence) => typed.has(bareSentence(sentence))) &&
-    (front === null || isTitleOf(head.name, userWords))
+    (front === null || (isTitleOf(head.name, userWords) && areTypedFields(front, head, userWords)))
   )
 }
+/** Whether the rest of a frontmatter brings no words along: it is shown with the memory. */
+const areTypedFields = (
+  front: string,
+  { triggers, doubtful }: MemoryHead,
+  userWords: readonly string[],
+): boolean =>
+  front.split('\n').every((line) => ownField.test(line)) &&
+  [...triggers, ...(doubtful === undefined ? [] : [doubtful])].every((words) => isTitleOf(words, userWords))
+const ownField = /^(?:\s|-\s|$|(?:name|description|type|triggers|supersedes|expires|doubtful)\s*:)/u
+
 /** Whether a title is a typed sentence, or so few typed words that it asks for nothing. */
 export function isTitleOf(name: string, userWords: readonly string[]): boolean {
   const typed = userWords.flatMap(sentencesOf).map(bareSentence)

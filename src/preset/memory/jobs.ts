@@ -46,6 +46,7 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
     tools,
     judges: clues.permission.at({ quiet: true }).judges,
     cwd: project.cwd,
+    root: project.root,
     userHome: homeOf(clues),
   }
   const isRemote = (environment[remoteVariable] ?? '') !== ''

@@ -52,7 +52,7 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
           row.scope,
           row.file,
           row.type ?? '–',
-          row.standing,
+          row.doubtful === undefined ? row.standing : `${row.standing}, doubtful`,
           row.provenance === null ? 'unknown' : `${row.provenance.kind} (${row.provenance.trust})`,
           moment(row.modifiedMs),
           row.description,
@@ -131,6 +131,7 @@ export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Ex
     return show(room, { ...one, scope, text }, () =>
       [
         `${safeLine(`${root}/${one.file}`)}\n`,
+        ...(one.doubtful === undefined ? [] : [safeLine(`doubtful ${one.doubtful}`), '\n']),
         `${one.standing}; ${by === null ? 'this version is unknown: something other than pal wrote it' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
         safeText(text, { reveal: true }),
       ].join(''),

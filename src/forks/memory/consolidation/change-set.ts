@@ -4,18 +4,31 @@
 import type { WantedChange } from '../../../memory/sets/apply-set.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
 import { isRule } from '../../../memory/memory.ts'
-import { readMemoryText, withFields } from '../../../memory/format/frontmatter.ts'
+import { readMemoryText, withFields, withoutField } from '../../../memory/format/frontmatter.ts'
 import type { Provenance } from '../../../memory/memory.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { linesOf, plain, plainSentencesOf } from '../../../memory/trust/lines.ts'
-import { successorIn, successorRefusal, proposalRefusal, provenanceOf, type Staged } from './check.ts'
+import {
+  successorIn,
+  successorRefusal,
+  proposalRefusal,
+  provenanceOf,
+  sourcesOf,
+  type Staged,
+} from './check.ts'
+import type { Doubts } from './doubts.ts'
 import { datedLine, type Snapshot } from './snapshot.ts'
 
 export type ChangeSetOutcome =
   | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly report: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
-export function changeSetOf(world: Snapshot, proposals: Staged, now: number): ChangeSetOutcome {
+export function changeSetOf(
+  world: Snapshot,
+  proposals: Staged,
+  now: number,
+  doubts: Doubts = new Map(),
+): ChangeSetOutcome {
   const refused: string[] = []
   const staged = accepted(world, proposals, refused)
   const successors = new Map<string, string>()
@@ -36,8 +49,11 @@ export function changeSetOf(world: Snapshot, proposals: Staged, now: number): Ch
       continue
     }
     const proposed = staged.get(file) ?? known?.text ?? ''
-    const text = fixed(world, file, proposed, successors, there, report)
+    const doubt = proposed === known?.text ? doubts.get(file) : doubtMoved(world, file, proposed)
+    const text = doubted(fixed(world, file, proposed, successors, there, report), doubt)
     if (text === known?.text) continue
+    if (typeof doubt === 'string') report.push(`doubtful ${file}: ${doubt}`)
+    if (doubt === null) report.push(`no longer doubtful: ${file}`)
     if (proposed !== known?.text) report.push(known === undefined ? `made ${file}` : `changed ${file}`)
     const isMoved = proposed !== known?.text
     const by = isMoved || known === undefined ? provenanceOf(world, file, proposed, now) : known.by
@@ -46,6 +62,18 @@ export function changeSetOf(world: Snapshot, proposals: Staged, now: number): Ch
   const why = lossRefusal(world, changes)
   if (why !== null) return { ok: false, why }
   return { ok: true, changes, report: [...report, ...refused.map((one) => `left out: ${one}`)] }
+}
+
+/** With its doubt, without one, or as it is. */
+function doubted(text: string, doubt: string | null | undefined): string {
+  if (doubt === undefined) return text
+  return doubt === null ? withoutField(text, 'doubtful') : withFields(text, { doubtful: doubt })
+}
+
+/** What is made of something doubtful is doubtful. */
+function doubtMoved(world: Snapshot, file: string, text: string): string | undefined {
+  const parts = [...sourcesOf(world, file, text)].map((source) => world.memories.get(source)?.memory.doubtful)
+  return parts.find((doubt) => doubt !== undefined)
 }
 
 /** The proposals that hold together; what one that fell out carried falls out too, until nothing changes any more. */

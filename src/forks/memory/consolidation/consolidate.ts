@@ -14,6 +14,7 @@ import { isOurs } from '../memory-jobs.ts'
 import { releaseConsolidationLock, takeConsolidationLock, type ConsolidationLock } from './lock.ts'
 import { consolidationPrompt } from './prompt.ts'
 import { changeSetOf } from './change-set.ts'
+import { doubtsAbout } from './doubts.ts'
 import { stagingFor } from './staging.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
 
@@ -110,11 +111,17 @@ async function under(
   if (world.texts.size === 0) return nothing
   const proposed = await proposals(options, keeper, world, context, job)
   if ('kind' in proposed) return proposed
-  const outcome = changeSetOf(world, proposed.staged, keeper.clock.now())
+  // What is true of the user is not shown by a project.
+  const found = keeper.scope === 'project' ? await doubtsAbout(keeper, options.root, world) : null
+  if (found?.ok === false) return failed(found.failure.message)
+  const outcome = changeSetOf(world, proposed.staged, keeper.clock.now(), found?.doubts)
   if (!outcome.ok) return failed(outcome.why)
   const { changes, report } = outcome
+  if (how.isDry)
+    return changes.length === 0 ? { ...nothing, report } : { ...nothing, kind: 'shown', changes, report }
+  const noted = await found?.note()
+  if (noted?.ok === false) return failed(noted.failure.message)
   if (changes.length === 0) return { ...nothing, report }
-  if (how.isDry) return { ...nothing, kind: 'shown', changes, report }
   if (job.signal.aborted || context.ending.aborted) return killed
   const made = await applySet(keeper, {
     id: keeper.unique(),
