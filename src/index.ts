@@ -46,6 +46,8 @@ export {
 export { overflowOf, silentOverflow } from './model/overflow.ts'
 export { scriptedMessage, scriptedModel } from './model/scripted.ts'
 export { createPreset, type Access, type Preset, type PresetOptions } from './preset.ts'
+export type { Extensions } from './preset/extensions.ts'
+export { loadSkills, type LoadedSkills, type SkillOptions } from './preset/skills.ts'
 export { projectOf, type Project } from './preset/project.ts'
 export { machineFileSystem } from './disk/fs.ts'
 export { project } from './projection/fold.ts'

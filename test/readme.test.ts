@@ -2,10 +2,10 @@
 // source, and the key and address come from the environment as the examples say.
 import { build } from 'esbuild'
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createSimulator, scripted, type Simulator } from '../src/simulator/index.ts'
+import { call, createSimulator, scripted, type Simulator } from '../src/simulator/index.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const cleanups: (() => Promise<unknown>)[] = []
@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-async function examples(): Promise<string[]> {
-  const readme = await readFile(join(root, 'README.md'), 'utf8')
+async function examples(page = 'README.md'): Promise<string[]> {
+  const readme = await readFile(join(root, page), 'utf8')
   return [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!)
 }
 
@@ -28,11 +28,16 @@ async function simulated(): Promise<{ simulator: Simulator; url: string }> {
 async function run(
   code: string,
   environment: Record<string, string>,
+  files: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; out: string }> {
   // Beside the packages, so that they are found.
   const folder = await mkdtemp(join(root, 'node_modules', '.readme-'))
   cleanups.push(() => rm(folder, { recursive: true }))
   await writeFile(join(folder, 'example.ts'), code)
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
   const outfile = join(folder, 'example.mjs')
   await build({
     entryPoints: [join(folder, 'example.ts')],
@@ -40,7 +45,7 @@ async function run(
     bundle: true,
     platform: 'node',
     format: 'esm',
-    external: ['@anthropic-ai/sdk'],
+    external: ['@anthropic-ai/sdk', 'yaml'],
     alias: { palimpsest: join(root, 'src/index.ts') },
     logLevel: 'error',
   })
@@ -89,5 +94,28 @@ describe('the README', () => {
     const [, second] = await examples()
     expect(await run(second!, accessTo(url))).toEqual({ code: 0, out: '' })
     expect(simulator.log.requests.map((request) => request.error)).toEqual([null])
+  })
+})
+
+describe('the page of extensions', () => {
+  it('[EX9] its example lists a skill, shows it when it is called, and names what is wrong with another', async () => {
+    const answerer = scripted([[call('Skill', { name: 'release' }, 's')], 'Published.'])
+    const simulator = createSimulator({ answerer, log: { bodies: 10 } })
+    const { url } = await simulator.start()
+    cleanups.push(() => simulator.stop())
+    const [example] = await examples('docs/extensions.md')
+    const { code, out } = await run(example!, accessTo(url), {
+      'skills/release/SKILL.md':
+        '---\ndescription: how a version is published\n---\nRun the SEVENTEEN steps.\n',
+      'skills/bad/SKILL.md': '---\na: [\n---\n',
+    })
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: expect.stringMatching(/bad.*left out\nPublished\.$/s) as string,
+    })
+    const [first, second] = simulator.log.requests.map(({ body }) => JSON.stringify(body))
+    expect(first).toContain('release: how a version is published')
+    expect(first).not.toContain('SEVENTEEN')
+    expect(second).toContain('SEVENTEEN steps')
   })
 })

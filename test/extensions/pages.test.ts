@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { skillRestorer } from '../../src/cli/extensions/skills.ts'
+import { skillRestorer } from '../../src/preset/skills.ts'
 import { estimateText } from '../../src/projection/tokens.ts'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
@@ -107,6 +107,6 @@ describe('pages of the user’s own', () => {
     const untrusted = await at.pal([], { input: '/deploy\n' })
     expect(untrusted.err).toContain('unknown command /deploy')
     const missing = await at.pal(['-p', 'x'], { environment: { PALIMPSEST_OUTPUT_STYLE: 'nothing' } })
-    expect(missing.err).toContain('there is no output style nothing; there are: terse')
+    expect(missing.err).toContain('unknown output style nothing; there are: terse')
   })
 })

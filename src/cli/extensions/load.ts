@@ -1,19 +1,18 @@
 // Everything users added, loaded once when the program starts. A project's own counts only where its content is approved.
 // What is wrong with a file is said, and the rest works.
+import { join } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
-import { isInside } from '../../disk/under-root.ts'
 import { loadTypes, type LoadedTypes } from '../../forks/agents/type-files.ts'
 import { windowOf } from '../../model/models.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import type { Extensions } from '../../preset/extensions.ts'
+import { pagesIn, type Page, type PageFolder } from '../../preset/pages.ts'
+import { loadSkills } from '../../preset/skills.ts'
 import type { SectionDefinition } from '../../request/sections.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { readWhole } from '../workplace/files.ts'
+import type { Gate } from '../trust/gate.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { findServers } from './mcp/servers.ts'
 import { toolSource, type ServerState } from './mcp/source.ts'
-import { pageOf, pagesIn, type Page } from './pages.ts'
-import { skillList, skillRestorer, toolForSkills } from './skills.ts'
 
 export interface LoadedExtensions {
   readonly extensions: Extensions
@@ -37,9 +36,9 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
   const { gate } = place
   const at = { fs, home, project: project.root, cwd: project.cwd, gate, environment: io.environment }
   const [skills, styles, commands, found] = await Promise.all([
-    pagesIn(at, 'skills', 'SKILL.md'),
-    pagesIn(at, 'output-styles'),
-    pagesIn(at, 'commands'),
+    loadSkills({ fs, folders: pageFolders(at, 'skills') }),
+    pagesIn(fs, pageFolders(at, 'output-styles')),
+    pagesIn(fs, pageFolders(at, 'commands')),
     options.servers === false ? { servers: [], problems: [] } : findServers(at),
   ])
   const window = windowOf({ model: modelOf(settings), table: tableOf(settings), override: settings.window })
@@ -49,26 +48,17 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
     window: window.tokens,
   })
   const style = styles.pages.find(({ name }) => name === settings.outputStyle)
-  const load = async (skill: Page): Promise<string | null> => {
-    const read = await readWhole(fs, skill.path, defaults.extensions.pageBytes)
-    if (!read.ok || read.bytes === null) return null
-    const isOwn = isInside(home, skill.path)
-    if (!isOwn && gate.refusal('skill', skill.path, read.bytes) !== null) return null
-    const page = await pageOf(skill.name, new TextDecoder().decode(read.bytes), skill.path)
-    return typeof page === 'string' ? null : page.body
-  }
-  const hasSkills = skills.pages.length > 0
   return {
     extensions: {
-      tools: [...source.tools, ...(hasSkills ? [toolForSkills(skills.pages, load)] : [])],
+      tools: [...source.tools, ...skills.tools],
       sections: [
         section('output-style', style?.body ?? ''),
         section('mcp-instructions', source.instructions),
-        section('own:skills', skillList(skills.pages)),
+        ...skills.sections,
       ],
-      restorers: hasSkills ? [skillRestorer(skills.pages, load)] : [],
+      restorers: skills.restorers,
     },
-    skills: skills.pages,
+    skills: skills.skills,
     styles: styles.pages,
     commands: commands.pages,
     servers: source.states,
@@ -90,14 +80,25 @@ export async function loadExtensions(place: Workplace, options: LoadOptions = {}
   }
 }
 
-const section = (
-  name: 'output-style' | 'mcp-instructions' | 'own:skills',
-  text: string,
-): SectionDefinition => ({
+const section = (name: 'output-style' | 'mcp-instructions', text: string): SectionDefinition => ({
   name,
   side: 'dynamic',
   compute: () => text,
 })
+
+/** The user's own, and those of the project where their content is approved. */
+export const pageFolders = (
+  { home, project, gate }: { readonly home: string; readonly project: string; readonly gate: Gate },
+  kind: keyof typeof contentKind,
+): readonly PageFolder[] => [
+  { root: home, below: kind },
+  {
+    root: project,
+    below: join('.palimpsest', kind),
+    mayAct: (path, bytes) => gate.refusal(contentKind[kind], path, bytes) === null,
+  },
+]
+const contentKind = { skills: 'skill', 'output-styles': 'output style', commands: 'command' } as const
 
 /** What a command of the user's own says: its page, with the arguments put in where it asks for them. */
 export function commandPrompt(command: Page, rest: string): string {

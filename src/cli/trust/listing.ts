@@ -7,9 +7,10 @@ import { loadInstructions, loadNested, type InstructionSources } from '../../mem
 import type { Project } from '../../preset/project.ts'
 import { loadSettings } from '../../settings/load.ts'
 import { isSecretPath } from '../../tools/files/protected-names.ts'
-import { typesFor } from '../extensions/load.ts'
+import { pageFolders, typesFor } from '../extensions/load.ts'
 import { findServers } from '../extensions/mcp/servers.ts'
-import { pagesIn } from '../extensions/pages.ts'
+import { pagesIn } from '../../preset/pages.ts'
+import { loadSkills } from '../../preset/skills.ts'
 import { settingsFiles } from '../workplace/files.ts'
 import { contentKey, type ActingFile, type FolderTrust } from './content.ts'
 import { recordingGate } from './gate.ts'
@@ -34,9 +35,9 @@ export async function actingContent(
   await loadSettings({ files, home, project: project.root, environment: {}, flags: {} })
   await findServers(at)
   await loadInstructionsOf(place, gate, deep)
-  await pagesIn(at, 'skills', 'SKILL.md')
-  await pagesIn(at, 'commands')
-  await pagesIn(at, 'output-styles')
+  await loadSkills({ fs, folders: pageFolders(at, 'skills') })
+  await pagesIn(fs, pageFolders(at, 'commands'))
+  await pagesIn(fs, pageFolders(at, 'output-styles'))
   await typesFor({ home, project, gate })
   return gate.seen()
 }

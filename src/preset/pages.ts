@@ -1,12 +1,10 @@
-// Markdown files with a head, as users write them for skills, styles and commands: in their own folder and, where their
-// content is approved, in the project's `.palimpsest`. The project's wins over the user's of the same name. A file that
-// cannot be followed is said and left out.
-import { join } from 'node:path'
+// Markdown files with a head, as people write them for skills, styles and commands. Of two with one name that of the later
+// folder counts: a project's comes after the user's. A file that cannot be followed is said and left out.
+import { join, relative } from 'node:path'
 import type * as yaml from 'yaml'
-import { attempt, systemCode, type FileSystem } from '../../disk/fs.ts'
-import { textIn } from '../../forks/agents/type-files.ts'
-import { defaults } from '../../settings/defaults.ts'
-import type { Gate } from '../trust/gate.ts'
+import { attempt, systemCode, type FileSystem } from '../disk/fs.ts'
+import { textIn } from '../forks/agents/type-files.ts'
+import { defaults } from '../settings/defaults.ts'
 
 export interface Page {
   readonly name: string
@@ -14,16 +12,15 @@ export interface Page {
   readonly body: string
   /** The file. */
   readonly path: string
+  readonly folder: PageFolder
 }
 
-export interface PagesPlace {
-  readonly fs: FileSystem
-  /** The user's folder of this program. */
-  readonly home: string
-  /** The project; null where it has no part in this. */
-  readonly project: string | null
-  /** Asked before anything of a project acts. */
-  readonly gate: Gate
+/** Where pages lie: a folder below a root that no link may lead out of. */
+export interface PageFolder {
+  readonly root: string
+  readonly below: string
+  /** Asked with the bytes before a page acts; left out, all of them may. */
+  readonly mayAct?: ((path: string, bytes: Uint8Array) => boolean) | undefined
 }
 
 export interface Pages {
@@ -33,36 +30,40 @@ export interface Pages {
 
 /** `inFolder`: each page is a folder that holds this file; left out, each is a file that ends with .md. */
 export async function pagesIn(
-  place: PagesPlace,
-  kind: keyof typeof contentKind,
+  fs: FileSystem,
+  folders: readonly PageFolder[],
   inFolder?: string,
 ): Promise<Pages> {
   const found = new Map<string, Page>()
   const problems: string[] = []
-  const roots = [
-    { root: place.home, below: kind },
-    ...(place.project === null ? [] : [{ root: place.project, below: join('.palimpsest', kind) }]),
-  ]
-  for (const { root, below } of roots) {
-    const names = await namesIn(place.fs, join(root, below), inFolder !== undefined)
+  for (const folder of folders) {
+    const { root, below } = folder
+    const names = await namesIn(fs, join(root, below), inFolder !== undefined)
     if (typeof names === 'string') problems.push(names)
     else
       for (const name of names) {
         const file = join(below, ...(inFolder === undefined ? [`${name}.md`] : [name, inFolder]))
-        const read = await textIn(place.fs, root, file, defaults.extensions.pageBytes)
-        if (read.ok && root === place.project && refused(place.gate, kind, join(root, file), read.bytes))
-          continue
-        const page = read.ok ? await pageOf(name, read.text, join(root, file)) : read.why
+        const page = await readPage(fs, folder, name, join(root, file))
         if (typeof page === 'string') problems.push(`${join(root, file)}: ${page}; it is left out`)
-        else found.set(name, page)
+        else if (page !== null) found.set(name, page)
       }
   }
   return { pages: [...found.values()], problems }
 }
 
-const contentKind = { skills: 'skill', 'output-styles': 'output style', commands: 'command' } as const
-const refused = (gate: Gate, kind: keyof typeof contentKind, path: string, bytes: Uint8Array): boolean =>
-  gate.refusal(contentKind[kind], path, bytes) !== null
+/** A page as it is now; null where it may not act, or why it cannot be followed. */
+export async function readPage(
+  fs: FileSystem,
+  folder: PageFolder,
+  name: string,
+  path: string,
+): Promise<Page | string | null> {
+  const read = await textIn(fs, folder.root, relative(folder.root, path), defaults.extensions.pageBytes)
+  if (!read.ok) return read.why
+  if (folder.mayAct?.(path, read.bytes) === false) return null
+  const page = await pageOf(read.text)
+  return typeof page === 'string' ? page : { name, path, folder, ...page }
+}
 
 const goodName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
 
@@ -88,11 +89,11 @@ async function namesIn(
 }
 
 /** A head is not needed: without one the whole file is the body. */
-export async function pageOf(name: string, text: string, path: string): Promise<Page | string> {
+async function pageOf(text: string): Promise<Pick<Page, 'head' | 'body'> | string> {
   const match = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)([\s\S]*)$/.exec(text)
-  if (match === null) return { name, head: {}, body: text.trim(), path }
+  if (match === null) return { head: {}, body: text.trim() }
   // The reader of YAML is large: whoever has no such file does not load it.
-  const reader = await import('../../disk/yaml.ts')
+  const reader = await import('../disk/yaml.ts')
   const document = reader.parseDocument(match[1]!, { logLevel: 'silent' })
   const error = document.errors[0]
   if (error !== undefined) return `its frontmatter is not valid YAML: ${error.message.split('\n')[0] ?? ''}`
@@ -100,7 +101,7 @@ export async function pageOf(name: string, text: string, path: string): Promise<
   if (hasAlias(reader, document)) return 'its frontmatter contains an alias, which is not supported'
   const head: unknown = document.toJS()
   const isMap = typeof head === 'object' && head !== null && !Array.isArray(head)
-  return { name, head: isMap ? (head as Page['head']) : {}, body: match[2]!.trim(), path }
+  return { head: isMap ? (head as Page['head']) : {}, body: match[2]!.trim() }
 }
 
 function hasAlias({ visit }: Pick<typeof yaml, 'visit'>, document: yaml.Document): boolean {

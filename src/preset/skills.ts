@@ -1,23 +1,62 @@
-// Skills: folders with a SKILL.md that says how something is done, `~/.palimpsest/skills/NAME/` and, where its
-// content is approved, `.palimpsest/skills/NAME/` of a project. The prompt lists names and
-// descriptions only; the Skill tool shows the page when it is needed, and a compaction gives used ones back as they are
-// now, newest first.
-import { dirname } from 'node:path'
-import type { Restorer } from '../../engine/restoring/restorer.ts'
-import { estimateText } from '../../projection/tokens.ts'
-import type { Part } from '../../projection/view.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { defused, fenced } from '../../transcript/fence.ts'
-import { inputShape, text } from '../../tools/input.ts'
-import { failed, headOf, succeeded } from '../../tools/outcome.ts'
-import type { Tool } from '../../tools/tool.ts'
-import { aboutOf, type Page } from './pages.ts'
+// Skills: folders with a SKILL.md that says how something is done. The prompt lists names and descriptions only; the Skill
+// tool shows the page when it is needed, and a compaction restores used ones as they are now, newest first.
+import { dirname, resolve } from 'node:path'
+import { machineFileSystem, type FileSystem } from '../disk/fs.ts'
+import type { Restorer } from '../engine/restoring/restorer.ts'
+import { estimateText } from '../projection/tokens.ts'
+import type { Part } from '../projection/view.ts'
+import { defaults } from '../settings/defaults.ts'
+import { defused, fenced } from '../transcript/fence.ts'
+import { inputShape, text } from '../tools/input.ts'
+import { failed, headOf, succeeded } from '../tools/outcome.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { Extensions } from './extensions.ts'
+import { aboutOf, pagesIn, readPage, type Page, type PageFolder } from './pages.ts'
 
-export const skillTool = 'Skill'
+const skillTool = 'Skill'
+const skillFile = 'SKILL.md'
+
+export interface SkillOptions {
+  /** Folders that hold skills, each a folder NAME with a SKILL.md; of two with one name that of the later folder counts. */
+  readonly folders: readonly (string | PageFolder)[]
+  readonly fs?: FileSystem | undefined
+}
+
+/** As `createPreset` takes it for `extensions`; for `createEngine` the same parts with the prompt as a text. */
+export interface LoadedSkills extends Extensions {
+  /** What the system prompt says of them; empty where there are none. */
+  readonly prompt: string
+  readonly skills: readonly Page[]
+  /** What is wrong with a file; the others work. */
+  readonly problems: readonly string[]
+}
+
+export async function loadSkills({ folders, fs = machineFileSystem }: SkillOptions): Promise<LoadedSkills> {
+  const places = folders.map((folder): PageFolder =>
+    typeof folder === 'string' ? { root: resolve(folder), below: '' } : folder,
+  )
+  const { pages: skills, problems } = await pagesIn(fs, places, skillFile)
+  const prompt = skillList(skills)
+  // Read again whenever one is shown: a page that was changed meanwhile counts as it is.
+  const load = async ({ folder, name, path }: Page): Promise<string | null> => {
+    const page = await readPage(fs, folder, name, path)
+    return typeof page === 'string' || page === null ? null : page.body
+  }
+  const hasAny = skills.length > 0
+  return {
+    skills,
+    problems,
+    prompt,
+    tools: hasAny ? [toolForSkills(skills, load)] : [],
+    sections: [{ name: 'own:skills', side: 'dynamic', compute: () => prompt }],
+    restorers: hasAny ? [skillRestorer(skills, load)] : [],
+  }
+}
+
 const shape = inputShape({ name: text('The name of the skill') })
 
 /** What the prompt says of them; empty where there are none. */
-export function skillList(skills: readonly Page[]): string {
+function skillList(skills: readonly Page[]): string {
   if (skills.length === 0) return ''
   const lines = skills.map((skill) => `- ${skill.name}: ${aboutOf(skill)}`)
   return `Skills, with when to use them. Call Skill before you begin such work, and follow its page.\n${defused(lines.join('\n'))}`
