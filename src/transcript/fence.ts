@@ -97,6 +97,30 @@ export function defused(text: string): string {
   )
 }
 
+/** What a text was before its tags were made harmless, where one other text says so: somebody quotes what was shown. */
+export interface Original {
+  readonly text: string
+  /** What began its first tag. */
+  readonly opener: string
+}
+
+/** The one text in `source` that is shown as `shown`; null where there is none, or where several differ. */
+export function originalOf(source: string, shown: string): Original | null {
+  if (!shown.includes(defusedMark)) return null
+  const literal = shown
+    .split(defusedMark)
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/]/gu, String.raw`\$&`))
+  const pattern = new RegExp(literal.join(`(${defusedMark}|${openers.source})`), openers.flags)
+  const found = [...source.matchAll(pattern)].filter(([text]) => defused(text) === shown)
+  const first = found[0]
+  if (first === undefined || found.some(([text]) => text !== first[0])) return null
+  return { text: first[0], opener: first.slice(1).find((one) => one !== defusedMark) ?? '<' }
+}
+
+/** A text that somebody wrote after what was shown: its tags as they stand in the original. */
+export const restoredTags = (text: string, { opener: begins }: Original): string =>
+  text.replaceAll(defusedMark, (mark, at: number) => (isTag(text, at + 1) ? begins : mark))
+
 function isTag(text: string, at: number): boolean {
   plainTag.lastIndex = at
   const plain = plainTag.exec(text)

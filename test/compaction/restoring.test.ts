@@ -171,6 +171,25 @@ describe('files after a compaction', () => {
     expect(text.endsWith('</restored-file>')).toBe(true)
   })
 
+  it('[B73] a restored file that holds a tag of ours says so, and an Edit copied from it works', async () => {
+    const tagged = 'const open = "<plan>"\nconst close = "</plan>"\n'
+    const change = { file_path: 'tags.ts', old_string: 'const open = "‹plan>"', new_string: 'const open = "‹plan id>"' }
+    const here = await place({ 'tags.ts': tagged, 'plain.ts': 'const a = 1\n' }, [
+      read('tags.ts'),
+      read('plain.ts'),
+      talk,
+      [call('Edit', change)],
+      'done',
+    ])
+    await turn(here.session.send('look'))
+    await here.session.compact()
+    const given = (await restoredIn(here)).filter(({ kind }) => kind === 'file').map(({ text }) => text)
+    expect(given.find((text) => text.includes('tags.ts'))).toContain('Where ‹ begins a tag, the file has < there.')
+    expect(given.find((text) => text.includes('plain.ts'))).not.toContain('‹')
+    await turn(here.session.send('change it'))
+    expect(await readFile(join(here.root, 'tags.ts'), 'utf8')).toBe(tagged.replace('<plan>', '<plan id>'))
+  })
+
   it('[RS12] the switch leaves files out, and nothing else', async () => {
     const tasks = { tasks: [{ title: 'STANDING', state: 'active' }] }
     const here = await place({ 'a.ts': file('a', 9) }, [read('a.ts'), [call('TaskList', tasks)], talk], {

@@ -7,7 +7,7 @@ import { excerptedFiles, fileKind, shownFiles } from '../../compaction/restoring
 import type { Part } from '../../projection/view.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { fenced } from '../../transcript/fence.ts'
+import { defused, defusedMark, fenced } from '../../transcript/fence.ts'
 import type { ReadFile } from '../../tools/tool.ts'
 import { attachmentOf, type Edit, type FactOf } from '../../transcript/fact.ts'
 import type { FileSource, ReadNow, RestorationOptions, RestoreContext } from './restorer.ts'
@@ -122,11 +122,14 @@ function shownFile(
     path,
     file,
     isWhole: head.linesLeft === 0 && file?.part === null,
-    text: fenced('restored-file', { path }, `${fileWords}\n${head.text}${more}`),
+    text: fenced('restored-file', { path }, `${wordsFor(head.text)}\n${head.text}${more}`),
   }
 }
 
 const fileWords = 'A file of this session as it is now; it need not be read again before an edit.'
+/** Whoever writes such a file anew must know what stands there. */
+const wordsFor = (text: string): string =>
+  defused(text) === text ? fileWords : `${fileWords} Where ${defusedMark} begins a tag, the file has < there.`
 
 /** Outlines, then names, then how to look up what is not shown. Null where there is nothing of either. */
 function restOf(

@@ -3,6 +3,7 @@
 // byte order mark, line ends, mode. The write is whole or not at all.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { originalOf, restoredTags } from '../../transcript/fence.ts'
 import { flag, inputShape, optional, text, type InputOf, pathHelp } from '../input.ts'
 import { failed, headOf, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
@@ -95,10 +96,14 @@ const mostLinesListed = 10
 /** The text with the replacement made. Pure. */
 export function changed(
   text: string,
-  { old_string: asked, new_string: next, replace_all: all = false }: EditInput,
+  { old_string: asked, new_string: wanted, replace_all: all = false }: EditInput,
 ): Change {
   const returns = endsWithReturns(text)
-  const old = returns && !text.includes(asked) ? withReturns(asked) : asked
+  const given = returns && !text.includes(asked) ? withReturns(asked) : asked
+  // Copied from a block in which tags of ours are made harmless: the file has them as they are.
+  const original = text.includes(given) ? null : originalOf(text, given)
+  const old = original?.text ?? given
+  const next = original === null ? wanted : restoredTags(wanted, original)
   const places = placesOf(text, old)
   if (places.length === 0) return { ok: false, why: missing(text, asked) }
   if (places.length > 1 && !all) {

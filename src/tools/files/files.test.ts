@@ -204,6 +204,25 @@ describe('Edit', () => {
     )
   })
 
+  it('[B73] finds a text that was shown with its tags made harmless, and writes them as the file has them', async () => {
+    const at = openWorkspace()
+    const edit = (old_string: string, new_string: string) =>
+      at.edit({ file_path: 'a.ts', old_string, new_string })
+    at.put('a.ts', 'const a = "<kept id=\\"1\\">" + (b - c)\r\nconst d = `&lt;/plan> ${e}`\r\nconst f = "‹mode>"\r\n')
+    await at.read({ file_path: 'a.ts' })
+    await edit('const a = "‹kept id=\\"1\\">" + (b - c)', 'const a = "‹kept id=\\"2\\">" + "‹ x" + "‹/kept>"')
+    await edit('d = `‹/plan> ${e}`', 'd = `‹plan>${e}‹/plan>`')
+    await edit('f = "‹mode>"', 'f = "‹mode name>"')
+    expect(at.text('a.ts')).toBe(
+      'const a = "<kept id=\\"2\\">" + "‹ x" + "</kept>"\r\nconst d = `&lt;plan>${e}&lt;/plan>`\r\nconst f = "‹mode name>"\r\n',
+    )
+    // Two that differ are not guessed between, and what is not there is not found.
+    at.put('a.ts', '<plan> and &lt;plan>\n')
+    await at.read({ file_path: 'a.ts' })
+    refused(await edit('‹plan>', 'x'), /not found/)
+    refused(await edit('‹other>', 'x'), /not found/)
+  })
+
   it('[B56] keeps byte order mark, line ends, mode and everything else', async () => {
     const at = openWorkspace()
     at.put('w.txt', '\uFEFFone\r\ntwo\r\nthree\r\n')
