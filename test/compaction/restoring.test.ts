@@ -173,7 +173,11 @@ describe('files after a compaction', () => {
 
   it('[B73] a restored file that holds a tag of ours says so, and an Edit copied from it works', async () => {
     const tagged = 'const open = "<plan>"\nconst close = "</plan>"\n'
-    const change = { file_path: 'tags.ts', old_string: 'const open = "‹plan>"', new_string: 'const open = "‹plan id>"' }
+    const change = {
+      file_path: 'tags.ts',
+      old_string: 'const open = "‹plan>"',
+      new_string: 'const open = "‹plan id>"',
+    }
     const here = await place({ 'tags.ts': tagged, 'plain.ts': 'const a = 1\n' }, [
       read('tags.ts'),
       read('plain.ts'),
@@ -184,7 +188,9 @@ describe('files after a compaction', () => {
     await turn(here.session.send('look'))
     await here.session.compact()
     const given = (await restoredIn(here)).filter(({ kind }) => kind === 'file').map(({ text }) => text)
-    expect(given.find((text) => text.includes('tags.ts'))).toContain('Where ‹ begins a tag, the file has < there.')
+    expect(given.find((text) => text.includes('tags.ts'))).toContain(
+      'Where ‹ begins a tag, the file has < there.',
+    )
     expect(given.find((text) => text.includes('plain.ts'))).not.toContain('‹')
     await turn(here.session.send('change it'))
     expect(await readFile(join(here.root, 'tags.ts'), 'utf8')).toBe(tagged.replace('<plan>', '<plan id>'))

@@ -208,7 +208,10 @@ describe('Edit', () => {
     const at = openWorkspace()
     const edit = (old_string: string, new_string: string) =>
       at.edit({ file_path: 'a.ts', old_string, new_string })
-    at.put('a.ts', 'const a = "<kept id=\\"1\\">" + (b - c)\r\nconst d = `&lt;/plan> ${e}`\r\nconst f = "‹mode>"\r\n')
+    at.put(
+      'a.ts',
+      'const a = "<kept id=\\"1\\">" + (b - c)\r\nconst d = `&lt;/plan> ${e}`\r\nconst f = "‹mode>"\r\n',
+    )
     await at.read({ file_path: 'a.ts' })
     await edit('const a = "‹kept id=\\"1\\">" + (b - c)', 'const a = "‹kept id=\\"2\\">" + "‹ x" + "‹/kept>"')
     await edit('d = `‹/plan> ${e}`', 'd = `‹plan>${e}‹/plan>`')
