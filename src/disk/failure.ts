@@ -49,6 +49,7 @@ export type FailureCode =
   | 'no-message'
   | 'no-messages'
   | 'no-model'
+  | 'no-memory'
   | 'no-recursion'
   | 'no-room'
   | 'no-such-edit'

@@ -313,7 +313,7 @@ export class Session {
     if (role.isWatched) await options.afterTurn?.closing(jobContext, this.#hurry.signal)
     this.#core.background.ending.abort()
     await Promise.allSettled([...background.children.values(), ...background.jobs.values()])
-    const unsaved = await this.#core.checkpoints.saveReadFiles()
+    const unsaved = await this.#core.checkpoints.saveAtEnd()
     if (unsaved !== null) this.#emit(unsavedNotice(unsaved))
     const released = await this.#core.transcript.release()
     if (!released.ok) throw new EngineError(released.failure)

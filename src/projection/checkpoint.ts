@@ -5,8 +5,6 @@ import { Fold, keptUnits, type FoldNumbers } from './fold.ts'
 
 /** Changes when a fold would read kept state differently. */
 export const foldVersion = 1
-// Reading this many entries too many is cheaper than another seek.
-const bridge = 32
 
 export interface FoldState {
   readonly version: typeof foldVersion
@@ -20,7 +18,7 @@ export function checkpointOf(fold: Fold): { readonly state: FoldState; readonly 
   const { cut, evicted } = fold.numbers
   const numbers = { ...fold.numbers, cut: [...cut], evicted: [...evicted] }
   const state: FoldState = { version: foldVersion, controls: [...fold.edits.controls], numbers }
-  return { state, needs: fold.units.ranges(bridge) }
+  return { state, needs: fold.units.ranges() }
 }
 
 /** The fold as it was at the checkpoint, from its state and the entries of the ranges it needs; null if it cannot be. */

@@ -20,6 +20,8 @@ export const defaults = {
     maxOutputTokens: 32_000,
     /** The same for a caller who does not stream. */
     unstreamedOutputTokens: 21_333,
+    /** Memory that opening a session leaves free: for garbage, and for what is done with it then. */
+    workingMemoryBytes: 64 * MB,
     /** Opening a session that had to read more entries than this past its checkpoint writes a new one. */
     checkpointEntries: 2000,
     /** A hook is given up after this time. */

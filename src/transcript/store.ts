@@ -58,7 +58,8 @@ export type AppendOutcome =
 export type Durability = 'now' | 'soon' | 'none'
 
 export type ReadItem =
-  | { readonly kind: 'entry'; readonly entry: StoredEntry }
+  /** `bytes` is what it takes on the disk, from a store that has it there. */
+  | { readonly kind: 'entry'; readonly entry: StoredEntry; readonly bytes?: number | undefined }
   | { readonly kind: 'damage'; readonly damage: Damage }
   /** The session could not be read (further). Always the last item. */
   | { readonly kind: 'failed'; readonly failure: Failure }

@@ -1,5 +1,7 @@
 // `pal context`: what a session's context holds, from the last request really sent. It is composed again from the
 // transcript and broken down by where each block came from.
+import { MemoryRoom } from '../../engine/opening/memory-room.ts'
+import { supplyMissing } from '../../engine/opening/supply.ts'
 import { lookUp, windowOf, wireModelId, type ModelTable } from '../../model/models.ts'
 import type { WireBlock, WireRequest, WireThinking, WireTool } from '../../model/wire.ts'
 import { modelOf, tableOf } from '../../preset.ts'
@@ -123,9 +125,18 @@ async function lastRequest(
   const last = await lastSent(store, session)
   const fold = new Fold()
   const range = last === null ? {} : { to: last.sent.upTo }
+  const room = new MemoryRoom(session)
   for await (const item of readLine(store, line.links, range)) {
-    if (item.kind === 'failed') return { ok: false, why: item.failure.message }
-    if (item.kind === 'entry') fold.push(item.entry)
+    if (item.kind === 'damage') continue
+    const failure = item.kind === 'failed' ? item.failure : room.take(item)
+    if (failure !== null || item.kind === 'failed') return { ok: false, why: failure?.message ?? '' }
+    const { entry } = item
+    const missing = isKnown(entry) ? await supplyMissing(store, line.links, fold, entry.fact, true) : null
+    if (missing !== null) return { ok: false, why: missing.message }
+    fold.push(entry)
+    if (!isKnown(entry) || entry.fact.type !== 'boundary') continue
+    fold.evict()
+    room.clear()
   }
   const view = fold.view()
   const model = last?.sent.model ?? wireModelId(settings.model)

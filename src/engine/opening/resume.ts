@@ -12,6 +12,7 @@ import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
 import type { Checkpoint, Damage, Failure, Lease, Result, Store } from '../../transcript/store.ts'
 import { nothingSpent, type Spent } from '../limits/spend.ts'
 import { advance, branched, newState, nothingYet, type Latest, type SessionState } from '../state.ts'
+import { MemoryRoom } from './memory-room.ts'
 import { collect, supplyMissing } from './supply.ts'
 
 export interface Resumed extends SessionState {
@@ -39,13 +40,16 @@ export async function resume(store: Store, session: SessionId, table: ModelTable
   if (!line.ok) return line
   const { links } = line
   const checkpoint = await store.getCheckpoint(session)
-  const from = checkpoint === null ? null : await fromCheckpoint(store, links, checkpoint)
+  const room = new MemoryRoom(session)
+  const from = checkpoint === null ? null : await fromCheckpoint(store, links, checkpoint, room)
+  if (from !== null && 'code' in from) return { ok: false, failure: from }
   const first = links[0]!.from
   const whole: Reading = { state: newState(first), next: first, isWhole: true }
-  const resumed = await readOn(store, links, from ?? whole, table)
+  if (from === null) room.clear()
+  const resumed = await readOn(store, links, from ?? whole, table, room)
   // What a checkpoint stands for was not read: where an undo needs some of it that is damaged, everything is read.
   const isShort = !resumed.ok && resumed.failure.code === 'damaged' && from !== null
-  return isShort ? readOn(store, links, whole, table) : resumed
+  return isShort ? readOn(store, links, whole, table, new MemoryRoom(session)) : resumed
 }
 
 export function checkpointFor({ fold, tail, spent, latest }: SessionState): Checkpoint {
@@ -81,9 +85,10 @@ export class Checkpoints {
     return this.saveNow()
   }
 
-  /** Only a checkpoint keeps the table of read files. */
-  async saveReadFiles(): Promise<Failure | null> {
-    return this.#unsavedBytes === 0 || this.#readFiles.entries().length === 0 ? null : this.saveNow()
+  /** At the end of a session: only a checkpoint keeps the table of read files, and spares what a boundary hides from being read. */
+  async saveAtEnd(): Promise<Failure | null> {
+    const hasReadFiles = this.#unsavedBytes > 0 && this.#readFiles.entries().length > 0
+    return this.#hasBoundary || hasReadFiles ? this.saveNow() : null
   }
 
   async saveNow(): Promise<Failure | null> {
@@ -108,14 +113,15 @@ async function fromCheckpoint(
   store: Store,
   links: readonly Link[],
   checkpoint: Checkpoint,
-): Promise<Reading | null> {
+  room: MemoryRoom,
+): Promise<Reading | Failure | null> {
   const state = checkpoint.state as Partial<State> | null
   if (!readable.includes(checkpoint.version) || !readable.includes(state?.version)) return null
   if (state?.tail === undefined) return null
   const { fold: kept, tail, spent = nothingSpent, latest = nothingYet } = state
   // Damage in what it needs would go unseen: then everything is read, and what is lost is said.
-  const needed = await collect(store, links, checkpoint.needs, lostOf(kept))
-  if (!needed.ok) return null
+  const needed = await collect(store, links, checkpoint.needs, lostOf(kept), room)
+  if (!needed.ok) return needed.failure.code === 'no-memory' ? needed.failure : null
   const fold = restore(kept, needed.entries)
   if (fold === null) return null
   // An earlier version kept the rows of its agents under another name.
@@ -133,6 +139,7 @@ async function readOn(
   links: readonly Link[],
   reading: Reading,
   table: ModelTable,
+  room: MemoryRoom,
 ): Promise<Result<Resumed>> {
   const damage: Damage[] = []
   const own = links.at(-1)!
@@ -146,6 +153,8 @@ async function readOn(
       damage.push(item.damage)
       continue
     }
+    const full = room.take(item)
+    if (full !== null) return { ok: false, failure: full }
     const { entry } = item
     noteGap(damage, expected, entry.seq)
     expected = entry.seq + 1
@@ -160,7 +169,10 @@ async function readOn(
     if (entry.seq === own.from) state = branched(state, own.from)
     state = advance(state, entry, table)
     // What a boundary hides is forgotten at once, so that a long reading stays small.
-    if (isKnown(entry) && entry.fact.type === 'boundary') state.fold.evict()
+    if (isKnown(entry) && entry.fact.type === 'boundary') {
+      state.fold.evict()
+      room.clear()
+    }
     entriesRead++
   }
   return { ok: true, ...state, links, entriesRead, damage, readOnly }

@@ -12,6 +12,7 @@ import {
 import { after, type Seq } from '../../transcript/ids.ts'
 import { readLine, readLineBack, type Link } from '../../transcript/lineage.ts'
 import type { Failure, Result, Store } from '../../transcript/store.ts'
+import { MemoryRoom } from './memory-room.ts'
 
 export async function supplyAll(
   store: Store,
@@ -70,6 +71,7 @@ async function uncovered(
   { range, lost, lastSurvivor }: Wanted,
 ): Promise<Result<Uncovered>> {
   const entries: StoredEntry[] = []
+  const room = new MemoryRoom(links.at(-1)!.session)
   // An edit may have been undone while another already covered it.
   const undone = new Set(
     fold.edits.controls.flatMap(({ fact }) => (fact.type === 'undo' ? [fact.target] : [])),
@@ -81,6 +83,8 @@ async function uncovered(
     if (item.kind === 'damage') continue
     const { entry } = item
     if (entry.seq < first) break
+    const full = room.take(item)
+    if (full !== null) return { ok: false, failure: full }
     entries.push(entry)
     if (!isKnown(entry) || isWithin(entry.seq, fold.numbers.cut)) continue
     if (entry.fact.type === 'undo') undone.add(entry.fact.target)
@@ -118,23 +122,46 @@ function coverOf(
   return null
 }
 
-/** The entries of these ranges, all of them but those already known as lost. */
+/** Reading this many entries too many is cheaper than another seek; they are not kept. */
+const bridge = 32
+
+/** The entries of these ranges, which rise, all of them but those already known as lost. */
 export async function collect(
   store: Store,
   links: readonly Link[],
   ranges: readonly Range[],
   lost: readonly Range[],
+  room?: MemoryRoom,
 ): Promise<Result<{ readonly entries: readonly StoredEntry[] }>> {
   const entries: StoredEntry[] = []
-  for (const range of ranges) {
+  for (const near of neighbours(ranges)) {
     const before = entries.length
-    for await (const item of readLine(store, links, range)) {
+    const stretch = { from: near[0]!.from, to: near.at(-1)!.to }
+    let at = 0
+    for await (const item of readLine(store, links, stretch)) {
       if (item.kind === 'failed') return { ok: false, failure: item.failure }
-      if (item.kind === 'entry') entries.push(item.entry)
+      if (item.kind !== 'entry') continue
+      while (at < near.length - 1 && item.entry.seq > near[at]!.to) at++
+      if (!isWithin(item.entry.seq, [near[at]!])) continue
+      const full = room?.take(item) ?? null
+      if (full !== null) return { ok: false, failure: full }
+      entries.push(item.entry)
     }
-    if (entries.length - before + overlap(range, lost) < range.to - range.from + 1) return damaged(range)
+    const wanted = (range: Range): number => range.to - range.from + 1 - overlap(range, lost)
+    if (entries.length - before < near.reduce((sum, range) => sum + wanted(range), 0)) return damaged(stretch)
   }
   return { ok: true, entries }
+}
+
+/** Ranges that are read in one go. */
+function neighbours(ranges: readonly Range[]): readonly (readonly Range[])[] {
+  const groups: Range[][] = []
+  for (const range of ranges) {
+    const last = groups.at(-1)
+    if (last !== undefined && range.from - last.at(-1)!.to <= bridge) last.push(range)
+    else groups.push([range])
+  }
+  return groups
 }
 
 const overlap = (range: Range, lost: readonly Range[]): number =>

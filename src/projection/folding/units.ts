@@ -77,12 +77,12 @@ export class Units {
     this.#units = this.#units.filter(isKept)
   }
 
-  /** Places as ranges; neighbours at most `bridge` apart share one, since reading a few too many beats seeking. */
-  ranges(bridge: number): Range[] {
+  /** Places as ranges; neighbours share one. */
+  ranges(): Range[] {
     const ranges: { from: Seq; to: Seq }[] = []
     for (const { part } of this.#units) {
       const last = ranges.at(-1)
-      if (last !== undefined && part.from - last.to <= bridge) last.to = part.to
+      if (last !== undefined && part.from - last.to <= 1) last.to = part.to
       else ranges.push({ from: part.from, to: part.to })
     }
     return ranges

@@ -141,7 +141,7 @@ export class Order {
     this.#held = null
     this.#before = this.#after
     this.#after = []
-    out.push({ kind: 'entry', entry })
+    out.push({ kind: 'entry', entry, bytes: place.bytes })
     return out
   }
 
