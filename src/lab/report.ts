@@ -194,6 +194,7 @@ export function reportText(report: Report): string {
 const pricesText = (model: string): string =>
   model === recordedModel ? 'rules and prices of each recorded model' : `rules and prices of ${model}`
 
+/** Which answers of a report have no price, by model; empty where all have one. */
 export function unpricedText(unpriced: Report['unpriced']): string {
   const models = Object.entries(unpriced).map(([model, count]) => `${model} (${count} answers)`)
   return models.length === 0 ? '' : `\nno price is known for ${models.join(', ')}: in no sum of money\n`

@@ -31,6 +31,7 @@ export interface LoadedSkills extends Extensions {
   readonly problems: readonly string[]
 }
 
+/** Reads folders of skills and gives what an engine needs to list, show and restore them. */
 export async function loadSkills({ folders, fs = machineFileSystem }: SkillOptions): Promise<LoadedSkills> {
   const places = folders.map((folder): PageFolder =>
     typeof folder === 'string' ? { root: resolve(folder), below: '' } : folder,
