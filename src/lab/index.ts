@@ -52,6 +52,7 @@ export { billOf, type OwnBill, type BillLine } from './own/bill.ts'
 export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'
+export { spendingOf, type CacheBreakPaid, type Spending } from './usage/spending.ts'
 export { requestsIn, type Billed, type BilledFork, type BilledRequest } from './usage/requests.ts'
 export {
   usageReport,

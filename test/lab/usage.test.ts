@@ -179,9 +179,11 @@ describe('usage', () => {
       total: { requests: 2, input: 20, cacheRead: 2000, cacheWrite: 400, output: 80 },
       rows: [{ key: '/home/me/shop', requests: 2 }],
     })
+    const compared = await pal(['usage', '--compare'])
+    expect(compared.out).toMatch(/^paid \$0\.\d+; with our policy \$0\.\d+ \(.\d+ %\)\n/)
     const text = await pal(['usage'])
     expect(text.out).toMatch(
-      /^day\s+requests\s+input[\s\S]*2026-11-02[\s\S]*total[\s\S]*Paid for: cache read/,
+      /^day\s+requests\s+input[\s\S]*2026-11-02[\s\S]*total[\s\S]*where the money went[\s\S]*carried: read from the cache/,
     )
     const csv = await pal(['usage', '--csv', '--by', 'model'])
     expect(csv.out.split('\n')[1]).toMatch(/^claude-sonnet-4-5-20250929,2,20,2000,400,80,0,\d\.\d{6},0$/)
@@ -294,4 +296,45 @@ describe('usage', () => {
       expect(compared).toBeGreaterThan(30)
     },
   )
+
+  it('[LB23] says where the money went: carried, sent first, sent again after a break or a pause, put out; and names the worst breaks', () => {
+    const model = 'claude-sonnet-4-5'
+    const at = (minutes: number): number => Date.UTC(2026, 10, 2, 10, minutes)
+    const asked = (
+      minutes: number,
+      cacheRead: number,
+      cacheWrite: number,
+      more: Partial<BilledRequest> = {},
+    ) => ({
+      ...{ program: 'x', session: 's', chain: 'c', project: null, model, isAgent: false, id: null },
+      ...{ at: at(minutes), usage: { input: 0, cacheRead, cacheWrite, output: 10 }, output: 10 },
+      ...more,
+    })
+    const requests: readonly BilledRequest[] = [
+      asked(0, 0, 100_000),
+      asked(1, 100_000, 1000),
+      // Cold: everything again, and 500 more.
+      asked(20, 0, 101_500),
+      // Another chain between them is no break.
+      asked(21, 0, 7000, { chain: 'other' }),
+      // Taken out: of the rest nothing was read.
+      asked(22, 0, 40_000),
+      asked(23, 0, 45_000, { model: 'claude-haiku-4-5' }),
+      asked(24, 0, 46_000, { model: 'claude-haiku-4-5' }),
+    ]
+    const { spending, total } = usageReport(requests, 'day', modelTable())
+    const [sonnet, haiku] = [3.75 / 1_000_000, 1.25 / 1_000_000]
+    expect(spending.coldReturns).toBeCloseTo(101_000 * sonnet, 9)
+    expect(spending.rewritten).toBeCloseTo(40_000 * sonnet + 40_000 * haiku + 45_000 * haiku, 9)
+    expect(spending.carried).toBeCloseTo(0.03, 9)
+    const { carried, sentFirst, rewritten, coldReturns, output } = spending
+    expect(carried + sentFirst + rewritten + coldReturns + output).toBeCloseTo(total.dollars, 9)
+    expect(spending.worst.map(({ tokens, cause }) => [tokens, cause])).toEqual([
+      [101_000, 'a pause'],
+      [40_000, 'something was taken out'],
+      [45_000, 'something before it changed'],
+      [40_000, 'another model'],
+    ])
+    expect(spending.worst[0]!.pauseMs).toBe(19 * 60_000)
+  })
 })

@@ -43,8 +43,15 @@ function addReplay(program: Command, io: Io, run: RunCommand): void {
     .option('--sample', 'generated sample sessions, if you have none of your own')
     .option('--policy <names>', 'policy names or files, separated by commas; or all, dial, layers, texts')
     .option('--against <name>', 'compare each session with this policy')
-    .option('--window <tokens>', 'the context window', wholeNumber)
-    .option('--model <name>', 'the model whose prices and rules apply; recorded: those of each session')
+    .option(
+      '--window <tokens>',
+      'one context window for all; each session has that of its model otherwise',
+      wholeNumber,
+    )
+    .option(
+      '--model <name>',
+      'the model whose prices and rules apply to all; each session has its own otherwise',
+    )
     .option('--report <file>', 'write an HTML report')
     .option('--compactions', 'what compactions kept of what was needed later: the recorded ones against ours')
     .option('--show <n>', 'with --compactions: the n-th recorded one side by side', wholeNumber)

@@ -65,6 +65,7 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     .addOption(new Option('--by <what>', 'one row for each').choices(usageGroups).default('day'))
     .option('--since <day>', 'only from a day on, as 2026-11-01, or days back as 7d')
     .option('--csv', 'as CSV')
+    .option('--compare', 'also what our policy would have cost: plays the newest sessions again')
     .action((path: string | undefined, flags: UsageFlags) =>
       run(async () => (await import('../commands/usage.ts')).usage(io, path, flags)),
     )

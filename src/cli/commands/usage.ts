@@ -3,16 +3,20 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findOwn,
+  policyNamed,
+  recordedModel,
   requestsIn,
   usageReport,
   type BilledFork,
   type BilledRequest,
   type Grouping,
+  type Spending,
   type UsageReport,
 } from '../../lab/index.ts'
 import { tableOf } from '../../preset.ts'
-import { complain, exits, refuse, type Exit } from '../exit-codes.ts'
-import { sinceOf } from '../replay/own.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { sinceOf, verdictOn } from '../replay/own.ts'
+import { play } from '../replay/replay.ts'
 import { recordingsAt } from '../replay/recordings.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
@@ -25,6 +29,8 @@ export interface UsageFlags {
   readonly since?: string | undefined
   readonly json?: boolean | undefined
   readonly csv?: boolean | undefined
+  /** Also what our policy would have cost: plays the sessions again. */
+  readonly compare?: boolean | undefined
   readonly cwd?: string | undefined
 }
 
@@ -59,14 +65,33 @@ export async function usage(
     return complain(io, refuse(exits.failed, nothingIn(found.length, gathered, flags.since)))
   const by = flags.by ?? 'day'
   const report = usageReport(gathered.requests, by, tableOf(place.settings))
+  const verdict = flags.compare === true ? await comparison(found, io, now) : ''
+  if (typeof verdict !== 'string') return complain(io, verdict)
   if (flags.json === true)
-    io.out(`${safeJson({ version, by, ...gathered, requests: undefined, ...report }, 2)}\n`)
+    io.out(
+      `${safeJson({ version, by, ...gathered, requests: undefined, ...report, ...(verdict === '' ? {} : { verdict: verdict.trim() }) }, 2)}\n`,
+    )
   else
     io.out(
-      flags.csv === true ? csvOf(by, report) : prose(textOf(by, report, gathered, io.columns), io.columns),
+      flags.csv === true
+        ? csvOf(by, report)
+        : prose(`${verdict}${textOf(by, report, gathered, io.columns)}`, io.columns),
     )
   for (const problem of gathered.problems) io.err(`pal: ${safeLine(problem)}\n`)
   return exits.done
+}
+
+/** Sub-agents are part of what their sessions cost, but no conversation that could be played. */
+function comparison(files: readonly string[], io: Io, now: () => number): Promise<string | Refusal> {
+  const policies = ['append-only', 'standard'].flatMap((name) => policyNamed(name) ?? [])
+  const options = { policies, window: null, model: recordedModel }
+  const played = files.filter((file) => !/(?:^|[/\\])agent-[^/\\]*$|[/\\]subagents[/\\]/.test(file))
+  return verdictOn(
+    played,
+    options,
+    (sources, isOver) => play(sources, options, { jobs: 1 }, { ...io, self: null }, isOver),
+    now,
+  )
 }
 
 /** Those of other programs, sub-agents too, and our own. */
@@ -80,6 +105,7 @@ async function ownFiles(io: Io, projects: string): Promise<readonly string[]> {
 }
 
 const second = 1000
+const minute = 60 * second
 
 async function gather(
   io: Io,
@@ -162,19 +188,10 @@ const cells = (total: Total): readonly string[] => [
 
 function textOf(
   by: Grouping,
-  { rows, total, copies, unpricedModels }: UsageReport,
+  { rows, total, copies, unpricedModels, spending }: UsageReport,
   { background, simulated }: Gathered,
   room: number,
 ): string {
-  const parts = [
-    ['cache read', total.paidFor.cacheRead],
-    ['cache write', total.paidFor.cacheWrite],
-    ['input', total.paidFor.input],
-    ['output', total.paidFor.output],
-  ] as const
-  const shares = parts.map(
-    ([name, paid]) => `${name} ${dollars(paid)} (${percent(total.dollars === 0 ? 0 : paid / total.dollars)})`,
-  )
   const unpriced = Object.entries(unpricedModels).map(([model, count]) => `${model} (${count})`)
   return [
     table(
@@ -182,7 +199,7 @@ function textOf(
       [...rows.map((row) => [row.key, ...cells(row)]), ['total', ...cells(total)]],
       room,
     ),
-    `Paid for: ${shares.join(', ')}.\n`,
+    total.dollars === 0 ? '' : spendingText(spending, total.dollars, room),
     total.outputUnknown === 0
       ? ''
       : `Output unknown for ${whole(total.outputUnknown)} requests (their files have the count of when the answer began): in no sum.\n`,
@@ -197,6 +214,33 @@ function textOf(
       ? ''
       : `${simulated === 1 ? '1 answer of the offline model costs nothing and is' : `${whole(simulated)} answers of the offline model cost nothing and are`} not counted.\n`,
   ].join('')
+}
+
+function spendingText({ worst, breaks, ...paid }: Spending, all: number, room: number): string {
+  const parts = [
+    ['carried: read from the cache, request after request', paid.carried],
+    ['sent for the first time', paid.sentFirst],
+    ['sent again because the cache broke', paid.rewritten],
+    ['sent again because it had gone cold', paid.coldReturns],
+    ['output', paid.output],
+  ] as const
+  const went = table(
+    [{ title: 'where the money went', wraps: true }, right('cost'), right('share')],
+    parts.map(([name, value]) => [name, dollars(value), percent(value / all)]),
+    room,
+  )
+  if (worst.length === 0) return `\n${went}`
+  const rows = worst.map(({ at, program, session, tokens, dollars: cost, cause, pauseMs }) => [
+    at === null ? 'unknown time' : new Date(at).toISOString().slice(0, 16).replace('T', ' '),
+    `${program} ${session}`,
+    whole(tokens),
+    dollars(cost),
+    cause === 'a pause' && pauseMs !== null ? `a pause of ${whole(Math.round(pauseMs / minute))} min` : cause,
+  ])
+  const columnsOf = [{ title: 'when (UTC)' }, { title: 'session', wraps: true, drop: 1 }]
+  const shown =
+    worst.length < breaks ? `the worst ${worst.length} of ${whole(breaks)} cache breaks` : 'cache breaks'
+  return `\n${went}\n${shown}\n${table([...columnsOf, right('tokens sent again'), right('cost'), { title: 'likely because of' }], rows, room)}`
 }
 
 function csvOf(by: Grouping, { rows }: UsageReport): string {

@@ -123,6 +123,27 @@ function textOf(bill: OwnBill, room: number): string {
   return `${verdict(bill)}\n${table([{ title: 'program' }, ...titles, right('saved')], rows, room)}${notesOf(bill)}${lost}`
 }
 
+/** What the newest of these files would have cost with our policy, in a line or two; as many as the time allows. */
+export async function verdictOn(
+  files: readonly string[],
+  options: BatchOptions,
+  play: Play,
+  now: () => number,
+): Promise<string | Refusal> {
+  const began = now()
+  const newest = files.slice(0, defaults.lab.ownLimit)
+  const sources = newest.map((path): Source => ({ kind: 'file', path }))
+  const played = await play(await withoutCopies(sources), () => now() - began > defaults.lab.ownMs)
+  if ('exit' in played) return played
+  const report = reportFor(played.outcomes, options)
+  const bill = billOf(report, names)
+  const some =
+    report.sessions.length < files.length
+      ? `That is of ${whole(report.sessions.length)} of ${whole(files.length)} files, the newest; pal replay says more.\n`
+      : ''
+  return `${verdict(bill)}${some}`
+}
+
 function verdict({ paid, ours }: OwnBill): string {
   if (paid === 0) return 'what was paid is not known: no counts with a known price\n'
   return `paid ${dollars(paid)}; with our policy ${dollars(ours)} (${change(paid, ours)})\n`

@@ -22,6 +22,8 @@ import { isEntryLine } from '../importers/transcript.ts'
 export interface BilledRequest {
   readonly program: string
   readonly session: string
+  /** Requests that follow each other on one cache: those of one file, its agents apart. */
+  readonly chain: string
   /** The folder it worked in, or null where the file does not say. */
   readonly project: string | null
   readonly model: string
@@ -102,6 +104,7 @@ function claudeCode(name: string, lines: readonly Fields[]): readonly BilledRequ
     found.set(id, {
       program: 'claude-code',
       session: stringOrNull(value['sessionId']) ?? name,
+      chain: `${name} ${value['isSidechain'] === true ? (stringOrNull(value['agentId']) ?? 'agents') : ''}`,
       project: stringOrNull(value['cwd']),
       model: stringOrNull(message['model']) ?? 'unknown',
       at: before?.at ?? timeOf(value['timestamp']),
@@ -143,6 +146,7 @@ function codex(name: string, lines: readonly Fields[]): readonly BilledRequest[]
     requests.push({
       program: 'codex',
       session: stringOrNull(meta['id']) ?? name,
+      chain: name,
       project: stringOrNull(meta['cwd']),
       model,
       at,
@@ -167,6 +171,7 @@ function pi(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
       {
         program: 'pi',
         session: stringOrNull(header['id']) ?? name,
+        chain: name,
         project: stringOrNull(header['cwd']),
         model: stringOrNull(message['model']) ?? 'unknown',
         at,
@@ -204,6 +209,7 @@ function ours(name: string, lines: readonly Fields[]): Counted {
       return {
         program: 'palimpsest',
         session,
+        chain: name,
         project: stringOrNull(start?.['cwd']),
         model: stringOrNull(fact['model']) ?? 'unknown',
         at: timeOf(value['at']),
@@ -232,6 +238,7 @@ function corpus(name: string, [header = {}, ...lines]: readonly Fields[]): reado
       {
         program: (stringOrNull(header['client']) ?? 'unknown').split(' ')[0]!,
         session,
+        chain: name,
         project: stringOrNull(header['project']),
         model: stringOrNull(value['model']) ?? stringOrNull(header['model']) ?? 'unknown',
         at: timeOf(value['timestamp']),

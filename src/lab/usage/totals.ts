@@ -3,6 +3,7 @@
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { added } from '../stats/gains.ts'
 import type { BilledRequest } from './requests.ts'
+import { spendingOf, type Spending } from './spending.ts'
 
 export interface UsageTotal {
   readonly requests: number
@@ -36,6 +37,7 @@ export interface UsageReport {
   readonly copies: number
   /** Models without a known price, with how many requests each. */
   readonly unpricedModels: Readonly<Record<string, number>>
+  readonly spending: Spending
 }
 
 export type Grouping =
@@ -117,7 +119,8 @@ export function usageReport(all: readonly BilledRequest[], by: Grouping, models:
   sorted.sort((a, b) =>
     inTime.has(by) ? (a.key < b.key ? -1 : 1) : b.dollars - a.dollars || b.requests - a.requests,
   )
-  return { rows: sorted, total, copies: all.length - requests.length, unpricedModels: unpriced }
+  const copies = all.length - requests.length
+  return { rows: sorted, total, copies, unpricedModels: unpriced, spending: spendingOf(requests, models) }
 }
 
 const inTime: ReadonlySet<Grouping> = new Set(['day', 'week', 'month', 'block'])
