@@ -306,8 +306,16 @@ describe('usage', () => {
       cacheWrite: number,
       more: Partial<BilledRequest> = {},
     ) => ({
-      ...{ program: 'x', session: 's', chain: 'c', project: null, model, isAgent: false, id: null },
-      ...{ at: at(minutes), usage: { input: 0, cacheRead, cacheWrite, output: 10 }, output: 10 },
+      program: 'x',
+      session: 's',
+      chain: 'c',
+      project: null,
+      model,
+      isAgent: false,
+      id: null,
+      at: at(minutes),
+      usage: { input: 0, cacheRead, cacheWrite, output: 10 },
+      output: 10,
       ...more,
     })
     const requests: readonly BilledRequest[] = [
