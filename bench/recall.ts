@@ -3,9 +3,11 @@
 // "tags"?, "session"?, "speaker"?, "date"?}}` and `{"collection", "query": {"text", "category"?, "gold": [ids]}}`.
 // Documents with a session are turns of a transcript, those without are memory files. R@k is the share of a query's gold
 // ids among the first k, averaged over queries. Plain BM25 stands beside ours in the same run, with and without stems.
-// With `--peers` minisearch stands there too (installed into bench/peers).
+// With `--peers` minisearch stands there too (installed into bench/peers). Where an encoder is installed or named with
+// `--encoder URL [--encoder-model NAME]`, words and vectors mixed as recall mixes them stand there too, with the time a text
+// takes and the size; `--no-encoder` leaves it out.
 // Without a file the sets in ../shared/recall are read, where there are any.
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { miniSearch } from './recall-minisearch.ts'
@@ -13,6 +15,9 @@ import { plainRanker, type Ranker } from './recall-plain.ts'
 import { readSets, type Collection, type Doc } from './recall-sets.ts'
 import { FileRanker } from '../src/memory/recall/file-ranker.ts'
 import { TurnRanker } from '../src/memory/recall/turn-ranker.ts'
+import { httpEncoder } from '../src/memory/recall/encoder/http-encoder.ts'
+import { packagedEncoder, packagedNames } from '../src/memory/recall/encoder/packaged-encoder.ts'
+import { cosine, mixed, type Embedder } from '../src/memory/recall/score-mix.ts'
 import { Lexicon } from '../src/memory/recall/lexicon/terms.ts'
 import { defaults } from '../src/settings/defaults.ts'
 import { recallFolder as shared } from '../test/shared-data.ts'
@@ -30,6 +35,9 @@ const { values: options, positionals: named } = parseArgs({
     'no-times': { type: 'boolean', default: false },
     sizes: { type: 'string', default: '100,1000,10000,100000' },
     peers: { type: 'boolean', default: false },
+    encoder: { type: 'string' },
+    'encoder-model': { type: 'string', default: defaults.encoder.model },
+    'no-encoder': { type: 'boolean', default: false },
   },
 })
 const forcedUse = options.use === undefined ? null : (options.use as Use)
@@ -82,6 +90,70 @@ if (options.peers) {
   const peer = await miniSearch(lexicon)
   if (typeof peer === 'string') process.stderr.write(`left out: ${peer}\n`)
   else rankers['minisearch'] = peer
+}
+
+const never = new AbortController().signal
+/** Of each text once: sets ask the same again. */
+const vectors = new Map<string, Float32Array>()
+const embedding = { texts: 0, ms: 0 }
+
+async function embedAll(encoder: Embedder, texts: readonly string[]): Promise<void> {
+  const fresh = [...new Set(texts)].filter((text) => !vectors.has(text))
+  const begun = performance.now()
+  const made = await encoder.embed(fresh, never)
+  if (!made.ok) throw new Error(made.why)
+  embedding.texts += fresh.length
+  embedding.ms += performance.now() - begun
+  for (const [at, text] of fresh.entries()) vectors.set(text, made.vectors[at]!)
+}
+
+/** Words and vectors, mixed as recall does; of memory files alone. */
+function withVectors(docs: readonly Doc[]): Ranker {
+  const ranker = new FileRanker(lexicon)
+  const { body, tags } = defaults.ranking.fields
+  for (const { id, text, tags: tagged = [] } of docs)
+    ranker.set(id, {
+      fields: [
+        { text, weight: body },
+        { text: tagged.join(' '), weight: tags },
+      ],
+    })
+  return (query, most) => {
+    const words = new Map(ranker.rank(query, docs.length).map(({ id, score }) => [id, score]))
+    const asked = vectors.get(query)!
+    const isRead = encoding?.encoder.reads?.(query) !== false
+    const near = new Map(isRead ? docs.map(({ id, text }) => [id, cosine(asked, vectors.get(text)!)]) : [])
+    return [...mixed(words, near, defaults.ranking.fileVectors)]
+      .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
+      .slice(0, most)
+      .map(([id]) => id)
+  }
+}
+
+async function encoderAt(): Promise<{ readonly encoder: Embedder; readonly size: string } | null> {
+  if (options['no-encoder']) return null
+  if (options.encoder !== undefined)
+    return {
+      encoder: httpEncoder({
+        url: options.encoder,
+        model: options['encoder-model'],
+        fetch: globalThis.fetch,
+      }),
+      size: 'at an endpoint',
+    }
+  const encoder = packagedEncoder((name) => import(name))
+  const made = await encoder.embed(['a first text'], never)
+  if (made.ok) return { encoder, size: `${packagedMegabytes()} MB on disk` }
+  process.stderr.write(`left out: ${made.why}\n`)
+  return null
+}
+
+function packagedMegabytes(): string {
+  const root = join(import.meta.dirname, '..', 'node_modules')
+  const bytes = packagedNames
+    .flatMap((name) => readdirSync(join(root, name), { recursive: true, withFileTypes: true }))
+    .reduce((sum, entry) => sum + (entry.isFile() ? statSync(join(entry.parentPath, entry.name)).size : 0), 0)
+  return (bytes / 1e6).toFixed(1)
 }
 
 interface Quality {
@@ -184,25 +256,39 @@ function timings({ docs, queries }: Collection, use: Use, make: MakeRanker): rea
   })
 }
 
-const report = files.map((file) => {
+const encoding = await encoderAt()
+const report: Measured[] = []
+for (const file of files) {
   const collections = readSets(file)
   const use =
     forcedUse ?? (collections.some(({ docs }) => docs.some((doc) => doc.session)) ? 'turns' : 'files')
   const largest = collections.toSorted((a, b) => b.docs.length - a.docs.length)[0]!
+  const rows = Object.entries(rankers).map(([name, make]) => ({
+    name,
+    ...measure(collections, use, make),
+    sizes: timings(largest, use, make),
+  }))
+  if (encoding !== null && use === 'files') {
+    await embedAll(
+      encoding.encoder,
+      collections.flatMap(({ docs, queries }) => [...docs, ...queries].map(({ text }) => text)),
+    )
+    rows.push({ name: 'with the encoder', ...measure(collections, use, withVectors), sizes: [] })
+  }
   const measured: Measured = {
     file: basename(file),
     use,
     documents: collections.reduce((sum, { docs }) => sum + docs.length, 0),
     queries: collections.reduce((sum, { queries }) => sum + queries.length, 0),
-    rankers: Object.entries(rankers).map(([name, make]) => ({
-      name,
-      ...measure(collections, use, make),
-      sizes: timings(largest, use, make),
-    })),
+    rankers: rows,
   }
   if (!options.json) print(measured)
-  return measured
-})
+  report.push(measured)
+}
+if (encoding !== null && !options.json)
+  process.stdout.write(
+    `\nencoder ${encoding.encoder.name}, ${encoding.size}: ${(embedding.ms / Math.max(1, embedding.texts)).toFixed(1)} ms a text (${embedding.texts} texts)\n`,
+  )
 
 if (options.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 

@@ -170,7 +170,7 @@ function partsOf(options: PresetOptions) {
   const given = { home, trusted, instructionRefusal, memoryStores }
   const memory = memoryWiring({ ...setup, ...given, fs, clock, unique })
   const permission = permissionOf({ ...setup, sessions, open: memory.open }, fs)
-  const recalling = recallWiring({ settings, interactive, memory, store, models, modelId, fs, clock })
+  const recalling = recallWiring({ ...setup, interactive, memory, store, models, modelId, fs, clock })
   const backgroundTasks = backgroundTasksOf({ files, fs, unique, listen })
   const standard = standardTools({
     fs,

@@ -122,6 +122,20 @@ export const recallDefaults = {
     selectorOutputTokens: 300,
     recentTools: 10,
   },
+  encoder: {
+    /** The model of an endpoint where none is named: most local servers have it under this name. */
+    model: 'nomic-embed-text',
+    /** One request to an endpoint, and the texts in it. */
+    requestMs: 20 * second,
+    textsAtOnce: 64,
+    /** Of a text this much is turned into a vector; of one for the packaged model less, which takes time by the word. */
+    textChars: 2000,
+    packagedChars: 600,
+    packagedSentences: 12,
+    /** Memories without a vector that are given one while a request waits; others get theirs beside it. */
+    freshAtOnce: 16,
+    storedBytes: 512 * MB,
+  },
   ranking: {
     k1: 1.2,
     b: 0.4,
@@ -143,7 +157,7 @@ export const recallDefaults = {
     recencyHalfMs: 90 * day,
     feedback: 0.1,
     /** Share of the vectors where there are any. */
-    fileVectors: 0.6,
+    fileVectors: 0.5,
   },
   turns: {
     k1: 0.9,

@@ -121,6 +121,8 @@ export const schema = z.object({
   memoryReview: z.boolean(),
   recall: z.boolean(),
   recallModel: z.string().check(z.minLength(1)),
+  recallEncoder: z.union([z.literal('packaged'), address]),
+  recallEncoderModel: z.string().check(z.minLength(1)),
   diary: z.boolean(),
   extraction: z.boolean(),
   extractionEvery: count,
@@ -162,6 +164,7 @@ const ruleList = (expected: string, variable: string): About => ({
   isList: true,
 })
 
+const ofUser = (variable: string, expected: string): About => ({ expected, scope: 'user', variable })
 const onOff = (variable: string): About => ({
   expected: 'true or false',
   scope: 'any',
@@ -282,6 +285,8 @@ export const keys: Readonly<Record<Key, About>> = {
     scope: 'any',
     variable: 'PALIMPSEST_RECALL_MODEL',
   },
+  recallEncoder: ofUser('PALIMPSEST_RECALL_ENCODER', 'an http address, or "packaged"'),
+  recallEncoderModel: ofUser('PALIMPSEST_RECALL_ENCODER_MODEL', 'the name of a model'),
   diary: onOff('PALIMPSEST_DIARY'),
   extraction: { ...onOff('PALIMPSEST_EXTRACTION'), fromProject: [false] },
   extractionEvery: {
@@ -290,11 +295,7 @@ export const keys: Readonly<Record<Key, About>> = {
     variable: 'PALIMPSEST_EXTRACTION_EVERY',
   },
   dream: { ...onOff('PALIMPSEST_DREAM'), fromProject: [false] },
-  memoryDirectory: {
-    expected: 'an absolute path, or one that begins with ~/',
-    scope: 'user',
-    variable: 'PALIMPSEST_MEMORY_DIRECTORY',
-  },
+  memoryDirectory: ofUser('PALIMPSEST_MEMORY_DIRECTORY', 'an absolute path, or one that begins with ~/'),
   keepSessionDays: {
     expected: 'a whole number of days above 0',
     scope: 'user',

@@ -10,6 +10,7 @@ import { isFrom, printsOf } from './forgotten.ts'
 import { keepIndex } from './index-keeping.ts'
 import { alone, type Keeper } from './keeper.ts'
 import type { LedgerRecord } from './records.ts'
+import { storedVectorsFile } from '../recall/encoder/stored-vectors.ts'
 import { storedIndexFile } from '../recall/stored-index.ts'
 import { readVersion, versionFile } from './versions.ts'
 
@@ -59,11 +60,13 @@ export async function forget(keeper: Keeper, what: ForgetWhat): Promise<Result<F
     const written = await ledger.rewrite([...kept, tombstone], keeper.unique)
     if (!written.ok) return written
     // The index of recall holds words of what is gone. After the ledger: who writes it meanwhile sees that.
-    const unstored = await attempt('removing the index of recall', async () => {
-      await keeper.fs.unlink(storedIndexFile(keeper.place.state))
-      return {}
-    })
-    if (!unstored.ok && unstored.failure.code !== 'not-found') return unstored
+    for (const file of [storedIndexFile, storedVectorsFile].map((fileIn) => fileIn(keeper.place.state))) {
+      const unstored = await attempt('removing the index of recall', async () => {
+        await keeper.fs.unlink(file)
+        return {}
+      })
+      if (!unstored.ok && unstored.failure.code !== 'not-found') return unstored
+    }
     const index = await keepIndex(keeper)
     if (!index.ok) return index
     return {

@@ -9,6 +9,7 @@ import type { Written } from '../keeping/records.ts'
 import type { Memory, MemoryPlace, MemoryScope } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { readSmall } from '../small-file.ts'
+import { decodeVectors, encodeVectors, storedVectorsFile, type Vectors } from './encoder/stored-vectors.ts'
 import { readingPrint } from './lexicon/terms.ts'
 import {
   decodeIndex,
@@ -45,6 +46,9 @@ export interface RecordedMemories {
   load(): Promise<Result<Recorded>>
   /** Keeps the index for later processes. That it could not be kept costs them time and nothing else. */
   keep(index: StoredIndex): Promise<void>
+  /** Vectors that an earlier process kept, by the hash of the memory. */
+  vectors(encoder: string): Promise<Vectors>
+  keepVectors(vectors: Vectors, encoder: string): Promise<void>
 }
 
 export interface Recorded {
@@ -92,6 +96,13 @@ function recordedIn(
   unique: (() => string) | undefined,
 ): RecordedMemories {
   const path = storedIndexFile(state)
+  /** Forgetting changes the ledger and then takes such files away: whoever wrote after that takes away its own. */
+  const keepFile = async (file: string, bytes: Buffer, id: string): Promise<void> => {
+    if (unique === undefined) return
+    const written = await replaceFile(fs, file, bytes, { mode: defaults.memory.fileMode, unique })
+    if (written.ok && (await ledger.refresh()).ok && ledger.id === id) return
+    await attempt('taking an index away', async () => ({ gone: await removeIfThere(fs, file) }))
+  }
   return {
     async load() {
       const [known, read] = await Promise.all([
@@ -103,13 +114,16 @@ function recordedIn(
       return { ok: true, ...(stored === null ? unstored(ledger) : withStored(ledger, stored)) }
     },
     async keep(index) {
-      if (unique === undefined) return
       const { id, bytes: ledgerBytes } = ledger
-      const bytes = encodeIndex(index, { ledger: id, ledgerBytes, words: readingPrint() })
-      const written = await replaceFile(fs, path, bytes, { mode: defaults.memory.fileMode, unique })
-      // Forgetting changes the ledger and then takes the index away: whoever wrote after that takes away its own.
-      if (written.ok && (await ledger.refresh()).ok && ledger.id === id) return
-      await attempt('taking an index away', async () => ({ gone: await removeIfThere(fs, path) }))
+      await keepFile(path, encodeIndex(index, { ledger: id, ledgerBytes, words: readingPrint() }), id)
+    },
+    async vectors(encoder) {
+      const read = await readSmall(fs, storedVectorsFile(state), defaults.encoder.storedBytes)
+      return read.ok ? decodeVectors(read.bytes, { ledger: ledger.id, encoder }) : new Map()
+    },
+    async keepVectors(vectors, encoder) {
+      const { id } = ledger
+      await keepFile(storedVectorsFile(state), encodeVectors(vectors, { ledger: id, encoder }), id)
     },
   }
 }

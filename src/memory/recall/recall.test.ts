@@ -252,6 +252,7 @@ describe('recall', () => {
   it('[RC26] vectors, where there are any, find what shares no word; when they fail, words decide', async () => {
     const near = { file: 'nuts.md', text: memoryText('allergy', 'Peanuts are dangerous for her.') }
     const vectors: Embedder = {
+      name: 'two axes',
       embed: async (texts) => ({
         ok: true,
         vectors: texts.map((text) => new Float32Array(/Peanuts|lunch/u.test(text) ? [1, 0] : [0, 1])),
@@ -260,7 +261,7 @@ describe('recall', () => {
     const message = ask('quick lunch downtown on Friday')
     const recall = await recallOf([near, packages], vectors)
     expect(filesOf(await recall.choose(message, null, signal))).toEqual(['nuts.md'])
-    const broken = await recallOf([], { embed: async () => ({ ok: false, why: 'no encoder' }) })
+    const broken = await recallOf([], { name: 'none', embed: async () => ({ ok: false, why: 'no encoder' }) })
     expect(filesOf(await broken.choose(ask(question), null, signal))).toEqual(['packages.md'])
   })
 })

@@ -4,7 +4,8 @@
 // already is no candidate. Never throws.
 import { defaults } from '../../settings/defaults.ts'
 import type { RankedFile } from './file-ranker.ts'
-import { cosine, mixed, type Embedder } from './score-mix.ts'
+import { MemoryVectors } from './encoder/memory-vectors.ts'
+import { mixed, type Embedder } from './score-mix.ts'
 import { MemoryIndex, type IndexedMemory } from './memory-index.ts'
 import { manifestLine, recalledText, type Chosen } from './recall-text.ts'
 import { countWords } from './lexicon/terms.ts'
@@ -60,12 +61,13 @@ export interface RecallOutcome {
 export class MemoryRecall {
   readonly index: MemoryIndex
   readonly #options: RecallOptions
-  readonly #vectors = new Map<string, Float32Array>()
+  readonly #vectors: MemoryVectors | null
   #background: Promise<void> | null = null
 
   constructor(options: RecallOptions) {
     this.#options = options
     this.index = new MemoryIndex(options.sources)
+    this.#vectors = options.embedder === undefined ? null : new MemoryVectors(options.embedder, this.index)
   }
 
   /**
@@ -84,12 +86,17 @@ export class MemoryRecall {
     if (unready !== null) return unready
     if (signal.aborted) return nothing
     const { floor, strong } = defaults.recall
-    const ranked = this.#ranked(ask).filter(
+    // Where a later request can bring what vectors find, this one does not wait for them.
+    const ordered = isPatient
+      ? await this.#ordered(ask, defaults.encoder.freshAtOnce, signal)
+      : { ranked: this.#ranked(ask), problem: null }
+    const ranked = ordered.ranked.filter(
       ({ score, isTriggered }) => isTriggered || score >= (hasSelector ? strong : floor),
     )
-    const outcome = await this.#shown(ranked.map(({ id }) => id).slice(0, defaults.recall.local))
-    if (isPatient && this.index.isRecorded && this.index.unread > defaults.recall.unreadFiles)
-      void this.#readRest(signal)
+    const shown = await this.#shown(ranked.map(({ id }) => id).slice(0, defaults.recall.local))
+    const outcome = { ...shown, problem: shown.problem ?? ordered.problem }
+    const isBehind = this.index.unread > defaults.recall.unreadFiles || this.#vectors !== null
+    if (isPatient && this.index.isRecorded && isBehind) void this.#readRest(signal)
     return outcome
   }
 
@@ -117,6 +124,8 @@ export class MemoryRecall {
     this.#background ??= (async () => {
       await this.index.refresh(signal)
       await this.index.store()
+      await this.#vectors?.fill(signal)
+      this.#background = null
     })()
     return this.#background
   }
@@ -133,9 +142,11 @@ export class MemoryRecall {
     const failure = await this.index.refresh(signal)
     await this.index.store()
     if (failure !== null) return signal.aborted ? nothing : problem(failure.message)
-    const ranked = await this.#ordered(ask, signal)
+    const { ranked, problem: unmixed } = await this.#ordered(ask, defaults.encoder.textsAtOnce, signal)
+    if (this.#vectors !== null) void this.#readRest(signal)
     if (signal.aborted) return nothing
-    if (selector === null) return this.#shown(this.#byRank(ranked))
+    if (selector === null)
+      return { problem: unmixed, recalled: (await this.#shown(this.#byRank(ranked))).recalled }
     const candidates = this.#manifest(ask, ranked)
     if (candidates.length === 0) return nothing
     const { message, recentTools } = ask
@@ -144,16 +155,24 @@ export class MemoryRecall {
     if (!answer.ok) return { ...(await this.#shown(this.#byRank(ranked))), problem: answer.why }
     const known = new Set(candidates.map(({ name }) => name))
     const names = [...new Set(answer.names)].filter((name) => known.has(name))
-    return this.#shown(names.slice(0, defaults.recall.chosen))
+    return {
+      problem: unmixed,
+      recalled: (await this.#shown(names.slice(0, defaults.recall.chosen))).recalled,
+    }
   }
 
-  /** Best first: by words alone, or with vectors where there are any. */
-  async #ordered(ask: RecallQuery, signal: AbortSignal): Promise<readonly RankedFile[]> {
+  /** Best first: by words alone, or with vectors where there are any; and why there are none where some were wanted. */
+  async #ordered(
+    ask: RecallQuery,
+    mostFresh: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly ranked: readonly RankedFile[]; readonly problem: string | null }> {
     const ranked = this.#ranked(ask)
-    const { embedder } = this.#options
-    if (embedder === undefined) return ranked
-    const near = await this.#near(ask, embedder, signal)
-    if (near === null) return ranked
+    if (this.#vectors === null) return { ranked, problem: null }
+    const candidates = this.index.all().filter((one) => this.#isCandidate(one, ask))
+    const asked = await this.#vectors.near(queryOf(ask), candidates, mostFresh, signal)
+    if (!asked.ok) return { ranked, problem: signal.aborted ? null : asked.why }
+    const { near } = asked
     const byWords = new Map(ranked.map((one) => [one.id, one]))
     const both = mixed(
       new Map(ranked.map(({ id, score }) => [id, score])),
@@ -161,7 +180,7 @@ export class MemoryRecall {
       defaults.ranking.fileVectors,
     )
     const { floor, nearFloor } = defaults.recall
-    return [...both]
+    const mixedRank = [...both]
       .toSorted((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
       .map(([id]) => {
         const own = byWords.get(id)
@@ -169,29 +188,7 @@ export class MemoryRecall {
         const score = Math.max(own?.score ?? 0, (near.get(id) ?? 0) >= nearFloor ? floor : 0)
         return { id, score, isTriggered: own?.isTriggered ?? false }
       })
-  }
-
-  async #near(
-    ask: RecallQuery,
-    embedder: Embedder,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, number> | null> {
-    const candidates = this.index.all().filter((one) => this.#isCandidate(one, ask))
-    const fresh = candidates.filter(({ memory }) => !this.#vectors.has(memory.sha256))
-    const texts = fresh.map(({ memory }) => [memory.name, memory.description, memory.opening].join('\n'))
-    const made = await embedder.embed([queryOf(ask), ...texts], signal)
-    const query = made.ok ? made.vectors[0] : undefined
-    if (!made.ok || query === undefined) return null
-    for (const [at, { memory }] of fresh.entries()) {
-      const vector = made.vectors[at + 1]
-      if (vector !== undefined) this.#vectors.set(memory.sha256, vector)
-    }
-    return new Map(
-      candidates.flatMap(({ name, memory }) => {
-        const vector = this.#vectors.get(memory.sha256)
-        return vector === undefined ? [] : [[name, cosine(query, vector)] as const]
-      }),
-    )
+    return { ranked: mixedRank, problem: null }
   }
 
   #ranked(ask: RecallQuery): readonly RankedFile[] {

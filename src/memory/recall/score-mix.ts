@@ -1,16 +1,18 @@
 // Vectors beside words: a port that turns texts into vectors, off unless one is given, and the mixing of both scores.
-// Scores are scaled to 0..1 and added with their shares; ranks are not mixed, since that throws away how sure each side
+// Scores are put on one scale and added with their shares; ranks are not mixed, since that throws away how sure each side
 // is.
 
+export type Embedded =
+  | { readonly ok: true; readonly vectors: readonly Float32Array[] }
+  | { readonly ok: false; readonly why: string }
+
 export interface Embedder {
+  /** Whose vectors these are: those of another one cannot be compared with them. */
+  readonly name: string
+  /** Whether it knows the script of a text; left out, it knows all. What it cannot read is left to the words. */
+  readonly reads?: ((text: string) => boolean) | undefined
   /** One vector for each text, all of one length. A failure leaves the words alone to decide. */
-  embed(
-    texts: readonly string[],
-    signal: AbortSignal,
-  ): Promise<
-    | { readonly ok: true; readonly vectors: readonly Float32Array[] }
-    | { readonly ok: false; readonly why: string }
-  >
+  embed(texts: readonly string[], signal: AbortSignal): Promise<Embedded>
 }
 
 export function cosine(a: Float32Array, b: Float32Array): number {
@@ -25,22 +27,28 @@ export function cosine(a: Float32Array, b: Float32Array): number {
   return left === 0 || right === 0 ? 0 : dot / Math.sqrt(left * right)
 }
 
-/** Both sides scaled by their own range; `share` is the part of the vectors. What is unknown to a side is 0 there. */
+/**
+ * Both sides by how far each score stands from the middle of its side; `share` is the part of the vectors. What shares no
+ * word has no score by words; what has no vector yet stands in the middle of the vectors.
+ */
 export function mixed(
   words: ReadonlyMap<string, number>,
   vectors: ReadonlyMap<string, number>,
   share: number,
 ): ReadonlyMap<string, number> {
-  const scaledWords = scaled(words, 0)
-  const scaledVectors = scaled(vectors, Math.min(...vectors.values()))
-  const all = new Map<string, number>()
-  for (const id of new Set([...words.keys(), ...vectors.keys()]))
-    all.set(id, (1 - share) * (scaledWords.get(id) ?? 0) + share * (scaledVectors.get(id) ?? 0))
-  return all
+  const ids = [...new Set([...words.keys(), ...vectors.keys()])]
+  const byWords = standardized(new Map(ids.map((id) => [id, words.get(id) ?? 0])))
+  const byVectors = standardized(vectors)
+  return new Map(
+    ids.map((id) => [id, (1 - share) * (byWords.get(id) ?? 0) + share * (byVectors.get(id) ?? 0)]),
+  )
 }
 
-function scaled(scores: ReadonlyMap<string, number>, lowest: number): ReadonlyMap<string, number> {
-  const highest = Math.max(lowest, ...scores.values())
-  const range = highest - lowest
-  return new Map([...scores].map(([id, score]) => [id, range === 0 ? 0 : (score - lowest) / range]))
+function standardized(scores: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
+  const count = Math.max(1, scores.size)
+  const sum = (of: (score: number) => number): number =>
+    [...scores.values()].reduce((all, score) => all + of(score), 0)
+  const middle = sum((score) => score) / count
+  const spread = Math.sqrt(sum((score) => (score - middle) ** 2) / count)
+  return new Map([...scores].map(([id, score]) => [id, spread === 0 ? 0 : (score - middle) / spread]))
 }

@@ -6,6 +6,7 @@ import { cheapestModel } from '../../forks/agents/index.ts'
 import { recallBy } from '../../forks/select-memory.ts'
 import type { MemorySearch } from '../../memory/recall/search.ts'
 import type { MemoryIndex } from '../../memory/recall/memory-index.ts'
+import type { Embedder } from '../../memory/recall/score-mix.ts'
 import { folderSource, storeSource, type MemorySource } from '../../memory/recall/memory-source.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -24,6 +25,7 @@ export interface RecallingOptions {
   readonly modelId: string
   readonly fs: FileSystem
   readonly clock: Clock
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** A person sits before it, and says more. */
   readonly interactive?: boolean | undefined
 }
@@ -71,13 +73,33 @@ interface Opened {
 async function openRecall(options: RecallingOptions): Promise<Opened> {
   const { clock } = options
   const { MemoryRecall } = await import('../../memory/recall/recall.ts')
-  const memories = new MemoryRecall({ sources: sourcesOf(options), now: () => clock.now(), pause })
+  const embedder = await encoderOf(options)
+  const memories = new MemoryRecall({ sources: sourcesOf(options), now: () => clock.now(), pause, embedder })
   const isPatient = options.interactive !== true
   return {
     recall: recallBy(memories, { modelId: selectorOf(options), isPatient }),
     index: memories.index,
     settled: () => memories.settled(),
   }
+}
+
+export const encoderKeyVariable = 'PALIMPSEST_RECALL_ENCODER_KEY'
+
+/** Where the user's settings name one; memories go nowhere else. */
+async function encoderOf({ settings, environment }: RecallingOptions): Promise<Embedder | undefined> {
+  const { recallEncoder: url, recallEncoderModel: model } = settings
+  if (url === undefined) return undefined
+  if (url === 'packaged') {
+    const { packagedEncoder } = await import('../../memory/recall/encoder/packaged-encoder.ts')
+    return packagedEncoder((name) => import(name))
+  }
+  const { httpEncoder } = await import('../../memory/recall/encoder/http-encoder.ts')
+  return httpEncoder({
+    url,
+    model: model ?? defaults.encoder.model,
+    key: environment[encoderKeyVariable],
+    fetch: globalThis.fetch,
+  })
 }
 
 async function openSearch(opened: Promise<Opened>, store: Store): Promise<MemorySearch> {

@@ -1,0 +1,81 @@
+// Vectors of any endpoint that speaks the OpenAI form of embeddings, one on this machine too. What it is asked leaves the
+// program, so it is there only where the user's own settings name it. Never throws.
+import { defaults } from '../../../settings/defaults.ts'
+import { isRecord } from '../../../transcript/content.ts'
+import type { Embedder, Embedded } from '../score-mix.ts'
+
+export interface HttpEncoderOptions {
+  /** The address up to and without `/embeddings`. */
+  readonly url: string
+  readonly model: string
+  readonly key?: string | undefined
+  readonly fetch: typeof globalThis.fetch
+}
+
+export function httpEncoder({ url, model, key, fetch }: HttpEncoderOptions): Embedder {
+  const address = `${url.replace(/\/+$/u, '')}/embeddings`
+  const headers = {
+    'content-type': 'application/json',
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  }
+  const ask = async (texts: readonly string[], signal: AbortSignal): Promise<Embedded> => {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(defaults.encoder.requestMs)])
+    try {
+      const body = JSON.stringify({ model, input: texts, encoding_format: 'float' })
+      // A redirect would carry memories to an address that nobody named.
+      const answer = await fetch(address, { method: 'POST', headers, body, signal: limit, redirect: 'error' })
+      const text = await answer.text()
+      if (!answer.ok) return failed(address, `it answered ${answer.status}: ${text.slice(0, shownChars)}`)
+      const vectors = vectorsIn(text, texts.length)
+      return vectors === null ? failed(address, 'its answer is no list of vectors') : { ok: true, vectors }
+    } catch (error) {
+      if (!(error instanceof Error)) throw error
+      const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+      return failed(address, `${error.message}${cause}`)
+    }
+  }
+  return {
+    name: `${url} ${model}`,
+    async embed(texts, signal) {
+      const vectors: Float32Array[] = []
+      for (let at = 0; at < texts.length; at += defaults.encoder.textsAtOnce) {
+        const some = texts.slice(at, at + defaults.encoder.textsAtOnce)
+        const made = await ask(some.map(bounded), signal)
+        if (!made.ok) return made
+        vectors.push(...made.vectors)
+      }
+      const isEven = vectors.every(({ length }) => length === vectors[0]!.length)
+      return isEven ? { ok: true, vectors } : failed(address, 'its vectors have different lengths')
+    },
+  }
+}
+
+const shownChars = 200
+const failed = (address: string, why: string): Embedded => ({
+  ok: false,
+  why: `no vectors from ${address}: ${why}. Recall goes on with words alone; look at the setting recallEncoder`,
+})
+
+/** Empty texts are refused by most servers, and long ones by all. */
+export const bounded = (text: string): string =>
+  text.slice(0, defaults.encoder.textChars).toWellFormed().trim() || '-'
+
+/** In the order of the texts, whatever the order of the answer. */
+function vectorsIn(text: string, count: number): readonly Float32Array[] | null {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch (error) {
+    if (error instanceof SyntaxError) return null
+    throw error
+  }
+  const data = isRecord(answer) && Array.isArray(answer['data']) ? answer['data'] : []
+  const vectors: (Float32Array | undefined)[] = Array.from({ length: count })
+  for (const [at, one] of data.entries()) {
+    const row: unknown = isRecord(one) ? one['embedding'] : null
+    const index = isRecord(one) && typeof one['index'] === 'number' ? one['index'] : at
+    if (Array.isArray(row) && row.length > 0 && row.every((value) => Number.isFinite(value)))
+      vectors[index] = Float32Array.from(row as readonly number[])
+  }
+  return vectors.length === count && vectors.every((vector) => vector !== undefined) ? vectors : null
+}
