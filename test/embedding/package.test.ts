@@ -1,0 +1,105 @@
+// The package as it would be published: built and packed once, unpacked elsewhere, and used from there.
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, normalize, resolve } from 'node:path'
+import { publint } from 'publint'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const root = resolve(import.meta.dirname, '..', '..')
+const folder = mkdtempSync(join(tmpdir(), 'pal-package-'))
+const unpacked = join(folder, 'project', 'node_modules', 'palimpsest')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+beforeAll(() => {
+  // Built in a copy: a test must not change the tree that others are testing.
+  const copy = join(folder, 'copy')
+  for (const name of readdirSync(root))
+    if (!['node_modules', 'dist', 'site', '.git'].includes(name))
+      cpSync(join(root, name), join(copy, name), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  const npm = (...words: string[]) =>
+    execFileSync('npm', words, { cwd: copy, encoding: 'utf8', stdio: 'pipe' })
+  npm('run', 'build')
+  const packed = npm('pack', '--pack-destination', folder).trim().split('\n').at(-1)!
+  mkdirSync(unpacked, { recursive: true })
+  execFileSync('tar', ['-xzf', join(folder, packed), '--strip-components=1', '-C', unpacked])
+  // What npm would install beside it.
+  const { dependencies } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+  }
+  for (const name of Object.keys(dependencies)) {
+    const place = join(folder, 'project', 'node_modules', name)
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), place)
+  }
+  writeFileSync(join(folder, 'project', 'package.json'), '{"type":"module"}')
+})
+
+const filesIn = (place: string): readonly string[] =>
+  readdirSync(place, { recursive: true })
+    .map(String)
+    .filter((name) => statSync(join(place, name)).isFile())
+
+describe('the packed package', () => {
+  it('[H52] holds what its pages link to', () => {
+    const pages = filesIn(unpacked).filter((name) => name.endsWith('.md'))
+    const dead = pages.flatMap((page) =>
+      [...readFileSync(join(unpacked, page), 'utf8').matchAll(/\]\(([^)#\s]+)/g)]
+        .map(([, href]) => href!)
+        .filter(
+          (href) => !href.includes(':') && !existsSync(join(unpacked, normalize(join(dirname(page), href)))),
+        )
+        .map((href) => `${page}: ${href}`),
+    )
+    expect(pages.length).toBeGreaterThan(40)
+    expect(dead).toEqual([])
+  })
+
+  it('[H52] has nothing that only tests or the build need', () => {
+    expect(
+      filesIn(unpacked).filter((name) => /\.test\.|examples\/run|^bench|^scripts|tsconfig/.test(name)),
+    ).toEqual([])
+  })
+
+  it('[H52] keeps the rules of published packages', async () => {
+    const { messages } = await publint({ pkgDir: unpacked, level: 'warning' })
+    expect(messages).toEqual([])
+    const manifest = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as Record<
+      string,
+      unknown
+    >
+    for (const field of ['name', 'version', 'description', 'license', 'keywords', 'author', 'engines', 'bin'])
+      expect([field, manifest[field] !== undefined]).toEqual([field, true])
+  })
+
+  it('[H52] every door opens from a project beside it, and pal answers', () => {
+    const project = join(folder, 'project')
+    const { exports } = JSON.parse(readFileSync(join(unpacked, 'package.json'), 'utf8')) as {
+      exports: object
+    }
+    const doors = Object.keys(exports).map((door) => `palimpsest${door.slice(1)}`)
+    const script = `for (const door of ${JSON.stringify(doors)}) console.log(door, Object.keys(await import(door)).length > 0)`
+    writeFileSync(join(project, 'doors.mjs'), script)
+    const opened = spawnSync(process.execPath, ['doors.mjs'], { cwd: project, encoding: 'utf8' })
+    expect(opened.stdout.trim().split('\n')).toEqual(doors.map((door) => `${door} true`))
+    const environment = { PATH: process.env['PATH'], HOME: folder }
+    const pal = spawnSync(process.execPath, [join(unpacked, 'dist', 'pal.js'), '-p', 'hello', '--offline'], {
+      cwd: project,
+      env: environment,
+      encoding: 'utf8',
+    })
+    expect([pal.status, pal.stdout.includes('hello')]).toEqual([0, true])
+  })
+})
