@@ -27,6 +27,7 @@ const all = [
   'permission',
   'start',
   'adapter-start',
+  'install',
   'peers',
   'recall',
   'recall-start',
