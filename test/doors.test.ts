@@ -63,6 +63,7 @@ describe('the doors', () => {
       'fileStore',
       'hooks',
       'inMemoryStore',
+      'loadSkills',
       'lookUp',
       'machineFileSystem',
       'modelSummary',

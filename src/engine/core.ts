@@ -2,7 +2,7 @@
 // the members they use; only what carries a session through its life takes it whole.
 import { factorOf } from '../projection/calibration.ts'
 import { roomOf, thresholdClues, type RoomOutcome } from '../projection/budget.ts'
-import { viewRefusal } from '../projection/refusal.ts'
+import { pinRoomRefusal, viewRefusal } from '../projection/refusal.ts'
 import type { View } from '../projection/view.ts'
 import { lookUp, windowOf, wireModelId, type ModelInfo } from '../model/models.ts'
 import type { Lifetime } from '../request/segments.ts'
@@ -18,7 +18,6 @@ import { notPreparing, type JobContext, type Preparing } from './ports.ts'
 import { jobContextOf, Background } from './background/background.ts'
 import type { FolderInstructions, ForkOutcome, ForkSpec } from './ports.ts'
 import { maxOutputOf, type Ready } from './options.ts'
-import { pinRefusal } from './limits/pins.ts'
 import { withKept } from './media/keeping.ts'
 import { Checkpoints } from './opening/resume.ts'
 import { supplyAll } from './opening/supply.ts'
@@ -98,7 +97,7 @@ export class Core {
       refuse: (fact) =>
         viewRefusal(this.#state.fold, fact) ??
         (fact.type === 'pin'
-          ? pinRefusal(this.#state.fold, wireModelId(this.modelId), this.room(), fact.at)
+          ? pinRoomRefusal(this.#state.fold, wireModelId(this.modelId), this.room(), fact.at)
           : null),
       take: (entry) => {
         this.requests.announce(entry, this.#state.fold)

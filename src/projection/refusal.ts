@@ -4,10 +4,15 @@ import type { BlockRef, Edit, Fact, FactOf, Kept, Range, StubEdit, SummaryEdit }
 import { isEditing } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
 import { isMedia } from '../transcript/media.ts'
+import type { Failure } from '../transcript/store.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { RoomOutcome } from './budget.ts'
+import { factorOf } from './calibration.ts'
 import { covered, cutPlaces } from './cuts.ts'
 import type { Fold } from './fold.ts'
 import { isApart, rangeOf } from './folding/live-edits.ts'
 import { canBeStubbed, isPinned } from './folding/render.ts'
+import { estimateBlocks } from './tokens.ts'
 import type { Part, ViewBlock } from './view.ts'
 
 export type EditRefusalCode =
@@ -263,3 +268,38 @@ const noBlock = (at: StubEdit['at']): EditRefusal => ({
   code: 'no-such-entry',
   message: `the view has no block ${name(at)}`,
 })
+
+// ---- pins: together they may take only a share of the room, which they take from everything else (law U1) ----
+
+/** Why one more pin may not be set, with the numbers, or null. */
+export function pinRoomRefusal(
+  fold: Fold,
+  model: string,
+  outcome: RoomOutcome,
+  at: BlockRef,
+): Failure | null {
+  if (!outcome.ok) return { code: 'no-room', message: outcome.why }
+  const { room } = outcome.room
+  const factor = factorOf(fold.numbers.calibration, model)
+  const taken = factor * pinnedEstimate(fold)
+  const wanted = factor * estimateAt(fold, at.seq, at.block ?? null)
+  const most = defaults.view.pinShare * room
+  if (taken + wanted <= most) return null
+  const message =
+    `this pin would take about ${Math.ceil(wanted)} tokens and the others take ${Math.ceil(taken)}, ` +
+    `but pins may take ${Math.floor(most)} of the ${room} tokens of room. Release one first, or pin a single block.`
+  return { code: 'pins-full', message }
+}
+
+function pinnedEstimate(fold: Fold): number {
+  let sum = 0
+  for (const { at, block, released } of fold.edits.pins)
+    if (released === null) sum += estimateAt(fold, at, block)
+  return sum
+}
+
+function estimateAt(fold: Fold, place: Seq, block: number | null): number {
+  const part = fold.units.find(place)
+  if (part === undefined) return 0
+  return estimateBlocks(part.blocks.filter((_, index) => block === null || part.source[index] === block))
+}

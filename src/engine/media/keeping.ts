@@ -10,7 +10,7 @@ import type { Link } from '../../transcript/lineage.ts'
 import type { Lease, Store } from '../../transcript/store.ts'
 import type { View } from '../../projection/view.ts'
 import { mediaIn } from '../../projection/media.ts'
-import { previewOf } from '../results/preview.ts'
+import { previewOf } from '../../tools/outcome.ts'
 
 interface Keeping {
   readonly options: { readonly store: Store }

@@ -1,19 +1,21 @@
 // The answer to a request, written down before anything acts on it. What a stream leaves behind when it breaks is kept as a
-// partial answer, and what a refusal or a count tells of the window is kept as a fact.
+// partial answer, and what a refusal or a count tells of the window is kept as a fact. What was read from the cache is held
+// against what should have been.
 import { learnedWindow, wireModelId } from '../../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
 import type { ModelFailure, ModelMessage } from '../../model/model.ts'
 import { promptTokens } from '../../model/usage.ts'
 import type { ViewBlock } from '../../projection/view.ts'
+import type { CacheBreak } from '../../request/break-detector.ts'
+import { describeCause } from '../../request/break-report.ts'
 import type { Composed } from '../../request/compose.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
-import { readCache } from './cache-watch.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
-import { noteApplied } from './server-edits.ts'
-import { dollarsOf } from '../limits/spend.ts'
+import { noteApplied, serverReportOf } from './server-edits.ts'
+import { dollarsOf, tokenRates } from '../limits/spend.ts'
 
 export type Recorded =
   | { readonly ok: true; readonly entry: Entry | null }
@@ -220,4 +222,60 @@ export async function ask(
     failure: { code: 'cut-short', message: 'the model ended its stream without an answer; try again' },
     model: null,
   }
+}
+
+// ---- the cache: a fall that nobody announced is written down with its causes, and said; watching never ends a turn ----
+
+/** Called once for each answer, with what it says about its own request. */
+async function readCache(
+  core: Slice<'append' | 'lifetime' | 'modelId' | 'options' | 'requests' | 'source' | 'transcript'>,
+  message: ModelMessage,
+  emit: Emit,
+): Promise<void> {
+  const { options } = core
+  const { detector } = core.requests
+  const pending = core.requests.takePending()
+  if (pending === null || core.lifetime === null) return
+  const { usage } = message
+  const prompt = usage.input + usage.cacheRead + usage.cacheWrite
+  const found = detector.after(pending, {
+    usage,
+    deletedTokens: message.cacheDeletedTokens,
+    clearedTokens: serverReportOf(message).tokens,
+    rates: tokenRates(options.models, core.modelId, core.lifetime, prompt),
+  })
+  if (found === null) return
+  const diff = await keptDiff(core, found, message.messageId, emit)
+  const { causes, tokens, cost } = found
+  const written = await core.append([
+    { type: 'cache-break', source: core.source, causes, tokens, cost: cost ?? 0, ...diff },
+  ])
+  if (!written.ok) emit({ type: 'notice', ...written.failure })
+  emit({ type: 'notice', code: 'cache-break', message: breakText(found) })
+}
+
+async function keptDiff(
+  core: Slice<'options' | 'transcript'>,
+  { diff }: CacheBreak,
+  name: string,
+  emit: Emit,
+): Promise<{ readonly diff?: string }> {
+  const { store } = core.options
+  const put = await store.putBlob(
+    core.transcript.lease,
+    `cache-break-${name}`,
+    new TextEncoder().encode(diff),
+  )
+  if (put.ok) return { diff: put.blob }
+  emit({
+    type: 'notice',
+    code: put.failure.code,
+    message: `what broke the cache could not be kept: ${put.failure.message}`,
+  })
+  return {}
+}
+
+function breakText({ tokens, causes, cost }: CacheBreak): string {
+  const paid = cost === null ? '' : `, at a cost of $${cost.toFixed(4)}`
+  return `${tokens} cached tokens were sent again${paid}: ${causes.map(describeCause).join('; ')}`
 }

@@ -3,8 +3,8 @@
 import { isAbsolute } from 'node:path'
 import { wireModelId } from '../../model/models.ts'
 import type { Composed, Composer } from '../../request/compose.ts'
-import type { UserBlock } from '../../transcript/content.ts'
-import { isKnown, type Declined, type FactOf } from '../../transcript/fact.ts'
+import { textIn, type UserBlock } from '../../transcript/content.ts'
+import { attachmentOf, isKnown, type Declined, type FactOf } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
 import { totalWith } from '../background/background.ts'
@@ -12,8 +12,8 @@ import { deliverBackground } from '../background/deliver.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { maxOutputOf } from '../options.ts'
+import { modeKind } from '../restoring/standing.ts'
 import { recallMemories, chooseMemories } from './recall.ts'
-import { saySituation } from '../opening/situation.ts'
 import { deliverStart } from '../opening/start-hooks.ts'
 import { serverEditsFor } from './server-edits.ts'
 import { runLayers } from '../run-layers.ts'
@@ -208,4 +208,20 @@ function newlyDeclined(
   const isNew = account !== core.requests.lastDeclined
   core.requests.lastDeclined = account
   return isNew && declined.length > 0 ? { declined } : {}
+}
+
+/**
+ * What holds now and may change while a session lasts or between two openings of it: the mode, whether somebody can answer,
+ * the folder, the date, the model. It never stands in the prefix, which would go stale; it is said before the first request
+ * after each change, and the newest stands, after a compaction and a resume too.
+ */
+async function saySituation(
+  core: Slice<'append' | 'modelId' | 'options' | 'state' | 'view'>,
+): Promise<TurnFailure | null> {
+  const now = core.options.situation?.(core.modelId)
+  if (now === undefined || core.view().messages.length === 0) return null
+  const last = [...core.state.fold.parts()].findLast(({ attachment }) => attachment?.kind === modeKind)
+  if (last !== undefined && textIn(last.blocks) === now) return null
+  const written = await core.append([attachmentOf(modeKind, now, { source: 'program' })])
+  return written.ok ? null : written.failure
 }

@@ -2,13 +2,13 @@
 // beside the session, and the view gets both ends, cut at line ends, with the exact size and the way to the rest. If it
 // cannot be kept, it is cut in place, and that is said. What hooks say passes the same gate.
 import type { Slice } from '../core.ts'
-import { cutOff, previewOf } from './preview.ts'
 import { ruleFor } from '../options.ts'
 import type { Budget } from '../../projection/layer.ts'
 import { priceOf } from '../../projection/layers/pricing.ts'
 import { estimateBlock } from '../../projection/tokens.ts'
 import type { Part, ToolResultBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { cutOff, previewOf } from '../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../tools/tool.ts'
 import { type UserBlock, textIn } from '../../transcript/content.ts'
 import type { BlockRef, FactOf, StubEdit } from '../../transcript/fact.ts'
