@@ -3,7 +3,7 @@
 import { redact } from '../disk/redact.ts'
 import type { Edit, Kept, Range, SummaryEdit } from '../transcript/fact.ts'
 import { seq } from '../transcript/ids.ts'
-import { rangePart } from '../projection/folding/render.ts'
+import { blockWords, rangePart } from '../projection/folding/render.ts'
 import { userWords } from '../projection/refusal.ts'
 import { mediaLine, mediaOf } from '../projection/media.ts'
 import type { Part } from '../projection/view.ts'
@@ -11,6 +11,7 @@ import { defaults } from '../settings/defaults.ts'
 import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
 import { excerptsOf } from './excerpts.ts'
 import { sectionsOf } from './extract.ts'
+import { chooseLines, groupedLines } from './scoring/choice.ts'
 import { keepWords, type Keeping, type WordCaps } from './user-words.ts'
 import { joined, readSpan, shownText } from './span-reading.ts'
 import {
@@ -33,8 +34,10 @@ export interface Shape {
   readonly stubs: readonly Stub[]
   readonly textTokens: number
   readonly ledgerTokens: number
-  /** Lines of what goes that stay word for word. */
+  /** Pieces of what goes that stay word for word. */
   readonly excerptTokens: number
+  /** Single lines of it, chosen by the score, under what they belong to. */
+  readonly detailTokens: number
   readonly caps: WordCaps
   readonly account: string | null
   /** Who wrote the account. */
@@ -103,7 +106,7 @@ function segment(
   const range = rangeOfParts(context, start, end)
   const account = isLast ? shape.account : null
   const all = account === null ? readOnce(context, start, end).sections : noSections
-  const fitted = fitSections(all, tokens, { factor, focus: shape.focus })
+  const lines = fitSections(all, tokens, { factor, focus: shape.focus })
   const keeping = keepWords(
     userWords(fold, range),
     (place) => fold.units.find(place),
@@ -111,7 +114,9 @@ function segment(
     (place) => place >= (context.parts[context.pendingFrom]?.from ?? Infinity),
   )
   const excerpts = excerptsFor(context, shape, { start, end }, keeping, isLast)
-  const rest = { start, end, range, all, fitted, keeping, excerpts }
+  const details = isLast ? detailsFor(context, shape, { start, end }, lines, excerpts) : []
+  const fitted = { ...lines, details }
+  const rest = { start, end, range, all: { ...all, details }, fitted, keeping, excerpts }
   return { ...rest, ...withText(context, shape, rest, account, isLast) }
 }
 
@@ -130,6 +135,31 @@ function excerptsFor(
     return part === undefined ? [] : [shownText(part)]
   })
   return excerptsOf(context, span, excerptTokens, words)
+}
+
+/** Lines that add most to what stands in any case: messages that stay, the text's own lines, excerpts. */
+function detailsFor(
+  context: PlanContext,
+  { detailTokens }: Shape,
+  span: { readonly start: number; readonly end: number },
+  lines: Sections,
+  excerpts: readonly Kept[],
+): readonly string[] {
+  const tokens = detailTokens / context.factor
+  if (tokens < leastDetailTokens) return []
+  const scored = context.scored()
+  const texts = [renderSections(lines), ...excerpts.map((kept) => excerptText(context, kept))]
+  return groupedLines(scored.survey, chooseLines(scored, span, tokens, texts))
+}
+
+const leastDetailTokens = 50
+
+function excerptText({ fold }: PlanContext, { at, lines }: Kept): string {
+  const part = fold.units.find(at.seq)
+  const block = part?.blocks[part.source.indexOf(at.block ?? 0)]
+  if (block === undefined) return ''
+  const all = blockWords(block).split('\n')
+  return (lines ?? []).map(([from, to]) => all.slice(from, to).join('\n')).join('\n')
 }
 
 function readOnce({ parts, known }: PlanContext, start: number, end: number) {

@@ -9,6 +9,7 @@ import { isPinned } from '../projection/folding/render.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
+import { callShape, showsFile } from './call-shape.ts'
 import { namesIn } from './phrases.ts'
 
 interface Piece extends Place {
@@ -256,6 +257,12 @@ interface Usage {
   age(part: Part): number
 }
 
+interface Worked {
+  readonly files: readonly string[]
+  readonly shows: boolean
+  readonly changes: boolean
+}
+
 type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
 
 /** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. */
@@ -263,10 +270,15 @@ function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
   const { fading, changeWeight } = defaults.excerpts
   const names = new Map<string, number>()
   const files = new Map<string, number>()
-  const calls = new Map<string, { readonly files: readonly string[]; readonly shows: boolean }>()
+  const calls = new Map<string, Worked>()
   const ages = new Map<Part, number>()
   const learn = (call: Call) => {
-    const own = { files: filesOf(call), shows: shows(call) }
+    const shape = callShape(call)
+    const own = {
+      files: shape.files.map(nearestOf),
+      shows: showsFile(shape),
+      changes: shape.deed === 'edited' || shape.deed === 'written',
+    }
     calls.set(call.id, own)
     return own
   }
@@ -278,20 +290,20 @@ function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
     const weight = Math.exp(-age / fading)
     for (const call of part.blocks.filter(isCall)) {
       const own = learn(call)
-      const worked = weight * (changes(call) ? changeWeight : 1)
+      const worked = weight * (own.changes ? changeWeight : 1)
       for (const file of own.files) files.set(file, (files.get(file) ?? 0) + worked)
       const used = new Set(stringsIn(call.input).flatMap((text) => [...namesIn(text)]))
       for (const name of used) names.set(name, (names.get(name) ?? 0) + weight)
     }
   }
   const callOf = (block: ViewBlock) => {
-    if (isCall(block)) return calls.get(block.id) ?? { files: filesOf(block), shows: false }
+    if (isCall(block)) return calls.get(block.id)
     return block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
   }
   return {
     use: (name) => names.get(name) ?? 0,
     work: (block) => Math.max(0, ...(callOf(block)?.files ?? []).map((file) => files.get(file) ?? 0)),
-    showsFile: (block) => (isCall(block) ? changes(block) : callOf(block)?.shows === true),
+    showsFile: (block) => (isCall(block) ? callOf(block)?.changes : callOf(block)?.shows) === true,
     isInstructions: (block) =>
       callOf(block)?.files.some((file) => instructionFiles.has(file.slice(file.lastIndexOf('/') + 1))) ===
       true,
@@ -303,38 +315,5 @@ const instructionFiles: ReadonlySet<string> = new Set(defaults.restoration.instr
 
 const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
 
-const changing = /^(?:old_string|old_str|oldText|new_string|file_text|content|edits)$/
-const patchStart = '*** Begin Patch'
-
-const changes = ({ input }: Call): boolean =>
-  Object.entries(input).some(
-    ([key, value]) => changing.test(key) || (typeof value === 'string' && value.includes(patchStart)),
-  )
-
-const reader = /^(?:read|view|open|cat|read_file)$/i
-const showingCommand = /(?:^|[;&|('"\s])(?:cat|sed|nl|head|tail|bat|less)\s/
-/** A command says at its beginning what it does. */
-const commandChars = 400
-
-const shows = ({ name, input }: Call): boolean =>
-  reader.test(name) || showingCommand.test(stringsIn(input).join(' ').slice(0, commandChars))
-
-/** Only what has an ending is a file: folders stand in every call. */
-const pathWord = /(?:[\w@~.-]*\/)*[\w@~.-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\/)/g
-const patched = /^\*\*\* (?:Update|Add) File: (.+)$/gm
-const scanChars = 4000
-const mostFiles = 8
-
-/** The files a call works on, each with its nearest folder: commands name them in many ways. */
-function filesOf({ input }: Call): readonly string[] {
-  const named = [input['file_path'], input['path'], input['notebook_path']].filter(
-    (value) => typeof value === 'string',
-  )
-  if (named.length > 0) return named.map(nearestOf)
-  const text = stringsIn(input).join('\n').slice(0, scanChars)
-  const inPatch = [...text.matchAll(patched)].map((match) => match[1]!)
-  const found = inPatch.length > 0 ? inPatch : [...text.matchAll(pathWord)].map(([path]) => path)
-  return [...new Set(found.map(nearestOf))].slice(0, mostFiles)
-}
-
+/** Each with its nearest folder: commands name them in many ways. */
 const nearestOf = (path: string): string => path.split('/').slice(-2).join('/')

@@ -4,6 +4,7 @@
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { readSpan, type Answer, type Call, type Reading } from './span-reading.ts'
+import { callShape, leavesOf, tasksIn, type CallInput } from './call-shape.ts'
 import { errorsOf } from './files.ts'
 import { filesOf, isFileCall } from './files.ts'
 import {
@@ -93,8 +94,9 @@ function stepsOf({ answers, calls }: Reading): string[] {
 function commandsOf(calls: readonly Call[]): string[] {
   const newestOf = new Map<string, { readonly call: Call; readonly count: number }>()
   for (const call of calls) {
-    const { command } = call.input
-    if (typeof command !== 'string' || call.outcome === null) continue
+    const { command, deed } = callShape(call)
+    // One that only shows a file, or patches it, stands with the files.
+    if (command === null || deed !== null || call.outcome === null) continue
     const count = (newestOf.get(command)?.count ?? 0) + 1
     newestOf.delete(command)
     newestOf.set(command, { call, count })
@@ -125,9 +127,8 @@ function lastLine(text: string): string {
 function lookupsOf(calls: readonly Call[]): string[] {
   const lines: string[] = []
   for (const call of calls) {
-    if (isFileCall(call) || typeof call.input['command'] === 'string' || isTaskCall(call)) continue
-    const input = Object.values(call.input).filter((value) => typeof value === 'string')
-    lines.push(`${call.name} ${lineOf(input.join(' '), commandChars)} [${call.at}]`)
+    if (isFileCall(call) || callShape(call).command !== null || isTaskCall(call)) continue
+    lines.push(`${call.name} ${lineOf(leavesOf(call.input).join(' '), commandChars)} [${call.at}]`)
   }
   return newest(lines)
 }
@@ -147,25 +148,11 @@ function openOf({ calls, answers, injected }: Reading, { isFollowed }: ExtractOp
   return unique(lines)
 }
 
-export const isTaskCall = (call: Pick<Call, 'name'>): boolean =>
-  /^(?:TaskList|TodoWrite|update_plan)$/.test(call.name)
+export const isTaskCall = ({ input }: CallInput): boolean => tasksIn(input) !== null
 
 export function tasksOf(calls: readonly Call[]): string[] {
   const last = calls.findLast((call) => isTaskCall(call) && call.outcome !== null && !call.outcome.isError)
-  if (last === undefined) return []
-  const items = [last.input['tasks'], last.input['todos'], last.input['plan']].find(Array.isArray) ?? []
-  return items.flatMap((item: unknown): string[] => {
-    if (typeof item !== 'object' || item === null) return []
-    const { title, content, step, state, status } = item as Readonly<Record<string, unknown>>
-    const text = [title, content, step].find((value) => typeof value === 'string')
-    if (typeof text !== 'string') return []
-    return [`${signOf(state ?? status)} ${text.replace(/\s+/g, ' ').trim()}`]
-  })
-}
-
-function signOf(state: unknown): string {
-  if (state === 'done' || state === 'completed') return '[x]'
-  return state === 'active' || state === 'in_progress' ? '[>]' : '[ ]'
+  return last === undefined ? [] : [...tasksIn(last.input)!]
 }
 
 const boxesOf = (text: string): string[] =>
@@ -176,9 +163,10 @@ function standingOf({ answers, calls }: Reading): string[] {
   const last = answers.at(-1)
   const lines = last === undefined ? [] : [`said [${last.at}]: ${lastWords(last)}`]
   for (const call of calls.slice(Math.max(last?.after ?? 0, calls.length - lastCalls))) {
-    const input = Object.values(call.input).filter((value) => typeof value === 'string')
     const end = call.outcome === null ? 'no result' : failedAt(call) ? 'failed' : 'worked'
-    lines.push(`called [${call.at}]: ${call.name} ${lineOf(input.join(' '), commandChars)} (${end})`)
+    lines.push(
+      `called [${call.at}]: ${call.name} ${lineOf(leavesOf(call.input).join(' '), commandChars)} (${end})`,
+    )
   }
   return lines
 }

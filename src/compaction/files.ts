@@ -1,24 +1,25 @@
 // The files a span worked on, each with its last state, and what went wrong in it.
+import { callShape, type CallInput, type Deed } from './call-shape.ts'
 import { countLines, type Call, type Outcome, type Reading } from './span-reading.ts'
 import { about, unique } from './sections.ts'
 import { errorLine, lineOf, sentencesOf } from './phrases.ts'
 
-export function fileOf({ input }: Pick<Call, 'input'>): string | null {
-  const path = [input['file_path'], input['path'], input['notebook_path'], input['filename']].find(
-    (value) => typeof value === 'string' && value !== '',
-  )
-  return typeof path === 'string' ? path : null
+/** The file that a call names for itself; files inside a command are the command's. */
+export function fileOf(call: CallInput): string | null {
+  const { files, command } = callShape(call)
+  return command === null ? (files[0] ?? null) : null
 }
 
-/** What a call does to a file, seen from what it is given, so that tools of others count too. */
-export function deedOf(call: Pick<Call, 'name' | 'input'>): 'read' | 'written' | 'edited' | null {
-  const { input, name } = call
-  if (typeof input['old_string'] === 'string' || Array.isArray(input['edits'])) return 'edited'
-  if (typeof input['content'] === 'string' || typeof input['file_text'] === 'string') return 'written'
-  return /read|view|open|cat/i.test(name) ? 'read' : null
+/** What a call does to the file it names. */
+export function deedOf(call: CallInput): Deed | null {
+  const { deed, command } = callShape(call)
+  return command === null ? deed : null
 }
 
-export const isFileCall = (call: Call): boolean => fileOf(call) !== null && deedOf(call) !== null
+export const isFileCall = (call: CallInput): boolean => {
+  const { files, deed } = callShape(call)
+  return files.length > 0 && deed !== null
+}
 
 interface State {
   readonly reads: number
@@ -29,12 +30,13 @@ interface State {
 export function filesOf(calls: readonly Call[]): string[] {
   const files = new Map<string, State>()
   for (const call of calls) {
-    const path = fileOf(call)
-    const deed = deedOf(call)
-    if (path === null || deed === null || call.outcome === null) continue
-    const before = files.get(path) ?? { reads: 0, changes: 0, last: '' }
-    files.delete(path)
-    files.set(path, after(before, call, deed))
+    const { files: paths, deed } = callShape(call)
+    if (deed === null || call.outcome === null) continue
+    for (const path of paths) {
+      const before = files.get(path) ?? { reads: 0, changes: 0, last: '' }
+      files.delete(path)
+      files.set(path, after(before, call, deed))
+    }
   }
   return [...files].map(([path, { reads, changes, last }]) => {
     const counts = [reads > 1 ? `read ${reads} times` : '', changes > 1 ? `changed ${changes} times` : '']
@@ -42,7 +44,7 @@ export function filesOf(calls: readonly Call[]): string[] {
   })
 }
 
-function after(before: State, call: Call, deed: 'read' | 'written' | 'edited'): State {
+function after(before: State, call: Call, deed: Deed): State {
   const { at, isError, lines } = call.outcome!
   // A failed attempt leaves the file as it was; that it failed stands among the errors.
   if (isError) return before.last === '' ? { ...before, last: `${deed} in vain [${at}]` } : before
@@ -96,8 +98,8 @@ export function errorOf(text: string): string {
 }
 
 const targetOf = (call: Call): string => {
-  const { command } = call.input
-  return lineOf(fileOf(call) ?? (typeof command === 'string' ? command : ''), followChars)
+  const { command, files } = callShape(call)
+  return lineOf(command ?? files[0] ?? '', followChars)
 }
 
 function again(next: Outcome | undefined): string {

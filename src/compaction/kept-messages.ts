@@ -11,6 +11,7 @@ export const bareCut = (context: PlanContext, keptFrom: number) => ({
   end: cutBefore(context, keptFrom),
   stubs: [],
   excerptTokens: 0,
+  detailTokens: 0,
 })
 
 /** The first part that stays. What follows the place is never trimmed; what precedes it joins until there is enough. */

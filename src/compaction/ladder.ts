@@ -9,6 +9,7 @@ import { allowanceOf, pointOf, type Thrift } from '../projection/dial.ts'
 import type { Fold } from '../projection/fold.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
+import type { ScoreWeights } from '../settings/score-weights.ts'
 import type { Audit } from './audit.ts'
 import { draft, finish, ledgerTokens, type Draft, type Finished, type Shape, withLedger } from './draft.ts'
 import { wordCaps } from './user-words.ts'
@@ -42,6 +43,8 @@ export interface PlanOptions {
   readonly prefixTo?: Seq | undefined
   /** Where the dial stands: how much stays. */
   readonly thrift?: Thrift | undefined
+  /** Other weights than those that were fitted. */
+  readonly weights?: ScoreWeights | undefined
   /** All that stands beside system prompt and tools takes at most so many tokens. */
   readonly within?: number | undefined
   /** Large results the model has seen become stubs first; where that is enough, no text is needed. */
@@ -113,7 +116,7 @@ export function rewritten(
   const whole = rewrittenWith(fold, room, options, made, given)
   if (whole.ok || made.shape === null || made.shape.excerptTokens === 0) return whole
   // A long text leaves no room for excerpts beside it, and for the user's words only what they must have.
-  const bare = { ...made.shape, excerptTokens: 0, caps: wordCaps(made.shape.caps.factor) }
+  const bare = { ...made.shape, excerptTokens: 0, detailTokens: 0, caps: wordCaps(made.shape.caps.factor) }
   const without = rewrittenWith(fold, room, options, { ...made, shape: bare }, given)
   return without.ok ? without : whole
 }
@@ -250,7 +253,14 @@ function trimming(context: PlanContext, options: PlanOptions, limit: number): Fo
   for (let total = Math.min(totalTokens, context.room.room); ; total /= 2) {
     const words = total < 1 ? 0 : total
     const caps = { ...bare.caps, totalTokens: words, messageTokens: Math.min(messageTokens, words) }
-    const made = draft(context, { ...bare, caps, textTokens: 0, ledgerTokens: 0, excerptTokens: 0 })
+    const made = draft(context, {
+      ...bare,
+      caps,
+      textTokens: 0,
+      ledgerTokens: 0,
+      excerptTokens: 0,
+      detailTokens: 0,
+    })
     if (made === null) return null
     if (made.tokens <= limit) return { step: 'trim', draft: made }
     if (words === 0) return null
@@ -298,6 +308,7 @@ function shapeOf(context: PlanContext, options: PlanOptions, rung: Rung): Shape 
       ? { start: parts.length, stubs: [] }
       : newestOf(context, rung.kept * allowance.tailTokens, allowance.tailTokens)
   const excerptTokens = rung.text * allowance.excerptTokens
+  const detailTokens = rung.text * allowance.detailTokens
   return {
     start: 0,
     end: kept.start,
@@ -305,7 +316,8 @@ function shapeOf(context: PlanContext, options: PlanOptions, rung: Rung): Shape 
     textTokens: rung.text * allowance.textTokens,
     ledgerTokens: rung.text * ledgerTokens(context),
     excerptTokens,
-    caps: wordCaps(factor, defaults.dial.wordsShare * excerptTokens),
+    detailTokens,
+    caps: wordCaps(factor, defaults.dial.wordsShare * (excerptTokens + detailTokens)),
     account: null,
     focus: focusOf(options.instructions),
     isAutomatic: options.trigger !== 'manual',

@@ -13,6 +13,9 @@ import { estimateBlock } from '../projection/tokens.ts'
 import { standsOn } from '../projection/layers/survey.ts'
 import type { Part, ToolResultBlock, View, ViewBlock } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
+import { scoreWeights, type ScoreWeights } from '../settings/score-weights.ts'
+import { scored, type Scored } from './scoring/choice.ts'
+import { surveyOf } from './scoring/survey.ts'
 import type { Reading } from './span-reading.ts'
 import type { Sections } from './sections.ts'
 
@@ -36,6 +39,8 @@ export interface PlanContext {
   readonly stoodOn: ReadonlySet<string>
   /** Reading a span is the dear part of a plan: each is read once. */
   readonly known: Map<string, { readonly reading: Reading; readonly sections: Sections }>
+  /** What is likely to be needed of the view; looked through when it is first asked for. */
+  readonly scored: () => Scored
 }
 
 export interface PlanContextOptions {
@@ -44,12 +49,15 @@ export interface PlanContextOptions {
   readonly mayTouchHeld?: boolean | undefined
   /** What is up to this place is another's and stays as it is. */
   readonly prefixTo?: Seq | undefined
+  /** Other weights than those that were fitted. */
+  readonly weights?: ScoreWeights | undefined
 }
 
 export function planContextOf(fold: Fold, room: Room, options: PlanContextOptions): PlanContext {
   const { scale = 1, mayTouchHeld = false, prefixTo = -1 } = options
   const view = fold.view()
   const parts = [...fold.parts()]
+  let known: Scored | null = null
   const last = parts.findLastIndex((part) => part.kind === 'answer' || part.kind === 'result')
   return {
     fold,
@@ -68,6 +76,7 @@ export function planContextOf(fold: Fold, room: Room, options: PlanContextOption
     pendingFrom: last + 1,
     stoodOn: new Set(parts.flatMap(pointersIn)),
     known: new Map(),
+    scored: () => (known ??= scored(surveyOf({ fold, parts }), options.weights ?? scoreWeights)),
   }
 }
 

@@ -16,6 +16,7 @@ const headings = {
   open: 'Tasks and what is open',
   standing: 'Where the work stood',
   named: 'Also named before',
+  details: 'Lines likely to be needed, under the file, command or message they stand in',
 } as const
 
 export type SectionName = keyof typeof headings
@@ -49,6 +50,7 @@ const emptySections = (): Record<SectionName, string[]> => ({
   open: [],
   standing: [],
   named: [],
+  details: [],
 })
 
 export const noSections: Sections = emptySections()
@@ -94,6 +96,8 @@ export function mergeSections(older: Sections, newer: Sections): Sections {
     open: [...(hasTasks ? [] : older.open.filter(isTask)), ...newer.open],
     standing: newer.standing.length > 0 ? newer.standing : older.standing,
     named: unique([...older.named, ...newer.named]),
+    // Weighed anew at each boundary, those that an earlier one kept among them.
+    details: newer.details,
   }
 }
 
@@ -135,7 +139,8 @@ export function fitSections(
   fill('earlier', most)
   for (const [name, share] of shares) fill(name, share * tokens)
   for (const [name] of shares) fill(name, Infinity)
-  const kept = (name: SectionName) => sections[name].filter((_, index) => chosen.get(name)!.has(index))
+  const kept = (name: SectionName) =>
+    sections[name].filter((_, index) => chosen.get(name)?.has(index) ?? true)
   return Object.fromEntries(sectionNames.map((name) => [name, kept(name)])) as Record<SectionName, string[]>
 }
 

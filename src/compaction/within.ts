@@ -27,11 +27,28 @@ export function draftWithin(context: PlanContext, tokens: number, rest: Rest): D
     left = next > least && next < tooMuch ? next : (least + tooMuch) / 2
     if (attempt === tries - 2 && best === null) left = 0
   }
-  return best?.draft ?? null
+  return best?.draft ?? wordsWithin(context, tokens, rest)
 }
 
-function shapeWithin(context: PlanContext, tokens: number, left: number, rest: Rest): Shape {
-  const { tailShare, excerptShare, textShare, ledgerShare, wordsShare } = defaults.dial.within
+/** Where the words alone are too much: as much of them as fits. */
+function wordsWithin(context: PlanContext, tokens: number, rest: Rest): Draft | null {
+  const { wordsShare, shrink, leastWords } = defaults.dial.within
+  for (let share = wordsShare * shrink; share > leastWords; share *= shrink) {
+    const made = draft(context, shapeWithin(context, tokens, 0, rest, share))
+    if (made === null) return null
+    if (withLedger(made) - context.factor * context.view.fixedEstimate <= tokens) return made
+  }
+  return null
+}
+
+function shapeWithin(
+  context: PlanContext,
+  tokens: number,
+  left: number,
+  rest: Rest,
+  wordsShare: number = defaults.dial.within.wordsShare,
+): Shape {
+  const { tailShare, excerptShare, detailShare, textShare, ledgerShare } = defaults.dial.within
   const kept = newestOf(context, tailShare * left, tailShare * left)
   const words = wordsShare * tokens
   return {
@@ -42,6 +59,7 @@ function shapeWithin(context: PlanContext, tokens: number, left: number, rest: R
     textTokens: textShare * left,
     ledgerTokens: Math.floor(ledgerShare * left),
     excerptTokens: excerptShare * left,
+    detailTokens: detailShare * left,
     caps: { messageTokens: words, totalTokens: words, factor: context.factor },
     account: null,
   }

@@ -33,6 +33,8 @@ export interface RecordedTurn {
 export interface Recording {
   readonly name: string
   readonly client: string
+  /** The repository that was worked on, where the recording says. */
+  readonly project?: string | undefined
   readonly model: string
   /** `openai`: cached input without write counts. */
   readonly usageKind: 'anthropic' | 'openai' | 'none'

@@ -10,6 +10,7 @@ const keys = [
   'leastTokens',
   'tailTokens',
   'excerptTokens',
+  'detailTokens',
   'textTokens',
   'filesTokens',
 ] as const
@@ -62,5 +63,5 @@ describe('the dial', () => {
   })
 })
 
-const sum = ({ tailTokens, excerptTokens, textTokens }: DialPoint): number =>
-  tailTokens + excerptTokens + textTokens
+const sum = ({ tailTokens, excerptTokens, detailTokens, textTokens }: DialPoint): number =>
+  tailTokens + excerptTokens + detailTokens + textTokens

@@ -16,8 +16,10 @@ export interface DialPoint {
   readonly leastTokens: number
   /** The newest messages, as they are. */
   readonly tailTokens: number
-  /** Lines of older blocks, word for word. */
+  /** Pieces of older blocks, word for word. */
   readonly excerptTokens: number
+  /** Single lines of older blocks that the score chose, under what they belong to. */
+  readonly detailTokens: number
   /** The text that stands for the rest. */
   readonly textTokens: number
   /** Files that are read again afterwards, all together. */
@@ -27,7 +29,7 @@ export interface DialPoint {
 }
 
 /** What a boundary may leave in place, as far as the room allows. */
-export type Allowance = Pick<DialPoint, 'tailTokens' | 'excerptTokens' | 'textTokens'>
+export type Allowance = Pick<DialPoint, 'tailTokens' | 'excerptTokens' | 'detailTokens' | 'textTokens'>
 
 /** A place of the dial, or a point of one's own. */
 export type Thrift = number | DialPoint
@@ -55,6 +57,7 @@ function pointAt(thrift: number): DialPoint {
     leastTokens: between((point) => point.leastTokens),
     tailTokens: between((point) => point.tailTokens),
     excerptTokens: between((point) => point.excerptTokens),
+    detailTokens: between((point) => point.detailTokens),
     textTokens: between((point) => point.textTokens),
     filesTokens: between((point) => point.filesTokens),
     clearsIdle: between((point) => point.clearsIdle),
@@ -67,6 +70,7 @@ export function allowanceOf(point: DialPoint, room: number): Allowance {
   return {
     tailTokens: Math.min(point.tailTokens, keptShare * room),
     excerptTokens: Math.min(point.excerptTokens, defaults.dial.excerptShare * room),
+    detailTokens: Math.min(point.detailTokens, defaults.dial.detailShare * room),
     textTokens: Math.min(point.textTokens, textShare * room),
   }
 }

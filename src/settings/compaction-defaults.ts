@@ -17,6 +17,7 @@ export const dialDefaults = {
         leastTokens: 40_000,
         tailTokens: 29_000,
         excerptTokens: 26_000,
+        detailTokens: 0,
         textTokens: 5000,
         filesTokens: 25_000,
         clearsIdle: 0,
@@ -28,6 +29,7 @@ export const dialDefaults = {
         leastTokens: 30_000,
         tailTokens: 28_000,
         excerptTokens: 25_000,
+        detailTokens: 0,
         textTokens: 4000,
         filesTokens: 25_000,
         clearsIdle: 0,
@@ -39,6 +41,7 @@ export const dialDefaults = {
         leastTokens: 20_000,
         tailTokens: 25_000,
         excerptTokens: 23_000,
+        detailTokens: 0,
         textTokens: 2000,
         filesTokens: 12_000,
         clearsIdle: 1,
@@ -50,6 +53,7 @@ export const dialDefaults = {
         leastTokens: 20_000,
         tailTokens: 20_000,
         excerptTokens: 18_000,
+        detailTokens: 0,
         textTokens: 2000,
         filesTokens: 6000,
         clearsIdle: 1,
@@ -61,6 +65,7 @@ export const dialDefaults = {
         leastTokens: 18_000,
         tailTokens: 16_000,
         excerptTokens: 13_000,
+        detailTokens: 0,
         textTokens: 2000,
         filesTokens: 0,
         clearsIdle: 1,
@@ -72,6 +77,7 @@ export const dialDefaults = {
         leastTokens: 16_500,
         tailTokens: 15_000,
         excerptTokens: 12_000,
+        detailTokens: 0,
         textTokens: 2000,
         filesTokens: 0,
         clearsIdle: 1,
@@ -83,6 +89,7 @@ export const dialDefaults = {
         leastTokens: 15_000,
         tailTokens: 14_000,
         excerptTokens: 11_000,
+        detailTokens: 0,
         textTokens: 2000,
         filesTokens: 0,
         clearsIdle: 1,
@@ -94,6 +101,7 @@ export const dialDefaults = {
         leastTokens: 12_000,
         tailTokens: 7000,
         excerptTokens: 5000,
+        detailTokens: 0,
         textTokens: 1500,
         filesTokens: 0,
         clearsIdle: 1,
@@ -105,21 +113,37 @@ export const dialDefaults = {
     summaryTokens: 3000,
     /** What a cleared result counts against its estimate where a boundary is weighed: estimates are that unsure. */
     clearedWeight: 1.1,
-    /** What excerpts may take of the room. */
+    /** What excerpts may take of the room, and what single lines may. */
     excerptShare: 0.18,
-    /** Share of the excerpts' tokens by which the caps on the user's words are raised. */
+    detailShare: 0.12,
+    /** Share of what excerpts and lines may take by which the caps on the user's words are raised. */
     wordsShare: 0.5,
     /** A compaction within a given room: what the user's words may take of it, how what they leave is shared, and the tries. */
     within: {
       wordsShare: 0.92,
-      tailShare: 0.46,
-      excerptShare: 0.34,
-      textShare: 0.12,
-      ledgerShare: 0.08,
+      tailShare: 0.12,
+      excerptShare: 0,
+      detailShare: 0.7,
+      textShare: 0.14,
+      ledgerShare: 0.04,
       restShare: 0.6,
       nearShare: 0.03,
       tries: 5,
+      shrink: 0.8,
+      leastWords: 0.02,
     },
+  },
+  score: {
+    /** Answers whose words say what the work is about now. */
+    recentAnswers: 6,
+    /** Longest line that stays; a longer one does in pieces. Longest title of what lines belong to, and the refs beside it. */
+    lineChars: 240,
+    titleChars: 100,
+    refs: 3,
+    /** Worth less than this for each token, a line is left out even where there is room. */
+    leastWorth: 0.00001,
+    /** Lines that were left, of which the best are named where somebody asks why. */
+    leftNamed: 40,
   },
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */

@@ -38,8 +38,9 @@ export function wantedAt({ before, after }: CompactionMoment): Wanted {
         for (const atom of atomsOf(line)) {
           if (!uses.has(atom)) continue
           const lines = seen.get(atom)
-          if (lines === undefined) seen.set(atom, new Set([line]))
-          else lines.add(line)
+          // How far a line is indented says nothing of what it says.
+          if (lines === undefined) seen.set(atom, new Set([line.trim()]))
+          else lines.add(line.trim())
         }
   const details = [...seen].map(([atom, lines]): Detail => {
     const { turn, text } = uses.get(atom)!

@@ -77,7 +77,7 @@ export function judgedBy(text: string, details: readonly Detail[]): readonly Jud
       units.some((unit) => [...wordsAround(atom, unit)].some((word) => words.has(word)))
     const bare = units.length > 0
     // What stood alone is whole where it stands alone.
-    const isAlone = bare && (places.get(atom) ?? []).some(({ line }) => lines.has(line))
+    const isAlone = bare && (places.get(atom) ?? []).some(({ line }) => lines.has(line.trim()))
     return { detail, bare, company: bare && (isAlone || shares(company)), useful: bare && shares(use) }
   })
 }

@@ -24,6 +24,7 @@ export function importCorpus(name: string, lines: Lines): Imported {
   const recording: Recording = {
     name: stringOrNull(value['session']) ?? name,
     client,
+    project: stringOrNull(value['project']) ?? undefined,
     model: stringOrNull(value['model']) ?? 'unknown',
     usageKind: usageKind === 'anthropic' || usageKind === 'openai' ? usageKind : 'none',
     outputCounts: value['output_tokens'] === 'partial' ? 'partial' : 'final',

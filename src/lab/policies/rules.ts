@@ -13,6 +13,7 @@ const point = z.strictObject({
   leastTokens: size,
   tailTokens: size,
   excerptTokens: size,
+  detailTokens: z._default(size, 0),
   textTokens: size,
   filesTokens: size,
   clearsIdle: size,

@@ -14,6 +14,7 @@ const point: DialPoint = {
   leastTokens: 4000,
   tailTokens: 3000,
   excerptTokens: 3000,
+  detailTokens: 0,
   textTokens: 1000,
   filesTokens: 0,
   clearsIdle: 1,

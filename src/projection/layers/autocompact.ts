@@ -41,8 +41,8 @@ export function autocompact(point: DialPoint | null = null, asksModel = false): 
 export function isEarly(view: View, budget: Budget, point: DialPoint, asksModel = false): boolean {
   const { rates, room, isWarm } = budget
   const { read, write, output } = rates ?? plainRates
-  const { tailTokens, excerptTokens, textTokens } = allowanceOf(point, room)
-  const after = tailTokens + excerptTokens + textTokens
+  const { tailTokens, excerptTokens, detailTokens, textTokens } = allowanceOf(point, room)
+  const after = tailTokens + excerptTokens + detailTokens + textTokens
   const excess = view.tokens - view.factor * view.fixedEstimate - after
   // Cheaper than the pass over the messages, and true of most requests.
   if (excess < point.leastTokens) return false

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { callShape, tasksIn } from './call-shape.ts'
+
+const shape = (input: Readonly<Record<string, unknown>>) => callShape({ input })
+const patch = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-old\n+new\n*** End Patch'
+
+describe('the shape of a call', () => {
+  it('[O38] finds the file and what is done to it, whatever fields are called', () => {
+    for (const path of ['file_path', 'path', 'zq']) {
+      expect(shape({ [path]: 'src/a.ts' })).toMatchObject({ files: ['src/a.ts'], deed: 'read' })
+      expect(shape({ [path]: 'src/a.ts', from: 3, count: 40 })).toMatchObject({ deed: 'read' })
+      expect(shape({ [path]: 'src/a.ts', x: 'let a = 1\nlet b = 2\n' })).toMatchObject({ deed: 'written' })
+      expect(shape({ [path]: 'src/a.ts', x: 'let a = 1', y: 'let a = 2' })).toMatchObject({ deed: 'edited' })
+      expect(shape({ [path]: 'src/a.ts', x: 'find (me)', mode: 'content' })).toMatchObject({ deed: null })
+    }
+    expect(shape({ file_path: 'a.ts', old_string: 'x', new_string: 'y' }).deed).toBe('edited')
+    expect(shape({ file_path: '文档/说明.md', content: 'x' })).toMatchObject({
+      files: ['文档/说明.md'],
+      deed: 'written',
+    })
+  })
+
+  it('[O38] opens arguments that are wrapped in objects, lists and JSON', () => {
+    const whole = { files: ['src/a.ts'], deed: 'read', command: null }
+    expect(shape({ arguments: { path: 'src/a.ts' } })).toEqual(whole)
+    expect(shape({ payload: JSON.stringify({ target: 'src/a.ts' }) })).toEqual(whole)
+    expect(shape({ calls: [{ target: 'src/a.ts' }] })).toEqual(whole)
+  })
+
+  it('[O38] finds commands in texts and lists, with the files they show or change', () => {
+    expect(shape({ run: 'npm test -- --watch=false' })).toMatchObject({
+      command: 'npm test -- --watch=false',
+      deed: null,
+    })
+    expect(shape({ argv: ['bash', '-lc', "sed -n '1,80p' src/a.ts"] })).toEqual({
+      command: "sed -n '1,80p' src/a.ts",
+      files: ['src/a.ts'],
+      deed: 'read',
+    })
+    expect(shape({ c: "cat <<'EOF' > src/b.ts\nlet b\nEOF" })).toMatchObject({
+      deed: 'edited',
+      files: ['src/b.ts'],
+    })
+    expect(shape({ argv: ['git', 'status'], workdir: '/home/me' }).command).toBe('git status')
+    expect(shape({ question: 'Why does it fail? Because of the ledger.' }).command).toBeNull()
+    expect(shape({ query: 'totals of the month' })).toEqual({ files: [], deed: null, command: null })
+  })
+
+  it('[O38] finds the files of a patch wherever it stands', () => {
+    for (const input of [{ input: patch }, { command: ['apply_patch', patch] }, { x: { y: patch } }])
+      expect(shape(input)).toEqual({ files: ['src/a.ts'], deed: 'edited', command: null })
+  })
+
+  it('[O38] finds a list of tasks by texts with states', () => {
+    const expected = ['[x] Read the code', '[>] Fix it', '[ ] Test it']
+    expect(
+      tasksIn({
+        todos: [
+          { content: 'Read the code', status: 'completed', activeForm: 'Reading' },
+          { content: 'Fix it', status: 'in_progress' },
+          { content: 'Test it', status: 'pending' },
+        ],
+      }),
+    ).toEqual(expected)
+    expect(
+      tasksIn({
+        args: JSON.stringify({
+          zz: [
+            { s: 'done', t: 'Read the code' },
+            { s: 'active', t: 'Fix it' },
+            { s: 'todo', t: 'Test it' },
+          ],
+        }),
+      }),
+    ).toEqual(expected)
+    expect(tasksIn({ tasks: [] })).toEqual([])
+    expect(tasksIn({ edits: [{ old: 'a', new: 'b' }] })).toBeNull()
+    expect(tasksIn({ path: 'src/a.ts' })).toBeNull()
+  })
+})

@@ -1,0 +1,184 @@
+// What a call is, seen from the shape of what it was given and never from the name of its tool or of its fields: which
+// files it works on and how, which command it runs, which tasks it lists. Arguments may be wrapped in objects or in JSON.
+import { isRecord } from '../transcript/content.ts'
+
+export type Deed = 'read' | 'written' | 'edited'
+
+export interface CallShape {
+  /** As they were given; those inside a command or a patch included. */
+  readonly files: readonly string[]
+  readonly deed: Deed | null
+  readonly command: string | null
+}
+
+export interface CallInput {
+  readonly name?: string | undefined
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** Every text and number in a value, JSON inside texts opened. */
+export function leavesOf(value: unknown): string[] {
+  if (typeof value === 'string') {
+    const inner = opened(value)
+    return inner === null ? [value] : leavesOf(inner)
+  }
+  if (typeof value === 'number') return [String(value)]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap(leavesOf)
+}
+
+/** A text that is JSON of an object or a list, as that. */
+function opened(text: string): unknown {
+  if (!/^\s*[{[]/.test(text) || !/[}\]]\s*$/.test(text)) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
+const mostScanned = 4000
+const mostFiles = 8
+const fileEnding = /[^/]\.[A-Za-z][A-Za-z0-9]{0,5}$/
+const plainNames =
+  /(?:^|\/)(?:Makefile|Dockerfile|Gemfile|Rakefile|Procfile|LICENSE|README|CODEOWNERS|\.[a-z]+(?:rc|ignore))$/
+const pathShape = /^(?:[A-Za-z]:)?[\p{L}\p{N}_@~.+()[\]$-]*(?:[/\\][\p{L}\p{N}_@~.+()[\]$ -]*)*$/u
+const isFile = (text: string): boolean =>
+  text.length < 400 &&
+  !text.includes('\n') &&
+  pathShape.test(text) &&
+  (fileEnding.test(text) || plainNames.test(text)) &&
+  !/^[\d.]+$/.test(text)
+const isWord = (text: string): boolean => /^[\w.-]{0,24}$/.test(text)
+
+const shell = /^(?:\/\S*\/)?(?:ba|z|da|fi)?sh$|^(?:powershell|pwsh|cmd)(?:\.exe)?$/
+const program =
+  /^\s*(?:[A-Z_][A-Z0-9_]*=\S*\s+)*(?:sudo\s+)?(?:cd|ls|cat|sed|awk|rg|grep|find|git|gh|go|npm|npx|pnpm|yarn|bun|node|deno|python3?|pip3?|uv|poetry|pytest|cargo|rustc|make|cmake|docker|kubectl|terraform|az|aws|gcloud|curl|wget|echo|printf|head|tail|wc|sort|uniq|tree|touch|mkdir|rm|cp|mv|chmod|which|env|export|source|set|test|jq|diff|tee|nl|bat|less|xargs|tsc|eslint|ruff|mvn|gradle|java|ruby|bundle|rake|perl|php|composer|swift|dotnet|mise|task|just|apply_patch|bash|sh|zsh|true|time|timeout|for|if|while|ps|kill|df|du|date|pwd|stat|file|ssh|scp|tar|unzip|apt|brew|systemctl)(?=[\s;&|]|$)/
+const operator = /(?:^|\s)(?:&&|\|\||\||;|>>?|2>&1|<<)(?:\s|$|['"A-Z])|\s--?[A-Za-z][\w-]*/
+const looksRun = (text: string): boolean =>
+  program.test(text) || (/^\s*[\w./~-]+\s/.test(text) && !/[.!?]\s+[A-Z]/.test(text) && operator.test(text))
+
+/** A list of words that starts a shell, or any program. */
+function listCommand(value: unknown): string | null {
+  if (Array.isArray(value) && value.length > 1 && value.every((one) => typeof one === 'string')) {
+    const words = value as readonly string[]
+    if (shell.test(words[0]!)) return words.find((one, at) => at > 0 && !one.startsWith('-')) ?? null
+    return program.test(words[0]!) ? words.join(' ') : null
+  }
+  if (typeof value !== 'object' || value === null) return null
+  for (const inner of Object.values(value)) {
+    const found = listCommand(typeof inner === 'string' ? opened(inner) : inner)
+    if (found !== null) return found
+  }
+  return null
+}
+
+const patchMark = /^\*\*\* Begin Patch|^diff --git |^--- (?:a\/|\S+)[^\n]*\n\+\+\+ /m
+const patchedFile = /^(?:\*\*\* (?:Update|Add|Delete) File: |\+\+\+ (?:b\/)?)(\S[^\n]*)$/gm
+const shownFile = /^\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:cat|sed\s+-n|nl|head|tail|bat|less)\s(?!.*(?:<<|[^2]>))/
+const writtenFile = /(?:^|\s)(?:cat\s*<<|tee\s|sed\s+-i|perl\s+-[a-z]*i)|[^2&]>>?\s*[\w./~-]+\.\w+/
+const pathWord = /(?:[\w@~.-]*\/)*[\w@~.-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\/)/g
+
+// What tools mostly call what they are given says the same as its shape, and says it of short texts too.
+const replacedKey = /^(?:old_string|old_str|oldText|old_text|oldString|edits)$/
+const contentKey = /^(?:content|file_text|contents)$/
+
+const namedCommand = (input: Readonly<Record<string, unknown>>): string | null =>
+  [input['command'], input['cmd']].find((value) => typeof value === 'string') ?? null
+
+function namedDeed(input: Readonly<Record<string, unknown>>): Deed | null {
+  const keys = Object.keys(input)
+  if (keys.some((key) => replacedKey.test(key))) return 'edited'
+  return keys.some((key) => contentKey.test(key) && typeof input[key] === 'string') ? 'written' : null
+}
+
+const showing = /(?:^|[;&|('"\s])(?:cat|sed|nl|head|tail|bat|less)\s/
+const headChars = 400
+
+/** Its result shows the text of a file, among other things perhaps. */
+export const showsFile = ({ deed, command }: CallShape): boolean =>
+  deed === 'read' || (command !== null && showing.test(command.slice(0, headChars)))
+
+export function callShape({ input }: CallInput): CallShape {
+  const leaves = leavesOf(input)
+  const patch = leaves.find((text) => patchMark.test(text))
+  if (patch !== undefined) {
+    const files = [...patch.matchAll(patchedFile)].map((match) => match[1]!.trim())
+    if (files.length > 0) return { files: unique(files), deed: 'edited', command: null }
+  }
+  const files = leaves.filter(isFile)
+  const texts = leaves.filter((text) => !isFile(text) && !/^[-\d.]+$/.test(text))
+  const command =
+    namedCommand(input) ??
+    listCommand(input) ??
+    (files.length === 0 ? texts.find(looksRun) : undefined) ??
+    null
+  if (command !== null) return { ...commandShape(command), command }
+  return {
+    files: unique(files),
+    deed: files.length === 0 ? null : (namedDeed(input) ?? deedOn(texts)),
+    command: null,
+  }
+}
+
+function commandShape(command: string): Pick<CallShape, 'files' | 'deed'> {
+  const head = command.slice(0, mostScanned)
+  const files = unique([...head.matchAll(pathWord)].map(([path]) => path))
+  if (files.length === 0) return { files, deed: null }
+  if (shownFile.test(head)) return { files, deed: 'read' }
+  return { files, deed: writtenFile.test(head) ? 'edited' : null }
+}
+
+/** What is done to a file that is named beside these texts: nothing else shows it, one long text is it, two change it. */
+function deedOn(texts: readonly string[]): Deed | null {
+  const said = texts.filter((text) => !isWord(text) && !text.includes('*'))
+  if (said.length === 0) return texts.length === 0 ? 'read' : null
+  if (said.length >= 2 || texts.includes('')) return 'edited'
+  return said[0]!.includes('\n') || said[0]!.length > shortText ? 'written' : null
+}
+const shortText = 120
+
+const unique = (paths: readonly string[]): readonly string[] => [...new Set(paths)].slice(0, mostFiles)
+
+// ---- tasks ----
+
+const states: ReadonlyMap<string, '[x]' | '[>]' | '[ ]'> = new Map([
+  ...(['done', 'completed', 'complete', 'finished', 'cancelled', 'canceled', 'skipped'] as const).map(
+    (state) => [state, '[x]'] as const,
+  ),
+  ...(['active', 'in_progress', 'in-progress', 'doing', 'started', 'running'] as const).map(
+    (state) => [state, '[>]'] as const,
+  ),
+  ...(['pending', 'todo', 'to_do', 'open', 'not_started', 'not-started', 'planned', 'blocked'] as const).map(
+    (state) => [state, '[ ]'] as const,
+  ),
+])
+
+/** The tasks that what a call was given lists, with their states: a list of things that each have a text and a state. Null
+ * where it is no such list; one that was emptied is a list of nothing. */
+export function tasksIn(value: unknown): readonly string[] | null {
+  if (typeof value === 'string') {
+    const list = opened(value)
+    return list === null ? null : tasksIn(list)
+  }
+  if (typeof value !== 'object' || value === null) return null
+  const inner = Object.values(value)
+  if (inner.length === 1 && Array.isArray(inner[0]) && inner[0].length === 0) return []
+  if (Array.isArray(value) && value.length > 0 && value.every(isRecord)) {
+    const tasks = value.map((item) => taskOf(item as Readonly<Record<string, unknown>>))
+    if (tasks.every((task) => task !== null)) return tasks
+  }
+  for (const one of inner) {
+    const found = tasksIn(one)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function taskOf(item: Readonly<Record<string, unknown>>): string | null {
+  const texts = Object.values(item).filter((value) => typeof value === 'string')
+  const state = texts.map((text) => states.get(text.toLowerCase())).find((sign) => sign !== undefined)
+  const text = texts.find((one) => !states.has(one.toLowerCase()) && /\S/.test(one) && !/^\d+$/.test(one))
+  return state === undefined || text === undefined ? null : `${state} ${text.replaceAll(/\s+/g, ' ').trim()}`
+}

@@ -1,0 +1,195 @@
+// Which lines stay: greedy for what each adds for its size. A name counts once, by the line that tells most of it; what is
+// in sight anyway adds nothing. The chance that a name is needed and the chance that a line then helps are both learned.
+import { estimateText } from '../../projection/tokens.ts'
+import { defaults } from '../../settings/defaults.ts'
+import type { ScoreWeights } from '../../settings/score-weights.ts'
+import { namesIn } from '../phrases.ts'
+import { lineValues, wordsIn, type Line } from './lines.ts'
+import { nameValues } from './names.ts'
+import type { Survey } from './survey.ts'
+
+/** The chance that a sum of weighed features stands for. */
+export function chanceOf(values: readonly number[], weights: readonly number[]): number {
+  let sum = 0
+  for (let index = 0; index < values.length; index++) sum += values[index]! * (weights[index] ?? 0)
+  return 1 / (1 + Math.exp(-sum))
+}
+
+/** For each name the chance that a later call uses it before it is seen again. */
+export function needOf(survey: Survey, weights: ScoreWeights): Float64Array {
+  const { now, subjects } = survey
+  return Float64Array.from(survey.names, (name, index) => {
+    const counts = survey.counts[index]!
+    const subject = subjects[counts.subject]
+    const context = { now, subjectAge: now - (subject?.last ?? counts.last), subjectWork: subject?.work ?? 0 }
+    return chanceOf(nameValues(name, counts, context), weights.name)
+  })
+}
+
+/** For each line the chance that it helps, given that a name in it is needed. */
+export function helpOf(survey: Survey, weights: ScoreWeights): Float64Array {
+  const shared = survey.subjects.map(
+    ({ title }) => [...wordsIn(title)].filter((word) => survey.recent.has(word)).length,
+  )
+  return Float64Array.from(survey.lines, (line) =>
+    chanceOf(lineValuesIn(survey, line, shared[line.subject] ?? 0), weights.line),
+  )
+}
+
+export const lineValuesIn = (
+  { recent, asked, now, subjects }: Survey,
+  line: Line,
+  titleShared: number,
+): readonly number[] =>
+  lineValues(line, { recent, asked, titleShared, subjectAge: now - (subjects[line.subject]?.last ?? now) })
+
+export interface Chosen {
+  readonly line: Line
+  /** Its place among the lines of the survey. */
+  readonly index: number
+  /** What it added for each token when it was taken. */
+  readonly worth: number
+}
+
+export interface Choice {
+  readonly chosen: readonly Chosen[]
+  /** The best of those that were left, with what they would have added. */
+  readonly left: readonly Chosen[]
+}
+
+/** A survey with what the weights make of it: the same for every span. */
+export interface Scored {
+  readonly survey: Survey
+  readonly need: Float64Array
+  readonly help: Float64Array
+}
+
+export const scored = (survey: Survey, weights: ScoreWeights): Scored => ({
+  survey,
+  need: needOf(survey, weights),
+  help: helpOf(survey, weights),
+})
+
+/** Lines of the parts from `start` to before `end` within so many tokens. `texts` are what stands beside them in any case. */
+export function chooseLines(
+  { survey, need, help }: Scored,
+  { start, end }: { readonly start: number; readonly end: number },
+  tokens: number,
+  texts: readonly string[] = [],
+): Choice {
+  const best = new Float64Array(need.length)
+  for (const [part, names] of survey.shown.entries())
+    if (part < start || part >= end) for (const name of names) best[name] = 1
+  const elsewhere = new Set(texts.flatMap((text) => [...namesIn(text)]))
+  for (const [index, name] of survey.names.entries()) if (elsewhere.has(name)) best[index] = 1
+  const opened = new Set<number>()
+  const titleTokens = survey.subjects.map(({ title }) => estimateText(title) + titleExtra)
+  const costOf = (line: Line): number =>
+    line.tokens + (opened.has(line.subject) ? 0 : titleTokens[line.subject]!)
+  const gainOf = (index: number): number => {
+    let gain = 0
+    for (const name of survey.lines[index]!.names) {
+      const more = help[index]! * need[name]! - best[name]! * need[name]!
+      if (more > 0) gain += more
+    }
+    return gain
+  }
+  const heap = new Heap()
+  for (const [index, line] of survey.lines.entries()) {
+    if (line.part < start || line.part >= end) continue
+    const gain = gainOf(index)
+    if (gain > 0) heap.push(index, gain / costOf(line))
+  }
+  const chosen: Chosen[] = []
+  const left: Chosen[] = []
+  let room = tokens
+  while (heap.size > 0 && left.length < defaults.score.leftNamed) {
+    const [index, known] = heap.pop()
+    const line = survey.lines[index]!
+    const cost = costOf(line)
+    const worth = gainOf(index) / cost
+    if (worth <= defaults.score.leastWorth) continue
+    // What was taken since makes others worth less, and an opened subject makes its lines cheaper.
+    if (worth < known * stale && heap.size > 0 && worth < heap.top()) {
+      heap.push(index, worth)
+      continue
+    }
+    if (cost > room) {
+      left.push({ line, index, worth })
+      continue
+    }
+    room -= cost
+    opened.add(line.subject)
+    chosen.push({ line, index, worth })
+    for (const name of line.names) best[name] = Math.max(best[name]!, help[index]!)
+  }
+  return { chosen, left }
+}
+
+const stale = 0.999
+/** What stands around a title: its mark and its refs. */
+const titleExtra = 8
+
+/** The best first; of equals the one that came later, which is the newer. */
+class Heap {
+  readonly #items: { readonly index: number; readonly worth: number }[] = []
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  top(): number {
+    return this.#items[0]?.worth ?? 0
+  }
+
+  push(index: number, worth: number): void {
+    const items = this.#items
+    let at = items.push({ index, worth }) - 1
+    while (at > 0) {
+      const parent = (at - 1) >> 1
+      if (!isBefore(items[at]!, items[parent]!)) break
+      ;[items[at], items[parent]] = [items[parent]!, items[at]!]
+      at = parent
+    }
+  }
+
+  pop(): readonly [index: number, worth: number] {
+    const items = this.#items
+    const first = items[0]!
+    const last = items.pop()!
+    if (items.length > 0) {
+      items[0] = last
+      let at = 0
+      for (;;) {
+        const left = 2 * at + 1
+        if (left >= items.length) break
+        const child = left + 1 < items.length && isBefore(items[left + 1]!, items[left]!) ? left + 1 : left
+        if (!isBefore(items[child]!, items[at]!)) break
+        ;[items[at], items[child]] = [items[child]!, items[at]!]
+        at = child
+      }
+    }
+    return [first.index, first.worth]
+  }
+}
+
+const isBefore = (
+  a: { readonly index: number; readonly worth: number },
+  b: { readonly index: number; readonly worth: number },
+): boolean => a.worth > b.worth || (a.worth === b.worth && a.index > b.index)
+
+/** Chosen lines under what they belong to, subjects by their oldest line, lines in their order: items of a section. */
+export function groupedLines(survey: Survey, { chosen }: Choice): readonly string[] {
+  const groups = new Map<number, Line[]>()
+  for (const { line } of chosen.toSorted((a, b) => a.index - b.index)) {
+    const own = groups.get(line.subject)
+    if (own === undefined) groups.set(line.subject, [line])
+    else own.push(line)
+  }
+  return [...groups].map(([subject, lines]) => {
+    const refs = [...new Set(lines.map(({ at }) => at))].slice(-defaults.score.refs)
+    const { title } = survey.subjects[subject]!
+    const texts = [...new Set(lines.map(({ text }) => text.trim()))].filter((text) => text !== title)
+    return [`${title} [${refs.join(', ')}]`, ...texts].join('\n')
+  })
+}

@@ -1,0 +1,302 @@
+// A span and what follows it, looked through once: every name with what is known of it, every line that could stay, and the
+// subject (file, command, message) each belongs to. Flat: each block is read once, whatever came before.
+import { blockWords, isPinned } from '../../projection/folding/render.ts'
+import { estimateText } from '../../projection/tokens.ts'
+import type { Part, ViewBlock } from '../../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { callShape, leavesOf, type CallShape } from '../call-shape.ts'
+import { errorLine, lineOf, namesIn } from '../phrases.ts'
+import type { Fold } from '../../projection/fold.ts'
+import { parseSections } from '../sections.ts'
+import { wordsIn, type Line, type LineRole } from './lines.ts'
+import { newCounts, type NameCounts } from './names.ts'
+
+export interface Subject {
+  readonly title: string
+  /** Answers given when it was last worked on, and how often it was. */
+  last: number
+  work: number
+}
+
+export interface Survey {
+  readonly names: readonly string[]
+  readonly counts: readonly NameCounts[]
+  readonly subjects: readonly Subject[]
+  readonly lines: readonly Line[]
+  /** Indexes of the names that each part shows. */
+  readonly shown: readonly ReadonlySet<number>[]
+  /** Answers so far. */
+  readonly now: number
+  /** Words of the last answers, and of the newest input. */
+  readonly recent: ReadonlySet<string>
+  readonly asked: ReadonlySet<string>
+}
+
+interface SurveyContext {
+  readonly fold: Fold
+  readonly parts: readonly Part[]
+}
+
+/** Of a view longer than any window its newest part: what lies further back is the least likely to be needed. */
+export function surveyOf(context: SurveyContext): Survey {
+  const reader = new Reader(context)
+  const first = newestFrom(context)
+  for (const [index, part] of context.parts.entries()) reader.read(part, index, index >= first)
+  return reader.survey()
+}
+
+function newestFrom({ parts }: SurveyContext): number {
+  let tokens = 0
+  for (let index = parts.length - 1; index >= 0; index--) {
+    tokens += parts[index]!.estimate
+    if (tokens > defaults.excerpts.mostTokens) return index + 1
+  }
+  return 0
+}
+
+interface Known {
+  readonly shape: CallShape
+  readonly subject: number
+}
+
+type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unknown }>
+const isCall = (block: ViewBlock): block is Call => block.type === 'tool_use' && 'input' in block
+
+class Reader {
+  readonly #context: SurveyContext
+  readonly #index = new Map<string, number>()
+  readonly #counts: NameCounts[] = []
+  readonly #subjects: Subject[] = []
+  readonly #byTitle = new Map<string, number>()
+  readonly #lines: Line[] = []
+  readonly #calls = new Map<string, Known>()
+  readonly #shown: Set<number>[] = []
+  readonly #answers: Part[] = []
+  #part = -1
+  readonly #total: number
+  #asked = ''
+  #now = 0
+
+  constructor(context: SurveyContext) {
+    this.#context = context
+    this.#total = context.parts.filter(({ kind }) => kind === 'answer').length
+  }
+
+  read(part: Part, index: number, isLooked: boolean): void {
+    this.#part = index
+    this.#shown.push(new Set())
+    if (part.kind === 'answer') {
+      this.#now++
+      this.#answers.push(part)
+    }
+    if (!isLooked) return
+    if (part.kind === 'edit') return this.#readEdit(part)
+    for (const [at, block] of part.blocks.entries()) {
+      // What a stub left is not what the entry holds, a made-up result holds nothing, and what is pinned stays in any case.
+      const isPlain = part.by === null && part.source[at] !== -1
+      const stays = isPinned(this.#context.fold.edits.pins, part.from, part.source[at]!, Infinity)
+      this.#readBlock(part, block, isPlain && !stays)
+    }
+  }
+
+  survey(): Survey {
+    const { recentAnswers } = defaults.score
+    return {
+      names: [...this.#index.keys()],
+      counts: this.#counts,
+      subjects: this.#subjects,
+      lines: this.#lines,
+      now: this.#now,
+      recent: wordsIn(
+        this.#answers
+          .slice(-recentAnswers)
+          .flatMap(({ blocks }) => blocks.map(blockWords))
+          .join('\n'),
+      ),
+      asked: wordsIn(this.#asked.slice(0, mostAsked)),
+      shown: this.#shown,
+    }
+  }
+
+  #readBlock(part: Part, block: ViewBlock, isCandidate: boolean): void {
+    const text = blockWords(block)
+    if (text === '') return
+    if (part.kind === 'input') {
+      this.#asked = text
+      // What a person said stays word for word beside the text.
+      this.#note(text, { at: part.from, role: 'answer', subject: -1, isCandidate: false, count: 'typed' })
+      return
+    }
+    if (isCall(block)) {
+      const known = this.#known(block)
+      const lines = leavesOf(block.input).join('\n')
+      const count = known.shape.deed === 'edited' || known.shape.deed === 'written' ? 'edits' : 'uses'
+      this.#note(lines, { at: part.from, role: 'call', subject: known.subject, isCandidate, count })
+      return
+    }
+    const call = block.type === 'tool_result' ? this.#calls.get(block.tool_use_id) : undefined
+    const role: LineRole = part.kind === 'answer' ? 'answer' : 'result'
+    const subject = call?.subject ?? this.#subject(role === 'answer' ? saidTitle : injectedTitle)
+    this.#note(text, {
+      at: part.from,
+      role,
+      subject,
+      isCandidate,
+      count: role === 'answer' ? 'said' : 'seen',
+    })
+  }
+
+  /** What an earlier boundary kept: the lines of its text under their subjects, and its excerpts. */
+  #readEdit(part: Part): void {
+    for (const [index, block] of part.blocks.entries()) {
+      const text = blockWords(block)
+      const sections = index === 0 ? parseSections(text) : null
+      if (sections === null) {
+        if (index > 0 && keptByOthers.test(text))
+          this.#note(innerOf(text), {
+            at: part.from,
+            role: 'kept',
+            subject: this.#subject(keptTitle),
+            isCandidate: true,
+            count: 'seen',
+          })
+        continue
+      }
+      for (const item of sections.details) {
+        const [title, ...lines] = item.split('\n')
+        const subject = this.#subject(title!.replace(/ \[[\d, ]+\]$/, ''))
+        this.#note(lines.join('\n'), {
+          at: part.from,
+          role: 'kept',
+          subject,
+          isCandidate: true,
+          count: 'seen',
+        })
+      }
+    }
+  }
+
+  #known(block: Call): Known {
+    const shape = callShape(block)
+    const title = titleOf(block, shape)
+    const subject = this.#subject(title)
+    const own = this.#subjects[subject]!
+    own.last = this.#now
+    own.work += shape.deed === 'edited' || shape.deed === 'written' ? defaults.excerpts.changeWeight : 1
+    const known = { shape, subject }
+    this.#calls.set(block.id, known)
+    return known
+  }
+
+  #subject(title: string): number {
+    const known = this.#byTitle.get(title)
+    if (known !== undefined) return known
+    this.#byTitle.set(title, this.#subjects.length)
+    return this.#subjects.push({ title, last: this.#now, work: 0 }) - 1
+  }
+
+  #note(
+    text: string,
+    of: {
+      readonly at: number
+      readonly role: LineRole
+      readonly subject: number
+      readonly isCandidate: boolean
+      readonly count: 'uses' | 'edits' | 'said' | 'typed' | 'seen'
+    },
+  ): void {
+    const inBlock = new Set<number>()
+    const age = this.#total - this.#now
+    for (const line of piecesOf(text)) {
+      const isError = of.role === 'result' && errorLine.test(line)
+      const names = this.#namesOf(line)
+      for (const name of names) {
+        if (isError) this.#counts[name]!.errors++
+        if (inBlock.has(name)) continue
+        inBlock.add(name)
+        this.#count(name, of.count, of.subject)
+        this.#shown[this.#part]!.add(name)
+      }
+      if (!of.isCandidate || names.length === 0) continue
+      const tokens = estimateText(line) + 1
+      this.#lines.push({
+        text: line,
+        at: of.at,
+        part: this.#part,
+        subject: of.subject,
+        role: of.role,
+        age,
+        isError,
+        names,
+        tokens,
+      })
+    }
+  }
+
+  #namesOf(line: string): readonly number[] {
+    const found: number[] = []
+    for (const name of namesIn(line)) {
+      let index = this.#index.get(name)
+      if (index === undefined) {
+        index = this.#counts.push(newCounts(this.#now)) - 1
+        this.#index.set(name, index)
+      }
+      if (!found.includes(index)) found.push(index)
+    }
+    return found
+  }
+
+  #count(name: number, kind: 'uses' | 'edits' | 'said' | 'typed' | 'seen', subject: number): void {
+    const counts = this.#counts[name]!
+    counts.last = this.#now
+    counts.seen++
+    if (kind === 'uses' || kind === 'edits') {
+      counts.uses++
+      counts.lastUse = this.#now
+    }
+    if (kind === 'edits') counts.edits++
+    if (kind === 'said') counts.said++
+    if (kind === 'typed') counts.typed++
+    if (subject >= 0 && counts.subject !== subject) {
+      counts.subjects++
+      counts.subject = subject
+    }
+  }
+}
+
+const mostAsked = 8000
+const keptByOthers = /^<kept [^>]*from="(?!user)/
+const saidTitle = 'said'
+const injectedTitle = 'attached'
+const keptTitle = 'kept before'
+const innerOf = (text: string): string => text.slice(text.indexOf('\n') + 1, text.lastIndexOf('\n'))
+
+/** What a call is about, in a few words. */
+export function titleOf(
+  { name, input }: { readonly name: string; readonly input: Readonly<Record<string, unknown>> },
+  shape: CallShape,
+): string {
+  const { titleChars } = defaults.score
+  if (shape.deed !== null && shape.files.length > 0)
+    return lineOf(shape.files.slice(0, 3).join(', '), titleChars)
+  if (shape.command !== null) return `\`${lineOf(shape.command, titleChars)}\``
+  return lineOf(`${name} ${leavesOf(input).join(' ')}`, titleChars)
+}
+
+/** Lines as they can stay; a long one in pieces that are cut at blanks. */
+function* piecesOf(text: string): Generator<string> {
+  const { lineChars } = defaults.score
+  for (const line of text.split('\n')) {
+    if (line.length <= lineChars) {
+      yield line
+      continue
+    }
+    for (let start = 0; start < line.length;) {
+      let end = Math.min(line.length, start + lineChars)
+      const blank = line.lastIndexOf(' ', end)
+      if (end < line.length && blank > start + lineChars / 2) end = blank
+      yield line.slice(start, end)
+      start = end
+    }
+  }
+}
