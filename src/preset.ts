@@ -167,7 +167,7 @@ function partsOf(options: PresetOptions) {
   const sessions = sessionsFolder(home, project)
   const files = sessionFiles(options)
   const { instructionRefusal, memoryStores } = options
-  const given = { home, trusted, instructionRefusal, memoryStores }
+  const given = { home, trusted, instructionRefusal, memoryStores, interactive }
   const memory = memoryWiring({ ...setup, ...given, fs, clock, unique })
   const permission = permissionOf({ ...setup, sessions, open: memory.open }, fs)
   const recalling = recallWiring({ ...setup, interactive, memory, store, models, modelId, fs, clock })

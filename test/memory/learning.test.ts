@@ -197,7 +197,14 @@ describe('an extraction', () => {
       hasWritten: false,
     }
     const wrote = () => undefined
-    const guard = extractionGuard({ stores: [keeper], session: 's', purpose: 'extraction', wrote, span })
+    const guard = extractionGuard({
+      stores: [keeper],
+      session: 's',
+      purpose: 'extraction',
+      isTyped: true,
+      wrote,
+      span,
+    })
     const write = async (file: string, text: string) => {
       const path = join(keeper.root, file)
       const there = await guard.read(path)

@@ -154,6 +154,8 @@ export interface MemoryJobOptions {
   /** The folder of the project, which shows whether what is remembered of it still holds. */
   readonly root: string
   readonly userHome: string | undefined
+  /** False where what the engine is given is nobody's typed words but what a program was called with. */
+  readonly isTyped: boolean
 }
 
 /** Whether a call names a path in a folder of memories. */

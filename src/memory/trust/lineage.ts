@@ -28,6 +28,13 @@ export interface Lineage {
   readonly before: readonly Reading[]
 }
 
+/** The same where nobody types: what the program was called with may be a stranger's. */
+export const untyped = (lineage: Lineage): Lineage => ({
+  ...lineage,
+  userWords: [],
+  before: [...lineage.before, { tool: 'prompt', source: null, trust: 'data' }],
+})
+
 export interface Derived {
   readonly by: Provenance
   /** This turn has read what nobody vouches for, so a person is asked first where there is one. */

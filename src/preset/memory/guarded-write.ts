@@ -6,7 +6,7 @@ import { readMemoryText } from '../../memory/format/frontmatter.ts'
 import { indexName, isOpen, type MemoryScope } from '../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../memory/memory-store.ts'
 import { keptAt, saveMemory, type Checked, type Draft } from '../../memory/save.ts'
-import type { Lineage } from '../../memory/trust/lineage.ts'
+import { untyped, type Lineage } from '../../memory/trust/lineage.ts'
 import type { GuardedWrite } from '../../tools/files/guard.ts'
 import type { AskUser } from '../../tools/permission/index.ts'
 import type { ToolEnv } from '../../tools/tool.ts'
@@ -14,6 +14,8 @@ import type { ToolEnv } from '../../tools/tool.ts'
 export interface GuardOptions {
   readonly stores: readonly MemoryStore[]
   readonly askUser?: AskUser | undefined
+  /** Whether what the conversation calls the user's was typed by somebody. */
+  readonly isTyped?: boolean | undefined
   /** Writes a page of the diary; null where diaries are off. */
   readonly diary: ((store: MemoryStore, file: string, text: string) => Promise<Result<object>>) | null
 }
@@ -26,7 +28,8 @@ export async function guardedWrite(
   signal: AbortSignal,
 ): Promise<GuardedWrite> {
   const { path, text, expected } = change
-  const lineage = env.lineage?.() ?? unknown
+  const told = env.lineage?.() ?? unknown
+  const lineage = options.isTyped === false ? untyped(told) : told
   const saved = await saveMemory(options.stores, {
     store,
     change: { file, text, expected },

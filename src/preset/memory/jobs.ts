@@ -19,7 +19,7 @@ export interface MemoryJobClues extends PermissionSetup {
   readonly memory: MemoryWiring
   readonly store: Store
   readonly tools: () => readonly Tool[]
-  /** A person sits before it: then both are on where no setting says otherwise. */
+  /** A person sits before it: then both are on where no setting says otherwise, as they are where headless runs feed memory. */
   readonly interactive?: boolean | undefined
 }
 
@@ -48,10 +48,12 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
     cwd: project.cwd,
     root: project.root,
     userHome: homeOf(clues),
+    isTyped: memory.isTyped,
   }
   const isRemote = (environment[remoteVariable] ?? '') !== ''
-  const extracts = (settings.extraction ?? clues.interactive === true) && !isRemote
-  const consolidates = (settings.dream ?? clues.interactive === true) && !isRemote
+  const feeds = clues.interactive === true || settings.memoryHeadless === true
+  const extracts = (settings.extraction ?? feeds) && !isRemote
+  const consolidates = (settings.dream ?? feeds) && !isRemote
   const isWatched = stores.length > 0 && (extracts || consolidates)
   return {
     list,

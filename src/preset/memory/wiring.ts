@@ -41,6 +41,8 @@ export interface MemoryWiringOptions {
   readonly askUser?: AskUser | undefined
   /** Stores of the caller's own, in place of the folders. */
   readonly memoryStores?: readonly MemoryStore[] | undefined
+  /** A person sits before it. */
+  readonly interactive?: boolean | undefined
 }
 
 export interface MemoryWiring {
@@ -52,6 +54,8 @@ export interface MemoryWiring {
   /** The user's, the project's and, in a trusted folder, the team's. None where the caller gave stores of its own. */
   readonly keepers: readonly FolderStore[]
   readonly guidance: string | null
+  /** False where headless runs feed memory: what they are called with is nobody's typed words. */
+  readonly isTyped: boolean
   readonly reminder: ReminderSource
   readonly reminderOptions: ReminderOptions
   readonly readRoots: readonly string[]
@@ -88,8 +92,10 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
   const begunMs = clock.now()
   const own = settings.memory === false ? undefined : options.memoryStores
   const stores = own ?? keepers
+  const isTyped = options.interactive === true || settings.memoryHeadless !== true
   const guard = memoryGuard({
     stores,
+    isTyped,
     askUser: options.askUser,
     diary:
       settings.diary === true && own === undefined
@@ -120,6 +126,7 @@ export function memoryWiring(options: MemoryWiringOptions): MemoryWiring {
     why: placed.why,
     stores,
     keepers,
+    isTyped,
     guidance:
       stores.length === 0
         ? null

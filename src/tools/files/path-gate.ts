@@ -156,8 +156,11 @@ async function placeOf(
   for (const root of roots) {
     const found = await locateUnder(options.fs, root, asked)
     if (found.ok) return { ok: true, root: await options.fs.realPath(root), path: found.path }
-    // A root that is missing (or anything else that is wrong there) must not close the way to the others.
-    if (found.failure.code !== 'outside') first ??= found
+    // A root that is missing (or anything else that is wrong there) must not close the way to the others, nor be named for
+    // a path that does not lie below it.
+    if (found.failure.code === 'not-found') {
+      if (isInside(root, asked)) first ??= refuse('not-found', `${asked} does not exist.`)
+    } else if (found.failure.code !== 'outside') first ??= found
   }
   const whole = parse(asked).root
   const granted = options.grants === undefined ? null : await locateUnder(options.fs, whole, asked)

@@ -39,6 +39,7 @@ export async function extract(
     span,
     session: context.session,
     purpose: extractionPurpose,
+    isTyped: options.isTyped,
     wrote: (path, isHeld) => {
       ;(isHeld ? held : saved).add(path)
       job.wrote(path)

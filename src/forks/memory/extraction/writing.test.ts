@@ -55,6 +55,7 @@ it('[M1] [M2] [DR12] for any words, readings, texts and names an extraction writ
           stores: [keeper],
           session: 's',
           purpose: 'extraction',
+          isTyped: true,
           wrote: () => undefined,
           span: {
             coversTo: seq(1),

@@ -8,7 +8,7 @@ import { readMemoryText } from '../../../memory/format/frontmatter.ts'
 import { indexName, isOpen } from '../../../memory/memory.ts'
 import type { Applied, MemoryStore } from '../../../memory/memory-store.ts'
 import { saveMemory, type Checked, type Draft } from '../../../memory/save.ts'
-import type { Lineage } from '../../../memory/trust/lineage.ts'
+import { untyped, type Lineage } from '../../../memory/trust/lineage.ts'
 import { exactIn } from '../../../memory/trust/support.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import type { FileGuard, GuardedWrite } from '../../../tools/files/guard.ts'
@@ -24,6 +24,8 @@ export interface WritingOptions {
   readonly session: string
   /** What the fork is for: its own texts are no reading. */
   readonly purpose: string
+  /** Whether somebody typed what the span calls the user's. */
+  readonly isTyped: boolean
   /** Hears of each memory that was written, or held until the user has looked. */
   readonly wrote: (path: string, isHeld: boolean) => void
 }
@@ -44,7 +46,7 @@ async function write(
     change: { file, text, expected },
     via: 'extraction',
     lineage: lineageOf(options, env),
-    said: { at: span.at, texts: span.userWords },
+    said: { at: span.at, texts: options.isTyped ? span.userWords : [] },
     now: env.now(),
     check: (draft) => checked(span, target, draft),
   })
@@ -70,11 +72,13 @@ function savedText({ file, text, by, notes }: Applied): string {
 }
 
 /** Everything the fork sees was read before: nobody is there to be asked, and its words are those of the span. */
-function lineageOf({ span, session, purpose }: WritingOptions, env: ToolEnv): Lineage {
+function lineageOf({ span, session, purpose, isTyped }: WritingOptions, env: ToolEnv): Lineage {
   const lineage = env.lineage?.()
   const readings = lineage === undefined ? [unknown] : [...lineage.before, ...lineage.turn]
   const before = readings.filter(({ tool }) => tool !== purpose)
-  return { session, isMain: false, message: span.message, userWords: span.userWords, turn: [], before }
+  const { userWords, message } = span
+  const own: Lineage = { session, isMain: false, message, userWords, turn: [], before }
+  return isTyped ? own : untyped(own)
 }
 const unknown = { tool: 'unknown', source: null, trust: 'data' } as const
 
