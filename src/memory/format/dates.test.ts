@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { memoryText } from '../../../test/memory/memories.ts'
@@ -222,4 +224,21 @@ describe('the days of a memory', () => {
   it('[DR25] who says a word has said its day', () => {
     expect(withoutDates('due 2026-11-16, not 2026-11-17', ['due tomorrow'], at)).toBe('due  , not 2026-11-17')
   })
+})
+
+it('[DR32] days are those of the user’s time zone, whatever day it is elsewhere', () => {
+  const child = join(import.meta.dirname, '..', '..', '..', 'test', 'memory', 'zone-child.ts')
+  const inZone = (TZ: string): unknown =>
+    JSON.parse(
+      execFileSync(process.execPath, ['scripts/run-ts.mjs', child, String(Date.UTC(2026, 10, 16, 3))], {
+        env: { ...process.env, TZ },
+        encoding: 'utf8',
+      }),
+    )
+  // Sunday evening there, Monday morning in Greenwich and noon in Tokyo.
+  expect(inZone('America/Los_Angeles')).toEqual([
+    '2026-11-15',
+    'due 2026-11-16, said 2026-11-14, or 2026-11-20',
+  ])
+  expect(inZone('Asia/Tokyo')).toEqual(['2026-11-16', 'due 2026-11-17, said 2026-11-15, or 2026-11-20'])
 })

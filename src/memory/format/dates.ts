@@ -1,7 +1,8 @@
 // Dates that say when only to somebody who knows the day they were written on: replaced by the day itself, in
 // the languages of `date-words.ts`. What stands in code, in names of files and addresses, or alone between quotation marks
-// stays, and text without such words stays byte for byte. Days are those of UTC. Pure.
+// stays, and text without such words stays byte for byte. Days are those of the user (`day`).
 import { ambiguous, dateLanguages, type DateLanguage } from './date-words.ts'
+import { localMoment } from './day.ts'
 import { readMemoryText, withFields } from './frontmatter.ts'
 import { isRule } from '../memory.ts'
 
@@ -45,10 +46,11 @@ export function absoluteDates(
   at: number,
 ): { readonly text: string; readonly dates: readonly string[] } {
   const dates: string[] = []
+  const here = localMoment(at)
   const put = (words: string): string => {
-    const once = replaced(words, spaced, at, dates)
-    const twice = hangul.test(once) ? replaced(once, joined, at, dates) : once
-    return unspacedSign.test(twice) ? replaced(twice, unspaced, at, dates, isWordAt) : twice
+    const once = replaced(words, spaced, here, dates)
+    const twice = hangul.test(once) ? replaced(once, joined, here, dates) : once
+    return unspacedSign.test(twice) ? replaced(twice, unspaced, here, dates, isWordAt) : twice
   }
   const code = codeLines(text)
   const lines = text.split('\n').map((line, i) => {

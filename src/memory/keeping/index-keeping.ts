@@ -7,6 +7,7 @@ import { replaceFile } from '../../disk/replace.ts'
 import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readBytes, shaOf } from '../files.ts'
+import { localDay } from '../format/day.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen, isRule } from '../memory.ts'
 import { readSmall } from '../small-file.ts'
@@ -22,7 +23,7 @@ export function derivedIndex(keeper: Keeper): Index {
   const isListed = ({ by, head }: Written): boolean =>
     isOpen(by.trust, head) || (keeper.place.scope === 'agent' && !isRule(head))
   const entries = keeper.ledger.standing().filter(isListed)
-  return indexOf(entries, new Date(keeper.clock.now()).toISOString().slice(0, 'yyyy-mm-dd'.length))
+  return indexOf(entries, localDay(keeper.clock.now()))
 }
 
 /** Puts the index in place. The caller is alone and the ledger is fresh. A team's index is made when it is read. */

@@ -1,5 +1,6 @@
 // One consolidation: the lock, the world as it is, a fork that proposes, and a change set that code has checked. Whatever
 // ends it, the lock is given back; only one that went well counts as the last.
+import { localDay } from '../../../memory/format/day.ts'
 import type { JobContext } from '../../../engine/ports.ts'
 import { diaryFolder } from '../../../memory/memory.ts'
 import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
@@ -154,7 +155,7 @@ async function proposals(
         root: keeper.place.root,
         manifest: newest.map(({ file, memory }) => manifestLine({ name: file, memory })),
         hasDiary: [...world.texts.keys()].some((file) => file.startsWith(`${diaryFolder}/`)),
-        today: new Date(keeper.clock.now()).toISOString().slice(0, 'yyyy-mm-dd'.length),
+        today: localDay(keeper.clock.now()),
       }),
       tools: guardedTools(writers, staging, options.userHome),
       judges: [memoryLimits(ours), ...options.judges],

@@ -4,6 +4,7 @@
 //
 // Format. `claims.json` beside the ledger: {"v":1,"seen":{"path:src/a.ts":1794700000000}}, when each claim last held. A file
 // that is gone or cannot be read costs doubts that would have been, never a false one.
+import { localDay } from '../../../memory/format/day.ts'
 import { join } from 'node:path'
 import { replaceFile } from '../../../disk/replace.ts'
 import type { Result } from '../../../disk/failure.ts'
@@ -66,10 +67,8 @@ function doubtOf(
   const gone = claims.filter((claim) => !held.has(keyOf(claim)) && seen[keyOf(claim)] !== undefined)
   if (doubt !== null) return gone.length === 0 ? null : undefined
   const lost = gone.find((claim) => isSure(claim) && (seen[keyOf(claim)] ?? 0) >= writtenAt)
-  return lost === undefined ? undefined : `since ${dayOf(now)}: ${lossOf(lost)}`
+  return lost === undefined ? undefined : `since ${localDay(now)}: ${lossOf(lost)}`
 }
-
-const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 'yyyy-mm-dd'.length)
 
 async function readSeen(keeper: Keeper): Promise<Result<{ seen: Readonly<Record<string, number>> }>> {
   const read = await readSmall(keeper.fs, stateFile(keeper), defaults.dream.claimsBytes)

@@ -56,7 +56,7 @@ export async function readSnapshot(keeper: Keeper): Promise<Result<{ world: Snap
   for (const [file, text] of await diaryOf(keeper)) {
     texts.set(file, text)
     note(said, file, text)
-    const day = Date.parse(`${/\d{4}-\d{2}-\d{2}/u.exec(file)?.[0] ?? ''}T12:00:00Z`)
+    const day = Date.parse(`${/\d{4}-\d{2}-\d{2}/u.exec(file)?.[0] ?? ''}T12:00:00`)
     if (Number.isNaN(day)) continue
     for (const line of datable(text).filter(hasRelativeDate)) setMoment(dated, file, plain(line), day)
   }

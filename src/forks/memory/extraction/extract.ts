@@ -1,5 +1,6 @@
 // One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
 // else. The cursor moves only when it went well.
+import { localDay } from '../../../memory/format/day.ts'
 import { defused, fenced } from '../../../transcript/fence.ts'
 import type { JobContext } from '../../../engine/ports.ts'
 import { defaults } from '../../../settings/defaults.ts'
@@ -45,7 +46,7 @@ export async function extract(
       job.wrote(path)
     },
   })
-  const today = new Date(context.now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
+  const today = localDay(context.now())
   const tools = options.tools()
   const writers = tools.filter(({ spec }) => spec.name === 'Write' || spec.name === 'Edit')
   const ours = isOurs(options.stores, options)

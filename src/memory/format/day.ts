@@ -1,0 +1,10 @@
+// Days as the user has them: those of the time zone of the machine, which `TZ` in the environment sets.
+
+const minuteMs = 60 * 1000
+
+/** The moment whose day in UTC is the user's day then. */
+export const localMoment = (at: number): number => at - new Date(at).getTimezoneOffset() * minuteMs
+
+/** The user's day then, as 2026-03-01. */
+export const localDay = (at: number): string =>
+  new Date(localMoment(at)).toISOString().slice(0, 'yyyy-mm-dd'.length)
