@@ -176,6 +176,7 @@ export type Fact =
       readonly tokensAfter: number
       readonly messagesSummarised: number
       readonly last?: Uuid | undefined
+      /** Written by earlier versions; the tools stand in every request. */
       readonly toolsKnown?: readonly string[] | undefined
       readonly instructions?: string | undefined
       readonly kept?: { readonly head: Uuid; readonly tail: Uuid; readonly anchor: Uuid } | undefined

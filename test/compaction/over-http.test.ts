@@ -80,7 +80,6 @@ describe('a window that fills', () => {
       why: expect.stringMatching(/takes \d+ tokens; at \d+/) as string,
       messagesSummarised: expect.any(Number) as number,
       last: expect.any(String) as string,
-      toolsKnown: [],
       kept: {
         head: expect.any(String) as string,
         tail: expect.any(String) as string,

@@ -43,7 +43,6 @@ export function boundaryOf(
     tokensAfter,
     messagesSummarised: partsGone.length,
     ...(lastUuid === null ? {} : { last: lastUuid }),
-    toolsKnown: core.view().tools.map((tool) => tool.name),
     ...(ask.instructions === undefined ? {} : { instructions: ask.instructions }),
     ...keptSegment(made),
     audit,
