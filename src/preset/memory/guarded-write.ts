@@ -28,8 +28,8 @@ export async function guardedWrite(
   signal: AbortSignal,
 ): Promise<GuardedWrite> {
   const { path, text, expected } = change
-  const told = env.lineage?.() ?? unknown
-  const lineage = options.isTyped === false ? untyped(told) : told
+  const seen = env.lineage?.() ?? unknown
+  const lineage = options.isTyped === false ? untyped(seen) : seen
   const saved = await saveMemory(options.stores, {
     store,
     change: { file, text, expected },
