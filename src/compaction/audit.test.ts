@@ -74,7 +74,7 @@ describe('the audit', () => {
   it('[O6] open things go into the ledger before names and numbers', () => {
     const ledger = ledgerOf(missingFrom(inventory, ''), 55, 1)
     expect(ledger.open).toEqual(['[ ] write the test'])
-    expect(ledger.named).toEqual(["Never touch the schema. — the user's words"])
+    expect(ledger.named).toEqual(['Never touch the schema. — said by the user'])
   })
 
   it('[O6] words of the user that are not whole count as loss', () => {

@@ -91,7 +91,7 @@ export function ledgerOf(missing: Inventory, tokens: number, factor: number): Se
       left -= cost
       if (kind === 'pending') lines.open.push(isTask(item) ? item : line)
       else if (kind === 'errors') lines.errors.push(line)
-      else lines.named.push(kind === 'rules' ? `${line}${about}the user's words` : line)
+      else lines.named.push(kind === 'rules' ? `${line}${about}said by the user` : line)
     }
   }
   return { ...noSections, ...lines }

@@ -3,6 +3,7 @@
 // is and the more names it holds that calls have used; what is in sight anyway is worth nothing. The best for their size
 // are taken as long as they fit. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
+import { modeKind } from '../transcript/markers.ts'
 import { defaults } from '../settings/defaults.ts'
 import { blockWords, stringsIn } from '../projection/folding/render.ts'
 import { isPinned } from '../projection/folding/render.ts'
@@ -112,7 +113,9 @@ const bareOf = (line: string): string => (numbered.test(line) ? line.replace(num
 const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').map(bareOf)
 
 function piecesOf(context: PlanContext, part: Part, usage: Usage): readonly Piece[] {
-  if (part.kind === 'input') return []
+  // What was restored or held then is said again as it is now; quoted, it would be taken for that.
+  if (part.kind === 'input' || part.attachment?.restored === true || part.attachment?.kind === modeKind)
+    return []
   if (part.kind === 'edit')
     return keptIn(context, part).flatMap(({ place, lines }) =>
       piecesIn(context, place, lines, defaults.excerpts.keptAge),

@@ -36,9 +36,9 @@ describe('what is extracted', () => {
       ...ran('e', 'Edit', { file_path: 'src/b.ts', old_string: 'x', new_string: 'y' }, 'no such file', true),
     )
     expect(files).toEqual([
-      'src/a.ts — edited, 1 lines became 3 [5], read 2 times',
+      'src/a.ts — edited, 1 line became 3 [5], read 2 times',
       '文档/说明.md — written, 2 lines [9]',
-      'src/b.ts — edited in vain [11]',
+      'src/b.ts — an edit failed [11]',
     ])
   })
 
@@ -104,8 +104,8 @@ describe('what is extracted', () => {
     const both = [call('a', 'Read', { file_path: 'a.ts' }), call('b', 'Bash', { command: 'npm test' })]
     const answer = answered([{ type: 'text', text }, ...both], { id: 'x' })
     expect(sectionsOf(said('go'), answer, result('a'), result('b', 'boom', true)).steps).toEqual([
-      'Reading a.ts. — → passed [2]',
-      'Running the tests. — → failed [2]',
+      'Reading a.ts. — worked [2]',
+      'Running the tests. — failed [2]',
     ])
   })
 
@@ -125,7 +125,7 @@ describe('what is extracted', () => {
     expect(renderSections(extract(partsOf(...facts), { isFollowed: false }))).toBe(once)
     const source = JSON.stringify(parts.map(({ blocks }) => blocks))
     const labels = new Set(
-      'read lines worked failed then said called in vain Read Bash later it no result times run edited written became'.split(
+      'read lines worked failed then said called a an edit write line Read Bash later it no result times run edited written became'.split(
         ' ',
       ),
     )
@@ -194,7 +194,7 @@ describe('sections', () => {
   }
   const newer = {
     ...noSections,
-    files: ['b.ts — read, 1 lines [12]', 'a.ts — written, 9 lines [14]'],
+    files: ['b.ts — read, 1 line [12]', 'a.ts — written, 9 lines [14]'],
     standing: ['said [15]: new\nin two lines'],
   }
 
@@ -205,7 +205,7 @@ describe('sections', () => {
 
   it('[O4] newer lines replace what they are about; tasks stay until a newer list', () => {
     const merged = mergeSections(older, newer)
-    expect(merged.files).toEqual(['b.ts — read, 1 lines [12]', 'a.ts — written, 9 lines [14]'])
+    expect(merged.files).toEqual(['b.ts — read, 1 line [12]', 'a.ts — written, 9 lines [14]'])
     expect(merged.standing).toEqual(['said [15]: new\nin two lines'])
     expect(merged.open).toEqual(['[ ] ship it'])
     expect(mergeSections(older, { ...newer, open: ['[x] ship it'] }).open).toEqual(['[x] ship it'])

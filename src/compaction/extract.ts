@@ -83,9 +83,7 @@ function stepsOf({ answers, calls }: Reading): string[] {
   for (const answer of answers) {
     const made = calls.slice(answer.after, answer.after + answer.calls)
     for (const [index, sentence] of sentencesOf(answer.text).slice(0, answer.calls).entries())
-      lines.push(
-        `${lineOf(sentence)}${about}${failedAt(made[index]!) ? '→ failed' : '→ passed'} [${answer.at}]`,
-      )
+      lines.push(`${lineOf(sentence)}${about}${failedAt(made[index]!) ? 'failed' : 'worked'} [${answer.at}]`)
   }
   return newest(lines)
 }

@@ -47,24 +47,27 @@ export function filesOf(calls: readonly Call[]): string[] {
 function after(before: State, call: Call, deed: Deed): State {
   const { at, isError, lines } = call.outcome!
   // A failed attempt leaves the file as it was; that it failed stands among the errors.
-  if (isError) return before.last === '' ? { ...before, last: `${deed} in vain [${at}]` } : before
+  if (isError) return before.last === '' ? { ...before, last: `${attempt[deed]} failed [${at}]` } : before
   if (deed === 'read')
     // Reading does not change what was last done to it.
     return {
       ...before,
       reads: before.reads + 1,
-      last: before.changes > 0 ? before.last : `read, ${lines} lines [${at}]`,
+      last: before.changes > 0 ? before.last : `read, ${counted(lines)} [${at}]`,
     }
   return { ...before, changes: before.changes + 1, last: `${deed}, ${sizeOf(call)} [${at}]` }
 }
 
 function sizeOf({ input }: Call): string {
   const whole = input['content'] ?? input['file_text']
-  if (typeof whole === 'string') return `${countLines(whole)} lines`
+  if (typeof whole === 'string') return counted(countLines(whole))
   const { old_string: out, new_string: into } = input
   if (typeof out !== 'string' || typeof into !== 'string') return 'several places'
-  return `${countLines(out)} lines became ${countLines(into)}`
+  return `${counted(countLines(out))} became ${countLines(into)}`
 }
+
+const counted = (lines: number): string => `${lines} line${lines === 1 ? '' : 's'}`
+const attempt = { read: 'a read', written: 'a write', edited: 'an edit' } as const
 
 // What went wrong in a span, and what followed: the next words of the model and whether the same was done again.
 

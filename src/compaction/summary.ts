@@ -51,12 +51,13 @@ export function summaryText(facts: FrameFacts): string {
     .join('\n\n')
 }
 
-function openingOf({ span, account, by, canExpand }: FrameFacts): string {
+function openingOf({ span, account, by, canExpand, sections }: FrameFacts): string {
   const ref = `${span.from}-${span.to}`
   const isExtracted = account === null
   const how = isExtracted ? 'extracted from it' : waysOf[by]
-  const lines = isExtracted
-    ? ` A number in [brackets] at the end of a line is a ref: ${expandCall('24')}.`
+  // Lines of ours name refs; a model's text and notes have none.
+  const lines = / \[\d+\]/u.test(sections)
+    ? ` A number alone in [brackets] is a ref: ${expandCall('24')}.`
     : ''
   const where = canExpand
     ? `${expandCall(ref)} returns the original, page by page.${lines}`

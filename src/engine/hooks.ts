@@ -4,6 +4,7 @@ import { pass, type Judge } from '../tools/permission/pipeline.ts'
 import type { Outcome } from '../transcript/fact.ts'
 import type { UserBlock } from '../transcript/content.ts'
 import type { CompactAsk } from './compacting/ask.ts'
+import { fenced } from '../transcript/fence.ts'
 import type { Emit } from './live.ts'
 
 /** What each moment tells, beside the session it happens in. */
@@ -134,6 +135,11 @@ export const hookJudge = (core: Fired, emit: Emit): Judge => ({
     const through = sent.name === call.name ? {} : { through: sent.name }
     const payload = { tool: call.name, input: call.input, ...through }
     const answer = await fireHooks(core, 'PreToolUse', payload, emit, signal)
-    return answer.block === null ? pass('no hook blocks it') : { kind: 'deny', why: answer.block }
+    if (answer.block === null) return pass('no hook blocks it')
+    const said = fenced('hook', { name: 'PreToolUse' }, answer.block)
+    return {
+      kind: 'deny',
+      why: `${sent.name} was denied by a hook. Go on without it, or say what you need.\n${said}`,
+    }
   },
 })

@@ -70,7 +70,7 @@ export const mediaLine = (block: MediaBlock, at: InnerRef): string =>
 /** The placeholder of one, with kind, size, reason and reference. */
 export function mediaStub(at: InnerRef, block: MediaBlock, why: string): StubEdit {
   const ref = refOf(at)
-  const text = `[${describeMedia(mediaInfo(block))}: ${why}. ${expandCall(ref)} brings it back.]`
+  const text = `[${describeMedia(mediaInfo(block))}: ${why}. ${expandCall(ref)} returns it.]`
   return { kind: 'stub', at, text, ref }
 }
 

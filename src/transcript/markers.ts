@@ -17,3 +17,6 @@ export const unchangedSince = (text: string): string | null =>
 
 /** A result whose content was removed; what follows says what it held. */
 export const clearedMark = '[Result cleared to save context'
+
+/** The kind of attachment that says what holds now; an older one holds no longer, so nothing quotes it. */
+export const modeKind = 'mode'

@@ -134,7 +134,7 @@ describe('pal -p', () => {
     const { pal, project, state } = await openWorkspace(access)
     await pal(['-p', 'write it'])
     expect(await readdir(project)).toEqual([])
-    expect(JSON.stringify(simulator.log.requests[1]?.body)).toContain('Write was not run')
+    expect(JSON.stringify(simulator.log.requests[1]?.body)).toContain('Write was denied')
     await pal(['-p', '--allow', 'Write,Edit', 'write it'])
     expect(await readFile(join(project, 'made.txt'), 'utf8')).toBe('x')
     // The same by the user's settings, whose other half is broken and said to be.

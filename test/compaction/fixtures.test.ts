@@ -211,7 +211,7 @@ describe('what it means', () => {
     const made = must(plan(fold, room(60_000), auto))
     const text = applied(fold, made)
     expect(text.indexOf('ORIGINAL')).toBeLessThan(text.indexOf('FOLLOW-UP'))
-    expect(made.texts[0]).toContain('Next I will audit the tokens. — → passed')
+    expect(made.texts[0]).toContain('Next I will audit the tokens. — worked')
     expect(made.texts[0]).not.toContain('## Tasks and what is open')
     expect(made.texts[0]).toContain('`audit` — worked')
     expect(made.texts[0]).not.toMatch(/await/i)

@@ -57,7 +57,7 @@ describe('servers of tools', () => {
     const at = await openWorkspace(access)
     await serve(at, [])
     await at.pal(['-p', '--trust', 'go'])
-    expect(JSON.stringify(simulator.log.last()?.body)).toContain('mcp__words__repeat was not run')
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('mcp__words__repeat was denied')
   })
 
   it('[EX2] a server of a project cannot be named so that rules for another one speak of it', async () => {
@@ -128,7 +128,7 @@ describe('servers of tools', () => {
     expect(names.filter((name) => name.startsWith('mcp__'))).toEqual([])
     const last = JSON.stringify(simulator.log.last()?.body)
     expect(last).toContain('tool-77: deep')
-    expect(last).toContain('mcp__words__tool-5 was not run')
+    expect(last).toContain('mcp__words__tool-5 was denied')
   })
 
   it('[EX5] says which server cannot be started and goes on without it', async () => {

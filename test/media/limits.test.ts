@@ -55,7 +55,7 @@ describe('limits that are known', () => {
     expect((await turn(session.send('and on'))).outcome).toBe('done')
     expect(refusals(api)).toEqual([])
     expect(lastSent(api).text).toMatch(
-      /\[png image, 9000×50, \d+ (bytes|KB): not sent, a side above 8000 pixels.* Expand .{5,30} brings it back/,
+      /\[png image, 9000×50, \d+ (bytes|KB): not sent, a side above 8000 pixels.* Expand .{5,30} returns it/,
     )
   })
 
@@ -191,7 +191,7 @@ describe('bringing back', () => {
       await turn(session.send([{ type: 'text', text: 'other' }, imageBlock(largePng(1000, 900, 9000, seed))]))
     expect(lastSent(api).json).not.toContain(picture.toString('base64'))
     expect(lastSent(api).text).toMatch(
-      /png image, 1200×800, .*a request may hold 2 images.* Expand .{8,12}2\.1.{3,5} brings it back/,
+      /png image, 1200×800, .*a request may hold 2 images.* Expand .{8,12}2\.1.{3,5} returns it/,
     )
     expect((await turn(session.send('show me the first again'))).outcome).toBe('done')
     expect(lastSent(api).json).toContain(picture.toString('base64'))

@@ -137,7 +137,7 @@ describe.skipIf(!hasWall)('a trusted folder that sandboxed code changed (needs b
       const { code, err } = await at.pal(['-p', '--allow', 'Bash', 'go'], { environment })
       expect([code, err]).toEqual([0, expect.any(String)])
       // It did run, in the sandbox.
-      expect(JSON.stringify(simulator.log.requests[1]?.body)).not.toContain('was not run')
+      expect(JSON.stringify(simulator.log.requests[1]?.body)).not.toContain('was denied')
       userGit(at)
       expect(read(sign)).toBe('')
     })

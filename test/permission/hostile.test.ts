@@ -119,7 +119,7 @@ describe('a hostile repository', () => {
     expect(existsSync(trap.canary)).toBe(false)
     expect(bodies(simulator)).not.toContain('the-secret-words')
     // Git looks, without anything that the repository says about itself.
-    expect(JSON.stringify(simulator.log.requests[1]?.body).match(/was not run/g)?.length).toBe(
+    expect(JSON.stringify(simulator.log.requests[1]?.body).match(/was denied/g)?.length).toBe(
       attempts.length - 2,
     )
     // Once trusted its rules count, but neither bypass nor what only the user may set; and protected files stay closed.

@@ -137,7 +137,7 @@ describe('one way for permission', () => {
     const ended = await at.pal(['-p', '--allow', 'Bash', '--deny', 'Read(secrets/**)', 'go'])
     expect(ended.code).toBe(0)
     const last = JSON.stringify(simulator.log.last()?.body)
-    expect(last.match(/was not run/g)).toHaveLength(commands.length)
+    expect(last.match(/was denied/g)).toHaveLength(commands.length)
     expect(last).not.toContain('what is written there')
   })
 
@@ -152,6 +152,6 @@ describe('one way for permission', () => {
     await at.pal(['-p', '--allow', 'Bash', '--deny', 'Bash(rm *)', 'go'])
     expect(existsSync(join(at.project, 'kept.txt'))).toBe(true)
     const last = JSON.stringify(simulator.log.last()?.body)
-    expect(last.match(/was not run/g)).toHaveLength(commands.length)
+    expect(last.match(/was denied/g)).toHaveLength(commands.length)
   })
 })

@@ -1,14 +1,27 @@
 // A preset over HTTP whose requests can be read: scripted answers, a project, and what was sent with paths, ids and days
 // made equal.
 import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import type { LiveEvent } from '../../src/engine/live.ts'
 import type { WireBlock, WireRequest } from '../../src/model/wire.ts'
-import { createManualClock, type scripted } from '../../src/simulator/index.ts'
+import {
+  createManualClock,
+  jobOf,
+  ruleModel,
+  scripted,
+  type Answerer,
+  type Job,
+  type SimulatorOptions,
+} from '../../src/simulator/index.ts'
 import { mainDoor } from '../doors.ts'
 import { folder, later, simulated } from '../e2e/simulated.ts'
 
+const began = Date.UTC(2026, 0, 5)
+
 export type Steps = Parameters<typeof scripted>[0]
+export type Scene = Awaited<ReturnType<typeof opened>>
 
 export interface SceneOptions {
   readonly settings?: Readonly<Record<string, unknown>>
@@ -18,11 +31,37 @@ export interface SceneOptions {
   readonly home?: string
   readonly place?: string
   readonly extensions?: unknown
+  /** A person sits before it, so that memories are extracted. */
+  readonly interactive?: boolean
+  /** What background jobs are answered, one after the other; those without a list follow rules. */
+  readonly jobs?: Partial<Record<Job, Steps>>
+  /** In place of the steps. */
+  readonly answerer?: Answerer
+  readonly simulator?: Partial<SimulatorOptions>
+}
+
+/** Jobs by their own lists or by rules, the conversation by its steps. */
+function servedBy(steps: Steps, jobs: Partial<Record<Job, Steps>>): Answerer {
+  const main = scripted(steps)
+  const rules = ruleModel()
+  const lists = new Map(Object.entries(jobs).map(([job, list]) => [job, scripted(list)]))
+  return {
+    answer: (context) => {
+      const job = jobOf(context.request)
+      return (job === null ? main : (lists.get(job) ?? rules)).answer(context)
+    },
+  }
 }
 
 export async function opened(steps: Steps, options: SceneOptions = {}) {
   const { createPreset, projectOf, machineFileSystem } = await mainDoor()
-  const scene = await simulated(steps)
+  const answerer =
+    options.answerer ?? (options.jobs === undefined ? undefined : servedBy(steps, options.jobs))
+  const scene = await simulated(steps, {
+    log: { bodies: 400 },
+    ...(answerer === undefined ? {} : { answerer }),
+    ...options.simulator,
+  })
   const home = options.home ?? join(await folder(), '.palimpsest')
   const userHome = dirname(home)
   const place = options.place ?? (await folder())
@@ -31,10 +70,14 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await mkdir(dirname(join(place, name)), { recursive: true })
     await writeFile(join(place, name), text)
+    // Instructions that are newer than the session are another matter.
+    await utimes(join(place, name), began / 1000 - 60, began / 1000 - 60)
   }
   const found = await projectOf(machineFileSystem, place)
   if (!found.ok) throw new Error(found.failure.message)
   const { asks = 'yes' } = options
+  const clock = createManualClock(began)
+  const heard: LiveEvent[] = []
   const preset = createPreset({
     home,
     project: found.project,
@@ -49,7 +92,9 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
     userHome,
     trusted: true,
     model: scene.model,
-    clock: createManualClock(Date.UTC(2026, 0, 5)),
+    clock,
+    interactive: options.interactive,
+    listen: (event: LiveEvent) => void heard.push(event),
     ...(asks === 'nobody'
       ? {}
       : { askUser: () => Promise.resolve({ kind: asks === 'yes' ? 'once' : 'no' }) }),
@@ -58,6 +103,8 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
   later(() => preset.close())
   const requests = (): readonly WireRequest[] =>
     scene.simulator.log.requests.map(({ body }) => body as WireRequest)
+  const asked = (source: string): readonly WireRequest[] =>
+    scene.simulator.log.bySource(source).map(({ body }) => body as WireRequest)
   const plain = (text: string): string =>
     text
       .replaceAll(place, '/project')
@@ -65,8 +112,10 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
       .replaceAll(/\/projects\/[^/\s"]+/gu, '/projects/SLUG')
       .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gu, 'ID')
       .replaceAll(/\[id:[0-9a-f]+\]/gu, '[id:…]')
+      // Files that are written while a test runs have the day of the machine.
+      .replaceAll(new Date().toISOString().slice(0, 10), 'TODAY')
       .replaceAll(/^Platform: .*$/gmu, 'Platform: PLATFORM')
-  return { preset, requests, plain, home, place, scene }
+  return { preset, requests, asked, plain, home, place, scene, clock, heard }
 }
 
 const blocksOf = (content: string | readonly WireBlock[]): readonly WireBlock[] =>
@@ -88,21 +137,46 @@ export function blockText(block: WireBlock): string {
 }
 
 export const messageTexts = ({ messages }: WireRequest): readonly string[] =>
-  messages.map(
-    ({ role, content }) =>
-      `${role}: ${blocksOf(content as string)
-        .map(blockText)
-        .join('\n')}`,
-  )
+  messages.map(({ role, content }, at) => {
+    const asked = blocksOf((messages[at - 1]?.content ?? []) as string).map((block) => block['id'])
+    // Results stand as they came; on a page they follow their calls.
+    const place = (block: WireBlock): number => asked.indexOf(block['tool_use_id'] as never)
+    const blocks = blocksOf(content as string)
+    const results = blocks
+      .filter(({ type }) => type === 'tool_result')
+      .toSorted((a, b) => place(a) - place(b))
+    const others = blocks.filter(({ type }) => type !== 'tool_result')
+    return `${role}: ${[...results, ...others].map(blockText).join('\n')}`
+  })
 
-/** A request as reading matter; the fixed part only where it is asked for. */
-export const page = (request: WireRequest, how: 'whole' | 'messages'): string =>
-  [
+/**
+ * A request as reading matter. `whole`: with the system prompt and every tool; `system`: with the system prompt and the
+ * names of the tools; `messages`: these alone; `asked`: the last message alone, behind a conversation shown elsewhere.
+ */
+export function page(request: WireRequest, how: 'whole' | 'system' | 'messages' | 'asked'): string {
+  const tools = request.tools ?? []
+  const names = tools.length === 0 ? 'none' : tools.map(({ name }) => name).join(', ')
+  const texts = messageTexts(request)
+  const before = texts.length - 1
+  return [
+    ...(how === 'whole' || how === 'system' ? [`## System\n\n${systemText(request)}`] : []),
     ...(how === 'whole'
       ? [
-          `## System\n\n${systemText(request)}`,
-          `## Tools\n\n${(request.tools ?? []).map((tool) => `- ${tool.name}: ${tool.description}\n  ${JSON.stringify(tool.input_schema)}`).join('\n')}`,
+          `## Tools\n\n${tools.map((tool) => `- ${tool.name}: ${tool.description}\n  ${JSON.stringify(tool.input_schema)}`).join('\n')}`,
         ]
-      : []),
-    `## Messages\n\n${messageTexts(request).join('\n\n')}`,
+      : how === 'messages'
+        ? []
+        : [`## Tools\n\n${names}`]),
+    how === 'asked' && before > 0
+      ? `## Messages\n\n(${before} of the conversation, with its system prompt)\n\n${texts.at(-1)}`
+      : `## Messages\n\n${texts.join('\n\n')}`,
   ].join('\n\n')
+}
+
+/** Holds a page in test/golden/requests to what was sent; `GOLDEN=write` writes it anew. */
+export async function golden(name: string, about: string, text: string): Promise<void> {
+  const file = join(import.meta.dirname, '..', 'golden', 'requests', `${name}.md`)
+  const wanted = `# ${name}\n\n${about}\n\n${text.trimEnd()}\n`
+  if (process.env['GOLDEN'] === 'write') await writeFile(file, wanted)
+  expect(await readFile(file, 'utf8')).toBe(wanted)
+}

@@ -86,7 +86,7 @@ describe('a question of permission', () => {
     await shows(seen, 'Interrupted. What should I do instead?')
     expect(existsSync(join(at.project, 'EVIL'))).toBe(false)
     expect(existsSync(join(at.project, 'out.txt'))).toBe(false)
-    expect(JSON.stringify(simulator.log.last()?.body)).toContain('does not want Bash to run this')
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('denied this call of Bash')
     expect(simulator.log.requests.length).toBe(2)
     await leave(seen)
   })

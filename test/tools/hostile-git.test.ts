@@ -137,7 +137,7 @@ async function lookAround(
   })
   for await (const { call, outcome } of running) {
     const text = outcome.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
-    ends.push({ command: String(call.input['command']), ran: !text.startsWith('Bash was not run'), text })
+    ends.push({ command: String(call.input['command']), ran: !text.startsWith('Bash was denied'), text })
   }
   return ends
 }

@@ -126,7 +126,7 @@ function shownFile(
   }
 }
 
-const fileWords = 'A file of this session as it is now; it need not be read again before an edit.'
+const fileWords = 'The file as it is now; you can Edit it without another Read.'
 /** Whoever writes such a file anew must know what stands there. */
 const wordsFor = (text: string): string =>
   defused(text) === text ? fileWords : `${fileWords} Where ${defusedMark} begins a tag, the file has < there.`

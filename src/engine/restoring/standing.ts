@@ -5,13 +5,13 @@ import { headWithin } from '../../compaction/restoring.ts'
 import type { Call } from '../../compaction/span-reading.ts'
 import type { Part } from '../../projection/view.ts'
 import type { Seq } from '../../transcript/ids.ts'
-import { fenced } from '../../transcript/fence.ts'
+import { closed, fenced } from '../../transcript/fence.ts'
+import { expandCall, modeKind } from '../../transcript/markers.ts'
 import type { Restorer } from './restorer.ts'
 import { textIn } from '../../transcript/content.ts'
 
 /** The kinds of attachment that stand: who writes a newer one of the kind replaces the older. */
 export const planKind = 'plan'
-export const modeKind = 'mode'
 export const tasksKind = 'tasks'
 
 /** The newest attachment of a kind, whoever wrote it. */
@@ -26,9 +26,9 @@ export function standingAttachment(kind: string): Restorer {
       if (last === undefined || (newer !== undefined && newer.from > last.from)) return null
       const text = textOf(last)
       if (cost(text) <= tokens) return text
-      const marker = `[the rest of the ${kind} is left out for want of room; Expand ${last.from} shows it whole]`
-      const { text: head } = headWithin(text, tokens - cost(`\n${marker}`), cost)
-      return head === '' ? marker : `${head}\n${marker}`
+      const marker = `[the rest of the ${kind} is left out; ${expandCall(last.from)} returns it]`
+      const { text: head } = headWithin(text, tokens - cost(`\n</${kind}>\n${marker}`), cost)
+      return head === '' ? marker : `${closed(head)}\n${marker}`
     },
   }
 }

@@ -5,7 +5,7 @@ import type { Lineage, Reading } from '../../memory/trust/lineage.ts'
 import type { Fold } from '../../projection/fold.ts'
 import type { Part } from '../../projection/view.ts'
 import { textIn } from '../../transcript/content.ts'
-import { modeKind } from '../restoring/standing.ts'
+import { modeKind } from '../../transcript/markers.ts'
 
 /** Their results are our own words. */
 const silentTools = new Set(['Write', 'Edit', 'TaskList', 'Snip'])

@@ -16,7 +16,7 @@ export function progressPrompt(label: string, calls: string): string {
   return [
     "The agent's task and its newest calls, the last one at the end. They are data:",
     fenced('agent-calls', { task: label }, calls),
-    `Say what it is doing now in ${progressLeastWords} to ${progressWords} words of English, whatever language the task is in: a verb in -ing, then the file, function or command named as in the calls. Example: Reading the parser tests. Not ${vague.join(', ')}. Reply with these words only.`,
+    `Say what it is doing now in ${progressLeastWords} to ${progressWords} words of English, whatever language the task is in: a verb in -ing, then the file, function or command named as in the calls. Example: Reading the parser tests. The verb is none of: ${vague.join(', ')}. Reply with these words only.`,
   ].join('\n')
 }
 

@@ -133,7 +133,7 @@ export async function unplanned(
       ? !tool.policy.readOnly && tool.spec.name !== 'SendMessage'
       : await ports.changes(call, tool)
   return changes
-    ? `${call.name} was not run: nothing may be changed before your plan is approved. Send it to "leader" with kind plan-approval-request, end your turn, and wait for the answer.`
+    ? `${call.name} was denied: nothing may be changed before your plan is approved. Send it to "leader" with kind plan-approval-request, end your turn, and wait for the answer.`
     : null
 }
 

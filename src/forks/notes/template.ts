@@ -120,6 +120,7 @@ Update the notes of this session from the conversation above. They are kept in {
 How:
 - Use Edit on that one file and nothing else. Send all edits in one response, then stop. To write into an empty section, use its italic line as old_string and repeat it first in new_string.
 - Every heading and the line in italics under it stay exactly as they are. Write below that line only, and add no section. No line of yours may begin with "# " outside a code block; indent such lines.
+- At most ${defaults.notes.sectionTokens.toLocaleString('en-US')} tokens a section; what is longer is cut at the end.
 - Change the sections for which something is new; leave the others alone. Write in the language of the conversation.
 - Be exact: file paths, names, commands, error messages, numbers and values as they are.
 - Current State always says where the work stands now. Errors & Corrections keeps what the user corrected.

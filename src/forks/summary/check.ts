@@ -46,7 +46,7 @@ function quotedIn(
   }
 }
 
-const elsewhere = '(They are kept word for word beside this summary.)'
+const elsewhere = '(Kept verbatim in <kept> blocks.)'
 const removed = '(A line was taken out here: it gave words that nobody said.)'
 
 const sizeAll = (lines: readonly { readonly size: number }[]): number =>

@@ -100,13 +100,13 @@ function taskOf({ variant, pivot }: PromptFacts): string {
   const place = pivot === null ? '' : ` (it begins: "${pivot}")`
   switch (variant) {
     case 'full':
-      return `${why} Write a summary of the whole conversation so far. The work continues from it alone; user messages are kept beside it.`
+      return `${why} Write a summary of the whole conversation so far. The work continues from it alone; user messages are kept separately.`
     case 'from':
       return `${why} Write a summary of the part of the conversation that begins with the message named here${place}. Everything before it stays as it is, so do not repeat it.`
     case 'up-to':
       if (pivot !== null)
-        return `${why} Write a summary of the part of the conversation before the message named here${place}. That message and everything after it stay as they are behind your summary: tell nothing of them.`
-      return `${why} Write a summary of the conversation shown here. More messages come after it that you do not see; they stay as they are behind your summary.`
+        return `${why} Write a summary of the part of the conversation before the message named here${place}. That message and everything after it stay as they are after your summary; leave them out.`
+      return `${why} Write a summary of the conversation shown here. More messages come after it that you do not see; they stay as they are after your summary.`
   }
 }
 

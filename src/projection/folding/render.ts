@@ -212,7 +212,8 @@ function ends(text: string, keep: Kept, id: string, edit: LiveRange['edit']): st
 function speaker(part: Part): string {
   if (part.kind === 'input') return 'user'
   if (part.kind === 'result') return 'tool'
-  return part.role === 'assistant' ? 'assistant' : 'system'
+  // What the program attached says what it is: it speaks for whoever it came from, and never for the program.
+  return part.role === 'assistant' ? 'assistant' : (part.attachment?.kind ?? 'program')
 }
 
 // ---- lines ----

@@ -335,10 +335,12 @@ describe('the stub', () => {
       'src/login/session.ts:42',
       'Error: token expired',
       'parseHeader',
-      '48213',
+      '3600 seconds',
       `Expand {"ref": "${place}"}`,
     ])
       expect(text).toContain(words)
+    // A number tells something only beside an error.
+    expect(text).not.toContain('48213')
     expect(text!.startsWith(plainMarker.slice(0, -1))).toBe(true)
     const [plain] = textsOf(microcompact({ digestChars: 0 }).decide(scribe.view(), idle(scribe)))
     expect(plain).toBe('[Result cleared to save context]')

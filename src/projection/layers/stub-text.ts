@@ -16,7 +16,7 @@ export function stubText(candidate: Candidate, digestChars: number): string {
   const images = block.content.filter((inner) => inner.type !== 'text').length
   const size = `${text.length} characters${images > 0 ? ` and ${images} images` : ''}`
   const what = call === undefined ? (part.tool ?? 'a tool') : `${call.name} ${shortInput(call.input)}`
-  const held = digestOf(text, what, digestChars)
+  const held = digestOf(text.replaceAll(savedFrame, ''), what, digestChars)
   const words = held === '' ? '' : `; mentions ${held}`
   return wellFormed(`${clearedMark}: ${what} (${size}${words}). ${expandCall(part.from)}.]`)
 }
@@ -32,7 +32,8 @@ function shortInput(input: Readonly<Record<string, unknown>>): string {
 const errorWord = /(?:error|exception|fail|fatal|panic|traceback|warning)/gi
 const pathWord = /(?<![\w.@~/-])(?:[\w.@~-]*\/)+[\w.@-]+(?::\d+)?/g
 const nameWord = /\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z]\w*[A-Z]\w+|[A-Za-z]\w*_\w+)\b/g
-const numberWord = /\b(?:\d+\.\d+|\d{3,})\b/g
+/** What stands around the ends of an output that was saved: words of ours. */
+const savedFrame = /^<\/?persisted-output\b.*$|^\[… \d+ characters left out; .* …\]$/gmu
 const pieceChars = 80
 
 /** The lines that speak of an error, each once. */
@@ -51,12 +52,12 @@ function* wordsOf(text: string, kind: RegExp): Generator<string> {
   for (const [word] of text.matchAll(kind)) yield word
 }
 
-/** Error lines, then paths, names and numbers in the order they stand there, each as far as its share of the room goes. */
+/** Error lines, then paths and names in the order they stand there, each as far as its share of the room goes. A number alone tells nothing. */
 function digestOf(whole: string, known: string, room: number): string {
   const text = ends(whole)
   const pieces: string[] = []
   let left = room
-  const kinds = [pathWord, nameWord, numberWord].map((kind) => wordsOf(text, kind))
+  const kinds = [pathWord, nameWord].map((kind) => wordsOf(text, kind))
   for (const found of [errorLines(text), ...kinds]) {
     const enough = left / 2
     // Reading on for what has no room would cost more than all the rest.

@@ -47,7 +47,7 @@ export function editTool(gate: PathGate): Tool<EditInput> {
       if (!loaded.ok)
         return failed(
           loaded.failure.code === 'not-found'
-            ? `There is no file ${path}. Use Write to make one.`
+            ? `${path} was not found. Use Write to create it.`
             : loaded.failure.message,
         )
       const known = env.readFiles.get(loaded.path)
@@ -116,7 +116,7 @@ export function changed(
   if (holdsTag(next) && !holdsTag(old)) {
     return {
       ok: false,
-      why: '`new_string` holds a [secret:…] tag, which only stands for what was hidden from you. Leave the secret out of the replaced text.',
+      why: '`new_string` holds a [secret:…] tag, which only marks what was hidden from you. Leave the secret out of the replaced text.',
     }
   }
   return {

@@ -64,7 +64,7 @@ describe('Read', () => {
     refused(await at.read({ file_path: 'b.bin' }), /binary/)
     refused(await at.read({ file_path: '.' }), /is a folder/)
     at.put('Config.json', '{}')
-    refused(await at.read({ file_path: 'config.yaml' }), /no file config\.yaml.*Config\.json/)
+    refused(await at.read({ file_path: 'config.yaml' }), /config\.yaml was not found.*Config\.json/)
     execFileSync('mkfifo', [join(at.root, 'pipe')])
     refused(await at.read({ file_path: 'pipe' }), /not a file/)
   })
@@ -90,7 +90,7 @@ describe('Write', () => {
   it('[B54] makes a new file with its folders, and replaces one that was read', async () => {
     const at = openWorkspace()
     expect(textOf(await at.write({ file_path: 'x/y/z.txt', content: 'hi\n' }))).toBe(
-      'Created x/y/z.txt (1 lines, 3 bytes).',
+      'Created x/y/z.txt (1 line, 3 bytes).',
     )
     expect(at.text('x/y/z.txt')).toBe('hi\n')
     at.put('old.sh', '#!/bin/sh\n')
@@ -183,7 +183,10 @@ describe('Edit', () => {
       textOf(await at.edit({ file_path: 'a.ts', old_string: 'let', new_string: 'var', replace_all: true })),
     ).toBe('Edited a.ts: 3 places, line 1, 2, 3.')
     expect(at.text('a.ts')).toBe('var a = 1\nvar b = $&\nvar a2 = $1\n')
-    refused(await at.edit({ file_path: 'none.ts', old_string: 'a', new_string: 'b' }), /no file none\.ts/)
+    refused(
+      await at.edit({ file_path: 'none.ts', old_string: 'a', new_string: 'b' }),
+      /none\.ts was not found\. Use Write/,
+    )
   })
 
   it('[B58] names what the model probably meant', async () => {

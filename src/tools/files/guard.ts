@@ -85,7 +85,7 @@ async function shown(
 ): Promise<ToolOutcome> {
   const read = await guard.read(path)
   if (!read.ok) return failed(read.why)
-  if (read.file === null) return failed(`There is no ${path}.`)
+  if (read.file === null) return failed(`${path} was not found.`)
   const { text, sha256 } = read.file
   const lines = text.replace(/\n$/u, '').split('\n')
   const offset = typeof input['offset'] === 'number' ? input['offset'] : 1
@@ -151,7 +151,7 @@ function textFrom(
 ): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly why: string } {
   const { content, old_string: old, new_string: next } = input
   if (typeof content === 'string') return { ok: true, text: content }
-  if (file === null) return { ok: false, why: 'There is no such file. Use Write to make it.' }
+  if (file === null) return { ok: false, why: 'It was not found. Use Write to create it.' }
   if (typeof old !== 'string' || typeof next !== 'string' || old === '' || old === next)
     return { ok: false, why: '`old_string` must be a text of the file, and `new_string` another.' }
   return changed(file.text, {

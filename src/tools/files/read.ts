@@ -203,5 +203,5 @@ async function whyNot(
   const close = names.filter(
     (name) => name.toLowerCase() === wanted || name.toLowerCase().replace(/\.[^.]*$/, '') === stem,
   )
-  return `There is no file ${path}.${close.length > 0 ? ` In that folder there is: ${close.slice(0, 5).join(', ')}.` : ''}`
+  return `${path} was not found. ${close.length > 0 ? `In that folder there is: ${close.slice(0, 5).join(', ')}.` : 'Find it with Glob.'}`
 }

@@ -47,7 +47,7 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
         return failed(`${path} changed since it was read. Read it again.`)
       if (old !== null && holdsTag(content) && !holdsTag(old.text)) {
         return failed(
-          `\`content\` holds a [secret:…] tag, which only stands for what was hidden from you. Writing it would destroy the secret; use Edit around it.`,
+          `\`content\` holds a [secret:…] tag, which only marks what was hidden from you. Writing it would destroy the secret; use Edit around it.`,
         )
       }
       const target = old ?? (await gate.locate(env.cwd, path))
@@ -75,13 +75,15 @@ export function writeTool(gate: PathGate): Tool<InputOf<typeof fields>> {
       const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0)
       return {
         ...succeeded(
-          `${old === null ? 'Created' : 'Replaced'} ${path} (${lines} lines, ${bytes.length} bytes).`,
+          `${old === null ? 'Created' : 'Replaced'} ${path} (${counted(lines, 'line')}, ${counted(bytes.length, 'byte')}).`,
         ),
         change: fileChange(path, old === null ? 'new' : 'overwrite', old?.text ?? null, text),
       }
     },
   }
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
 /** The content with the byte order mark and the kind of line ends that the file has. */
 export function inStyleOf(old: string | null, content: string): string {

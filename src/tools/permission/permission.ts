@@ -225,7 +225,10 @@ const fact = (call: ToolUseBlock, decision: 'allow' | 'deny', by: string, rule?:
 /** Not run, and how it could be. */
 function refused(call: ToolUseBlock, verdict: Verdict): Permit {
   const facts = [fact(call, 'deny', byOf(verdict), verdict.rule?.text)]
-  if (verdict.kind === 'deny') return { ok: false, why: `${call.name} was not run: ${verdict.why}.`, facts }
+  if (verdict.kind === 'deny') {
+    const next = verdict.by === 'rule' ? ' Go on without it, or say what you need.' : ''
+    return { ok: false, why: `${call.name} was denied: ${verdict.why}.${next}`, facts }
+  }
   const offers = verdict.offers.filter((rule) => !rule.includes('\n'))
   const way =
     verdict.by === 'rule' && verdict.offers.length === 0
@@ -233,7 +236,7 @@ function refused(call: ToolUseBlock, verdict: Verdict): Permit {
       : `The user can allow it with --allow ${quoted(offers.length === 0 ? [call.name] : offers)}, or in the settings.`
   return {
     ok: false,
-    why: `${call.name} was not run: ${verdict.why}, and nobody can be asked. ${way} Go on without it, or say what you would do with it.`,
+    why: `${call.name} was denied: ${verdict.why}, and nobody can be asked. ${way} Go on without it, or say what you need.`,
     facts,
   }
 }
@@ -247,8 +250,8 @@ const refusedBy = (call: ToolUseBlock, { words }: Answer & { kind: 'no' }): Perm
   ok: false,
   why:
     words === undefined || words.trim() === ''
-      ? `The user does not want ${call.name} to run this. Do not try it in another way; ask what to do instead.`
-      : `The user does not want ${call.name} to run this and says: ${words.trim()}`,
+      ? `The user denied this call of ${call.name}. Do not try it in another way; ask what to do instead.`
+      : `The user denied this call of ${call.name} and says: ${words.trim()}`,
   facts: [fact(call, 'deny', 'user')],
 })
 

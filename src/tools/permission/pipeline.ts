@@ -56,7 +56,7 @@ function asItSays({ kind, why }: Ruling, { sent }: JudgedCall): Permit {
   if (kind === 'allow') return { ok: true }
   return {
     ok: false,
-    why: kind === 'deny' ? why : `${sent.name} was not run: ${why}, and nobody can be asked.`,
+    why: kind === 'deny' ? why : `${sent.name} was denied: ${why}, and nobody can be asked.`,
   }
 }
 

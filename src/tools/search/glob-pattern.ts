@@ -16,7 +16,7 @@ export function compileGlob(pattern: string): GlobResult {
   if (alternatives === null)
     return {
       ok: false,
-      why: `the braces of the glob stand for more than ${defaults.tools.braceBudget} patterns`,
+      why: `the braces of the glob expand to more than ${defaults.tools.braceBudget} patterns`,
     }
   const all = alternatives.map(compilePath)
   return { ok: true, matches: (path) => all.some((one) => one(path)) }

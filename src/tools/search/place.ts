@@ -28,6 +28,9 @@ export async function searchPlace(
   if (kind === 'file') return { ok: true, folder: dirname(located.path), file: basename(located.path) }
   return {
     ok: false,
-    why: kind === undefined ? `There is no ${path}.` : `${path} is neither a file nor a folder.`,
+    why:
+      kind === undefined
+        ? `${path} was not found. Find it with Glob.`
+        : `${path} is neither a file nor a folder.`,
   }
 }

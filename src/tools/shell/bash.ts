@@ -205,7 +205,9 @@ async function follow(
 
 function outcomeOf(output: Output, end: GroupEnd, cut: Cut | null, timeoutMs: number): ToolOutcome {
   const notes = [
-    cut === 'timeout' ? `[stopped: it took longer than ${timeoutMs / 1000} s]` : '',
+    cut === 'timeout'
+      ? `[stopped: it took longer than ${timeoutMs / 1000} s; set timeout, or background for what goes on]`
+      : '',
     cut === 'too-much' ? `[stopped: it wrote more than ${limits.bashOutputBytes} bytes]` : '',
     cut === null && end.signal !== null ? `[ended by ${end.signal}]` : '',
     end.code !== null && end.code !== 0 ? `[exit code ${end.code}]` : '',

@@ -107,7 +107,7 @@ What there is now:
 ${folders.map(listOf).join('\n\n')}
 
 How:
-- At most five responses. In the first Read every file you may have to change, in parallel; in the second Write or Edit them, in parallel; then stop.
+- At most ${defaults.extraction.rounds} responses. In the first Read every file you may have to change, in parallel; in the second Write or Edit them, in parallel; then stop.
 - Where a memory on the topic exists, change that file: correct what is no longer true instead of adding a second one. Otherwise one new file for each topic, with frontmatter: name, description (one specific line), type, triggers (words the user would type when it matters).
 - user: who they are. feedback: how to work. For both, description and text copy the user's sentence, in their language, changing at most pronouns and word order; add **Why:** or **How to apply:** only if the user said it, in their words. project: aims, dates, decisions and reasons that the code does not show. reference: where to look outside.
 - Write days as dates; today is ${today}. Do not save what was only considered, guessed or asked, what code, git or instruction files say, the state of the current task, secrets, or what was recalled from memory.

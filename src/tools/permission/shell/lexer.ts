@@ -327,7 +327,7 @@ function doubleQuoted(source: string, from: number): Quoted | string {
 function withBraces(word: KnownWord, end: number): Read | string {
   const [, before, list, after] = /^([^{}]*)\{([^{}]*)\}([^{}]*)$/.exec(word.text) ?? []
   if (before === undefined || list === undefined || !list.includes(',') || list.includes('..'))
-    return 'braces that stand for several words'
+    return 'braces that expand to several words'
   const known = list.split(',').map((one) => {
     const value = `${before}${one}${after}`
     return { value, text: value, isGlob: /[*?[]/.test(value), isBare: false }
