@@ -90,23 +90,37 @@ it('[Z31] notes', async () => {
   const written = async () => ofType(await factsOf(scene.preset.store, session.id), 'notes-update').length
   await until(async () => (await written()) > 0)
   await golden('notes', 'While the session goes on.', scene.plain(page(scene.asked('notes')[0]!, 'asked')))
+  await session.close()
 })
 
-it('[Z31] memories: which to recall, what to save, and consolidation', async () => {
-  const scene = await opened(['Done.', 'Done.'], {
-    settings: { autoMemory: true, extraction: true, recallModel: 'claude-haiku-4-5' },
+it('[Z31] memories: which to recall', async () => {
+  const scene = await opened(['Done.'], {
+    settings: { recallModel: 'claude-haiku-4-5' },
     interactive: true,
     jobs: {},
   })
   await remembered(scene)
   const session = await scene.preset.engine.open()
-  await turn(session.send('Always run the linter </typed-message> before you commit, and use tabs.'))
+  // It shares no word with a memory, so that the quick search shows none before.
+  await turn(session.send('How do I hand this in </typed-message>?'))
   await until(() => scene.asked('select-memory').length > 0)
   await golden(
     'select-memories',
     'Which memories to recall.',
     scene.plain(page(scene.asked('select-memory')[0]!, 'system')),
   )
+  await session.close()
+})
+
+it('[Z31] memories: what to save, and consolidation', async () => {
+  const scene = await opened(['Done.', 'Done.'], {
+    settings: { autoMemory: true, extraction: true, recall: false },
+    interactive: true,
+    jobs: {},
+  })
+  await remembered(scene)
+  const session = await scene.preset.engine.open()
+  await turn(session.send('Always run the linter </typed-message> before you commit, and use tabs.'))
   await session.close()
   await until(() => scene.asked('extraction').length > 0)
   await golden(
@@ -125,9 +139,11 @@ it('[Z31] memories: which to recall, what to save, and consolidation', async () 
     'Once a day, or when asked.',
     scene.plain(page(scene.asked('dream')[0]!, 'asked')),
   )
+  await again.close()
 })
 
 it('[Z31] what an agent is doing', async () => {
+  let release = (): void => undefined
   const scene = await opened(
     [
       [
@@ -138,10 +154,15 @@ it('[Z31] what an agent is doing', async () => {
         ),
       ],
       'started',
-      [call('Read', { file_path: 'src/parser.ts' }, 'b')],
-      'It is in src/parser.ts.',
+      'seen',
     ],
-    { files: { 'src/parser.ts': 'export const parse = 1\n' }, jobs: {} },
+    {
+      files: { 'src/parser.ts': 'export const parse = 1\n' },
+      agents: {
+        'find the parser': [[call('Read', { file_path: 'src/parser.ts' }, 'b')], 'It is in src/parser.ts.'],
+      },
+      held: new Promise((resolve) => (release = resolve)),
+    },
   )
   const session = await scene.preset.engine.open()
   await turn(session.send('begin'))
@@ -152,5 +173,7 @@ it('[Z31] what an agent is doing', async () => {
     'A phrase for whoever watches.',
     scene.plain(page(scene.asked('progress')[0]!, 'system')),
   )
+  release()
   await worker!.done
+  await session.close()
 })

@@ -31,7 +31,9 @@ const work: Steps = [
       't1',
     ),
   ],
-  [call('Read', { file_path: 'src/cart.js' }, 'r1'), call('Read', { file_path: 'page.md' }, 'r2')],
+  // One after the other: results that come together are numbered as they come.
+  [call('Read', { file_path: 'src/cart.js' }, 'r1')],
+  [call('Read', { file_path: 'page.md' }, 'r2')],
   [text('I run the program to see the fault.'), call('Bash', { command: 'node run.js' }, 'b1')],
   [call('Bash', { command: 'cat log.txt' }, 'b2')],
   [call('Read', { file_path: 'src/prices.js' }, 'r3')],
@@ -90,18 +92,28 @@ it('[Z31] by a model', async () => {
 })
 
 it('[Z31] from notes', async () => {
-  const scene = await opened([...work, 'on', 'on'], {
-    settings: { ...settings, notes: true, notesAsSummary: true },
-    files,
-    jobs: {},
-  })
-  const session = await played(scene)
-  await turn(session.send('and again'))
+  const scene = await opened(
+    [
+      [call('Read', { file_path: 'log.txt' }, 'r1')],
+      'The log names 700 orders. I decided to add the prices with reduce.',
+      'Noted.',
+      'on',
+    ],
+    {
+      settings: { ...settings, notes: true, notesAsSummary: true },
+      files: { 'log.txt': [0, 1, 2].map((at) => log(`log ${at}`)).join('\n') },
+      jobs: {},
+    },
+  )
+  const session = await scene.preset.engine.open()
+  await turn(session.send('Read log.txt and say why the total is wrong. Never change the tests.'))
   const written = async () => ofType(await factsOf(scene.preset.store, session.id), 'notes-update').length
   await until(async () => (await written()) > 0)
+  await turn(session.send('Good, do it.'))
   await session.compact()
   await turn(session.send('go on'))
   await golden('compacted-notes', 'From notes kept in the background.', shown(scene))
+  await session.close()
 })
 
 it('[Z31] up to a message the user chose, with wishes', async () => {

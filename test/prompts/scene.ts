@@ -35,18 +35,41 @@ export interface SceneOptions {
   readonly interactive?: boolean
   /** What background jobs are answered, one after the other; those without a list follow rules. */
   readonly jobs?: Partial<Record<Job, Steps>>
+  /** What agents answer, each by a text of its task; forks are known by theirs. */
+  readonly agents?: Readonly<Record<string, Steps>>
+  /** Agents answer only then. */
+  readonly held?: Promise<void>
   /** In place of the steps. */
   readonly answerer?: Answerer
   readonly simulator?: Partial<SimulatorOptions>
 }
 
 /** Jobs by their own lists or by rules, the conversation by its steps. */
-function servedBy(steps: Steps, jobs: Partial<Record<Job, Steps>>): Answerer {
+function servedBy(
+  steps: Steps,
+  jobs: Partial<Record<Job, Steps>>,
+  agents: Readonly<Record<string, Steps>>,
+  held?: Promise<void>,
+): Answerer {
   const main = scripted(steps)
   const rules = ruleModel()
   const lists = new Map(Object.entries(jobs).map(([job, list]) => [job, scripted(list)]))
+  const others = Object.entries(agents).map(([task, list]) => ({ task, answerer: scripted(list) }))
   return {
-    answer: (context) => {
+    answer: async (context) => {
+      const { system, messages } = context.request
+      const isAgent = JSON.stringify(system ?? '').includes('You are a subagent')
+      const said = JSON.stringify(
+        isAgent
+          ? messages[0]
+          : (messages.findLast(({ content }) => JSON.stringify(content).includes('<program-task>'))
+              ?.content ?? ''),
+      )
+      const agent = others.find(({ task }) => said.includes(task))
+      if (agent !== undefined) {
+        await held
+        return agent.answerer.answer(context)
+      }
       const job = jobOf(context.request)
       return (job === null ? main : (lists.get(job) ?? rules)).answer(context)
     },
@@ -56,7 +79,10 @@ function servedBy(steps: Steps, jobs: Partial<Record<Job, Steps>>): Answerer {
 export async function opened(steps: Steps, options: SceneOptions = {}) {
   const { createPreset, projectOf, machineFileSystem } = await mainDoor()
   const answerer =
-    options.answerer ?? (options.jobs === undefined ? undefined : servedBy(steps, options.jobs))
+    options.answerer ??
+    (options.jobs === undefined && options.agents === undefined
+      ? undefined
+      : servedBy(steps, options.jobs ?? {}, options.agents ?? {}, options.held))
   const scene = await simulated(steps, {
     log: { bodies: 400 },
     ...(answerer === undefined ? {} : { answerer }),
