@@ -117,7 +117,7 @@ function measure(job: Job, root: string, session: SessionId, heapMb?: number): M
   const line = child.stdout.trim().split('\n').at(-1) ?? ''
   if (child.status === 0) return JSON.parse(line) as Measured
   const why =
-    child.stderr.split('\n').find((each) => /error|heap/i.test(each)) ??
+    child.stderr.split('\n').find((each) => /Error: |FATAL/.test(each)) ??
     `ended with ${child.signal ?? child.status}`
   return { ms: NaN, rssMb: NaN, note: why.trim() }
 }

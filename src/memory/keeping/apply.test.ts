@@ -15,6 +15,9 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { folder } from '../../../test/memory/folder.ts'
 import { from, fromTool, keeperIn as synced, memoryText, unsynced } from '../../../test/memory/memories.ts'
+import { hookedFileSystem, systemError } from '../../../test/faults/hooked-fs.ts'
+import { until } from '../../../test/until.ts'
+import { machineProcesses } from '../../disk/processes.ts'
 import { listMemories } from '../files.ts'
 import { trustLevels, type Provenance } from '../memory.ts'
 import { applyWrite } from './apply.ts'
@@ -265,6 +268,60 @@ describe('the path gate', () => {
     const listed = await listMemories(keeper.fs, keeper.place)
     expect(listed).toMatchObject({ ok: true, total: 2 })
     expect(listed.ok && listed.memories.map(({ file }) => file).toSorted()).toEqual(['a.md', 'b.md'])
+  })
+
+  it('[ME75] whose writer died at any step is there whole or not at all, in the ledger, the index and the folder', async () => {
+    const dead = { ...machineProcesses, look: () => Promise.resolve(null) }
+    let [came, did] = [0, 0]
+    for (let step = 1; ; step++) {
+      const base = await folder()
+      await save(keeperIn(base), 'first.md', memoryText('first'))
+      const fs = hookedFileSystem(unsynced, {
+        before: async ({ number }) => {
+          if (number < step) return
+          did = step
+          await new Promise(() => undefined)
+        },
+      })
+      const died = save(keeperIn(base, { fs }), 'a.md', memoryText('a'))
+      const isOver = await Promise.race([died.then(() => true), until(() => did === step).then(() => false)])
+      // Whoever comes next takes the lock of the dead one.
+      const next = keeperIn(base, { processes: dead })
+      await save(next, 'b.md', memoryText('b'))
+      const [standing, files] = [next.ledger.standing(), await readdir(next.place.root)]
+      const isThere = files.includes('a.md')
+      expect([step, standing.some(({ file }) => file === 'a.md')]).toEqual([step, isThere])
+      expect([step, (await readFile(at(next, 'MEMORY.md'), 'utf8')).includes('a.md')]).toEqual([
+        step,
+        isThere,
+      ])
+      expect(await waiting(next)).toMatchObject({ ok: true, outside: [], held: [] })
+      if (isThere && !isOver) came++
+      if (isOver) break
+    }
+    expect(came).toBeGreaterThan(2)
+  })
+
+  it('[ME75] that could not be put in its place is not in the ledger, and a person looking finishes what was broken off', async () => {
+    const keeper = keeperIn(await folder())
+    await save(keeper, 'old.md', memoryText('old'))
+    const full = hookedFileSystem(unsynced, {
+      before: ({ name, path }) => {
+        if (/^(link|rename)$/.test(name) && /(a|old)\.md$/.test(path)) throw systemError('ENOSPC')
+      },
+    })
+    const failing: Keeper = { ...keeper, fs: full }
+    expect(await save(failing, 'a.md', memoryText('a'))).toMatchObject({ kind: 'refused', code: 'disk-full' })
+    expect(await save(failing, 'old.md', memoryText('old', { body: 'new words' }))).toMatchObject({
+      kind: 'refused',
+    })
+    expect(keeper.ledger.standing().map(({ file }) => file)).toEqual(['old.md'])
+    expect(await waiting(keeper)).toMatchObject({ ok: true, outside: [] })
+    await save(keeper, 'b.md', memoryText('b'))
+    expect(await readFile(at(keeper, 'MEMORY.md'), 'utf8')).not.toContain('a.md')
+    // A file that is taken away by hand stays so.
+    await rm(at(keeper, 'b.md'))
+    expect(await waiting(keeper)).toMatchObject({ outside: [{ file: 'b.md', kind: 'gone' }] })
   })
 
   it('[ME11] links and second names are neither followed nor written through (A10, A14)', async () => {

@@ -3,15 +3,17 @@
 // that somebody else changed is not overwritten either: it is held until the user has looked.
 import { dirname, join } from 'node:path'
 import { attempt, type Failure, type FailureCode, type Result } from '../../disk/fs.ts'
-import { removeUnder, writeUnder } from '../../disk/under-root.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { twinOf } from '../format/names.ts'
 import type { MemoryHead, Provenance } from '../memory.ts'
 import type { Applied, MemoryChange, SaveOptions, Writer } from '../memory-store.ts'
 import { judge, type Verdict } from './judge.ts'
 import { keepIndex } from './index-keeping.ts'
-import { alone, fileMode, folderMode, type Keeper } from './keeper.ts'
+import { alone } from './alone.ts'
+import type { Keeper } from './keeper.ts'
 import { clearLeftovers } from './leftovers.ts'
+import { put } from './put.ts'
+import { change } from './unfinished.ts'
 import { keepVersion } from './versions.ts'
 
 /** Makes changes, in order, each on its own: the outcome says of every one what became of it. */
@@ -23,9 +25,9 @@ export async function applyWrite(
 ): Promise<Result<{ applied: readonly Applied[]; dropped: readonly string[] }>> {
   return await alone(keeper, async () => {
     const applied: Applied[] = []
-    for (const change of changes) {
-      const verdict = judged(keeper, change, by, options)
-      const done = await carryOut(keeper, verdict, change, options)
+    for (const wanted of changes) {
+      const verdict = judged(keeper, wanted, by, options)
+      const done = await carryOut(keeper, verdict, wanted, options)
       if (!done.ok) return done
       applied.push(done.applied)
     }
@@ -35,8 +37,8 @@ export async function applyWrite(
   })
 }
 
-const judged = (keeper: Keeper, change: MemoryChange, by: Provenance, how: SaveOptions): Verdict =>
-  judge(change, by, keeper.ledger, {
+const judged = (keeper: Keeper, wanted: MemoryChange, by: Provenance, how: SaveOptions): Verdict =>
+  judge(wanted, by, keeper.ledger, {
     review: keeper.review === true,
     salt: keeper.ledger.salt,
     approved: how.approved === true,
@@ -49,7 +51,7 @@ type Done = Result<{ applied: Applied }>
 async function carryOut(
   keeper: Keeper,
   verdict: Verdict,
-  change: MemoryChange,
+  wanted: MemoryChange,
   options: SaveOptions,
 ): Promise<Done> {
   const { file } = verdict
@@ -61,7 +63,7 @@ async function carryOut(
   if (verdict.kind === 'refuse') return refused(verdict.code, verdict.why)
   const now = await readNow(keeper, file)
   if (!now.ok) return refused(now.failure.code, now.failure.message)
-  const stale = staleness(keeper, change, now.sha)
+  const stale = staleness(keeper, wanted, now.sha)
   if (stale !== null) return refused(stale.code, stale.message)
   const twin = now.sha === null ? await twinFor(keeper, file) : null
   if (twin !== null)
@@ -77,13 +79,13 @@ async function carryOut(
   const kept = text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, text)
   if (!kept.ok) return kept
   const record = recordOf(verdict, kept.sha, now.sha, options.via, keeper.clock.now())
-  const noted = await keeper.ledger.append(record, keeper.unique)
-  if (!noted.ok) return noted
-  const version = noted.record.n
-  if (verdict.kind === 'hold') return said('held', { version, text, by, why, notes })
-  const done = await put(keeper, file, text, now.mark)
-  if (!done.ok) return refused(done.failure.code, done.failure.message)
-  return said(text === null ? 'removed' : 'written', { version, text, by, notes })
+  if (record.do === 'hold') {
+    const noted = await keeper.ledger.append(record, keeper.unique)
+    return noted.ok ? said('held', { version: noted.record.n, text, by, why, notes }) : noted
+  }
+  const done = await change(keeper, record, () => put(keeper, file, text, now.mark))
+  if (!done.ok) return done.isNoted ? refused(done.failure.code, done.failure.message) : done
+  return said(text === null ? 'removed' : 'written', { version: done.version, text, by, notes })
 }
 
 const nobody: Provenance = { kind: 'model', trust: 'data', session: null, message: null, from: [], at: 0 }
@@ -148,24 +150,4 @@ const noHead: MemoryHead = {
   triggers: [],
   supersedes: [],
   expires: null,
-}
-
-/** Puts a text in place of what bore this mark, or removes it. */
-export async function put(
-  keeper: Keeper,
-  file: string,
-  text: string | null,
-  seen: string | null,
-): Promise<Result<object>> {
-  const { fs, place, unique } = keeper
-  if (text === null) {
-    const removed = await removeUnder(fs, place.root, file)
-    return removed.ok || removed.failure.code !== 'not-found' ? removed : { ok: true }
-  }
-  return await writeUnder(fs, place.root, file, Buffer.from(text), {
-    mode: fileMode(place),
-    unique,
-    seen,
-    ...(dirname(file) === '.' ? {} : { makeFolders: folderMode(place) }),
-  })
 }

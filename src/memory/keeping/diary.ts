@@ -6,7 +6,8 @@ import { writeUnder } from '../../disk/under-root.ts'
 import { readBytes } from '../files.ts'
 import { visible } from '../format/hidden.ts'
 import { diaryFolder } from '../memory.ts'
-import { alone, fileMode, folderMode, type Keeper } from './keeper.ts'
+import { alone } from './alone.ts'
+import { fileMode, folderMode, type Keeper } from './keeper.ts'
 
 /** The file of a day, by the clock of the world. */
 export function diaryFile(ms: number): string {

@@ -6,9 +6,11 @@ import { readMemoryText } from '../format/frontmatter.ts'
 import { nameRefusal } from '../format/names.ts'
 import type { Provenance } from '../memory.ts'
 import type { Applied } from '../memory-store.ts'
-import { applyWrite, put } from './apply.ts'
+import { applyWrite } from './apply.ts'
+import { put } from './put.ts'
 import { keepIndex } from './index-keeping.ts'
-import { alone, type Keeper } from './keeper.ts'
+import { alone } from './alone.ts'
+import type { Keeper } from './keeper.ts'
 import type { Held } from './records.ts'
 import { keepVersion, readVersion } from './versions.ts'
 
@@ -27,8 +29,15 @@ export interface Waiting {
   readonly skipped: readonly { readonly file: string; readonly why: string }[]
 }
 
-/** Everything that waits. Reads every memory once. */
+/** Everything that waits. Reads every memory once, and again where a write that was broken off could be finished. */
 export async function waiting(keeper: Keeper): Promise<Result<Waiting>> {
+  const found = await lookThrough(keeper)
+  if (!found.ok || found.outside.every(({ kind }) => kind !== 'gone')) return found
+  const finished = await alone(keeper, async () => ({ ok: true }))
+  return finished.ok ? await lookThrough(keeper) : found
+}
+
+async function lookThrough(keeper: Keeper): Promise<Result<Waiting>> {
   const { fs, place, ledger } = keeper
   const listed = await listMemories(fs, place, { most: Number.POSITIVE_INFINITY, ledger })
   if (!listed.ok) return listed

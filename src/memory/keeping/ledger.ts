@@ -144,6 +144,12 @@ export class Ledger {
     return this.#header.salt
   }
 
+  /** The number of the record that comes next. */
+  get next(): number {
+    this.#parse()
+    return this.#next
+  }
+
   records(): readonly LedgerRecord[] {
     this.#parse()
     return this.#records

@@ -6,7 +6,7 @@ interface Numbered {
   /** Counts the records; versions are named by it. */
   readonly n: number
 }
-interface WrittenFact {
+export interface WrittenFact {
   readonly do: 'write'
   readonly at: number
   readonly file: string
@@ -16,7 +16,7 @@ interface WrittenFact {
   readonly by: Provenance
   readonly via: Writer
 }
-interface RemovedFact {
+export interface RemovedFact {
   readonly do: 'remove'
   readonly at: number
   readonly file: string

@@ -2,10 +2,12 @@
 // one: going back raises no trust (law M1).
 import type { Result } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
-import { put } from './apply.ts'
+import { put } from './put.ts'
 import { keepIndex } from './index-keeping.ts'
-import { alone, type Keeper } from './keeper.ts'
+import { alone } from './alone.ts'
+import type { Keeper } from './keeper.ts'
 import type { Held, Removed, Written } from './records.ts'
+import { change } from './unfinished.ts'
 import { keepVersion, readVersion } from './versions.ts'
 
 export type Version = Written | Removed
@@ -58,7 +60,8 @@ export async function revert(
     if (!text.ok) return text
     const at = clock.now()
     const last = versions.at(-1)!
-    const noted = await ledger.append(
+    const done = await change(
+      keeper,
       isGone
         ? { do: 'remove', at, file, before: before.sha ?? '', by: last.by, via: 'revert' }
         : {
@@ -71,13 +74,11 @@ export async function revert(
             by: target.by,
             via: 'revert',
           },
-      keeper.unique,
+      () => put(keeper, file, text.text, now.ok ? now.stat.mark : null),
     )
-    if (!noted.ok) return noted
-    const done = await put(keeper, file, text.text, now.ok ? now.stat.mark : null)
-    if (!done.ok) return done
+    if (!done.ok) return { ok: false, failure: done.failure }
     const index = await keepIndex(keeper)
-    return index.ok ? { ok: true, version: noted.record.n, to: target?.n ?? null } : index
+    return index.ok ? { ok: true, version: done.version, to: target?.n ?? null } : index
   })
 }
 

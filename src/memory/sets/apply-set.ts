@@ -6,7 +6,8 @@ import { dirname } from 'node:path'
 import type { Result } from '../../disk/fs.ts'
 import { readBytes, shaOf } from '../files.ts'
 import { keepIndex } from '../keeping/index-keeping.ts'
-import { alone, type Keeper } from '../keeping/keeper.ts'
+import { alone } from '../keeping/alone.ts'
+import type { Keeper } from '../keeping/keeper.ts'
 import { clearLeftovers } from '../keeping/leftovers.ts'
 import type { Removed, Written } from '../keeping/records.ts'
 import { keepVersion, readVersion } from '../keeping/versions.ts'
@@ -163,7 +164,7 @@ async function carryOut(keeper: Keeper, set: ChangeSet, change: SetChange): Prom
   if (now === after) return { ok: true }
   const text = after === null ? { ok: true as const, text: null } : await readVersion(keeper, after)
   if (!text.ok) return text
-  const { put } = await import('../keeping/apply.ts')
+  const { put } = await import('../keeping/put.ts')
   return await put(keeper, file, text.text, read.ok ? read.stat.mark : null)
 }
 
