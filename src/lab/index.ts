@@ -53,7 +53,9 @@ export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'
 export { spendingOf, type CacheBreakPaid, type Spending } from './usage/spending.ts'
-export { requestsIn, type Billed, type BilledFork, type BilledRequest } from './usage/requests.ts'
+export { opencodeDatabase, opencodeRequests, opencodeRows } from './usage/opencode.ts'
+export type { BilledRequest } from './usage/billed.ts'
+export { requestsIn, type Billed, type BilledFork } from './usage/requests.ts'
 export {
   usageReport,
   type Grouping,

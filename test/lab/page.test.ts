@@ -88,9 +88,24 @@ describe.skipIf(browserPath === null)('the page of a replay (skipped where no ch
     expect(await page.locator('#window .change').count()).toBeGreaterThan(0)
     expect(await page.locator('#window .break').count()).toBeGreaterThan(0)
     await page.locator('select[aria-label="session"]').selectOption('0')
-    const paid = page.locator('#session tr', { hasText: 'as recorded' })
-    expect((await paid.textContent()) ?? '').toMatch(/as recorded\d+\.\d\d\d+\.\d\d\$/)
+    const paid = page.locator('#session tr', { hasText: 'as it was' })
+    expect((await paid.textContent()) ?? '').toMatch(/^as it was\$\d+\.\d\d\$\d+\.\d\d\d+\.\d\d/)
     expect(said).toEqual([])
+  })
+
+  it('[LB25] begins with money: what was paid, what it would have been and why, then the sessions, and explains each column', async () => {
+    const { page } = await opened()
+    expect(await page.locator('h1').textContent()).toMatch(
+      /^Paid \$\d+\.\d\d; with our policy \$\d+\.\d\d \([−+]\d+ %\)$/,
+    )
+    const headings = await page.locator('h2').allTextContents()
+    expect(headings.slice(0, 3)).toEqual(['Why', 'Sessions', 'Policies'])
+    expect(await page.locator('#sessions tbody tr').count()).toBe(2)
+    const titles = page.locator('#all th')
+    for (let at = 0; at < (await titles.count()); at++)
+      expect((await titles.nth(at).getAttribute('title')) ?? '').not.toBe('')
+    expect(await page.locator('#columns dt').count()).toBe((await titles.count()) - 1)
+    expect(headings.join()).not.toMatch(/tuned on|held out/)
   })
 
   it('[LB7] answers to pointing, clicking and choosing', async () => {

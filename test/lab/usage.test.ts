@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, it } from 'vitest'
-import { requestsIn, usageReport, type BilledRequest } from '../../src/lab/index.ts'
+import {
+  opencodeRequests,
+  opencodeRows,
+  requestsIn,
+  usageReport,
+  type BilledRequest,
+} from '../../src/lab/index.ts'
 import { lookUp, modelTable } from '../../src/model/models.ts'
 import { openWorkspace } from '../cli/pal.ts'
 import { corpusFolder, hasCorpus } from '../shared-data.ts'
@@ -344,5 +350,54 @@ describe('usage', () => {
       [40_000, 'another model'],
     ])
     expect(spending.worst[0]!.pauseMs).toBe(19 * 60_000)
+  })
+
+  it('[LB24] reads what Gemini CLI and opencode wrote when they were run: each answer once, with its last counts', () => {
+    const billed = (file: string): readonly BilledRequest[] => {
+      const all = requestsIn(file, readFileSync(join('test/fixtures/usage', file)))
+      if (!all.ok) throw new Error(all.failure.message)
+      return all.requests
+    }
+    expect(
+      billed('gemini-cli-0.61.0.jsonl').map(({ usage, output, model }) => [usage, output, model]),
+    ).toEqual([
+      [{ input: 5000, cacheRead: 0, cacheWrite: 0, output: 15 }, 15, 'gemini-2.5-pro'],
+      [{ input: 944, cacheRead: 4096, cacheWrite: 0, output: 15 }, 15, 'gemini-2.5-pro'],
+    ])
+    const opencode = billed('opencode-1.18.33.json')
+    expect(opencode.map(({ usage }) => usage)).toEqual([
+      { input: 0, cacheRead: 0, cacheWrite: 8058, output: 19 },
+      { input: 0, cacheRead: 8058, cacheWrite: 59, output: 14 },
+      { input: 0, cacheRead: 8117, cacheWrite: 24, output: 4 },
+    ])
+    expect(opencode[0]).toMatchObject({
+      program: 'opencode',
+      project: '/home/me/work',
+      model: 'claude-sonnet-4-5',
+    })
+    // What the program itself said it cost.
+    expect(usageReport(opencode, 'day', modelTable()).total.dollars).toBeCloseTo(0.03593625, 9)
+  })
+
+  it('[LB24] looks into the database of opencode where Node can, and says what to do where it cannot', async () => {
+    const file = join(folder, 'opencode.db')
+    const sqlite = await import('node:sqlite').catch(() => null)
+    if (sqlite === null) {
+      const refused = await opencodeRows(file)
+      expect(refused).toEqual({ ok: false, why: expect.stringContaining('Node 22.5') })
+      return
+    }
+    const database = new sqlite.DatabaseSync(file)
+    database.exec('create table message (id text, session_id text, time_created integer, data text)')
+    const data = JSON.stringify({
+      role: 'assistant',
+      tokens: { input: 3, output: 2, cache: { read: 1, write: 4 } },
+    })
+    database.prepare('insert into message values (?, ?, ?, ?)').run('m1', 'ses_1', 1, data)
+    database.close()
+    const rows = await opencodeRows(file)
+    expect(rows.ok && opencodeRequests(file, rows.messages)).toMatchObject([
+      { session: 'ses_1', usage: { input: 3, cacheRead: 1, cacheWrite: 4, output: 2 }, id: 'opencode m1' },
+    ])
   })
 })

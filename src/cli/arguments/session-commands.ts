@@ -60,7 +60,11 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     'stats',
     'usage and cost of your sessions by day, project, purpose and layer',
   ).action((flags: ProjectFlags) => run(async () => (await import('../commands/stats.ts')).stats(io, flags)))
-  projectCommand(program, 'usage', 'tokens and cost of your sessions of Claude Code, Codex, pi and pal')
+  projectCommand(
+    program,
+    'usage',
+    'tokens and cost of your sessions of Claude Code, Codex, pi, Gemini CLI, opencode and pal',
+  )
     .argument('[path]', 'a session file or a folder of them; your own sessions when left out')
     .addOption(new Option('--by <what>', 'one row for each').choices(usageGroups).default('day'))
     .option('--since <day>', 'only from a day on, as 2026-11-01, or days back as 7d')

@@ -1,8 +1,11 @@
-// `pal usage`: what sessions of Claude Code, Codex, pi and our own used and cost, by the provider's own counts. Only looks.
-import { readdir, readFile } from 'node:fs/promises'
+// `pal usage`: what sessions of Claude Code, Codex, pi, Gemini CLI, opencode and our own used and cost, by the provider's own counts. Only looks.
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   findOwn,
+  opencodeDatabase,
+  opencodeRequests,
+  opencodeRows,
   policyNamed,
   recordedModel,
   requestsIn,
@@ -96,12 +99,14 @@ function comparison(files: readonly string[], io: Io, now: () => number): Promis
 
 /** Those of other programs, sub-agents too, and our own. */
 async function ownFiles(io: Io, projects: string): Promise<readonly string[]> {
-  const { sessions } = await findOwn(io, { agents: true })
+  const { sessions } = await findOwn(io, { forUsage: true })
   const ours: string[] = []
   for (const slug of await readdir(projects).catch(() => []))
     for (const session of await readdir(join(projects, slug, 'sessions')).catch(() => []))
       ours.push(join(projects, slug, 'sessions', session, 'transcript.jsonl'))
-  return [...sessions.map(({ path }) => path), ...ours.sort()]
+  const database = opencodeDatabase(io)
+  const hasDatabase = (await stat(database).catch(() => null))?.isFile() ?? false
+  return [...sessions.map(({ path }) => path), ...ours.sort(), ...(hasDatabase ? [database] : [])]
 }
 
 const second = 1000
@@ -130,6 +135,12 @@ async function gather(
       // In a file a line a second would be too many.
       shown = now() + (io.errIsTerminal ? 0 : 9 * second)
     }
+    if (file.endsWith('.db')) {
+      const rows = await opencodeRows(file)
+      if (rows.ok) requests.push(...opencodeRequests(file, rows.messages).filter(isAsked))
+      else problems.push(rows.why)
+      continue
+    }
     const bytes = await readFile(file).catch((error: Error) => error.message)
     const read = typeof bytes === 'string' ? null : requestsIn(file, bytes)
     if (typeof bytes === 'string') problems.push(`${file} cannot be read (${bytes})`)
@@ -156,7 +167,7 @@ const counted = (count: number, noun: string): string => `${whole(count)} ${noun
 
 const nothingIn = (files: number, { problems, simulated }: Gathered, since: string | undefined): string =>
   files === 0
-    ? 'there is no session file of Claude Code, Codex, pi or pal here; name a file or a folder'
+    ? 'there is no session file of Claude Code, Codex, pi, Gemini CLI, opencode or pal here; name a file or a folder'
     : simulated > 0
       ? `every answer in ${counted(files, 'file')} is of the offline model, which costs nothing`
       : `no request with counts in ${files} files${since === undefined ? '' : ` since ${since}`}${problems.length === 0 ? '' : ` (${problems[0]})`}`

@@ -58,7 +58,7 @@ export async function ownSessions(
       ? `${safeJson({ bill, skipped, folders: found.folders, report }, 2)}\n`
       : `${textOf(bill, io.columns)}${skipped.length === 0 ? '' : `\nleft out\n${skipped.map((line) => `  ${safeLine(line)}\n`).join('')}`}`,
   )
-  const refused = await writePage(flags.report, report, options)
+  const refused = await writePage(flags.report, report, options, true)
   return refused === null ? exits.done : complain(io, refused)
 }
 

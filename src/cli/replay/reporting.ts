@@ -12,11 +12,12 @@ export async function writePage(
   file: string | undefined,
   report: Report,
   { policies }: BatchOptions,
+  isOwn = false,
 ): Promise<Refusal | null> {
   if (file === undefined) return null
   const notes = policies.map((policy) => ({ name: policy.name, about: policy.about, kind: kindOf(policy) }))
   try {
-    await writeFile(file, pageOf(report, notes))
+    await writeFile(file, pageOf(report, notes, { isOwn }))
     return null
   } catch (error) {
     return refuse(exits.failed, `${file} cannot be written (${(error as Error).message})`)

@@ -70,10 +70,11 @@ export function billOf(report: Report, names: { readonly whole: string; readonly
   }
 }
 
-const dollarsOf = (figures: Figures | null): number =>
+export const dollarsOf = (figures: Figures | null): number =>
   figures === null ? 0 : figures.dollars + figures.recoveryDollars
 
-function figuresIn({ rows, recorded }: SessionRow, policy: string): Figures | null {
+/** Of a session under a policy, at the lifetime its client used most. */
+export function figuresIn({ rows, recorded }: SessionRow, policy: string): Figures | null {
   const row = rows.find((one) => one.policy === policy)
   if (row === undefined) return null
   const { written5m, written1h } = recorded?.figures ?? { written5m: 0, written1h: 0 }

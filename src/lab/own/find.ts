@@ -10,7 +10,7 @@ export interface Homes {
 }
 
 export interface OwnSession {
-  readonly program: 'claude-code' | 'codex' | 'pi'
+  readonly program: 'claude-code' | 'codex' | 'pi' | 'gemini-cli'
   readonly path: string
   readonly bytes: number
   readonly modifiedAt: number
@@ -34,8 +34,8 @@ export interface FindOptions {
   /** Milliseconds since the epoch; what was last written before is passed over. */
   readonly since?: number | undefined
   readonly limit?: number | undefined
-  /** Files of sub-agents too. */
-  readonly agents?: boolean | undefined
+  /** For what was used: files of sub-agents too, and those of programs whose sessions cannot be played. */
+  readonly forUsage?: boolean | undefined
 }
 
 interface Place {
@@ -73,14 +73,17 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
   const found: OwnSession[] = []
   const reasons = new Map<string, number>()
   const pass = (why: string, count = 1): void => void reasons.set(why, (reasons.get(why) ?? 0) + count)
-  for (const { program, folder } of places) {
+  const { userHome } = homes
+  const gemini = { program: 'gemini-cli', folder: join(userHome, '.gemini', 'tmp') } as const
+  for (const { program, folder } of options.forUsage === true ? [...places, gemini] : places) {
     const names = await namesIn(folder)
     if (names === null) missing.push(folder)
     for (const name of names ?? []) {
-      if (!name.endsWith('.jsonl')) continue
+      if (!name.endsWith('.jsonl') || (program === 'gemini-cli' && !name.includes(`${sep}chats${sep}`)))
+        continue
       // Sub-agents are part of the session that started them.
       const isAgent = name.includes(`${sep}subagents${sep}`) || /(?:^|[/\\])agent-[^/\\]*$/.test(name)
-      if (isAgent && options.agents !== true) {
+      if (isAgent && options.forUsage !== true) {
         pass('transcripts of sub-agents')
         continue
       }

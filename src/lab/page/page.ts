@@ -2,7 +2,9 @@
 // JSON with `<` written out, the script makes text nodes only, and the page's own policy lets no other script run and
 // nothing be fetched.
 import { createHash } from 'node:crypto'
-import type { Report, SessionRow, Row } from '../report.ts'
+import { sharesOf, sum, type Figures } from '../measures.ts'
+import { billOf, dollarsOf, figuresIn, type BillLine } from '../own/bill.ts'
+import type { Group, Report, SessionRow, Row } from '../report.ts'
 import { holders, type Moment } from '../playing/timeline.ts'
 import { pageScript } from './script.ts'
 
@@ -13,14 +15,26 @@ export interface PolicyNote {
 }
 
 /** A report as one self-contained page. */
-export function pageOf(report: Report, policies: readonly PolicyNote[]): string {
+export interface PageOptions {
+  /** A person's own sessions: no groups that only the lab knows. */
+  readonly isOwn?: boolean | undefined
+}
+
+export function pageOf(
+  report: Report,
+  policies: readonly PolicyNote[],
+  { isOwn = false }: PageOptions = {},
+): string {
   const data = {
+    bill: billFor(report),
+    unpriced: report.unpriced,
+    agreement: report.agreement,
     window: report.window,
     model: report.model,
     holders,
     policies,
     all: (report.groups[0]?.rows ?? []).map(rowOf),
-    recorded: report.groups.flatMap(({ name, recorded, rows }) =>
+    recorded: groupsShown(report, isOwn).flatMap(({ name, recorded, rows }) =>
       recorded === null ? [] : [{ name, paid: paidOf(recorded), rows: rows.map(rowOf) }],
     ),
     sessions: report.sessions.map(sessionOf),
@@ -46,6 +60,48 @@ export function pageOf(report: Report, policies: readonly PolicyNote[]): string 
 `
 }
 
+const names = { whole: 'append-only', ours: 'standard' } as const
+
+/** The same table would stand there again for one session, and for one program. */
+function groupsShown({ groups, sessions }: Report, isOwn: boolean): readonly Group[] {
+  if (sessions.length < 2) return []
+  const shown = isOwn ? groups.filter(({ name }) => name !== 'tuned on' && name !== 'held out') : groups
+  return shown.filter(
+    (group, at) => shown.findIndex(({ sessions: count }) => count === group.sessions) === at,
+  )
+}
+
+/** What was paid against ours, and what differs; null where ours was not played. */
+function billFor(report: Report) {
+  if (!policyIn(report, names.ours) || !policyIn(report, names.whole)) return null
+  const bill = billOf(report, names)
+  const counted = report.sessions.filter(({ recorded }) => recorded !== null)
+  const paid = sum(counted.map(({ recorded }) => recorded!.figures))
+  const ours = sum(counted.flatMap((session) => figuresIn(session, names.ours) ?? []))
+  const [was, would] = [sharesOf(paid), sharesOf(ours)]
+  const added = (of: (line: BillLine) => number): number =>
+    bill.programs.reduce((all, line) => all + of(line), 0)
+  return {
+    paid: bill.paid,
+    ours: bill.ours,
+    whole: bill.whole,
+    rounds: added(({ moreRounds }) => moreRounds),
+    outputUnknown: added(({ outputUnknown }) => outputUnknown),
+    why: [
+      ['tokens a request carries on average', was.carried, would.carried, 'tokens'],
+      ['the largest request, in tokens', paid.largest, ours.largest, 'tokens'],
+      ['share of the input that came from the cache', was.hitRate, would.hitRate, 'share'],
+      ['tokens written to the cache', writtenIn(paid), writtenIn(ours), 'tokens'],
+      ['looking up again what was out of sight', null, ours.recoveryDollars, 'dollars'],
+    ],
+  }
+}
+
+const policyIn = ({ groups }: Report, policy: string): boolean =>
+  groups[0]?.rows.some((row) => row.policy === policy) ?? false
+
+const writtenIn = ({ written5m, written1h }: Figures): number => written5m + written1h
+
 /** JSON that cannot end the element it stands in. */
 const embedded = (value: unknown): string =>
   JSON.stringify(value)
@@ -59,24 +115,31 @@ const paidOf = ({ figures, shares }: NonNullable<SessionRow['recorded']>) => ({
   hits: shares.hitRate,
 })
 
-const sessionOf = ({ name, client, isHeldOut, recorded, losses, rows, timelines }: SessionRow) => ({
-  name,
-  client,
-  isHeldOut,
-  recorded: recorded === null ? null : paidOf(recorded),
-  losses,
-  rows: rows.map(rowOf),
-  timelines: Object.fromEntries(
-    Object.entries(timelines).map(([policy, moments]) => [policy, moments.map(packed)]),
-  ),
-})
+function sessionOf(session: SessionRow) {
+  const { name, client, recorded, losses, rows, timelines } = session
+  return {
+    name,
+    client,
+    requests: rows[0]?.figures['1h'].requests ?? 0,
+    ours: dollarsOf(figuresIn(session, names.ours)),
+    recorded: recorded === null ? null : paidOf(recorded),
+    losses,
+    rows: rows.map(rowOf),
+    timelines: Object.fromEntries(
+      Object.entries(timelines).map(([policy, moments]) => [policy, moments.map(packed)]),
+    ),
+  }
+}
 
 const rowOf = ({ policy, figures, shares }: Row) => ({
   policy,
-  cost5m: shares['5m'].equivalents,
-  cost1h: shares['1h'].equivalents,
-  dollars5m: figures['5m'].dollars,
-  dollars1h: figures['1h'].dollars,
+  total5m: shares['5m'].total,
+  total1h: shares['1h'].total,
+  again1h: figures['1h'].recovery,
+  rounds: shares['1h'].moreRounds,
+  once: shares['1h'].saidOnce,
+  dollars5m: dollarsOf(figures['5m']),
+  dollars1h: dollarsOf(figures['1h']),
   hits: shares['1h'].hitRate,
   need: shares['1h'].retention,
   bare: shares['1h'].visibility,
@@ -103,10 +166,10 @@ const packed = ({ at, held, fresh, read, written, lost, isCold, changes }: Momen
 
 const pageStyle = `
 :root { color-scheme: light dark; --ink: #1d2125; --dim: #5c6670; --line: #d5dae0; --paper: #fff; --soft: #f3f5f7;
-  --ours: #b3261e; --peer: #2f6db5; --bound: #7a828a; --bad: #c62828;
+  --ours: #b3261e; --peer: #2f6db5; --bound: #7a828a; --bad: #c62828; --changed: #1d2125; --written: #00897b; --fresh: #d81b8c;
   --system: #8c96a0; --tools: #b7bec6; --user: #2e9e6b; --assistant: #2f6db5; --results: #e0a030; --summary: #9a5bb5; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --dim: #a0a9b2; --line: #3a4148; --paper: #15181b;
-  --soft: #1e2328; --ours: #ff8a80; --peer: #82b4f0; --bound: #9aa3ac; --bad: #ff6e60;
+  --soft: #1e2328; --ours: #ff8a80; --peer: #82b4f0; --bound: #9aa3ac; --bad: #ff6e60; --changed: #e6e9ec; --written: #4db6ac; --fresh: #ff80c8;
   --system: #69737d; --tools: #4c555e; --user: #4cc38a; --assistant: #5b9be6; --results: #d9a441; --summary: #b98ad0; } }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
@@ -132,12 +195,13 @@ svg text { font: 12px system-ui, sans-serif; fill: var(--dim); }
 .lead { stroke: var(--line); } svg text.name { cursor: pointer; } svg text.name.ours { fill: var(--ours); font-weight: 600; }
 .system { fill: var(--system); } .tools { fill: var(--tools); } .user { fill: var(--user); }
 .assistant { fill: var(--assistant); } .results { fill: var(--results); } .summary { fill: var(--summary); }
-.change { fill: var(--ours); } .read { fill: var(--line); } .written { fill: var(--results); } .fresh { fill: var(--bad); }
+.change { fill: var(--changed); } .read { fill: var(--line); } .written { fill: var(--written); } .fresh { fill: var(--fresh); }
 .key { display: inline-block; width: .8em; height: .8em; margin: 0 .35em 0 .9em; border-radius: 2px; vertical-align: -1px; }
 .key.system { background: var(--system); } .key.tools { background: var(--tools); } .key.user { background: var(--user); }
 .key.assistant { background: var(--assistant); } .key.results { background: var(--results); } .key.summary { background: var(--summary); }
-.key.bad { background: var(--bad); } .key.change { background: var(--ours); }
-.key.read { background: var(--line); } .key.written { background: var(--results); } .key.fresh { background: var(--bad); }
+.key.bad { background: var(--bad); } .key.change { background: var(--changed); }
+.key.read { background: var(--line); } .key.written { background: var(--written); } .key.fresh { background: var(--fresh); }
+th[title] { text-decoration: underline dotted; cursor: help; } dt { font-weight: 600; } dd { margin: 0 0 .4rem 1rem; color: var(--dim); }
 .note { background: var(--soft); border-left: 3px solid var(--line); padding: .4rem .8rem; min-height: 3.2rem;
   white-space: pre-wrap; overflow-wrap: anywhere; margin-top: .5rem; }
 `

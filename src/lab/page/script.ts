@@ -16,6 +16,8 @@ const percent = (share) => (share === null ? '–' : (share * 100).toFixed(1))
 const millions = (tokens) => (tokens / 1e6).toFixed(2)
 const thousands = (tokens) => (tokens >= 1000 ? Math.round(tokens / 1000) + 'K' : String(tokens))
 const dollars = (value) => (value === null ? '–' : '$' + value.toFixed(2))
+const change = (paid, ours) => (paid === 0 ? '–' : (ours <= paid ? '−' : '+') + Math.abs((ours / paid - 1) * 100).toFixed(0) + ' %')
+const plain = (titles, rows, explained) => make('table', {}, make('thead', {}, make('tr', {}, ...titles.map((title, at) => make('th', explained && explained[at] ? { title: explained[at] } : {}, title)))), make('tbody', {}, ...rows.map((row) => make('tr', {}, ...row.map((cell) => make('td', {}, cell))))))
 const kinds = new Map(data.policies.map((policy) => [policy.name, policy.kind]))
 const abouts = new Map(data.policies.map((policy) => [policy.name, policy.about]))
 function choice(words, options, changed) {
@@ -27,17 +29,40 @@ function choice(words, options, changed) {
 const clear = (element) => element.replaceChildren()
 `
 
+const money = `
+const { bill } = data
+const isCompared = bill !== null && bill.paid > 0
+page.append(make('h1', {}, isCompared ? 'Paid ' + dollars(bill.paid) + '; with our policy ' + dollars(bill.ours) + ' (' + change(bill.paid, bill.ours) + ')' : data.sessions.length + (data.sessions.length === 1 ? ' session' : ' sessions') + ' played again'))
+if (isCompared) {
+  const counted = data.sessions.filter((session) => session.recorded !== null)
+  page.append(make('p', {}, 'Paid: ' + counted.length + (counted.length === 1 ? ' session' : ' sessions') + ' by the counts of the provider, each request at the prices of the model that answered it. With our policy: the same sessions played again under the cache lifetime the program used, counted by us' +
+    (bill.rounds > 0 ? ', with ' + bill.rounds + ' rounds in which something is looked up again that was no longer in sight' : '') + '. Sending everything each time: ' + dollars(bill.whole) + '.'))
+  const missing = []
+  if (bill.outputUnknown > 0) missing.push(bill.outputUnknown + ' answers have no final count of their output: it is left out on both sides.')
+  for (const [model, count] of Object.entries(data.unpriced)) missing.push('No price is known for ' + model + ' (' + count + ' answers): left out on both sides.')
+  if (data.sessions.length > counted.length) missing.push((data.sessions.length - counted.length) + ' sessions have no counts: not in the money.')
+  if (missing.length > 0) page.append(make('p', {}, missing.join(' ')))
+  page.append(make('h2', {}, 'Why'), make('div', { class: 'scroll', id: 'why' }, plain(['', 'as it was', 'with our policy'], bill.why.map(([title, paid, ours, kind]) => {
+    const shown = (value) => (value === null ? '–' : kind === 'share' ? percent(value) + ' %' : kind === 'dollars' ? dollars(value) : thousands(Math.round(value)))
+    return [title, shown(paid), shown(ours)]
+  }))))
+  page.append(make('h2', {}, 'Sessions'), make('div', { class: 'scroll', id: 'sessions' }, plain(['session', 'program', 'requests', 'paid', 'with our policy', 'change', 'cache breaks', 'tokens sent again'],
+    data.sessions.map((session) => [session.name, session.client, session.requests, session.recorded === null ? 'no counts' : dollars(session.recorded.dollars), dollars(session.ours), session.recorded === null ? '–' : change(session.recorded.dollars, session.ours), session.losses.length, thousands(session.losses.reduce((sum, loss) => sum + loss.tokens, 0))]),
+    [null, null, 'answers of the model', 'by the counts of the provider', 'played again, what is looked up again included', null, 'times the provider read less from its cache than it had', 'what had to be sent and paid again because of that'])))
+}
+`
+
 const scatter = `
 const state = { lifetime: '1h', measure: 'need', policy: null }
-const measures = { need: 'needs still in sight', bare: 'needs in sight, bare', edits: 'edits ready', words: 'words of the user' }
+const measures = { need: 'of what later work needed', bare: 'of the same, whatever stands beside it', edits: 'of the texts that edits replace', words: 'of what the person typed', once: 'of what nothing shows again' }
 const picture = make('div', { id: 'picture' })
 const pointed = make('div', { class: 'note', id: 'pointed' })
 const tableAll = make('div', { class: 'scroll', id: 'all' })
 function tell(row) {
   if (!row) { pointed.textContent = 'Point at a policy.'; return }
-  pointed.textContent = row.policy + ': ' + (abouts.get(row.policy) || '') + '\\n' + millions(row.cost5m) + ' / ' + millions(row.cost1h) +
-    ' million equivalents at 5 minutes / 1 hour (' + dollars(row.dollars5m) + ' / ' + dollars(row.dollars1h) + '); needs ' + percent(row.need) + ' %, edits ' +
-    percent(row.edits) + ' %, words ' + percent(row.words) + ' %; ' + row.lost + ' of ' + row.cuts + ' reductions lost money'
+  pointed.textContent = row.policy + ': ' + (abouts.get(row.policy) || '') + '\\n' + dollars(row.dollars5m) + ' / ' + dollars(row.dollars1h) +
+    ' with a cache of 5 minutes / 1 hour; ' + percent(row.rounds) + ' rounds more for each hundred; in sight: ' + percent(row.need) + ' % of what was needed, ' +
+    percent(row.edits) + ' % of the texts of edits, ' + percent(row.words) + ' % of what the person typed; ' + row.lost + ' of ' + row.cuts + ' reductions lost money'
 }
 function choosePolicy(name) {
   state.policy = state.policy === name ? null : name
@@ -48,8 +73,10 @@ function drawPicture() {
   clear(picture)
   const [width, height, left, right, top, bottom] = [1000, 440, 60, 190, 16, 48]
   const rows = data.all.filter((row) => row[state.measure] !== null)
-  const cost = (row) => (state.lifetime === '1h' ? row.cost1h : row.cost5m)
+  const cost = (row) => (state.lifetime === '1h' ? row.total1h : row.total5m)
   const most = Math.max(1, ...rows.map(cost)) * 1.04
+  const size = 10 ** Math.floor(Math.log10(most / 4))
+  const apart = [1, 2, 5, 10].map((times) => times * size).find((step) => most / step <= 6)
   const ticks = [1, 0.99, 0.98, 0.95, 0.9, 0.75, 0.5, 0.25, 0]
   const lowest = Math.min(0.95, ...rows.map((row) => row[state.measure]))
   const least = ticks.find((tick) => tick <= lowest)
@@ -58,16 +85,16 @@ function drawPicture() {
   const depth = (share) => Math.log((1 - share + 0.004) / 0.004)
   const y = (share) => top + (depth(share) / depth(least)) * (height - top - bottom)
   const svg = draw('svg', { viewBox: '0 0 ' + width + ' ' + height, role: 'img', 'aria-label': 'cost and what is kept' })
-  for (let step = 0; step <= 5; step++) {
-    const at = (most / 5) * step
+  for (let at = 0; at <= most; at += apart) {
     svg.append(draw('line', { class: 'axis', x1: x(at), x2: x(at), y1: top, y2: height - bottom }))
-    svg.append(draw('text', { x: x(at), y: height - bottom + 18, 'text-anchor': 'middle' }, millions(at)))
+    svg.append(draw('text', { x: x(at), y: height - bottom + 18, 'text-anchor': 'middle' }, String(Number((at / 1e6).toPrecision(3)))))
   }
+  svg.append(draw('text', { x: left - 8, y: top - 4, 'text-anchor': 'end' }, 'in sight'))
   for (const share of ticks.filter((tick) => tick >= least)) {
     svg.append(draw('line', { class: 'axis', x1: left, x2: width - right, y1: y(share), y2: y(share) }))
     svg.append(draw('text', { x: left - 8, y: y(share) + 4, 'text-anchor': 'end' }, (share * 100).toFixed(0) + ' %'))
   }
-  svg.append(draw('text', { x: (left + width - right) / 2, y: height - 8, 'text-anchor': 'middle' }, 'cost, millions of input-token equivalents'))
+  svg.append(draw('text', { x: (left + width - right) / 2, y: height - 8, 'text-anchor': 'middle' }, 'total cost, in millions of plain input tokens; the scale to the left is stretched near 100 %'))
   const names = rows.map((row) => ({ row, at: y(row[state.measure]) })).sort((a, b) => a.at - b.at)
   let next = top
   for (const name of names) next = (name.at = Math.max(name.at, next)) + 15
@@ -86,14 +113,27 @@ function drawPicture() {
   }
   picture.append(svg)
 }
-const columns = [['cost 5m', (row) => millions(row.cost5m)], ['cost 1h', (row) => millions(row.cost1h)], ['$ 5m', (row) => dollars(row.dollars5m)],
-  ['$ 1h', (row) => dollars(row.dollars1h)], ['hits', (row) => percent(row.hits)], ['need', (row) => percent(row.need)], ['bare', (row) => percent(row.bare)],
-  ['edits', (row) => percent(row.edits)], ['words', (row) => percent(row.words)], ['cuts', (row) => row.cuts], ['lost', (row) => row.lost], ['refused', (row) => row.refused]]
+const columns = [
+  ['$, 5 min', (row) => dollars(row.dollars5m), 'what would be paid with a cache that lives five minutes: input, summaries, answers whose output is known, and what is looked up again', (paid) => dollars(paid.dollars)],
+  ['$, 1 h', (row) => dollars(row.dollars1h), 'the same with a cache that lives an hour', (paid) => dollars(paid.dollars)],
+  ['total, 5 min', (row) => millions(row.total5m), 'input and what is looked up again, in millions of plain input tokens, so that models with different prices add up', (paid) => millions(paid.cost)],
+  ['total, 1 h', (row) => millions(row.total1h), 'the same with a cache that lives an hour', (paid) => millions(paid.cost)],
+  ['of it again', (row) => millions(row.again1h), 'looking up once more what was forgotten and needed (1 h)'],
+  ['more rounds', (row) => percent(row.rounds), 'such look-ups for each hundred requests (1 h)'],
+  ['from cache', (row) => percent(row.hits), 'per cent of all input that was read from the cache', (paid) => percent(paid.hits)],
+  ['needed', (row) => percent(row.need), 'of the paths, names and numbers that later calls used and that had been seen, the per cent in sight'],
+  ['edits', (row) => percent(row.edits), 'of the texts that later edits replaced, the per cent in sight word for word'],
+  ['words', (row) => percent(row.words), 'of what the person had typed, the per cent in sight'],
+  ['said once', (row) => percent(row.once), 'of what was needed and nothing shows again, the per cent in sight'],
+  ['reductions', (row) => row.cuts, 'requests before which something was taken out'],
+  ['at a loss', (row) => row.lost, 'those that cost more than they saved'],
+  ['refused', (row) => row.refused, 'requests that a provider would refuse'],
+]
 function tableOf(rows, recorded) {
-  const head = make('tr', {}, make('th', {}, 'policy'), ...columns.map(([title]) => make('th', {}, title)))
+  const head = make('tr', {}, make('th', { title: 'a way to choose what is sent' }, 'policy'), ...columns.map(([title, , about]) => make('th', { title: about }, title)))
   const body = make('tbody')
   if (recorded !== null && recorded !== undefined)
-    body.append(make('tr', {}, ...['as recorded', millions(recorded.cost), millions(recorded.cost), dollars(recorded.dollars), dollars(recorded.dollars), percent(recorded.hits)].map((cell) => make('td', {}, cell)), ...columns.slice(5).map(() => make('td', {}, '–'))))
+    body.append(make('tr', {}, make('td', {}, 'as it was'), ...columns.map(([, , , paid]) => make('td', {}, paid === undefined ? '–' : paid(recorded)))))
   for (const row of rows) {
     const line = make('tr', { 'data-policy': row.policy }, make('td', { class: kinds.get(row.policy) || 'peer' }, row.policy), ...columns.map(([, cell]) => make('td', {}, cell(row))))
     line.addEventListener('mouseenter', () => tell(row))
@@ -102,17 +142,21 @@ function tableOf(rows, recorded) {
   }
   return make('table', {}, make('thead', {}, head), body)
 }
-page.append(make('h1', {}, 'Replay of ' + data.sessions.length + ' sessions'),
-  make('p', {}, (data.window === null ? 'The window of each model' : 'Window ' + thousands(data.window) + ' tokens') + ', prices of ' + data.model + '. Cost in millions of input-token equivalents; what is kept as a share of what later answers needed. Up and to the left is better.'))
+page.append(make('h2', {}, 'Policies'),
+  make('p', {}, 'Ways to choose what is sent, each played over the same sessions. ' + (data.window === null ? 'Each session has the window of its model' : 'A window of ' + thousands(data.window) + ' tokens') + ' and ' + (data.model === 'recorded' ? 'the prices of its own model' : 'the prices of ' + data.model) + '. Up and to the left is better: more in sight, less paid.'))
 const [lifetimeLabel] = choice('cache lifetime', [['1h', '1 hour'], ['5m', '5 minutes']], (value) => { state.lifetime = value; drawPicture() })
 const [measureLabel] = choice('kept', Object.entries(measures), (value) => { state.measure = value; drawPicture() })
 page.append(lifetimeLabel, measureLabel, picture, pointed, tableAll)
 tableAll.append(tableOf(data.all, null))
 tell(null)
 drawPicture()
+page.append(make('details', { id: 'columns' }, make('summary', {}, 'What the columns mean'), make('dl', {}, ...columns.flatMap(([title, , about]) => [make('dt', {}, title), make('dd', {}, about)]))))
 for (const group of data.recorded) {
-  page.append(make('h2', {}, 'What ' + group.name + ' paid'), make('p', {}, 'As recorded, by the counts of the provider, beside the replays of the same sessions.'), make('div', { class: 'scroll' }, tableOf(group.rows, group.paid)))
+  page.append(make('h2', {}, group.name + ', beside what it paid'), make('div', { class: 'scroll' }, tableOf(group.rows, group.paid)))
 }
+if (data.agreement.length > 0)
+  page.append(make('h2', {}, 'How far our sizes can be trusted'), make('p', {}, 'Each request sent whole, counted by us, over what the provider counted, up to the first reduction.'), make('div', { class: 'scroll', id: 'agreement' }, plain(['models', 'sessions', 'requests', 'at the median', 'a tenth below', 'a tenth above'],
+    data.agreement.map((row) => [row.family, row.sessions, row.requests, row.median.toFixed(3), row.low.toFixed(3), row.high.toFixed(3)]))))
 `
 
 // The part of the page's script that shows one session: its table, its lost caches, and the window over time.
@@ -210,4 +254,4 @@ if (data.sessions.length > 0) {
 if (data.problems.length > 0) page.append(make('h2', {}, 'Problems'), make('div', { class: 'note' }, data.problems.slice(0, 50).join('\\n')))
 `
 
-export const pageScript = `'use strict';(() => {${shared}${scatter}${windowScript}})()`
+export const pageScript = `'use strict';(() => {${shared}${money}${scatter}${windowScript}})()`

@@ -1,7 +1,6 @@
 // What a session file says was used, request by request. Everything that was answered was paid for: branches, what was
 // taken back and sub-agents too, so this reads the lines themselves and not the conversation they make.
 import { estimateBlocks } from '../../projection/tokens.ts'
-import type { Usage } from '../../transcript/fact.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { anthropicUsage, messageBlocks } from '../importers/blocks.ts'
 import { isClaudeCodeLine } from '../importers/claude-code.ts'
@@ -18,25 +17,9 @@ import {
 } from '../importers/lines.ts'
 import { isPiLine, piUsage } from '../importers/pi.ts'
 import { isEntryLine } from '../importers/transcript.ts'
-
-export interface BilledRequest {
-  readonly program: string
-  readonly session: string
-  /** Requests that follow each other on one cache: those of one file, its agents apart. */
-  readonly chain: string
-  /** The folder it worked in, or null where the file does not say. */
-  readonly project: string | null
-  readonly model: string
-  readonly at: number | null
-  /** Of an agent that the session started. */
-  readonly isAgent: boolean
-  /** The input side as the provider counted it; its output is in `output`. */
-  readonly usage: Usage
-  /** Null where the file has the count of the moment the answer began. */
-  readonly output: number | null
-  /** The same in every file that holds a copy of it; null where nothing tells copies apart. */
-  readonly id: string | null
-}
+import type { BilledRequest } from './billed.ts'
+import { gemini, isGeminiLine } from './gemini-cli.ts'
+import { exportedMessages, opencodeRequests } from './opencode.ts'
 
 /** What a session of ours noted of work in the background; one that has a transcript of its own is counted there. */
 export interface BilledFork {
@@ -74,12 +57,16 @@ const readers: readonly Reader[] = [
   { isLine: isClaudeCodeLine, read: requestsOf(claudeCode) },
   { isLine: isCodexLine, read: requestsOf(codex) },
   { isLine: isPiLine, read: requestsOf(pi) },
+  { isLine: isGeminiLine, read: requestsOf(gemini) },
 ]
 
 /** The requests of a session file with what the provider counted. */
 export function requestsIn(name: string, packed: Uint8Array): Billed {
   const unpacked = unpack(name, packed)
   if (!unpacked.ok) return unpacked
+  const exported = exportedMessages(unpacked.bytes)
+  if (exported !== null)
+    return { ok: true, forks: [], simulated: 0, requests: opencodeRequests(name, exported), skipped: 0 }
   const lines = readLines(unpacked.bytes, (value) => readers.some(({ isLine }) => isLine(value)))
   const values = lines.records.map(({ value }) => value)
   const reader = readers.find(({ isLine }) => values.some(isLine))

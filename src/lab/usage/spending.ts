@@ -3,7 +3,7 @@
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { contextOf } from '../recording.ts'
-import type { BilledRequest } from './requests.ts'
+import type { BilledRequest } from './billed.ts'
 
 export type BreakCause =
   | 'a pause'

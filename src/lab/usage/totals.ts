@@ -2,7 +2,7 @@
 // a number of its own and in no sum.
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { added } from '../stats/gains.ts'
-import type { BilledRequest } from './requests.ts'
+import type { BilledRequest } from './billed.ts'
 import { spendingOf, type Spending } from './spending.ts'
 
 export interface UsageTotal {

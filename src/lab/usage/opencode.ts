@@ -1,0 +1,87 @@
+// opencode keeps its conversations in a database of its own and exports one of them as JSON; the messages are the same in both.
+import { join } from 'node:path'
+import { fieldsOf, numberOf, stringOrNull, timeOf, type Fields } from '../importers/lines.ts'
+import type { Homes } from '../own/find.ts'
+import type { BilledRequest } from './billed.ts'
+
+export const opencodeDatabase = ({ userHome, environment }: Homes): string =>
+  join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'opencode', 'opencode.db')
+
+/** Longer files are no export of a conversation. */
+const mostBytes = 256 * 1024 * 1024
+
+/** The messages of an export, or null where it is none. */
+export function exportedMessages(bytes: Uint8Array): readonly Fields[] | null {
+  if (bytes.length > mostBytes || bytes[0] !== openBrace || bytes[1] !== lineEnd) return null
+  try {
+    const { info, messages } = fieldsOf(JSON.parse(Buffer.from(bytes).toString('utf8')))
+    if (!Array.isArray(messages) || stringOrNull(fieldsOf(info)['id'])?.startsWith('ses_') !== true)
+      return null
+    return messages.map((message) => fieldsOf(fieldsOf(message)['info']))
+  } catch {
+    return null
+  }
+}
+const openBrace = 0x7b
+const lineEnd = 0x0a
+
+export function opencodeRequests(name: string, messages: readonly Fields[]): readonly BilledRequest[] {
+  return messages.flatMap((message): readonly BilledRequest[] => {
+    const tokens = fieldsOf(message['tokens'])
+    const cache = fieldsOf(tokens['cache'])
+    const input = numberOf(tokens['input'])
+    if (message['role'] !== 'assistant' || input === null || numberOf(tokens['output']) === null) return []
+    const output = (numberOf(tokens['output']) ?? 0) + (numberOf(tokens['reasoning']) ?? 0)
+    const session = stringOrNull(message['sessionID']) ?? name
+    const id = stringOrNull(message['id'])
+    return [
+      {
+        program: 'opencode',
+        session,
+        chain: `${name} ${session}`,
+        project: stringOrNull(fieldsOf(message['path'])['cwd']),
+        model: stringOrNull(message['modelID']) ?? 'unknown',
+        at: timeOf(fieldsOf(message['time'])['created']),
+        isAgent: false,
+        usage: {
+          input,
+          cacheRead: numberOf(cache['read']) ?? 0,
+          cacheWrite: numberOf(cache['write']) ?? 0,
+          output,
+        },
+        output,
+        id: id === null ? null : `opencode ${id}`,
+      },
+    ]
+  })
+}
+
+/** What the database holds, or why it cannot be read. It is only looked into. */
+export async function opencodeRows(
+  file: string,
+): Promise<
+  { readonly ok: true; readonly messages: readonly Fields[] } | { readonly ok: false; readonly why: string }
+> {
+  // Comes with Node from 22.5 on.
+  const sqlite = await import('node:sqlite').catch(() => null)
+  if (sqlite === null)
+    return {
+      ok: false,
+      why: `${file}: sessions of opencode are in a database that Node 22.5 or newer can read; run pal with that, or name what "opencode export ID" prints`,
+    }
+  try {
+    const database = new sqlite.DatabaseSync(file, { readOnly: true })
+    try {
+      const rows = database.prepare('select id, session_id, data from message order by time_created').all()
+      const messages = rows.map((row) => {
+        const { id, session_id: session, data } = row as Fields
+        return { ...fieldsOf(JSON.parse(String(data))), id, sessionID: session }
+      })
+      return { ok: true, messages }
+    } finally {
+      database.close()
+    }
+  } catch (error) {
+    return { ok: false, why: `${file} cannot be read (${(error as Error).message})` }
+  }
+}
