@@ -109,3 +109,40 @@ describe('failures', () => {
     expect(waitBefore(2, long, () => 0, defaults.model)).toBeNull()
   })
 })
+
+describe('what a refusal says of media', () => {
+  const says = (message: string, status = 400): ModelFailure =>
+    on(status, error('invalid_request_error', message)).failure
+  const at = 'messages.3.content.1.image.source.base64'
+
+  it.each([
+    ['messages: Too much media: 2 document pages + 101 images > 100', { count: 100 }],
+    ['At most 1 image(s) may be provided in one request.', { count: 1 }],
+    [
+      'messages.0.content.0.pdf.source.base64.data: A maximum of 100 PDF pages may be provided.',
+      { count: 100 },
+    ],
+    [`${at}: image exceeds 5 MB maximum: 7340032 bytes > 5242880 bytes`, { imageBytes: 5_242_880 }],
+    [`${at}.data: At least one of the image dimensions exceed max allowed size: 8000 pixels`, { side: 8000 }],
+    [
+      `${at}.data: At least one of the image dimensions exceed max allowed size for many-image requests: 2000 pixels`,
+      { manySide: 2000 },
+    ],
+    ['Could not process image', {}],
+    [`${at}.data: The image is 12 years old`, {}],
+  ])('[E38] %s', (message, limits) => {
+    expect(says(message)).toMatchObject({ code: 'media-refused' })
+    expect(says(message)).toHaveProperty('media.limits', limits)
+  })
+
+  it.each([
+    ['Request exceeds the maximum size of 6291456 bytes', 6_291_456],
+    ['request body too large: limit is 1048576 bytes', 1_048_576],
+    ['Request exceeds the maximum allowed number of bytes.', undefined],
+    ['payload too large (413)', undefined],
+  ])('[E38] for bytes: %s', (message, mostBytes) => {
+    const failure = says(message, 413)
+    expect(failure.code).toBe('too-large')
+    expect('mostBytes' in failure ? failure.mostBytes : undefined).toBe(mostBytes)
+  })
+})
