@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { machineFileSystem } from '../../src/disk/fs.ts'
 import { createManualClock } from '../../src/simulator/index.ts'
 import { mainDoor } from '../doors.ts'
 import { folder, simulated, turn, words } from './simulated.ts'
@@ -11,7 +12,7 @@ const day = 24 * 60 * 60 * 1000
 const systemOf = (body: unknown): string => JSON.stringify((body as { system: unknown }).system)
 
 async function opened(settings: Record<string, unknown> = {}) {
-  const { createPreset, projectOf, machineFileSystem } = await mainDoor()
+  const { createPreset, projectOf } = await mainDoor()
   const scene = await simulated(Array.from({ length: 6 }, (_, n) => `answer ${n} ${words(6000)}`))
   const [home, place] = [await folder(), await folder()]
   const git = (...args: string[]) => execFileSync('git', args, { cwd: place, stdio: 'ignore' })
