@@ -1,5 +1,8 @@
 // A fault at every file operation of a turn full of tools, a compaction, a memory, a fork and the end of an agent:
-// `npm run bench -- faults [--every N] [--only NAME] [--json]`.
+// `npm run bench -- faults [--process] [--every N] [--only NAME] [--json]`. In one process, or with `--process` in a real `pal`
+// for each fault, where the exit code counts.
+import { join } from 'node:path'
+import { palSweep } from '../test/faults/pal-sweep.ts'
 import { sweep } from '../test/faults/sweep.ts'
 
 const option = (name: string): string | undefined => {
@@ -7,11 +10,14 @@ const option = (name: string): string | undefined => {
   return at === -1 ? undefined : process.argv[at + 1]
 }
 const only = option('--only')
-const { rows, failures } = await sweep({
+const options = {
   every: Number(option('--every') ?? 1),
   ...(only === undefined ? {} : { only: [only] }),
-  progress: (text) => process.stderr.write(`${text}\n`),
-})
+  progress: (text: string) => void process.stderr.write(`${text}\n`),
+}
+const { rows, failures } = process.argv.includes('--process')
+  ? await palSweep({ ...options, root: join(import.meta.dirname, '..') })
+  : await sweep(options)
 if (process.argv.includes('--json')) console.log(JSON.stringify({ rows, failures }, null, 2))
 else {
   console.table(rows)

@@ -62,7 +62,7 @@ export interface PromptOptions extends ConversationOptions {
 
 export async function runPrompt(io: Io, options: PromptOptions): Promise<Exit> {
   const prompt = await promptText(io, options.texts)
-  if (typeof prompt !== 'string') return complain(io, prompt)
+  if ('exit' in prompt) return complain(io, prompt)
   return withPreset(io, options, {}, (opened) => converse(io, opened, prompt, options))
 }
 
@@ -181,7 +181,7 @@ async function unsavedOf(
 async function converse(
   io: Io,
   { place, preset, unsaved }: OpenedPreset,
-  prompt: string,
+  prompt: Prompt,
   options: PromptOptions,
 ): Promise<Exit> {
   const abort = new AbortController()
@@ -203,7 +203,8 @@ async function converse(
       scripted: place.access === null,
     })
     const before = session.spent()
-    for await (const event of session.send(prompt, abort.signal)) reporter.event(event)
+    const inputsBefore = inputsIn(session)
+    for await (const event of session.send(prompt.text, abort.signal)) reporter.event(event)
     // A failure is the outcome: only a turn that is done is followed by what its agents bring.
     if (reporter.result().outcome === 'done')
       for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
@@ -215,6 +216,13 @@ async function converse(
     const result = { ...reporter.result(), background, leftOut, ...(unclosed === null ? {} : { unclosed }) }
     writeResult(io, options.format, result)
     if (unclosed !== null) complain(io, refuse(exits.failed, unclosedText(unclosed)))
+    // What was piped in is nowhere else: whoever ran it is told where it is.
+    if (prompt.isPiped && result.outcome === 'failed' && unsaved === null)
+      io.err(
+        inputsIn(session) > inputsBefore
+          ? `pal: what was piped in is kept, unanswered, in session ${session.id}; ask again with pal -p --resume ${session.id} "go on"\n`
+          : `pal: what was piped in is not kept; pipe it in again\n`,
+      )
     if (unsaved === null && (options.isVerbose || io.errIsTerminal))
       io.err(`pal: session ${session.id}; continue with pal -p --continue\n`)
     return unclosed !== null && result.outcome === 'done' ? exits.failed : exitOf(result)
@@ -225,6 +233,10 @@ async function converse(
     stopListening()
   }
 }
+
+/** How many messages of the user the session shows. */
+const inputsIn = (session: Session): number =>
+  [...session.view().messages].flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'input')).length
 
 /** Why it could not be closed, or null. What was answered is there all the same. */
 async function closeSession(session: Session): Promise<Failure | null> {
@@ -282,8 +294,13 @@ export async function openSession(
   return session
 }
 
+interface Prompt {
+  readonly text: string
+  readonly isPiped: boolean
+}
+
 /** The arguments of the command line, and after them what is piped in. */
-async function promptText(io: Io, texts: readonly string[]): Promise<string | Refusal> {
+async function promptText(io: Io, texts: readonly string[]): Promise<Prompt | Refusal> {
   const piped = await io.piped()
   if (!piped.ok) return refuse(exits.usage, piped.why)
   if (piped.notice !== undefined) io.err(`pal: ${piped.notice}\n`)
@@ -292,7 +309,7 @@ async function promptText(io: Io, texts: readonly string[]): Promise<string | Re
   const text = [texts.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
   return text === ''
     ? refuse(exits.usage, 'no prompt: write one after -p, or pipe it in. pal --help shows how')
-    : text
+    : { text, isPiped: (piped.text ?? '').trim() !== '' }
 }
 
 /** A rule that says nothing is a mistake: in an argument it ends the call, in a file it is said. */

@@ -94,6 +94,28 @@ describe('pal -p that fails', () => {
     expect(err).toMatch(/Write was not run\. The decision could not be written: .*no space left/)
   })
 
+  it('[G80] a prompt that was piped in and not answered is kept with the session, and the way back to it is said', async () => {
+    const { access, simulator } = await server(['now it works'], { keys: ['the-key'] })
+    const at = await openWorkspace({ ...access, ANTHROPIC_API_KEY: 'the-key' })
+    const failed = await at.pal(['-p', 'look at this:'], {
+      input: 'a long text from a pipe',
+      environment: { ANTHROPIC_API_KEY: 'a-wrong-one' },
+    })
+    expect(failed.code).toBe(1)
+    const id = /is kept, unanswered, in session (\S+); ask again with pal -p --resume \1 "go on"/.exec(
+      failed.err,
+    )?.[1]
+    const again = await at.pal(['-p', '--resume', id ?? 'none', 'go on'])
+    expect([again.code, again.out.trim()]).toEqual([0, 'now it works'])
+    expect(JSON.stringify(simulator.log.last()?.body)).toContain('a long text from a pipe')
+    // Where nothing could be written, that is said as well.
+    const full = await at.pal(['-p', 'look:'], {
+      input: 'more text',
+      environment: failingDisk('"type":"user-message'),
+    })
+    expect([full.code, full.err]).toEqual([1, expect.stringContaining('what was piped in is not kept')])
+  })
+
   it('[G7] without a key it fails and says how to go on; nothing answers', async () => {
     const { pal } = await openWorkspace()
     for (const words of [['-p', 'review this'], ['-p', '--output-format', 'json', 'hi'], []]) {

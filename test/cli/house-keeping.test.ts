@@ -62,6 +62,28 @@ describe('pal sessions delete', () => {
     expect((await at.pal(['sessions', 'delete', one, '--yes'])).code).toBe(4)
   })
 
+  it('[G65] asks at a terminal: only a yes deletes', async () => {
+    const { access } = await server(['1'])
+    const at = await openWorkspace(access)
+    const one = await said(at, 'first')
+    for (const [answer, code, left] of [
+      ['n', 1, [one]],
+      ['', 1, [one]],
+      ['perhaps', 1, [one]],
+      ['y', 0, []],
+    ] as const) {
+      const { child, ended } = await at.start(['sessions', 'delete', one], { inTerminal: true, isOpen: true })
+      let shown = ''
+      child.stdout?.on('data', (text: string) => (shown += text))
+      await until(() => shown.includes('[y/N]'), 'the question')
+      child.stdin?.write(`${answer}\n`)
+      const end = await ended
+      child.stdin?.end()
+      expect([answer, end.code, await listed(at)]).toEqual([answer, code, left])
+      expect(end.out).toContain(code === 0 ? 'deleted' : 'nothing was deleted')
+    }
+  })
+
   it('[G65] a session that others begin with stays until they are named or taken along', async () => {
     const { access } = await server(['1', '2', '3'])
     const at = await openWorkspace(access)
