@@ -270,7 +270,7 @@ describe('the path gate', () => {
     expect(listed.ok && listed.memories.map(({ file }) => file).toSorted()).toEqual(['a.md', 'b.md'])
   })
 
-  it('[ME75] whose writer died at any step is there whole or not at all, in the ledger, the index and the folder', async () => {
+  it('[ME89] whose writer died at any step is there whole or not at all, in the ledger, the index and the folder', async () => {
     const dead = { ...machineProcesses, look: () => Promise.resolve(null) }
     let [came, did] = [0, 0]
     for (let step = 1; ; step++) {
@@ -302,7 +302,7 @@ describe('the path gate', () => {
     expect(came).toBeGreaterThan(2)
   })
 
-  it('[ME75] that could not be put in its place is not in the ledger, and a person looking finishes what was broken off', async () => {
+  it('[ME89] that could not be put in its place is not in the ledger, and a person looking finishes what was broken off', async () => {
     const keeper = keeperIn(await folder())
     await save(keeper, 'old.md', memoryText('old'))
     const full = hookedFileSystem(unsynced, {
