@@ -84,4 +84,11 @@ export type {
 export type { Clock, Ids, Seq, SessionId, Uuid } from './transcript/ids.ts'
 export type { Memory, Provenance } from './memory/memory.ts'
 export type { Applied, MemoryChange, MemoryStore } from './memory/memory-store.ts'
+export {
+  memoryToolHandlers,
+  type MemoryToolCommand,
+  type MemoryToolHandlers,
+  type MemoryToolOptions,
+} from './memory/serving/memory-tool.ts'
+export type { Lineage } from './memory/trust/lineage.ts'
 export type { Damage, Failure, Result, SessionInfo, Store } from './transcript/store.ts'

@@ -66,6 +66,7 @@ describe('the doors', () => {
       'loadSkills',
       'lookUp',
       'machineFileSystem',
+      'memoryToolHandlers',
       'modelSummary',
       'modelTable',
       'noAnswer',

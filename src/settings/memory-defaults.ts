@@ -136,6 +136,30 @@ export const recallDefaults = {
     freshAtOnce: 16,
     storedBytes: 512 * MB,
   },
+  serving: {
+    /** Hits of a search, how many are looked through for them, and the characters of an excerpt and of all. */
+    hits: 10,
+    looked: 100,
+    searchMs: 10 * second,
+    excerptChars: 400,
+    searchChars: 8000,
+    /** One memory, or the turns around a place. */
+    openChars: 16_000,
+    turns: 2,
+    mostTurns: 20,
+    /** Longest name of a memory that a caller names, and longest text. */
+    nameChars: 80,
+    textChars: 16_000,
+    queryChars: 500,
+    /** Memories that callers may save in an hour, and how many may wait for the user. */
+    writes: 60,
+    writesMs: 60 * minute,
+    waiting: 200,
+    /** What a client is told at its start. */
+    instructionChars: 1000,
+    /** Largest request over HTTP. */
+    requestBytes: 1 * MB,
+  },
   ranking: {
     k1: 1.2,
     b: 0.4,

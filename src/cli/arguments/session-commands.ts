@@ -11,6 +11,7 @@ import type { DeleteFlags } from '../commands/sessions-delete.ts'
 import type { PruneFlags } from '../commands/sessions-prune.ts'
 import type { UsageFlags } from '../commands/usage.ts'
 import type { TrustFlags } from '../commands/trust.ts'
+import type { ServeFlags } from '../memory-server/serve.ts'
 import type { Io } from '../terminal/io.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 import { projectCommand, ruleTexts, subcommand, wholeNumber, type RunCommand } from './flags.ts'
@@ -217,6 +218,21 @@ function addImport(program: Command, io: Io, run: RunCommand): void {
     )
 }
 
+function addMcp(program: Command, io: Io, run: RunCommand): void {
+  const mcp = projectCommand(program, 'mcp', 'the MCP servers in use, and whether they answer').action(
+    (flags: ProjectFlags) => run(async () => (await import('../commands/mcp.ts')).mcp(io, flags)),
+  )
+  subcommand(mcp, 'serve-memory', 'serve memories to other agents over MCP, on stdin and stdout')
+    .option('--http', 'on HTTP instead, on this machine alone, with a token')
+    .option('--port <n>', 'the port of --http; default: a free one', wholeNumber)
+    .option('--cwd <folder>', 'also the memories of this project, whatever folders the client names')
+    .action((_: object, command: Command) =>
+      run(async () =>
+        (await import('../memory-server/serve.ts')).serveMemory(io, command.optsWithGlobals<ServeFlags>()),
+      ),
+    )
+}
+
 function addUserCommands(program: Command, io: Io, run: RunCommand): void {
   projectCommand(program, 'config', 'list settings, show one, set it or unset it')
     .argument('[key]', 'the setting')
@@ -228,9 +244,7 @@ function addUserCommands(program: Command, io: Io, run: RunCommand): void {
   projectCommand(program, 'models', 'the models that are known, with window and prices').action(
     (flags: ProjectFlags) => run(async () => (await import('../commands/models.ts')).models(io, flags)),
   )
-  projectCommand(program, 'mcp', 'the MCP servers in use, and whether they answer').action(
-    (flags: ProjectFlags) => run(async () => (await import('../commands/mcp.ts')).mcp(io, flags)),
-  )
+  addMcp(program, io, run)
   subcommand(program, 'login', 'store an API key (typed, or piped in) for you only').action(() =>
     run(async () => (await import('../commands/config.ts')).login(io)),
   )
