@@ -61,7 +61,7 @@ describe('pal and its agents', () => {
     expect(result.background.tokens).toBeGreaterThan(100)
     expect(bodiesOf(simulator, 'main').at(-1)).toContain('BACKGROUND-REPORT')
     const cost = await at.pal(['cost'])
-    expect(cost.out).toContain('the fork for agent took')
+    expect(cost.out).toContain('agent in the background took')
     const listed = JSON.parse((await at.pal(['agents', '--json'])).out) as {
       agents: { label: string; state: string }[]
     }
@@ -189,7 +189,7 @@ describe('pal and its agents', () => {
     child.kill('SIGKILL')
     await ended
     const shown = (await at.pal(['tasks'])).out
-    const [, pid] = /running as process (\d+), though its program is gone/.exec(shown) ?? []
+    const [, pid] = /running as process (\d+), although pal has exited/.exec(shown) ?? []
     expect(Number(pid)).toBeGreaterThan(1)
     process.kill(-Number(pid), 'SIGKILL')
     await until(async () => (await at.pal(['tasks'])).out.includes('no background tasks'), 'it is gone')

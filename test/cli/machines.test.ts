@@ -108,7 +108,7 @@ describe('a start on', () => {
     expect(await inShell(at, `${box} $PAL -p --allow Write hi`)).toMatchObject({ code: 0, out: 'fine\n' })
     expect((await inShell(at, 'cat a.txt')).out).toBe('x')
     expect(await inShell(at, `${box} $PAL -p --continue hi`)).toMatchObject({ code: 0, out: 'more\n' })
-    expect((await inShell(at, `${box} $PAL doctor`)).out).toMatch(/note {2}\/proc: not there/)
+    expect((await inShell(at, `${box} $PAL doctor`)).out).toMatch(/note {2}\/proc: missing/)
   })
 })
 
