@@ -7,7 +7,7 @@ export const dialDefaults = {
     /** Where it stands unless somebody turns it: 0 keeps as much as fits, 1 spends as little as is sensible. */
     thrift: 0.4,
     /** Places that have a name. */
-    names: { fidelity: 0, balanced: 0.4, thrift: 1 },
+    names: { fidelity: 0, balanced: 0.4, economy: 1 },
     /** What is measured; between two of them it is in between. */
     points: [
       {

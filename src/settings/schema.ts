@@ -104,7 +104,7 @@ export const schema = z.object({
   nativeClearing: z.boolean(),
   autocompact: z.boolean(),
   pressureClearing: z.boolean(),
-  thrift: z.union([z.number().check(z.gte(0), z.lte(1)), z.enum(['fidelity', 'balanced', 'thrift'])]),
+  thrift: z.union([z.number().check(z.gte(0), z.lte(1)), z.enum(['fidelity', 'balanced', 'economy'])]),
   modelSummary: z.boolean(),
   summaryModel: z.string().check(z.minLength(1)),
   notes: z.boolean(),
@@ -242,7 +242,7 @@ export const keys: Readonly<Record<Key, About>> = {
   autocompact: onOff('PALIMPSEST_AUTOCOMPACT'),
   pressureClearing: onOff('PALIMPSEST_PRESSURE_CLEARING'),
   thrift: {
-    expected: 'a number from 0 to 1, or "fidelity", "balanced" or "thrift"',
+    expected: 'a number from 0 to 1, or "fidelity", "balanced" or "economy"',
     scope: 'any',
     variable: 'PALIMPSEST_THRIFT',
   },

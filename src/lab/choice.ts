@@ -1,0 +1,38 @@
+// The rule that chooses the default of the dial: of the places that are measured, the one whose total (what is sent and what
+// is looked up again) is least over all settings it was played in, with at most so many more rounds.
+import { defaults } from '../settings/defaults.ts'
+import { sum, sharesOf } from './measures.ts'
+import type { Lifetime } from './replay.ts'
+import type { Report } from './report.ts'
+
+export interface Candidate {
+  readonly policy: string
+  /** Over every report and both lifetimes. */
+  readonly total: number
+  readonly moreRounds: number
+  /** Of the person's words, and of what nothing shows again, the share in sight. */
+  readonly words: number | null
+  readonly saidOnce: number | null
+  readonly isAllowed: boolean
+}
+
+export interface Choice {
+  readonly candidates: readonly Candidate[]
+  readonly chosen: string | null
+}
+
+/** The reports are of the same sessions under the same policies, each in another setting. */
+export function chooseDefault(reports: readonly Report[], policies: readonly string[]): Choice {
+  const lifetimes: readonly Lifetime[] = ['5m', '1h']
+  const candidates = policies.flatMap((policy): readonly Candidate[] => {
+    const rows = reports.map(({ groups }) => groups[0]?.rows.find((row) => row.policy === policy))
+    if (rows.some((row) => row === undefined)) return []
+    const { total, moreRounds, words, saidOnce } = sharesOf(
+      sum(rows.flatMap((row) => lifetimes.map((lifetime) => row!.figures[lifetime]))),
+    )
+    const isAllowed = (moreRounds ?? 0) <= defaults.lab.mostMoreRounds
+    return [{ policy, total, moreRounds: moreRounds ?? 0, words, saidOnce, isAllowed }]
+  })
+  const best = candidates.filter(({ isAllowed }) => isAllowed).toSorted((a, b) => a.total - b.total)
+  return { candidates, chosen: best[0]?.policy ?? null }
+}
