@@ -109,6 +109,10 @@ export const dreamDefaults = {
     /** Longest journal, and how many are read for an undo. */
     setBytes: 4096 * KB,
     setsRead: 100,
+    /** Of the sessions since the last one: how many, sentences of each, and the longest. */
+    sessionsRead: 20,
+    sentencesRead: 10,
+    sentenceChars: 300,
     /** Of a project, to see what still holds: files, bytes in all and of one, the longest line, and bytes of what is known. */
     projectFiles: 20_000,
     projectBytes: 32_768 * KB,

@@ -9,6 +9,7 @@ import { isInside } from '../../disk/under-root.ts'
 import { pathIn } from '../../tools/files/guard.ts'
 import type { Judge } from '../../tools/permission/pipeline.ts'
 import type { Tool } from '../../tools/tool.ts'
+import type { Store } from '../../transcript/store.ts'
 
 export type JobKind = 'extraction' | 'dream'
 export type JobState = 'running' | 'completed' | 'failed' | 'killed'
@@ -150,6 +151,8 @@ export interface MemoryJobOptions {
   readonly tools: () => readonly Tool[]
   /** Who decides about what is read; they ask nobody. */
   readonly judges: readonly Judge[]
+  /** The sessions of the project. */
+  readonly store: Store
   readonly cwd: string
   /** The folder of the project, which shows whether what is remembered of it still holds. */
   readonly root: string

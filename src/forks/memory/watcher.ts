@@ -5,7 +5,6 @@ import { basename } from 'node:path'
 import type { JobContext, TurnWatcher } from '../../engine/ports.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { FolderStore } from '../../memory/keeping/folder-store.ts'
-import type { Store } from '../../transcript/store.ts'
 import type { MemoryJobList, MemoryJob } from './memory-jobs.ts'
 import type { Consolidated } from './consolidation/consolidate.ts'
 import { spanSince } from './extraction/span.ts'
@@ -13,7 +12,6 @@ import { isOurs, type MemoryJobOptions } from './memory-jobs.ts'
 
 export interface WatcherOptions extends MemoryJobOptions {
   readonly list: MemoryJobList
-  readonly store: Store
   readonly extracts: boolean
   readonly consolidates: boolean
   /** Turns between two extractions. */
@@ -99,7 +97,9 @@ async function afterTurn(
 }
 
 async function extractOnce(options: WatcherOptions, context: JobContext, state: State): Promise<void> {
-  const span = spanSince(context.fold, context.latest().memoriesTo, isOurs(options.stores, options))
+  const spanNow = () => spanSince(context.fold, context.latest().memoriesTo, isOurs(options.stores, options))
+  // What is said after this turn may be seen by the fork, and is looked at once more after its own.
+  const span = spanNow()
   if (span.messages === 0) return
   const { coversTo } = span
   if (span.hasWritten) {
@@ -111,7 +111,7 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
   sign(context, job)
   // What only follows a turn is loaded then, and not before the first request.
   const { extract } = await import('./extraction/extract.ts')
-  const done = await extract(options, context, span, job)
+  const done = await extract(options, context, spanNow, job)
   state.extracting = null
   if (!done.ok) {
     job.end(done.isAborted ? 'killed' : 'failed', [done.why])

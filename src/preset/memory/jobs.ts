@@ -45,6 +45,7 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
     keepers: ordered(memory.keepers),
     tools,
     judges: clues.permission.at({ quiet: true }).judges,
+    store,
     cwd: project.cwd,
     root: project.root,
     userHome: homeOf(clues),
@@ -59,7 +60,7 @@ export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
     list,
     options,
     watcher: isWatched
-      ? memoryWatcher({ ...options, list, store, extracts, consolidates, every: settings.extractionEvery })
+      ? memoryWatcher({ ...options, list, extracts, consolidates, every: settings.extractionEvery })
       : undefined,
   }
 }

@@ -20,6 +20,7 @@ import {
   sharedWords,
   telling,
 } from '../../../memory/trust/lines.ts'
+import { sessionsFolder } from './missed.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The proposals so far: file and whole text. */
@@ -142,6 +143,9 @@ export function provenanceOf(world: Snapshot, file: string, text: string, now: n
   const from = new Set([
     ...parts.flatMap((by) => by.from),
     ...sources.filter((source) => source.startsWith(`${diaryFolder}/`)),
+    ...sources.flatMap((source) =>
+      source.startsWith(`${sessionsFolder}/`) ? [`session:${source.slice(sessionsFolder.length + 1)}`] : [],
+    ),
     ...parts.flatMap(({ session }) =>
       session === null || session === first?.session ? [] : [`session:${session}`],
     ),

@@ -12,7 +12,13 @@ import type { MemoryJob } from '../memory-jobs.ts'
 import { memoryLimits } from '../limits.ts'
 import type { MemoryJobOptions } from '../memory-jobs.ts'
 import { isOurs } from '../memory-jobs.ts'
-import { releaseConsolidationLock, takeConsolidationLock, type ConsolidationLock } from './lock.ts'
+import {
+  lastConsolidation,
+  releaseConsolidationLock,
+  takeConsolidationLock,
+  type ConsolidationLock,
+} from './lock.ts'
+import { sessionsFolder, withMissed } from './missed.ts'
 import { consolidationPrompt } from './prompt.ts'
 import { changeSetOf } from './change-set.ts'
 import { doubtsAbout } from './doubts.ts'
@@ -104,7 +110,7 @@ async function under(
   job: MemoryJob,
   how: ConsolidateOptions,
 ): Promise<Consolidated> {
-  const read = await readSnapshot(keeper)
+  const read = await worldOf(options, keeper)
   if (!read.ok) return failed(read.failure.message)
   const { world } = read
   const count = world.memories.size
@@ -136,6 +142,14 @@ async function under(
   return { kind: 'changed', set: made.set.id, changes, report, dropped: made.dropped, read: count }
 }
 
+/** The memories as they are, and what was said in recent sessions of the project and stands in none of them. */
+async function worldOf(options: MemoryJobOptions, keeper: FolderStore): ReturnType<typeof withMissed> {
+  const read = await readSnapshot(keeper)
+  if (!read.ok || keeper.scope !== 'project' || read.world.texts.size === 0) return read
+  const last = await lastConsolidation(keeper)
+  return last.ok ? await withMissed(options.store, read.world, last.at) : last
+}
+
 async function proposals(
   options: MemoryJobOptions,
   keeper: FolderStore,
@@ -155,6 +169,9 @@ async function proposals(
         root: keeper.place.root,
         manifest: newest.map(({ file, memory }) => manifestLine({ name: file, memory })),
         hasDiary: [...world.texts.keys()].some((file) => file.startsWith(`${diaryFolder}/`)),
+        missed: [...world.texts].flatMap(([page, lines]) =>
+          page.startsWith(`${sessionsFolder}/`) ? lines.split('\n') : [],
+        ),
         today: localDay(keeper.clock.now()),
       }),
       tools: guardedTools(writers, staging, options.userHome),

@@ -8,6 +8,7 @@ import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { diaryFolder, indexName } from '../../../memory/memory.ts'
 import type { FileGuard } from '../../../tools/files/guard.ts'
 import { proposalRefusal } from './check.ts'
+import { sessionsFolder } from './missed.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export interface Staging extends FileGuard {
@@ -55,6 +56,7 @@ function refusalOf(
 ): string | null {
   if (file === indexName) return null
   if (file.startsWith(`${diaryFolder}/`)) return 'Pages of the diary stay as they are.'
+  if (file.startsWith(`${sessionsFolder}/`)) return 'What was said in sessions stays as it is.'
   const bad = nameRefusal(file)
   return bad === null ? proposalRefusal(world, staged, file, text) : `${file} can be no memory: ${bad}.`
 }

@@ -24,7 +24,7 @@ export type Extracted =
 export async function extract(
   options: MemoryJobOptions,
   context: JobContext,
-  span: Span,
+  spanNow: () => Span,
   job: MemoryJob,
 ): Promise<Extracted> {
   const folders: Listed[] = []
@@ -33,6 +33,8 @@ export async function extract(
     if (!shown.ok) return { ok: false, why: shown.failure.message, isAborted: false }
     folders.push({ scope: store.scope, root: store.root, manifest: shown.lines })
   }
+  // The fork sees what has been said by the time it begins, so its span is read in the same moment.
+  const span = spanNow()
   const saved = new Set<string>()
   const held = new Set<string>()
   const guard = extractionGuard({
