@@ -1,10 +1,14 @@
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { machineFileSystem } from '../../src/disk/fs.ts'
 import { SessionTally } from '../../src/lab/stats/session-stats.ts'
 import { statsOf } from '../../src/lab/stats/stats.ts'
 import { modelTable } from '../../src/model/models.ts'
 import type { Entry, Fact, Usage } from '../../src/transcript/fact.ts'
 import { seq, sessionId, uuid } from '../../src/transcript/ids.ts'
+import { projectOf } from '../../src/preset/project.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
+import { memoryText, plant } from '../recall/memory-folder.ts'
 
 const model = 'claude-sonnet-5'
 const minute = 60_000
@@ -161,5 +165,91 @@ describe('stats', () => {
     expect(table.out).toMatch(/^1 session, 1 turns, 1 requests/)
     const json = JSON.parse((await pal(['stats', '--json'])).out) as { sessions: number; days: unknown[] }
     expect([json.sessions, json.days.length]).toEqual([1, 1])
+  })
+
+  const recalled = (...bodies: readonly string[]): Fact => ({
+    type: 'memory-recall',
+    files: bodies.map((_, at) => `m${at}.md`),
+    text: `<recalled-memories>\npreface\n\n${bodies.map((body) => `<memory path="/m.md" saved="x">\n${body}\n</memory>`).join('\n')}\n</recalled-memories>`,
+  })
+  const replied = (text: string): Fact => ({
+    ...(answer({}) as Extract<Fact, { type: 'assistant-message' }>),
+    content: [{ type: 'text', text }],
+  })
+  const asked: Fact = {
+    type: 'user-message',
+    content: [{ type: 'text', text: 'how is billing deployed?' }],
+    origin: 'typed',
+  }
+  const select = (outcome: 'done' | 'failed' = 'done'): Fact =>
+    ({
+      type: 'fork-end',
+      child: sessionId('cccc'),
+      purpose: 'select-memory',
+      outcome,
+      spent: { tokens: 100, dollars: 0.01 },
+    }) as Fact
+
+  it('[LB30] a recalled memory was used when its own words come up afterwards, not those the user had said', () => {
+    const used = tallyOf([
+      [start()],
+      [asked],
+      [recalled('billing is deployed with heronctl from pelican7.', 'Coffee is on floor twelve.')],
+      [replied('Run heronctl on pelican7.')],
+    ])
+    expect(used.recalls).toEqual({ recalled: 2, used: 1 })
+    const unused = tallyOf([
+      [start()],
+      [asked],
+      [recalled('billing is deployed with heronctl.')],
+      [replied('billing is deployed by hand, I think.')],
+    ])
+    expect(unused.recalls).toEqual({ recalled: 1, used: 0 })
+    expect(
+      statsOf([
+        { project: 'one', stats: used },
+        { project: 'two', stats: unused },
+      ]).recalls,
+    ).toEqual({ recalled: 3, used: 1 })
+  })
+
+  it('[LB30] a choice among memories that no request followed is a wasted call', () => {
+    const sent = { type: 'request-sent' } as Fact
+    const wastedIn = (facts: readonly Fact[]) =>
+      statsOf([{ project: 'one', stats: tallyOf(facts.map((fact) => [fact] as const)) }]).purposes.find(
+        ({ name }) => name === 'select-memory',
+      )?.wasted
+    expect(wastedIn([start(), asked, sent, select(), replied('so')])).toBe(1)
+    expect(wastedIn([start(), asked, sent, select(), replied('so'), asked, sent])).toBe(0)
+    expect(wastedIn([start(), asked, sent, select('failed'), asked, sent])).toBe(1)
+  })
+
+  it('[LB30] pal stats counts what became of memories', async () => {
+    const at = await openWorkspace()
+    const found = await projectOf(machineFileSystem, at.project)
+    if (!found.ok) throw new Error(found.failure.message)
+    const own = join(at.state, 'projects', found.project.slug)
+    await plant({ scope: 'project', root: join(own, 'memory'), state: join(own, 'memory-state') }, [
+      { file: 'a.md', text: memoryText('zephyr builds need the flag', 'Pass --no-zephyr to the linker.') },
+      {
+        file: 'b.md',
+        text: memoryText('the old runner', 'It is jest.', {
+          lines: ['doubtful: "since 2026-11-01: package.json has vitest"'],
+        }),
+      },
+      { file: 'c.md', text: memoryText('gone soon', 'The wedding of Zacharias is in Rome.') },
+    ])
+    const { access } = await server(['Pass --no-zephyr to the linker.'])
+    const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
+    expect((await at.pal(['-p', 'which flag do zephyr builds need?'], { environment })).code).toBe(0)
+    expect((await at.pal(['memory', 'forget', 'c'])).code).toBe(0)
+    const made = await at.pal(['stats', '--json'])
+    expect(JSON.parse(made.out)).toMatchObject({
+      memories: { saved: 2, held: 0, reverted: 0, forgotten: 1, doubtful: 1 },
+      recalls: { recalled: 1, used: 1 },
+    })
+    expect((await at.pal(['stats'])).out).toMatch(
+      /memories[\s\S]*saved\s+2[\s\S]*doubtful\s+1[\s\S]*recalled\s+1[\s\S]*used afterwards\s+1 \(100/u,
+    )
   })
 })

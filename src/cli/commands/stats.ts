@@ -3,6 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SessionTally, statsOf, type ProjectSession, type Stats } from '../../lab/index.ts'
 import { sessionsFolder, tableOf } from '../../preset.ts'
+import { machineFileSystem } from '../../disk/fs.ts'
+import { Ledger } from '../../memory/keeping/ledger.ts'
+import { figuresOf, type MemoryFigures } from '../../memory/keeping/memory-figures.ts'
 import { fileStore } from '../../stores/index.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { isKnown } from '../../transcript/fact.ts'
@@ -40,7 +43,10 @@ export async function stats(io: Io, flags: StatsFlags, now: () => number = Date.
     read.push({ project, stats: tally.stats() })
   }
   if (io.errIsTerminal) io.err('\r\u001B[K')
-  const made = statsOf(read)
+  const made: Shown = {
+    ...statsOf(read),
+    memories: await memoriesOf(place, flags.cwd !== undefined, problems),
+  }
   if (flags.json === true) io.out(`${safeJson({ ...made, problems }, 2)}\n`)
   else
     io.out(
@@ -53,6 +59,34 @@ export async function stats(io: Io, flags: StatsFlags, now: () => number = Date.
 }
 
 const second = 1000
+
+interface Shown extends Stats {
+  readonly memories: MemoryFigures
+}
+
+/** Of the user, and of every project; what a ledger cannot tell is said. */
+async function memoriesOf(
+  { home, project }: Workplace,
+  isOne: boolean,
+  problems: string[],
+): Promise<MemoryFigures> {
+  const all = join(home, 'projects')
+  const slug = (project.shared ?? project).slug
+  const slugs = isOne ? [slug] : await readdir(all).catch(() => [])
+  const states = [
+    join(home, 'memory-state'),
+    ...slugs.flatMap((one) => [join(all, one, 'memory-state'), join(all, one, 'team-memory-state')]),
+  ]
+  const sum = { saved: 0, held: 0, reverted: 0, forgotten: 0, doubtful: 0 }
+  for (const state of states) {
+    const ledger = new Ledger(machineFileSystem, state)
+    const fresh = await ledger.refresh()
+    if (!fresh.ok) problems.push(fresh.failure.message)
+    else
+      for (const [name, count] of Object.entries(figuresOf(ledger))) sum[name as keyof MemoryFigures] += count
+  }
+  return sum
+}
 
 async function placesOf(place: Workplace, isOne: boolean, problems: string[]): Promise<readonly Place[]> {
   const all = join(place.home, 'projects')
@@ -85,16 +119,17 @@ async function tallyOf(
 const dayChars = 10
 
 /** One function a section; what is empty says nothing. */
-const sections: readonly ((stats: Stats, room: number) => string)[] = [
+const sections: readonly ((stats: Shown, room: number) => string)[] = [
   overview,
   days,
   projects,
   purposes,
   layers,
   compactions,
+  memories,
 ]
 
-const textOf = (made: Stats, room: number): string =>
+const textOf = (made: Shown, room: number): string =>
   sections
     .map((section) => prose(section(made, room), room))
     .filter((text) => text !== '')
@@ -184,4 +219,28 @@ function compactions({ compactions: all, openBreakers, turns }: Stats, room: num
     ['paused after failures', String(openBreakers)],
   ]
   return table([{ title: 'compaction' }, { title: '', wraps: true }], rows, room)
+}
+
+const memoryPurposes: ReadonlySet<string> = new Set(['select-memory', 'extraction', 'dream'])
+
+function memories({ memories: kept, recalls, purposes: all }: Shown, room: number): string {
+  const { saved, held, reverted, forgotten, doubtful } = kept
+  if (saved + held + reverted + forgotten + recalls.recalled === 0) return ''
+  const wasted = all
+    .filter(({ name }) => memoryPurposes.has(name))
+    .reduce((sum, line) => sum + line.wasted, 0)
+  const rows = [
+    ['saved', whole(saved)],
+    ['held for review', whole(held)],
+    ['reverted', whole(reverted)],
+    ['forgotten', whole(forgotten)],
+    ['doubtful', whole(doubtful)],
+    ['recalled', whole(recalls.recalled)],
+    [
+      'used afterwards',
+      recalls.recalled === 0 ? '–' : `${whole(recalls.used)} (${percent(recalls.used / recalls.recalled)})`,
+    ],
+    ['calls wasted', whole(wasted)],
+  ]
+  return table([{ title: 'memories' }, { title: '', wraps: true }], rows, room)
 }

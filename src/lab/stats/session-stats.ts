@@ -2,7 +2,9 @@
 import { dollarsOf } from '../../engine/limits/spend.ts'
 import type { ModelTable } from '../../model/models.ts'
 import { isEditing, isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
+import { selectPurpose } from '../../forks/select-memory.ts'
 import { added, Gains, type LayerGain } from './gains.ts'
+import { Recalls } from './recalls.ts'
 
 export interface Bill {
   readonly requests: number
@@ -49,6 +51,8 @@ export interface SessionStats {
   readonly compactions: Compactions
   readonly cacheBreaks: number
   readonly forks: readonly ForkEnd[]
+  /** Memories that were recalled, and those whose words came up again in an answer or a call. */
+  readonly recalls: { readonly recalled: number; readonly used: number }
 }
 
 export const noBill: Bill = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
@@ -71,6 +75,9 @@ export class SessionTally {
   readonly #days = new Map<string, Bill>()
   readonly #forks: ForkEnd[] = []
   readonly #gains: Gains
+  readonly #recalls = new Recalls()
+  /** Choices among memories that have ended and that no request has followed yet. */
+  #unasked: ForkEnd[] = []
   #session = ''
   #purpose = 'main'
   #turns = 0
@@ -85,6 +92,8 @@ export class SessionTally {
   }
 
   take({ fact, at }: Entry): void {
+    this.#recalls.take(fact)
+    if (fact.type === 'request-sent') this.#unasked = []
     if (fact.type === 'session-start') {
       this.#session = fact.session
       this.#purpose = fact.purpose
@@ -108,7 +117,11 @@ export class SessionTally {
       layers: this.#gains.layers(),
       compactions: this.#compactions,
       cacheBreaks: this.#breaks,
-      forks: this.#forks,
+      // A choice that no request could bring any more was made for nothing.
+      forks: this.#forks.map((fork) =>
+        this.#unasked.includes(fork) ? { ...fork, outcome: 'too-late' } : fork,
+      ),
+      recalls: this.#recalls.counts(),
     }
   }
 
@@ -158,7 +171,9 @@ export class SessionTally {
   }
 
   #fork({ child, purpose, outcome, spent }: FactOf<'fork-end'>): void {
-    this.#forks.push({ child, purpose, outcome, tokens: spent?.tokens ?? 0, dollars: spent?.dollars ?? 0 })
+    const end = { child, purpose, outcome, tokens: spent?.tokens ?? 0, dollars: spent?.dollars ?? 0 }
+    this.#forks.push(end)
+    if (purpose === selectPurpose && outcome === 'done') this.#unasked.push(end)
   }
 }
 

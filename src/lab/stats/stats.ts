@@ -45,6 +45,7 @@ export interface Stats {
   readonly compactions: Compactions
   /** Sessions in which so many summaries failed in a row that no model is asked any more. */
   readonly openBreakers: number
+  readonly recalls: SessionStats['recalls']
 }
 
 export interface ProjectSession {
@@ -68,6 +69,7 @@ export function statsOf(all: readonly ProjectSession[]): Stats {
     purposes: purposesOf(bills),
     layers: layersOf(all),
     compactions,
+    recalls: all.reduce((sum, { stats }) => added(sum, stats.recalls), { recalled: 0, used: 0 }),
     openBreakers: all.filter(({ stats }) => stats.compactions.openRun >= defaults.compaction.failures).length,
   }
 }
