@@ -24,8 +24,6 @@ export default defineConfig({
     // A limit against hanging, not a measure of speed: the machine may be very busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Real processes, terminals and clocks on a machine that others use too: one more try, and whoever needed it is named.
-    retry: process.env['CI'] ? 1 : 0,
     reporters: process.env['CI']
       ? ['dot', './scripts/count-reporter.ts']
       : ['default', './scripts/count-reporter.ts'],

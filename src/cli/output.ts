@@ -94,7 +94,9 @@ export function createReporter(options: ReportOptions): Reporter {
     event: (event) => {
       take(event)
       line(event)
-      if (event.type === 'notice') io.err(`pal: ${safeLine(event.message)}\n`)
+      // The scripted model begins each run with an empty cache, and nothing is paid for.
+      const isOwnBreak = scripted && event.type === 'notice' && event.code === 'cache-break'
+      if (event.type === 'notice' && !isOwnBreak) io.err(`pal: ${safeLine(event.message)}\n`)
       const progress = options.isVerbose ? progressLine(event) : null
       if (progress !== null) io.err(`${progress}\n`)
     },

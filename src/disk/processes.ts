@@ -30,14 +30,24 @@ export interface Processes {
 
 const hasProc = existsSync('/proc/self/stat')
 
+/** What does not change while a process runs is asked for once: on macOS each answer is a program that is started. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let asked: Promise<T> | null = null
+  return () => (asked ??= ask())
+}
+const ownBoot = once(
+  async () => (await textOf('/proc/sys/kernel/random/boot_id'))?.trim() ?? (await bootByTime()),
+)
+const ownMachine = once(() => machineId())
+
 export const machineProcesses: Processes = {
   self: async () => ({
     host: hostname(),
     pid: process.pid,
     start: hasProc ? ((await statusOf('self'))?.start ?? null) : await startByPs(process.pid),
-    boot: (await textOf('/proc/sys/kernel/random/boot_id'))?.trim() ?? (await bootByTime()),
+    boot: await ownBoot(),
     space: await readlink('/proc/self/ns/pid').catch(() => null),
-    machine: await machineId(),
+    machine: await ownMachine(),
   }),
   beacons: machineBeacons,
   repeat: (ms, run) => {

@@ -252,6 +252,22 @@ describe('Latin-1', () => {
     expect(binary.err).toMatch(/not text; put it into a file/)
   })
 
+  it('[G69] in the name of the working folder or of HOME is said in one sentence, and nothing is kept elsewhere', async () => {
+    const at = await openWorkspace()
+    const name = "$(printf 'gr\\xf6sse')"
+    for (const words of ['doctor', 'sessions', '-p --offline hi']) {
+      const { code, err } = await inShell(at, `mkdir -p ${name}; cd ${name}; $PAL ${words}`)
+      expect(code).toBe(2)
+      isSentence(err)
+      expect(err).toMatch(/working folder has bytes that are not UTF-8.*Rename it/)
+    }
+    const home = await inShell(at, `mkdir -p "$HOME"/${name}; HOME="$HOME"/${name} $PAL -p --offline hi`)
+    expect(home.code).toBe(1)
+    isSentence(home.err)
+    expect(home.err).toMatch(/home folder has bytes that are not UTF-8.*Set HOME/)
+    expect(works('test', '-e', join(at.home, 'gr\uFFFDsse'))).toBe(false)
+  })
+
   it('[G69] in arguments and lines is said', async () => {
     const { access } = await server(['a', 'b'])
     const at = await openWorkspace(access)

@@ -14,7 +14,6 @@ import { jobOf, ruleModel, type Answerer, type Job } from '../../src/simulator/i
 import { later, modelId, simulated, turn, type SimulatedApi } from '../e2e/simulated.ts'
 import { folder } from '../memory/folder.ts'
 import { from } from '../memory/memories.ts'
-import { until } from '../until.ts'
 
 export const hour = 60 * 60 * 1000
 
@@ -112,11 +111,5 @@ export async function filesIn(folderOf: string): Promise<Record<string, string>>
   return files
 }
 
-/** Waits until nothing has been under way for memories for a while: one job may lead to another. */
-export async function quiet({ preset }: Workspace): Promise<void> {
-  let still = 0
-  await until(() => {
-    still = preset.memoryJobs.list.running === 0 ? still + 1 : 0
-    return still > 20
-  }, 'nothing to be under way')
-}
+/** Waits until nothing is under way for memories. */
+export const quiet = async ({ preset }: Workspace): Promise<void> => preset.memoryJobs.watcher?.settled()

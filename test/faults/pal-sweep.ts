@@ -228,7 +228,7 @@ async function run(
       HOME: join(at.case, 'home'),
       ANTHROPIC_BASE_URL: at.url,
       ANTHROPIC_API_KEY: 'test-key',
-      PALIMPSEST_MEMORY_FOLDER: join(at.case, 'memory'),
+      PALIMPSEST_MEMORY_DIRECTORY: join(at.case, 'memory'),
       NODE_OPTIONS: `--require ${join(at.root, 'test', 'faults', 'faulty-disk.cjs')}`,
       PAL_FAULT_UNDER: at.case,
       PAL_FAULT_COUNT: count,

@@ -1,5 +1,5 @@
 // The edge to the process: streams, environment, signals. Everything else in this room gets an `Io`.
-import { fstatSync } from 'node:fs'
+import { existsSync, fstatSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -57,8 +57,18 @@ export function startPlace(): ({ readonly ok: true } & StartPlace) | NotStarted 
       `there is no home folder: HOME is not set, and user id ${process.getuid?.() ?? 'of this process'} has no entry in the user database. ` +
         'Set HOME to a folder you can write to, or PALIMPSEST_HOME if only pal needs one',
     )
+  // Below a name that only looks like it everything would be kept in another place.
+  if (isUnreadableName(userHome) && !existsSync(userHome))
+    return notStarted(
+      `${unreadableName('the home folder', userHome)}. Set HOME to a folder with another name`,
+    )
   return { ok: true, cwd, userHome }
 }
+
+/** The system hands over names as text, and bytes that are no UTF-8 as this character: such a path leads nowhere. */
+export const isUnreadableName = (path: string): boolean => path.includes('\uFFFD')
+export const unreadableName = (what: string, path: string): string =>
+  `the name of ${what} has bytes that are not UTF-8, and pal cannot use it: ${path}`
 
 type StartPlace = Pick<Io, 'cwd' | 'userHome'>
 interface NotStarted {

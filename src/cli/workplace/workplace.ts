@@ -12,7 +12,7 @@ import { projectOf, type Project } from '../../preset/project.ts'
 import { loadSettings, type LoadedSettings } from '../../settings/load.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
-import type { Io } from '../terminal/io.ts'
+import { isUnreadableName, unreadableName, type Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import type { FolderTrust } from '../trust/content.ts'
 import { gateOf, type Gate } from '../trust/gate.ts'
@@ -71,7 +71,13 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
     )
   const folder = resolve(io.cwd, flags.cwd ?? '.')
   const found = await projectOf(fs, folder)
-  if (!found.ok) return refuse(exits.usage, `there is no folder to work in: ${found.failure.message}`)
+  if (!found.ok)
+    return refuse(
+      exits.usage,
+      isUnreadableName(folder)
+        ? `${unreadableName('the working folder', folder)}. Rename it, or start pal in another folder`
+        : `there is no folder to work in: ${found.failure.message}`,
+    )
   const { project } = found
   // Before anything of the project is read: what a killed run left there must not act.
   const left = await sweepSandboxOf({ home, project, environment: io.environment })

@@ -29,7 +29,17 @@ interface State {
   consolidating: { readonly work: Promise<void>; readonly job: MemoryJob } | null
 }
 
-export function memoryWatcher(options: WatcherOptions): TurnWatcher {
+export interface MemoryWatcher extends TurnWatcher {
+  /** Waits until nothing is under way: one job may lead to another. */
+  settled(): Promise<void>
+}
+
+export function memoryWatcher(options: WatcherOptions): MemoryWatcher {
+  const under = new Set<Promise<void>>()
+  const track = (work: Promise<void>): Promise<void> => {
+    under.add(work)
+    return work.finally(() => under.delete(work))
+  }
   const states = new Map<string, State>()
   const scans: Scans = new Map()
   const stateOf = (session: string): State => {
@@ -53,12 +63,16 @@ export function memoryWatcher(options: WatcherOptions): TurnWatcher {
         state.isWanted = true
         return
       }
-      state.working = afterTurn(options, context, state, scans)
+      const work = afterTurn(options, context, state, scans, track)
         // A port that throws is at fault, but the conversation must not end by it, and it must be heard of (law E1).
         .catch((error: unknown) => tell(context, 'fault', `memories: ${String(error)}`))
         .finally(() => {
           state.working = null
         })
+      state.working = track(work)
+    },
+    async settled() {
+      while (under.size > 0) await Promise.all(under)
     },
     async closing(context, hurry) {
       const state = states.get(context.session)
@@ -84,6 +98,7 @@ async function afterTurn(
   context: JobContext,
   state: State,
   scans: Scans,
+  track: Track,
 ): Promise<void> {
   const every = options.every ?? defaults.extraction.every
   let isDue = options.extracts && state.turns % every === 0
@@ -93,7 +108,7 @@ async function afterTurn(
     // Only the newest request was kept, and it is served whatever the count says.
     isDue = state.isWanted
   }
-  await consolidateIfDue(options, context, state, scans)
+  await consolidateIfDue(options, context, state, scans, track)
 }
 
 async function extractOnce(options: WatcherOptions, context: JobContext, state: State): Promise<void> {
@@ -149,6 +164,7 @@ async function consolidateIfDue(
   context: JobContext,
   state: State,
   scans: Scans,
+  track: Track,
 ): Promise<void> {
   const { gateOf } = await import('./consolidation/gates.ts')
   for (const keeper of options.keepers) {
@@ -163,9 +179,12 @@ async function consolidateIfDue(
       scans: scan,
     })
     if (failure !== null) tell(context, failure.code, `consolidating memories: ${failure.message}`)
-    if (gate === 'open' && !context.ending.aborted) await startConsolidation(options, keeper, context, state)
+    if (gate === 'open' && !context.ending.aborted)
+      await startConsolidation(options, keeper, context, state, track)
   }
 }
+/** Counts work as under way until it ends. */
+type Track = (work: Promise<void>) => Promise<void>
 /** When the sessions were last looked through, by folder. */
 type Scans = Map<string, { last: number | null }>
 
@@ -174,6 +193,7 @@ async function startConsolidation(
   keeper: FolderStore,
   context: JobContext,
   state: State,
+  track: Track,
 ): Promise<void> {
   const { consolidate } = await import('./consolidation/consolidate.ts')
   const job = options.list.start('dream', context.session, context.now())
@@ -190,7 +210,7 @@ async function startConsolidation(
     .finally(() => {
       state.consolidating = null
     })
-  state.consolidating = { work, job }
+  state.consolidating = { work: track(work), job }
 }
 
 /** What another process does, or a person has stopped, is no news. */

@@ -1,10 +1,9 @@
 // Jobs on memories for one engine: who watches the turns, and what is under way. They look where the user's rules let
 // them without asking anybody, and write in the user's and the project's folder alone: a team's is everybody's.
 import type { FileSystem } from '../../disk/fs.ts'
-import type { TurnWatcher } from '../../engine/ports.ts'
 import { MemoryJobList } from '../../forks/memory/memory-jobs.ts'
 import type { MemoryJobOptions } from '../../forks/memory/memory-jobs.ts'
-import { memoryWatcher } from '../../forks/memory/watcher.ts'
+import { memoryWatcher, type MemoryWatcher } from '../../forks/memory/watcher.ts'
 import type { MemoryStore } from '../../memory/memory-store.ts'
 import { remoteVariable } from '../../memory/place/place.ts'
 import type { Permission } from '../../tools/permission/index.ts'
@@ -27,7 +26,7 @@ export interface MemoryJobs {
   readonly list: MemoryJobList
   readonly options: MemoryJobOptions
   /** Left out where nothing is to be watched for. */
-  readonly watcher: TurnWatcher | undefined
+  readonly watcher: MemoryWatcher | undefined
 }
 
 export function memoryJobsOf(clues: MemoryJobClues): MemoryJobs {
