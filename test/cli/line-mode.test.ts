@@ -122,7 +122,7 @@ describe('pal alone, from a pipe', () => {
     expect(out).toMatch(
       /the mode is default\n.*\nallow +Write +the command line\ndeny +Bash\(rm \*\) +the command line\n/,
     )
-    expect(err).toContain('/permissions wants one of default, acceptEdits, plan, dontAsk')
+    expect(err).toContain('modes: default, acceptEdits, plan, dontAsk')
     expect(out).toContain('the mode is plan')
     expect(existsSync(join(at.project, 'a.txt'))).toBe(false)
   })

@@ -230,6 +230,8 @@ describe('reasoning bound to its prefix', () => {
 /** The first place an entry changes in the view; Infinity for a plain fact. */
 function startOf({ fact }: Entry, entries: readonly Entry[]): number {
   if (fact.type === 'instructions-set') return 0
+  // A result that was too large when it came stands whole from then on.
+  if (fact.type === 'undo' && fact.whole !== undefined) return fact.target
   const edit = fact.type === 'undo' ? entries.find((entry) => entry.seq === fact.target)?.fact : fact
   if (edit === undefined || !isEditing(edit)) return Infinity
   const changed = edit.edits.filter((each) => each.kind !== 'remote')
