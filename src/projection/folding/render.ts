@@ -171,7 +171,7 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
     const source = part.source[index]!
     if (keep.at.block !== undefined && keep.at.block !== source) continue
     if (keep.lines !== undefined) {
-      blocks.push({ type: 'text', text: kept(part, source, linesOf(block, keep.lines)) })
+      blocks.push({ type: 'text', text: kept(part, source, edit, linesOf(block, keep.lines)) })
       continue
     }
     const inner: readonly ViewBlock[] =
@@ -180,7 +180,7 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
       if (shown.type === 'text' && 'text' in shown)
         blocks.push({
           type: 'text',
-          text: kept(part, source, ends(shown.text, keep, `${part.from}.${source}`, edit)),
+          text: kept(part, source, edit, ends(shown.text, keep, `${part.from}.${source}`, edit)),
         })
       else if (shown.type === 'image' || shown.type === 'document') blocks.push(shown)
     }
@@ -188,8 +188,11 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
   return blocks
 }
 
-const kept = (part: Part, block: number, text: string): string =>
-  fenced('kept', { id: `${part.from}.${block}`, from: speaker(part) }, text)
+const kept = (part: Part, block: number, edit: LiveRange['edit'], text: string): string =>
+  fenced('kept', { id: `${part.from}.${block}`, from: speaker(part, edit) }, text)
+
+/** Summaries of earlier versions stay as they were sent. */
+const isNewWording = (edit: LiveRange['edit']): boolean => edit.kind === 'summary' && edit.wording === 2
 
 function linesOf(block: ViewBlock, ranges: NonNullable<Kept['lines']>): string {
   const lines = blockWords(block).split('\n')
@@ -203,17 +206,16 @@ function ends(text: string, keep: Kept, id: string, edit: LiveRange['edit']): st
   if (head + tail >= text.length) return text
   const left = text.length - head - tail
   const end = tail === 0 ? '' : text.slice(-tail)
-  // Summaries of earlier versions stay as they were sent.
-  const isNew = edit.kind === 'summary' && edit.wording === 2
-  const how = isNew ? `${expandCall(id)} returns them` : `expand ${id} to read them`
+  const how = isNewWording(edit) ? `${expandCall(id)} returns them` : `expand ${id} to read them`
   return wellFormed(`${text.slice(0, head)}\n[… ${left} characters left out; ${how} …]\n${end}`)
 }
 
-function speaker(part: Part): string {
+function speaker(part: Part, edit: LiveRange['edit']): string {
   if (part.kind === 'input') return 'user'
   if (part.kind === 'result') return 'tool'
+  if (part.role === 'assistant') return 'assistant'
   // What the program attached says what it is: it speaks for whoever it came from, and never for the program.
-  return part.role === 'assistant' ? 'assistant' : (part.attachment?.kind ?? 'program')
+  return isNewWording(edit) ? (part.attachment?.kind ?? 'program') : 'system'
 }
 
 // ---- lines ----
