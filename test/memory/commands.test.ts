@@ -44,6 +44,20 @@ describe('pal memory', () => {
     expect((await at.pal(['memory', 'show', 'nothing'])).code).toBe(2)
   })
 
+  it('[ME76] shows what a memory said before, and until when', async () => {
+    const at = await openWorkspace()
+    const { save } = await remembered(at)
+    for (const server of ['pelican', 'heron', 'heron']) {
+      const body = `Staging is ${server}.`
+      await save('staging.md', memoryText('staging', { description: body, body: `${body}\n` }))
+    }
+    const { out } = await at.pal(['memory', 'show', 'staging'])
+    expect(out.match(/^was: .*$/gmu)).toEqual([
+      expect.stringMatching(/^was: Staging is pelican\. \(until \d{4}-/u),
+    ])
+    expect(await json(at, 'show', 'staging')).toMatchObject({ earlier: [{ said: 'Staging is pelican.' }] })
+  })
+
   it('[ME31] shows what waits whole, and lets it count only by accept', async () => {
     const at = await openWorkspace()
     const { save, place } = await remembered(at)

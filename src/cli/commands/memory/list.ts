@@ -1,6 +1,7 @@
 // `pal memory`, its `--why`, `show` and `search`: what is remembered, what a session is told and from where, and what fits
 // some words.
 import type { Memory, MemoryScope } from '../../../memory/memory.ts'
+import type { Removed, Written } from '../../../memory/keeping/records.ts'
 import { MemorySearch, type MemoryHit, type TurnHit } from '../../../memory/recall/search.ts'
 import { MemoryIndex } from '../../../memory/recall/memory-index.ts'
 import { folderSource } from '../../../memory/recall/memory-source.ts'
@@ -128,15 +129,31 @@ export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Ex
     if (!read.ok) return refuse(exits.failed, read.failure.message)
     const { memory: one, text } = read
     const by = one.provenance
-    return show(room, { ...one, scope, text }, () =>
+    const earlier = earlierIn(found.keeper.ledger.versionsOf(one.file))
+    return show(room, { ...one, scope, text, earlier }, () =>
       [
         `${safeLine(`${root}/${one.file}`)}\n`,
         ...(one.doubtful === undefined ? [] : [safeLine(`doubtful ${one.doubtful}`), '\n']),
         `${one.standing}; ${by === null ? 'this version is unknown: something other than pal wrote it' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
         safeText(text, { reveal: true }),
+        ...(earlier.length === 0 ? [] : ['\n']),
+        ...earlier.map(({ said, until }) => `${safeLine(`was: ${said} (until ${moment(until)})`)}\n`),
       ].join(''),
     )
   })
+
+/** What a memory said before it said something else, oldest first, and until when. */
+function earlierIn(
+  versions: readonly (Written | Removed)[],
+): readonly { readonly said: string; readonly until: number }[] {
+  const written = versions.flatMap((one) => (one.do === 'write' ? [one] : []))
+  return written.flatMap(({ head }, at) => {
+    const next = written[at + 1]
+    return next === undefined || next.head.description === head.description
+      ? []
+      : [{ said: head.description, until: next.at }]
+  })
+}
 
 // ---- search ----
 
