@@ -25,7 +25,7 @@ import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
 import { note } from './playing/noting.ts'
-import { clockAt, countedIds, pricesFor, restorationOf } from './playing/setup.ts'
+import { begunWarm, clockAt, countedIds, pricesFor, restorationOf } from './playing/setup.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
 import { scaledCounter } from './playing/sizing.ts'
@@ -161,6 +161,7 @@ interface Run {
   readonly edits: Map<string, number>
   readonly problems: string[]
   readonly sizes: number[]
+  readonly firstReadTokens: number
   readonly files: RecordedFiles
   readonly timeline: Timeline | null
   /** Where a model writes texts. */
@@ -206,6 +207,7 @@ async function open(
     edits: new Map(),
     problems: [],
     sizes: [],
+    firstReadTokens: script.firstReadTokens,
     files: new RecordedFiles(),
     timeline: options.timeline === true ? new Timeline() : null,
     writer: null,
@@ -272,8 +274,12 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   const { clock, options, problems, lastAt } = run
   const { request, blocks } = run.blocks.show(body)
   options.watch?.(request)
+  const warm = index === 0 ? run.firstReadTokens : 0
   const charges = run.ledgers.map(({ lifetime, cache }) => ({
-    usage: cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
+    usage: begunWarm(
+      cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
+      warm,
+    ),
     isCold: lastAt !== null && clock.at - lastAt >= defaults.request.cacheLifetimeMs[lifetime],
   }))
   const { usage } = charges[0]!

@@ -53,6 +53,28 @@ describe('replay', () => {
     expect(figures['1h'].dollars).toBeCloseTo((0.2 * (one + two) + 4 * three) / 1_000_000, 9)
   })
 
+  it('[J27] reads with its first request what the recorded one read from a cache that was warm before', async () => {
+    const made = recording([
+      ['user', [text('Say something long. '.repeat(600))]],
+      ['assistant', [text('Something.')]],
+    ])
+    const warm = 1000
+    const usage = { input: 5, cacheRead: warm, cacheWrite: 2000, output: 9 }
+    const begun = {
+      ...made,
+      turns: made.turns.map((turn) => (turn.role === 'user' ? turn : { ...turn, usage })),
+    }
+    for (const name of ['append-only', 'standard']) {
+      const cold = (await play(made, named(name))).figures
+      const { figures } = await play(begun, named(name))
+      expect(figures['5m']).toMatchObject({ read: warm, written5m: Math.max(0, cold['5m'].written5m - warm) })
+      expect(figures['1h'].read).toBe(warm)
+    }
+    const known = (await play(begun, named('hindsight'))).figures['1h']
+    expect(known.read).toBeGreaterThan(0)
+    expect(known.read).toBeLessThanOrEqual(warm)
+  })
+
   it('[J11] that keeps everything remembers everything', async () => {
     const { figures } = await play(longWork(12, 60), named('append-only'))
     const { retention, visibility, readiness, words } = sharesOf(figures['1h'])

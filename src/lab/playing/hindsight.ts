@@ -13,6 +13,7 @@ import type { Lifetime } from '../measuring/ledger.ts'
 import type { Needs } from '../measuring/needs.ts'
 import { linesOf, textOf, withoutLineNumbers } from '../measuring/texts.ts'
 import { fixedPart } from './fixed-part.ts'
+import { begunWarm } from './setup.ts'
 import type { Script } from './script.ts'
 import type { PlainBlock } from './wire-blocks.ts'
 
@@ -45,7 +46,11 @@ export function hindsight(script: Script, needs: Needs, options: HindsightOption
     said.push(...typed)
     const carried = units.filter((unit) => unit.from <= step && unit.until >= step)
     const pauses = { before: gap(script, step), after: gap(script, step + 1) }
-    const charges = lifetimes.map((lifetime) => charge(lifetime, carried, fixed, step, pauses))
+    const warm = step === 0 ? script.firstReadTokens : 0
+    const charges = lifetimes.map((lifetime) => {
+      const charged = charge(lifetime, carried, fixed, step, pauses)
+      return { ...charged, usage: begunWarm(charged.usage, warm) }
+    })
     const blocks = carried.flatMap((unit) => unit.blocks)
     const { outputTokens: output } = answer
     const info = pricesOf(answer.model)

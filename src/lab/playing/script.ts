@@ -51,6 +51,8 @@ export interface Script {
   readonly tools: readonly string[]
   readonly system: string | null
   readonly firstRequestTokens: number | null
+  /** What the first request read from a cache that earlier sessions had left warm. */
+  readonly firstReadTokens: number
 }
 
 export function scriptOf(recording: Recording): Script {
@@ -84,6 +86,7 @@ export function scriptOf(recording: Recording): Script {
     tools: [...new Set([...recording.tools.map(wireName), ...calls.tools])].sort(),
     system: recording.system,
     firstRequestTokens: recording.firstRequestTokens,
+    firstReadTokens: recording.turns.find(({ role }) => role === 'assistant')?.usage?.cacheRead ?? 0,
   }
 }
 

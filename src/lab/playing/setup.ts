@@ -2,6 +2,7 @@
 // counted, and the files of the recording.
 import type { RestorationOptions } from '../../engine/restoring/restorer.ts'
 import { lookUp, modelTable, type ModelInfo } from '../../model/models.ts'
+import type { CacheUsage } from '../../simulator/index.ts'
 import { uuid, type Clock, type Ids } from '../../transcript/ids.ts'
 import type { Policy } from '../policies/rules.ts'
 import type { RecordedFiles } from './recorded-files.ts'
@@ -20,6 +21,22 @@ export function clockAt(start: number): { at: number } & Clock {
 export function countedIds(): Ids {
   let count = 0
   return { uuid: () => uuid(`00000000-0000-7000-8000-${(++count).toString(16).padStart(12, '0')}`) }
+}
+
+/** What earlier sessions had left in the cache is read by the first request, as it was when it was recorded. */
+export function begunWarm(usage: CacheUsage, readTokens: number): CacheUsage {
+  const { cache_creation_input_tokens: written, cache_read_input_tokens: read, cache_creation } = usage
+  const more = Math.min(Math.max(0, readTokens - read), written)
+  const short = Math.min(more, cache_creation.ephemeral_5m_input_tokens)
+  return {
+    ...usage,
+    cache_read_input_tokens: read + more,
+    cache_creation_input_tokens: written - more,
+    cache_creation: {
+      ephemeral_5m_input_tokens: cache_creation.ephemeral_5m_input_tokens - short,
+      ephemeral_1h_input_tokens: cache_creation.ephemeral_1h_input_tokens - (more - short),
+    },
+  }
 }
 
 /** Prices by the name of whoever answered. */

@@ -16,9 +16,10 @@ export function scaledCounter(model: string): Counter {
     overhead: (rules) => counter.overhead(rules),
     tool: (tool, rules) => Math.round(counter.tool(tool, rules) * scale),
     block: (block, rules) => {
-      const plain = Math.round(counter.block(block, rules) * scale)
-      if (block.type !== 'thinking' || typeof block['signature'] !== 'string') return plain
-      return Math.max(plain, Math.round(block['signature'].length * defaults.lab.tokensPerSignatureChar))
+      const plain = counter.block(block, rules)
+      const isSealed = block.type === 'thinking' && typeof block['signature'] === 'string'
+      const sealed = isSealed ? String(block['signature']).length * defaults.lab.tokensPerSignatureChar : 0
+      return Math.round(Math.max(plain, sealed) * scale)
     },
   }
 }
