@@ -125,6 +125,41 @@ describe('instruction files', () => {
     expect((await other.touched(join(sources.root, 'sub', 'a.ts'))).text).toBeNull()
   })
 
+  it('[ME80] for some files alone are told when such a file is touched, once until the session is compacted', async () => {
+    const { sources, put } = await scene()
+    const head = (paths: string): string => `---\npaths: ${paths}\n---\n`
+    await put('repo/.palimpsest/rules/ts.md', `${head('["src/**/*.{ts,tsx}", "*.mts"]')}typed rule`)
+    await put('repo/.palimpsest/rules/all.md', '---\ntitle: no paths\n---\nrule for all')
+    await put('repo/lib/.palimpsest/rules/own.md', `${head('inner/*.c')}rule of lib`)
+    await put('home/.palimpsest/rules/sql.md', `${head('"*.sql"')}user rule for sql`)
+    await put('home/.palimpsest/rules/always.md', 'user rule for all')
+    const { files } = await loadInstructions(sources)
+    expect(files.map(({ layer, text }) => [layer, text.trim()])).toEqual([
+      ['user', 'user rule for all'],
+      ['project', 'rule for all'],
+    ])
+    const nested = new NestedInstructions(sources, () => Promise.resolve(sources))
+    const touch = async (path: string): Promise<string> =>
+      (await nested.touched(join(sources.root, path))).text ?? ''
+    expect(await touch('README.md')).toBe('')
+    expect(await touch('src/a.js')).toBe('')
+    const told = await touch('src/deep/a.tsx')
+    expect(told).toContain('typed rule')
+    expect(told).not.toContain('paths:')
+    expect(await touch('src/b.ts')).toBe('')
+    expect(await touch('lib/inner/x.c')).toContain('rule of lib')
+    expect(await touch('db/one.sql')).toContain('user rule for sql')
+    nested.renew()
+    expect(await touch('any/where/c.mts')).toContain('typed rule')
+    const refusal = (): string => 'was not accepted'
+    const strict = new NestedInstructions(sources, () => Promise.resolve({ ...sources, refusal }))
+    const refused = await strict.touched(join(sources.root, 'src/a.ts'))
+    expect(refused.text).toBeNull()
+    expect(refused.problems).toEqual([expect.stringContaining('was not accepted')])
+    const untrusted = new NestedInstructions({ ...sources, trusted: false }, () => Promise.resolve(sources))
+    expect((await untrusted.touched(join(sources.root, 'src/a.ts'))).text).toBeNull()
+  })
+
   it('[ME42] that appear while a session runs are left out until accepted (A5)', async () => {
     const { sources, put } = await scene()
     const old = await put('repo/AGENTS.md', 'old')

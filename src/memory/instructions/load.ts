@@ -1,14 +1,17 @@
 // Which instruction files there are, weakest first, so that what comes later wins:
 //
 //   managed   /etc/palimpsest/AGENTS.md
-//   user      AGENTS.md in the user's folder of this program
+//   user      AGENTS.md and rules/*.md in the user's folder of this program
 //   project   AGENTS.md, CLAUDE.md, .palimpsest/AGENTS.md, .palimpsest/rules/*.md, from the root down to the working folder
 //   local     AGENTS.local.md, CLAUDE.local.md, in the same folders
 //
+// A rules file with `paths` in its head is told only when a file it is for is touched (`path-scope`).
+//
 // A folder that is not trusted gives none of its own. A file that appeared while the session ran is
 // left out until the next one, or until the user accepts it: a package that is installed must not instruct.
-import { basename, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { attempt, type FileSystem } from '../../disk/fs.ts'
+import { isInside } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import {
   includeRoom,
@@ -18,6 +21,7 @@ import {
   type IncludeScope,
 } from './includes.ts'
 import type { Pins } from './pins.ts'
+import { isFor, scopeOf } from './path-scope.ts'
 import { foldersDown, readBelow, readOwn, type InstructionText } from './read.ts'
 
 export type Layer = 'managed' | 'user' | 'project' | 'local' | 'memory'
@@ -60,19 +64,48 @@ export interface InstructionSources {
 
 interface Gathering {
   readonly sources: InstructionSources
+  /** A file that was touched: then rules for some files alone count, if they are for it; else they do not. */
+  readonly touched: string | null
   readonly files: LoadedFile[]
   readonly problems: string[]
   readonly room: IncludeRoom
 }
 
 export async function loadInstructions(sources: InstructionSources): Promise<Loaded> {
-  const gathering: Gathering = { sources, files: [], problems: [], room: includeRoom() }
+  const gathering = gatheringOf(sources, null)
   await takeOwn(gathering, 'managed', sources.managed)
   await takeOwn(gathering, 'user', join(sources.home, 'AGENTS.md'))
+  await takeUserRules(gathering)
   const folders = foldersDown(sources.root, sources.cwd)
   for (const folder of folders) await takeFolder(gathering, folder, 'project')
   for (const folder of folders) await takeFolder(gathering, folder, 'local')
   return finished(gathering)
+}
+
+const gatheringOf = (sources: InstructionSources, touched: string | null): Gathering => ({
+  sources,
+  touched,
+  files: [],
+  problems: [],
+  room: includeRoom(),
+})
+
+/** Rules for some files alone that are for this one, on the way to it and of the user; those already told are left out. */
+export async function loadScoped(
+  sources: InstructionSources,
+  touched: string,
+  told: ReadonlySet<string>,
+): Promise<Loaded> {
+  const gathering = gatheringOf(sources, touched)
+  await takeUserRules(gathering)
+  if (sources.trusted)
+    for (const folder of foldersDown(sources.root, dirname(touched)))
+      for (const name of await rulesIn(sources.fs, join(folder, rulesFolder))) {
+        const read = await readBelow(sources.fs, sources.root, join(folder, rulesFolder, name))
+        if (read.ok) await takeRules(gathering, 'project', read, sources.root, folder)
+      }
+  const { files, problems } = finished(gathering)
+  return { files: files.filter(({ path }) => !told.has(path)), problems }
 }
 
 /** The files of folders below the working folder that something was done in; those already told are left out. */
@@ -81,7 +114,7 @@ export async function loadNested(
   folder: string,
   known: ReadonlySet<string>,
 ): Promise<Loaded> {
-  const gathering: Gathering = { sources, files: [], problems: [], room: includeRoom() }
+  const gathering = gatheringOf(sources, null)
   const above = new Set(foldersDown(sources.root, sources.cwd))
   const fresh = foldersDown(sources.root, folder).filter((one) => !above.has(one) && !known.has(one))
   for (const one of fresh) await takeFolder(gathering, one, 'project')
@@ -110,7 +143,12 @@ async function takeFolder(gathering: Gathering, folder: string, layer: 'project'
   const paths =
     layer === 'local'
       ? ['AGENTS.local.md', 'CLAUDE.local.md']
-      : ['AGENTS.md', 'CLAUDE.md', '.palimpsest/AGENTS.md', ...(await rulesIn(fs, folder))]
+      : [
+          'AGENTS.md',
+          'CLAUDE.md',
+          '.palimpsest/AGENTS.md',
+          ...(await rulesIn(fs, join(folder, rulesFolder))).map((name) => join(rulesFolder, name)),
+        ]
   for (const name of paths) {
     const path = join(folder, name)
     if (!trusted) {
@@ -122,22 +160,52 @@ async function takeFolder(gathering: Gathering, folder: string, layer: 'project'
       continue
     }
     const read = await readBelow(fs, root, path)
-    if (read.ok) await take(gathering, layer, read, root)
-    else if (read.failure.code !== 'not-found')
-      gathering.problems.push(`${path} was not read: ${read.failure.message}`)
+    if (!read.ok) {
+      if (read.failure.code !== 'not-found')
+        gathering.problems.push(`${path} was not read: ${read.failure.message}`)
+    } else if (name.startsWith(rulesFolder)) await takeRules(gathering, layer, read, root, folder)
+    else await take(gathering, layer, read, root)
   }
 }
 
+const rulesFolder = join('.palimpsest', 'rules')
+
+async function takeUserRules(gathering: Gathering): Promise<void> {
+  const { fs, home, root } = gathering.sources
+  const folder = join(home, 'rules')
+  for (const name of await rulesIn(fs, folder)) {
+    const read = await readOwn(fs, join(folder, name))
+    if (read.ok) await takeRules(gathering, 'user', read, folder, root)
+    else gathering.problems.push(`${join(folder, name)} was not read: ${read.failure.message}`)
+  }
+}
+
+/** Of a rules file without its head: for all work, or for files below a folder where `paths` says so. */
+async function takeRules(
+  gathering: Gathering,
+  layer: Layer,
+  read: InstructionText,
+  root: string,
+  below: string,
+): Promise<void> {
+  const { touched } = gathering
+  const { paths, text } = await scopeOf(read.text)
+  const isWanted =
+    touched === null
+      ? paths === null
+      : paths !== null &&
+        isInside(below, touched) &&
+        isFor(paths, relative(below, touched).replaceAll('\\', '/'))
+  if (isWanted) await take(gathering, layer, { ...read, text }, root)
+}
+
 async function rulesIn(fs: FileSystem, folder: string): Promise<readonly string[]> {
-  const read = await attempt('listing', async () => ({
-    names: await fs.names(join(folder, '.palimpsest', 'rules')),
-  }))
+  const read = await attempt('listing', async () => ({ names: await fs.names(folder) }))
   if (!read.ok) return []
   return read.names
     .filter((name) => name.endsWith('.md') && !name.startsWith('.'))
     .sort()
     .slice(0, defaults.memory.rulesFiles)
-    .map((name) => join('.palimpsest', 'rules', name))
 }
 
 async function takeOwn(gathering: Gathering, layer: 'managed' | 'user', path: string): Promise<void> {

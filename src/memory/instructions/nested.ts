@@ -2,7 +2,7 @@
 // touched, once until the session is compacted.
 import { dirname } from 'node:path'
 import { isInside } from '../../disk/under-root.ts'
-import { loadNested, type InstructionSources } from './load.ts'
+import { loadNested, loadScoped, type InstructionSources, type Loaded } from './load.ts'
 import { nestedOf } from './reminder.ts'
 
 export interface NestedText {
@@ -16,6 +16,8 @@ export class NestedInstructions {
   readonly #bounds: Pick<InstructionSources, 'root' | 'trusted'>
   readonly #sources: () => Promise<InstructionSources>
   readonly #loaded = new Set<string>()
+  /** Rules for some files alone that were told. */
+  readonly #told = new Set<string>()
 
   /** `sources` is asked for each folder, since what the user accepts may change while the session runs. */
   constructor(
@@ -29,18 +31,30 @@ export class NestedInstructions {
   /** The session was compacted: what was said before may be gone. */
   renew(): void {
     this.#loaded.clear()
+    this.#told.clear()
   }
 
-  /** A file was touched. */
+  /** A file was touched: what its folder says, and rules that are for it. */
   async touched(path: string): Promise<NestedText> {
     const { root, trusted } = this.#bounds
-    const folder = dirname(path)
-    if (!trusted || !isInside(root, path) || this.#loaded.has(folder)) return nothing
-    const loaded = await loadNested(await this.#sources(), folder, this.#loaded)
+    if (!isInside(root, path)) return nothing
+    const given = await this.#sources()
+    const sources = { ...given, trusted: given.trusted && trusted }
+    const folder = await this.#folder(sources, dirname(path))
+    const scoped = await loadScoped(sources, path, this.#told)
+    for (const file of scoped.files) this.#told.add(file.path)
+    const problems = [...new Set([...folder.problems, ...scoped.problems])]
+    return { text: nestedOf({ files: [...folder.files, ...scoped.files] }), problems }
+  }
+
+  async #folder(sources: InstructionSources, folder: string): Promise<Loaded> {
+    const { root, trusted } = this.#bounds
+    if (!trusted || this.#loaded.has(folder)) return { files: [], problems: [] }
+    const loaded = await loadNested(sources, folder, this.#loaded)
     // What may not be followed yet is looked at again the next time: it may have been approved by then.
     for (let one = folder; isInside(root, one) && one !== root; one = dirname(one))
       if (!loaded.problems.some((problem) => problem.startsWith(`${one}/`))) this.#loaded.add(one)
-    return { text: nestedOf(loaded), problems: loaded.problems }
+    return loaded
   }
 }
 
