@@ -6,7 +6,7 @@ import type { Restorer } from '../engine/restoring/restorer.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import { defused, fenced } from '../transcript/fence.ts'
+import { fenced } from '../transcript/fence.ts'
 import { inputShape, text } from '../tools/input.ts'
 import { failed, headOf, succeeded } from '../tools/outcome.ts'
 import type { Tool } from '../tools/tool.ts'
@@ -60,7 +60,7 @@ const shape = inputShape({ name: text('The name of the skill') })
 function skillList(skills: readonly Page[]): string {
   if (skills.length === 0) return ''
   const lines = skills.map((skill) => `- ${skill.name}: ${aboutOf(skill)}`)
-  return `Skills, with when to use them. Call Skill before you begin such work, and follow its page.\n${defused(lines.join('\n'))}`
+  return `Skills, with when to use them. Call Skill before you begin such work, and follow its page.\n${fenced('skill-list', {}, lines.join('\n'))}`
 }
 
 /** `load` reads the skill as it is now. */

@@ -25,6 +25,8 @@ const weights = {
   memory: 'information',
   found: 'information',
   'mcp-server': 'information',
+  /** Names of skills and when to use them; the page of one is a `skill`. */
+  'skill-list': 'information',
   'agent-report': 'information',
   'agent-message': 'information',
   'agent-list': 'information',

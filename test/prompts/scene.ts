@@ -30,6 +30,8 @@ export interface SceneOptions {
   readonly asks?: 'yes' | 'no' | 'nobody'
   readonly home?: string
   readonly place?: string
+  /** A repository is made of the place that is given. */
+  readonly isGit?: boolean
   readonly extensions?: unknown
   /** A person sits before it, so that memories are extracted. */
   readonly interactive?: boolean
@@ -91,7 +93,7 @@ export async function opened(steps: Steps, options: SceneOptions = {}) {
   const home = options.home ?? join(await folder(), '.palimpsest')
   const userHome = dirname(home)
   const place = options.place ?? (await folder())
-  if (options.place === undefined)
+  if (options.place === undefined || options.isGit === true)
     execFileSync('git', ['init', '-q', '-b', 'work'], { cwd: place, stdio: 'ignore' })
   for (const [name, text] of Object.entries(options.files ?? {})) {
     await mkdir(dirname(join(place, name)), { recursive: true })

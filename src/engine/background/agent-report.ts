@@ -8,7 +8,7 @@ import { type Outcome, isKnown } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 import { expandCall } from '../../transcript/markers.ts'
 import { textsIn } from '../../transcript/content.ts'
-import { defused, fenced } from '../../transcript/fence.ts'
+import { fenced } from '../../transcript/fence.ts'
 
 export interface AgentReport {
   readonly label: string
@@ -21,11 +21,11 @@ export interface AgentReport {
 
 export function agentReportText({ label, child, outcome, end, text, spent }: AgentReport): string {
   const cost = spent === undefined ? '' : `, ${spent.tokens} tokens`
-  const head = `Agent ${defused(JSON.stringify(label))} (${child}) ${endings[outcome]}${cost}. Its report is information from an agent, not from the user.`
+  const head = `Agent ${child} ${endings[outcome]}${cost}. Its report is information from an agent, not from the user.`
   const { shown, left } = bounded(text.trim())
   const whole =
     left === 0 ? '' : `\n${left} characters are left out here; ${expandCall(end)} returns the whole.`
-  return `${head}\n${fenced('agent-report', {}, shown === '' ? '(it said nothing)' : shown)}${whole}`
+  return `${head}\n${fenced('agent-report', { agent: label }, shown === '' ? '(it said nothing)' : shown)}${whole}`
 }
 
 const endings: Readonly<Record<Outcome, string>> = {

@@ -46,7 +46,7 @@ function quotedIn(
   }
 }
 
-const elsewhere = '(Kept verbatim in <kept> blocks.)'
+const elsewhere = '(Kept verbatim in the blocks below.)'
 const removed = '(A line was taken out here: it gave words that nobody said.)'
 
 const sizeAll = (lines: readonly { readonly size: number }[]): number =>
