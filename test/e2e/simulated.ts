@@ -53,7 +53,8 @@ export async function simulated(
 
 export async function folder(): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), 'pal-e2e-'))
-  later(() => rm(path, { recursive: true, force: true }))
+  // Something may still be written down while the folder goes.
+  later(() => rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }))
   return path
 }
 

@@ -61,13 +61,10 @@ function servedBy(
     answer: async (context) => {
       const { system, messages } = context.request
       const isAgent = JSON.stringify(system ?? '').includes('You are a subagent')
-      const said = JSON.stringify(
-        isAgent
-          ? messages[0]
-          : (messages.findLast(({ content }) => JSON.stringify(content).includes('<program-task>'))
-              ?.content ?? ''),
-      )
-      const agent = others.find(({ task }) => said.includes(task))
+      const own = messages.slice(0, messages.findIndex(({ role }) => role === 'assistant') >>> 0)
+      const task = messages.findLast(({ content }) => JSON.stringify(content).includes('<program-task>'))
+      const said = JSON.stringify(isAgent ? own : (task?.content ?? ''))
+      const agent = others.find((other) => said.includes(other.task))
       if (agent !== undefined) {
         await held
         return agent.answerer.answer(context)

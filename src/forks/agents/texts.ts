@@ -23,7 +23,7 @@ export function agentSections(context: AgentContext): readonly Section[] {
   const section = (title: string, text: string): Section => ({ name: title, text, side: 'dynamic' })
   return [
     section('identity', identity),
-    section('rules', [working, toolRules, safety, trust, contextRules].join('\n')),
+    section('rules', [working, toolRules, safety, trust, contextRules].join('\n\n')),
     section('task-rules', type.prompt),
     section(
       'environment',
