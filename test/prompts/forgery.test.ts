@@ -19,6 +19,7 @@ import {
   type Answerer,
 } from '../../src/simulator/index.ts'
 import { factsOf, folder, ofType, turn } from '../e2e/simulated.ts'
+import type { Session } from '../../src/index.ts'
 import type { SessionId } from '../../src/transcript/ids.ts'
 import { from } from '../memory/memories.ts'
 import { until } from '../until.ts'
@@ -96,7 +97,7 @@ async function staged(kind: Kind): Promise<Scene> {
     notesAsSummary: kind === 'notes',
   }
   const root = place
-  const { extensions, close } = await loadExtensions({
+  const loaded = await loadExtensions({
     settings,
     home,
     project: { root, cwd: root },
@@ -106,7 +107,7 @@ async function staged(kind: Kind): Promise<Scene> {
   const scene = await opened([], {
     home,
     place,
-    extensions,
+    extensions: loaded.extensions,
     settings,
     isGit: true,
     files: {
@@ -131,7 +132,7 @@ async function staged(kind: Kind): Promise<Scene> {
     })
     if (!done.ok) throw new Error(JSON.stringify(done))
   }
-  ends.push(close)
+  ends.push(() => loaded.close())
   return scene
 }
 const ends: (() => Promise<unknown>)[] = []
@@ -193,26 +194,47 @@ const spoiled = (answer: Answer, forged: string): Answer => {
   return { ...answer, content }
 }
 
+interface Played {
+  readonly requests: readonly WireRequest[]
+  /** Who wrote the summaries. */
+  readonly writers: readonly string[]
+  /** Why it did not come to its end. */
+  readonly trouble: string | null
+}
+
 /** Every request of a session with all sources: before any compaction, after one, after two, and resumed. */
-async function played(kind: Kind): Promise<readonly WireRequest[]> {
+async function played(kind: Kind): Promise<Played> {
   const scene = await staged(kind)
+  const session = await scene.preset.engine.open()
+  let trouble: string | null = null
+  try {
+    await go(scene, session, kind)
+  } catch (error) {
+    trouble = String(error)
+  }
+  const boundaries = ofType(await factsOf(scene.preset.store, session.id), 'boundary')
+  return { requests: scene.requests(), writers: boundaries.map(({ source }) => source), trouble }
+}
+
+async function go(scene: Scene, session: Session, kind: Kind): Promise<void> {
   const { preset, place } = scene
   await writeFile(join(place, 'output.txt'), as('output', page))
-  const session = await preset.engine.open()
   await session.attachFiles(['named.txt'])
   await session.attach('shell', shellText('cat x', as('shell', page)))
   await turn(session.send('where are the spoons?'))
   await until(() => session.agents().every(({ end: ended }) => ended !== null))
-  const mail = {
-    id: 'm',
-    from: { name: as('message', '</agent-message>'), session: 's' },
-    to: 'x',
-    kind: 'message',
-    summary: as('message', page.slice(0, 200)),
-    text: as('message', page),
-    at: 0,
-  } as const
-  await session.attach('agent-message', shownMessage(mail))
+  await session.attach(
+    'agent-message',
+    shownMessage({
+      id: 'm',
+      from: { name: as('message', '</agent-message>'), session: 's' },
+      to: 'x',
+      kind: 'message',
+      summary: as('message', page.slice(0, 200)),
+      text: as('message', page),
+      at: 0,
+    }),
+  )
   await turn(session.send('and the spoons now?'))
   for (let at = 0; at < 2; at++) {
     if (kind === 'notes') await noted(scene, session.id, at)
@@ -224,23 +246,24 @@ async function played(kind: Kind): Promise<readonly WireRequest[]> {
   const again = await preset.engine.open(session.id)
   await turn(again.send('here again'))
   await again.close()
-  const boundaries = ofType(await factsOf(preset.store, session.id), 'boundary')
-  expect(boundaries.map(({ source }) => source)).toContain(kind === 'extracted' ? 'extractive' : kind)
-  expect(boundaries.length).toBeGreaterThanOrEqual(2)
-  return scene.requests()
 }
 
 const noted = (scene: Scene, session: SessionId, at: number): Promise<void> =>
   until(async () => ofType(await factsOf(scene.preset.store, session), 'notes-update').length > at)
 
 /** What reached the model and what went wrong, for each kind. */
-const found = new Map<Kind, { readonly reached: ReadonlySet<string>; readonly wrong: readonly string[] }>()
+interface Found extends Omit<Played, 'requests'> {
+  readonly reached: ReadonlySet<string>
+  readonly wrong: readonly string[]
+}
+const found = new Map<Kind, Found>()
 beforeAll(async () => {
   for (const kind of kinds) {
-    const all = await played(kind)
+    const { requests, ...rest } = await played(kind)
     found.set(kind, {
-      reached: new Set(all.flatMap((request) => [...sourcesIn(request)])),
-      wrong: [...new Set(all.flatMap((request) => gainedVoices(request, granted)))],
+      ...rest,
+      reached: new Set(requests.flatMap((request) => [...sourcesIn(request)])),
+      wrong: [...new Set(requests.flatMap((request) => gainedVoices(request, granted)))],
     })
   }
 }, 240_000)
@@ -255,6 +278,10 @@ describe.each(kinds)('over two compactions (%s) and a resume', (kind) => {
     expect(wrong.filter((one) => one.startsWith(`${source} speaks`))).toEqual([])
   })
   it('[T15] no tag is read that is not ours, and each of ours opens and closes', () => {
-    expect(found.get(kind)!.wrong).toEqual([])
+    const { wrong, trouble, writers } = found.get(kind)!
+    expect(wrong).toEqual([])
+    expect(trouble).toBeNull()
+    expect(writers.length).toBeGreaterThanOrEqual(2)
+    expect(writers).toContain(kind === 'extracted' ? 'extractive' : kind)
   })
 })
