@@ -17,8 +17,8 @@ export function refused(code: PlanRefusal['code'], { before, room }: PlanContext
 
 export function nothingToGo(context: PlanContext): PlanRefusal {
   return context.held.length > 0
-    ? refused('held', context, 'all that could be put away was given back by an undo and is held')
-    : refused('nothing-to-compact', context, 'there is nothing that could be put away')
+    ? refused('held', context, 'everything that could be compacted was restored by an undo and is held')
+    : refused('nothing-to-compact', context, 'there is nothing to compact')
 }
 
 export const notSmaller = (context: PlanContext, tokens: number): PlanRefusal =>

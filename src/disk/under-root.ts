@@ -121,7 +121,7 @@ export async function locateUnder(
   name: string,
 ): Promise<Result<{ path: string }>> {
   try {
-    if (name.includes('\0')) throw new GateError('bad-name', `${JSON.stringify(name)} holds a NUL`)
+    if (name.includes('\0')) throw new GateError('bad-name', `${JSON.stringify(name)} contains a NUL`)
     const realRoot = await fs.realPath(root)
     const path = await nearestRealPath(fs, resolve(root, name))
     if (!isInside(realRoot, path)) throw outside(name, realRoot)
@@ -161,7 +161,7 @@ async function inFolder<T extends object>(
   work: InFolder<T>,
 ): Promise<Result<T>> {
   try {
-    if (name.includes('\0')) throw new GateError('bad-name', `${JSON.stringify(name)} holds a NUL`)
+    if (name.includes('\0')) throw new GateError('bad-name', `${JSON.stringify(name)} contains a NUL`)
     const realRoot = await fs.realPath(root)
     const wanted = resolve(root, name)
     const base = basename(wanted)

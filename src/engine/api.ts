@@ -61,12 +61,12 @@ export function messageOf(response: Response): ModelMessage {
 /** What a stream of the SDK is, and programs without types hand in. */
 const noMessage: Failure = {
   code: 'no-message',
-  message: 'this is no message of the API; of a stream hand in its finalMessage()',
+  message: 'this is not a message of the API; from a stream pass its finalMessage()',
 }
 
 export const nothingWaits: Failure = {
   code: 'nothing-waits',
-  message: 'nothing waits for an answer; say something',
+  message: 'no prompt waits for an answer',
 }
 export const cutShort = ({ id, name }: OpenCall): Fact => textResult(id, notRun(name))
 

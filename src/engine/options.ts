@@ -137,11 +137,11 @@ export function wrongOption(options: Partial<EngineOptions> | undefined): string
   if (store === undefined)
     return '`store` is missing: where sessions are kept, fileStore({ root }) or inMemoryStore()'
   const verb = storeVerbs.find((name) => typeof store[name] !== 'function')
-  if (verb !== undefined) return `\`store\` is no store: it has no ${verb}()`
+  if (verb !== undefined) return `\`store\` is not a store: it has no ${verb}()`
   if (typeof modelId !== 'string' || modelId.trim() === '')
     return "`modelId` is missing: the model's name as its API knows it"
   if (model !== undefined && typeof model.stream !== 'function')
-    return '`model` is no model: it has no stream(); anthropicModel({ apiKey }) makes one'
+    return '`model` is not a model: it has no stream(); anthropicModel({ apiKey }) makes one'
   const layer = (layers !== undefined && isList(layers) ? layers : []).find(
     (each) => typeof each.decide !== 'function',
   )

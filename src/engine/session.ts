@@ -109,7 +109,7 @@ export class Session {
     if (isEmpty(content)) return channel.push(refused(emptyInput))
     // A turn that could not be ended, when the disk was full, may have left calls open.
     const closed = await this.#core.append((tail) =>
-      tail.open.length === 0 ? [] : closing(tail, 'the turn before broke off'),
+      tail.open.length === 0 ? [] : closing(tail, 'the previous turn was cut off'),
     )
     const undelivered = closed.ok ? await deliverQueued(this.#core) : closed.failure
     if (undelivered !== null) return channel.push(refused(undelivered))

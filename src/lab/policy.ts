@@ -53,7 +53,7 @@ function withPresentNames(value: unknown): unknown {
 /** The policy that a file describes, or why it describes none. */
 export function policyFrom(file: string, text: string): Result<{ readonly policy: Policy }> {
   const refuse = (why: string) =>
-    ({ ok: false, failure: { code: 'bad-policy', message: `${file} is no policy: ${why}` } }) as const
+    ({ ok: false, failure: { code: 'bad-policy', message: `${file} is not a policy: ${why}` } }) as const
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -65,5 +65,5 @@ export function policyFrom(file: string, text: string): Result<{ readonly policy
   const [first] = read.error.issues
   const at = first?.path.join('.') ?? ''
   if (first?.code === 'unrecognized_keys') return refuse(`${at} has no field ${first.keys.join(', ')}`)
-  return refuse(at === '' ? 'it is no object' : `${at} does not fit`)
+  return refuse(at === '' ? 'it is not an object' : `${at} does not fit`)
 }

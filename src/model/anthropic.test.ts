@@ -295,7 +295,7 @@ describe('what goes wrong', () => {
     [
       200,
       '{"id":"msg_1","type":"message","content":[]}',
-      { code: 'invalid', message: 'the answer is no event stream' },
+      { code: 'invalid', message: 'the answer is not an event stream' },
     ],
     [
       200,

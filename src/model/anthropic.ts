@@ -226,7 +226,7 @@ function verdictOnText(text: string, header: ServerRefusal['header'], now: numbe
   const isRefusal = (type !== null && type !== 'message') || code !== null
   return isRefusal
     ? verdictOn({ status: null, text, header }, now)
-    : final('invalid', 'the answer is no event stream')
+    : final('invalid', 'the answer is not an event stream')
 }
 
 const spoken = new Set([

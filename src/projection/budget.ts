@@ -53,7 +53,7 @@ export function roomOf(clues: RoomClues): RoomOutcome {
   if (!wanted.every((clue) => Number.isFinite(clue) && clue > 0))
     return {
       ok: false,
-      why: 'the threshold that was set is no number above 0; set tokens, or a part as "80%"',
+      why: 'the threshold that was set is not a number above 0; set tokens, or a share such as "80%"',
     }
   const lowered = [last, clues.thresholdTokens ?? last, Math.floor(effective * (clues.thresholdShare ?? 1))]
   const threshold = Math.max(1, Math.min(...lowered))

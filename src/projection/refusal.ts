@@ -42,14 +42,14 @@ export function viewRefusal(fold: Fold, fact: Fact): EditRefusal | null {
       return fold.edits.editing(fact.target) === undefined
         ? {
             code: 'no-such-edit',
-            message: `there is no live edit at ${fact.target} to undo; the list of edits (pal edits, /edits) has those there are`,
+            message: `there is no edit #${fact.target} to undo; pal edits or /edits lists them`,
           }
         : null
     case 'release':
       return fold.edits.pins.some((pin) => pin.seq === fact.target && pin.released === null) ||
         fold.edits.holds.some((hold) => hold.seq === fact.target)
         ? null
-        : { code: 'no-such-edit', message: `there is no pin or held range at ${fact.target} to release` }
+        : { code: 'no-such-edit', message: `there is no pin or hold #${fact.target} to release` }
     case 'pin':
       return pinRefusal(fold, fact.at)
     case 'rewind':
@@ -194,7 +194,9 @@ function resultRefusal(fold: Fold, at: BlockRef): EditRefusal | null {
   if (part === undefined) return noBlock(at)
   if (isPinned(fold.edits.pins, at.seq, at.block ?? 0, Infinity))
     return { code: 'pinned', message: `block ${name(at)} is pinned` }
-  return part.kind === 'result' ? null : { code: 'not-stubbable', message: `${name(at)} is no tool result` }
+  return part.kind === 'result'
+    ? null
+    : { code: 'not-stubbable', message: `${name(at)} is not a tool result` }
 }
 
 function keepRefusal(fold: Fold, edit: SummaryEdit): EditRefusal | null {
@@ -212,7 +214,7 @@ function wordsRefusal(fold: Fold, range: Range, keep: readonly Kept[]): EditRefu
       ),
   )
   if (missing === undefined) return null
-  return { code: 'user-words', message: `the user's words at ${name(missing.at)} would be lost; keep them` }
+  return { code: 'user-words', message: `the user's message #${name(missing.at)} would be lost; keep it` }
 }
 
 function pinRefusal(fold: Fold, at: BlockRef): EditRefusal | null {

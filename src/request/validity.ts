@@ -152,7 +152,7 @@ const callShape = eachBlock('call-shape', ({ block }) => {
   if (typeof id !== 'string' || !idPattern.test(id)) return 'its id does not match the pattern'
   if (typeof name !== 'string' || !isName(name, defaults.request.toolNameChars))
     return 'its name does not match the pattern'
-  return isRecord(input) ? null : 'its input is no object'
+  return isRecord(input) ? null : 'its input is not an object'
 })
 const uniqueCalls: Rule = (messages) => {
   const seen = new Set<unknown>()
@@ -243,7 +243,7 @@ const breakpointOrder: Rule = (messages) => {
     short === -1 ? undefined : breakpoints.slice(short).find(({ block }) => block.cache_control?.ttl === '1h')
   return late === undefined
     ? []
-    : [{ rule: 'breakpoint-order', path: late.path, what: 'a 1h breakpoint behind a 5m breakpoint' }]
+    : [{ rule: 'breakpoint-order', path: late.path, what: 'a 1h breakpoint after a 5m breakpoint' }]
 }
 
 const rules: readonly Rule[] = [

@@ -189,7 +189,7 @@ describe('pal and its agents', () => {
     child.kill('SIGKILL')
     await ended
     const shown = (await at.pal(['tasks'])).out
-    const [, pid] = /running as process (\d+), although pal has exited/.exec(shown) ?? []
+    const [, pid] = /still running as process (\d+), although pal has exited/.exec(shown) ?? []
     expect(Number(pid)).toBeGreaterThan(1)
     process.kill(-Number(pid), 'SIGKILL')
     await until(async () => (await at.pal(['tasks'])).out.includes('no background tasks'), 'it is gone')

@@ -93,7 +93,7 @@ describe('pal alone, from a pipe', () => {
         '/help\none\ntwo\nthree\n/context\n/cost\n/compact keep names\n/edits\n/model claude-opus-4-6\nfour\n/quit\nfive\n',
     })
     expect(code).toBe(0)
-    for (const part of ['/undo N', 'your words', 'read from the cache', 'tokens became', 'autocompact'])
+    for (const part of ['/undo N', 'your messages', 'read from the cache', 'tokens became', 'autocompact'])
       expect(out).toContain(part)
     expect(simulator.log.requests.map(({ body }) => lastSaid(body))).not.toContain('five')
     expect(simulator.log.last()?.body).toMatchObject({ model: 'claude-opus-4-6' })

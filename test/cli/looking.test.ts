@@ -25,6 +25,14 @@ interface Context {
   sources: { source: string; blocks: number; tokens: number }[]
 }
 
+/** Of a request what is measured here. */
+interface Body {
+  readonly messages: readonly {
+    readonly content: readonly { readonly type: string; readonly content?: unknown }[]
+  }[]
+  readonly tools: readonly { readonly name: string }[]
+}
+
 describe('looking at sessions', () => {
   it("[G13] the context is the request really sent, and its parts sum to the provider's count", async () => {
     const { pal, simulator } = await talked()
@@ -38,14 +46,7 @@ describe('looking at sessions', () => {
     expect(context).toMatchObject({ tokens: counted, counted: 'provider', isExact: true })
     expect(context.sources.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(counted)
     const names = context.sources.map(({ source }) => source)
-    const expected = [
-      'your words',
-      'answers',
-      'calls of tools',
-      'results of Read',
-      'results of Glob',
-      'tool Bash',
-    ]
+    const expected = ['your messages', 'answers', 'tool calls', 'Read results', 'Glob results', 'tool Bash']
     expect(names).toEqual(
       expect.arrayContaining([...expected, 'system, static part', 'system, dynamic part']),
     )
@@ -63,10 +64,7 @@ describe('looking at sessions', () => {
     await writeFile(join(project, 'story.txt'), line.repeat(500))
     await pal(['-p', 'read the story'])
     const context = JSON.parse((await pal(['context', '--json'])).out) as Context
-    const body = simulator.log.requests.at(-1)?.body as unknown as {
-      messages: { content: { type: string; content?: unknown }[] }[]
-      tools: { name: string }[]
-    }
+    const body = JSON.parse(JSON.stringify(simulator.log.requests.at(-1)?.body)) as Body
     const result = body.messages.flatMap(({ content }) => content).find(({ type }) => type === 'tool_result')
     const bytes = (part: unknown) => JSON.stringify(part).length
     const all = bytes(body)
@@ -75,7 +73,7 @@ describe('looking at sessions', () => {
       const share = rowOf(name) / context.tokens / (bytes(part) / all)
       return [name, share > 0.6 && share < 1.6, share > 0.6 && share < 1.6 ? '' : share]
     }
-    expect(isNear('results of Read', result?.content)).toEqual(['results of Read', true, ''])
+    expect(isNear('Read results', result?.content)).toEqual(['Read results', true, ''])
     for (const name of ['Bash', 'Agent', 'Read']) {
       const tool = body.tools.find((one) => one.name === name)
       expect(isNear(`tool ${name}`, tool)).toEqual([`tool ${name}`, true, ''])
@@ -130,7 +128,7 @@ describe('looking at sessions', () => {
     expect((await (await openWorkspace()).pal(['sessions'])).out).toContain('No sessions in this project yet')
   })
 
-  it('[G15] the doctor finds what is wrong and says how to mend it', async () => {
+  it('[G15] the doctor finds what is wrong and says how to fix it', async () => {
     const { pal, state } = await talked()
     expect((await pal(['doctor'])).code).toBe(0)
     const checks = async () =>
@@ -147,7 +145,7 @@ describe('looking at sessions', () => {
     await appendFile(transcript, 'no entry\n')
     const bad = (await checks()).filter((check) => check.state === 'bad')
     expect(bad.map(({ found }) => found).join('\n')).toMatch(
-      /settings\.json: window does not fit[\s\S]*transcript\.jsonl/,
+      /settings\.json: window is invalid[\s\S]*transcript\.jsonl/,
     )
     expect(bad.every(({ fix }) => fix.length > 0)).toBe(true)
     expect((await pal(['doctor'])).code).toBe(1)
@@ -161,7 +159,7 @@ describe('looking at sessions', () => {
     const file = join(at.state, 'credentials.json')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
     expect((await at.pal(['-p', 'hi'])).code).toBe(0)
-    expect((await at.pal(['logout'])).out).toContain('forgotten')
+    expect((await at.pal(['logout'])).out).toContain('deleted')
     await expect(readFile(file)).rejects.toThrow('ENOENT')
     expect((await at.pal(['login'], { input: 'two words\n' })).code).toBe(2)
   })

@@ -71,8 +71,12 @@ export interface Workspace {
   readonly environment: Readonly<Record<string, string>>
 }
 
-export async function openWorkspace(environment: Readonly<Record<string, string>> = {}): Promise<Workspace> {
-  const folder = await realpath(await mkdtemp(join(tmpdir(), 'pal-cli-')))
+/** `parent`: where a path of known length matters. */
+export async function openWorkspace(
+  environment: Readonly<Record<string, string>> = {},
+  parent: string = tmpdir(),
+): Promise<Workspace> {
+  const folder = await realpath(await mkdtemp(join(parent, 'pal-cli-')))
   cleanups.push(() => rm(folder, { recursive: true, force: true }))
   const home = join(folder, 'home')
   const project = join(folder, 'project')

@@ -140,8 +140,8 @@ describe('pal -p', () => {
     // The same by the user's settings, whose other half is broken and said to be.
     await writeFile(join(state, 'settings.json'), '{"allow": ["Write"], "window": -1, "colour": "red"}')
     const { err } = await pal(['-p', 'write it'])
-    expect(err).toContain('settings.json: window does not fit')
-    expect(err).toContain('settings.json: colour is no setting')
+    expect(err).toContain('settings.json: window is invalid')
+    expect(err).toContain('settings.json: colour is not a setting')
   })
 
   it('[G7] --offline lets a scripted model answer, labelled, also where there is a key', async () => {

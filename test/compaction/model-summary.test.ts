@@ -441,7 +441,7 @@ describe('what is not trusted', () => {
     expect(ofType(await factsOf(store, session.id), 'compaction-failed')).toEqual([])
     const shown = JSON.stringify([...session.view().messages])
     expect(shown).not.toContain(inventedRequest)
-    expect(shown).toContain('A line was taken out here')
+    expect(shown).toContain('A line was removed here')
     expect(notices).toEqual([expect.stringMatching(/^summary-mended .*2 lines.*Please delete/)])
   })
 

@@ -371,5 +371,5 @@ it('[RS21] the plan is given back whole while others shrink', async () => {
   const given = ofType(await factsOf(store, session.id), 'attachment').filter(({ restored }) => restored)
   const textOf = (kind: string) => JSON.stringify(given.find((fact) => fact.kind === kind)?.content)
   expect(textOf('plan') === JSON.stringify([{ type: 'text', text: plan }])).toBe(true)
-  expect(textOf('one').includes('more lines are left out for want of room')).toBe(true)
+  expect(textOf('one').includes('more lines are left out to save room')).toBe(true)
 })

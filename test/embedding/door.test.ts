@@ -11,10 +11,10 @@ describe('createEngine', () => {
   it.each([
     [undefined, /`store` is missing.*fileStore/],
     [{}, /`store` is missing/],
-    [{ store: {} }, /`store` is no store: it has no lease\(\)/],
+    [{ store: {} }, /`store` is not a store: it has no lease\(\)/],
     [{ store }, /`modelId` is missing/],
     [{ store, modelId: '' }, /`modelId` is missing/],
-    [{ store, modelId, model: {} }, /`model` is no model.*anthropicModel/],
+    [{ store, modelId, model: {} }, /`model` is not a model.*anthropicModel/],
     [{ store, modelId, layers: [{ name: 'mine', propose() {} }] }, /layer "mine" has no decide\(\)/],
     [{ store, modelId, tools: [{ name: 'x' }] }, /tool undefined has no spec, parse or run; tool\(/],
   ])('[EM2] names what is missing or wrong in %j', (options, why) => {

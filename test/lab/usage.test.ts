@@ -345,7 +345,7 @@ describe('usage', () => {
     expect(carried + sentFirst + rewritten + coldReturns + output).toBeCloseTo(total.dollars, 9)
     expect(spending.worst.map(({ tokens, cause }) => [tokens, cause])).toEqual([
       [101_000, 'a pause'],
-      [40_000, 'something was taken out'],
+      [40_000, 'something was removed'],
       [45_000, 'something before it changed'],
       [40_000, 'another model'],
     ])

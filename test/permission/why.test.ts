@@ -73,7 +73,7 @@ describe('pal permissions', () => {
       ['Bash', 'says too little'],
       ['Bash()', 'are empty'],
       ['Bash git push', 'neither (…) nor JSON'],
-      ['mcp__srv__t {"a":', 'no JSON object'],
+      ['mcp__srv__t {"a":', 'not a JSON object'],
     ] as const) {
       const wrong = await at.pal(['permissions', 'why', text])
       expect([text, wrong.code]).toEqual([text, 2])

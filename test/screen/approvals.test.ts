@@ -118,7 +118,7 @@ describe('an answer to a question', () => {
     expect(await sees(seen, 'or a letter')).toBe(true)
     // Enter alone confirms nothing, and neither does a letter that comes in one go with it.
     seen.type(keys.enter)
-    expect(await sees(seen, 'Nothing is selected yet')).toBe(true)
+    expect(await sees(seen, 'Select an answer first')).toBe(true)
     seen.type(`y${keys.enter}`)
     expect(await sees(seen, '→ Yes')).toBe(true)
     seen.type('\u001B[200~y\rs\r\u001B[201~')

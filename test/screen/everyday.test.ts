@@ -17,8 +17,55 @@ describe('a resumed session', () => {
     const seen = open(at, ['--continue'])
     await shows(seen, 'looked through')
     await shows(seen, /K of \S+ \(\d+%\)/)
+    // What only the model was told is not shown again.
+    expect(seen.all()).not.toContain('<mode')
     expect(seen.lines().filter((line) => /^\s*[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/u.test(line))).toEqual([])
     await leave(seen)
+  })
+})
+
+describe('a narrow terminal', () => {
+  it('[TE35] [G73] keeps the line of what runs on one line, and shows prices beside models', async () => {
+    const command = 'sleep 600; echo this text is longer than the terminal is wide'
+    const { access } = await server([[call('Bash', { command })]])
+    const at = await openWorkspace({ ...access, PALIMPSEST_ALLOW: 'Bash' })
+    const seen = open(at, [], 60)
+    await shows(seen, '/help')
+    await say(seen, '/model')
+    expect(await sees(seen, /claude-sonnet-5 .*\$2\.00 in/)).toBe(true)
+    seen.type(keys.escape)
+    expect(await sees(seen, () => !isShown(seen, 'Which model?'))).toBe(true)
+    await say(seen, 'wait')
+    expect(await sees(seen, /^ *[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] Bash sleep 600.*… \(\d+s · esc to interrupt\)$/mu)).toBe(true)
+    seen.type(keys.escape)
+    await shows(seen, 'Interrupted')
+    await leave(seen)
+  })
+})
+
+describe('a notification', () => {
+  it('[TE33] comes by the bell when a turn ends, as the settings say, and never into a pipe', async () => {
+    const { access } = await server(['one', 'two', 'three'])
+    const at = await openWorkspace({ ...access, PALIMPSEST_NOTIFY_AFTER: '0' })
+    const rings = async (notify: string, answer: string): Promise<string> => {
+      const there = { ...at, environment: { ...at.environment, PALIMPSEST_NOTIFY: notify } }
+      const seen = open(there)
+      await shows(seen, '/help')
+      await say(seen, 'hello')
+      await shows(seen, answer)
+      await shows(seen, /cache \d+%/)
+      await leave(seen)
+      return seen.raw()
+    }
+    // The title of a terminal is ended by the same character.
+    const bell = /(?<!\u001B\][^\u0007\u001B]*)\u0007/u
+    expect(await rings('bell', 'one')).toMatch(bell)
+    const off = await rings('off', 'two')
+    expect(off).not.toMatch(bell)
+    expect(off).not.toContain('\u001B]9;')
+    expect(await rings('desktop', 'three')).toMatch(/\u001B\]9;pal: turn finished after \d+s\u0007/u)
+    const piped = await at.pal(['--lines'], { input: '/help\n' })
+    expect(piped.out + piped.err).not.toContain('\u0007')
   })
 })
 

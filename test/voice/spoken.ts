@@ -95,8 +95,12 @@ export function spokenIn(folder: string, isLeftOut: (file: string) => boolean): 
   return filesBelow(join(root, folder)).flatMap((path) => {
     const file = relative(root, path).split(sep).join('/')
     if (!file.endsWith('.ts') || file.endsWith('.test.ts') || isLeftOut(file)) return []
-    const { body } = parseAst(readFileSync(path, 'utf8'), { lang: 'ts' })
-    const said = [...new Set([...texts(body)].filter(isLanguage))]
+    const said = textsIn(readFileSync(path, 'utf8'))
     return said.length === 0 ? [] : [{ file, texts: said }]
   })
+}
+
+export function textsIn(source: string): readonly string[] {
+  const { body } = parseAst(source, { lang: 'ts' })
+  return [...new Set([...texts(body)].filter(isLanguage))]
 }

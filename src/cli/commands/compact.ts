@@ -15,6 +15,7 @@ import type { Part, View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { dollars, percent, prose, whole } from '../terminal/tables.ts'
@@ -67,7 +68,7 @@ async function askOf(io: Io, flags: CompactFlags): Promise<Ask | Refusal> {
   if (flags.edit === true && !(io.inIsTerminal && io.outIsTerminal))
     return refuse(
       exits.usage,
-      'there is no terminal to edit in; --write-summary FILE writes the text, --summary-file FILE takes it back',
+      'there is no terminal to edit in; --write-summary FILE writes the text, --summary-file FILE uses it',
     )
   const base = { instructions, from: places.from, upTo: places.upTo }
   if (summaryFile === undefined) return base
@@ -96,7 +97,7 @@ async function preview(
   io.out(
     flags.json === true
       ? `${safeJson({ session: session.id, ...made }, 2)}\n`
-      : describePreview(made, session, preset),
+      : prose(describePreview(made, session, preset), io.columns),
   )
   return exits.done
 }
@@ -166,7 +167,7 @@ function describePreview(
   const { span } = made
   const gone = span === null ? [] : parts.filter((part) => part.from >= span.from && part.to <= span.to)
   return [
-    `${whole(tokensBefore)} tokens would become ${whole(tokensAfter)} (${source ?? 'large results cleared'})`,
+    `${whole(tokensBefore)} tokens would become ${whole(tokensAfter)} (${replacement(source)})`,
     goes(gone, made, view),
     `keeps     ${made.partsKept} parts as they are`,
     restored.length === 0

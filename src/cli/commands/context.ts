@@ -148,7 +148,7 @@ async function lastRequest(
     thinking: settings.thinking,
     effort: settings.effort,
   })
-  if (!outcome.ok) return { ok: false, why: `the session holds no request: ${outcome.why}` }
+  if (!outcome.ok) return { ok: false, why: `the session has no request: ${outcome.why}` }
   const { usage } = last ?? {}
   return {
     ok: true,
@@ -263,7 +263,7 @@ function originsOf(view: View): Origins {
       for (const block of part.blocks) {
         if (block.type === 'tool_use' && 'name' in block) tools.set(block.id, block.name)
         if (block.type === 'tool_result' && 'tool_use_id' in block)
-          results.set(block.tool_use_id, source ?? `results of ${part.tool ?? 'a tool'}`)
+          results.set(block.tool_use_id, source ?? `${part.tool ?? 'tool'} results`)
         if (block.type === 'text' && 'text' in block && source !== null) texts.set(block.text, source)
       }
     }
@@ -276,14 +276,13 @@ const tag = /^\[id:\w+\]$/
 
 function sourceOf(role: string, block: WireBlock, known: Origins): string {
   const text = block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : null
-  if (text !== null && tag.test(text)) return 'ids of messages'
+  if (text !== null && tag.test(text)) return 'message ids'
   if (text !== null && known.texts.has(text)) return known.texts.get(text)!
-  if (block.type === 'tool_result')
-    return known.results.get(String(block['tool_use_id'])) ?? 'results of a tool'
+  if (block.type === 'tool_result') return known.results.get(String(block['tool_use_id'])) ?? 'tool results'
   if (block.type === 'thinking' || block.type === 'redacted_thinking') return 'reasoning'
-  if (block.type === 'tool_use') return 'calls of tools'
+  if (block.type === 'tool_use') return 'tool calls'
   if (role === 'assistant') return 'answers'
-  return 'your words'
+  return 'your messages'
 }
 
 /** Whole tokens that sum to the total: what rounding leaves goes to those who lost most by it. */

@@ -15,6 +15,7 @@ import { findRipgrep } from '../../tools/search/ripgrep.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { prose } from '../terminal/tables.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { bad, good, note, type Check } from './doctor-check.ts'
 import { hardLinks, machineChecks } from './doctor-machine.ts'
@@ -35,7 +36,7 @@ export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
     ...(await sessionHealth(place)),
   ]
   if (flags.json === true) io.out(`${safeJson(checks, 2)}\n`)
-  else for (const check of checks) io.out(asLines(check))
+  else for (const check of checks) io.out(prose(asLines(check), io.columns))
   return checks.some(({ state }) => state === 'bad') ? exits.failed : exits.done
 }
 

@@ -4,6 +4,7 @@ import { loadExtensions } from '../extensions/load.ts'
 import type { ServerState } from '../extensions/mcp/source.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
+import { shortPath } from '../terminal/short-path.ts'
 import { prose, table, whole } from '../terminal/tables.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
@@ -15,7 +16,7 @@ export async function mcp(io: Io, flags: ProjectFlags): Promise<Exit> {
   const loaded = await loadExtensions(place)
   try {
     if (flags.json === true) io.out(`${safeJson(loaded.servers, 2)}\n`)
-    else io.out(serverTable(loaded.servers, io.columns))
+    else io.out(serverTable(loaded.servers, io))
     const failed = loaded.servers.filter(({ state }) => state === 'failed')
     return failed.length === 0
       ? exits.done
@@ -31,12 +32,16 @@ export async function mcp(io: Io, flags: ProjectFlags): Promise<Exit> {
   }
 }
 
-export function serverTable(servers: readonly ServerState[], room: number): string {
+export function serverTable(
+  servers: readonly ServerState[],
+  { columns: room, userHome }: Pick<Io, 'columns' | 'userHome'>,
+): string {
   if (servers.length === 0)
     return prose(
       'No MCP servers. Add them to ~/.palimpsest/mcp.json, or to .mcp.json of a trusted project: {"mcpServers": {"NAME": {"command": "…", "args": []}}}\n',
       room,
     )
+  const isNoted = servers.some((server) => noteOf(server) !== '')
   return table(
     [
       { title: 'server' },
@@ -44,16 +49,19 @@ export function serverTable(servers: readonly ServerState[], room: number): stri
       { title: 'tools', right: true },
       { title: 'tokens', right: true, drop: 2 },
       { title: 'from', wraps: true, drop: 3 },
-      { title: 'note', wraps: true },
+      ...(isNoted ? [{ title: 'note', wraps: true }] : []),
     ],
     servers.map(({ name, state, tools, tokens, from, why, isDeferred }) => [
       name,
       state === 'late' ? 'connecting' : state,
       String(tools),
       whole(tokens),
-      from,
-      why ?? (isDeferred ? 'tools are looked up when needed' : ''),
+      shortPath(from, userHome),
+      ...(isNoted ? [noteOf({ why, isDeferred })] : []),
     ]),
     room,
   )
 }
+
+const noteOf = ({ why, isDeferred }: Pick<ServerState, 'why' | 'isDeferred'>): string =>
+  why ?? (isDeferred ? 'tools are looked up when needed' : '')

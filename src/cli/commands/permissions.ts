@@ -169,7 +169,7 @@ function parseCall(text: string, tools: readonly string[]): ParsedCall {
 }
 
 function fromJson(name: string, text: string): ParsedCall {
-  const why = `the input of ${name} is no JSON object`
+  const why = `the input of ${name} is not a JSON object`
   try {
     const input: unknown = JSON.parse(text)
     return typeof input === 'object' && input !== null && !Array.isArray(input)

@@ -15,7 +15,7 @@ import type { Store } from '../../transcript/store.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { whole } from '../terminal/tables.ts'
+import { prose, whole } from '../terminal/tables.ts'
 import { readText } from '../workplace/files.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
@@ -59,7 +59,7 @@ export async function prune(io: Io, flags: PruneFlags): Promise<Exit> {
   if (!collected.ok) return complain(io, collected)
   const sessions = collected.families.flat()
   const open = collected.open.flat()
-  if (flags.json !== true) io.out(described(collected, limits, isDry, io.columns))
+  if (flags.json !== true) io.out(prose(described(collected, limits, isDry, io.columns), io.columns))
   if (open.length > 0) io.err(`pal: ${openText(open)}\n`)
   if (!isDry && isOwn) {
     const kept = await confirm(place, limits)
@@ -155,7 +155,7 @@ function described({ families, leftovers }: Found, limits: Limits, isDry: boolea
       ? 'No limit is set (keepSessionDays, keepSessionMegabytes, or --days and --megabytes): nothing is pruned.\n'
       : `${sessions.length} sessions ${limitText.join(' or ')}, ${bytes} bytes: ${what}.\n`,
     ...leftovers.map(({ what: kind, path }) => `${kind}: ${safeLine(path)}\n`),
-    `${leftovers.length} leftovers of crashes: ${what}.\n`,
+    leftovers.length === 0 ? '' : `${leftovers.length} leftovers of crashes: ${what}.\n`,
     isDry && sessions.length + leftovers.length > 0 ? 'Nothing was changed; --delete removes them.\n' : '',
   ].join('')
 }

@@ -6,6 +6,7 @@ import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 import type { Io } from '../terminal/io.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { prose } from '../terminal/tables.ts'
 import { decide, folderContent, openText, questionText, type FolderContent } from '../trust/deciding.ts'
 import { describe } from '../trust/describe.ts'
 import { forgetTrust } from '../trust/pins.ts'
@@ -44,9 +45,12 @@ export async function trust(io: Io, flags: TrustFlags): Promise<Exit> {
   if (flags.json === true) io.out(`${safeJson({ folder: root, trusted: true, files: rows(content) }, 2)}\n`)
   else
     io.out(
-      content.files.length === 0
-        ? `${safeLine(root)} is trusted. It contains nothing that needs approval yet; new content is asked about.\n`
-        : `${safeLine(root)} is trusted with its current contents:\n${lines(place, content)}`,
+      prose(
+        content.files.length === 0
+          ? `${safeLine(root)} is trusted. It contains nothing that needs approval yet; new content is asked about.\n`
+          : `${safeLine(root)} is trusted with its current contents:\n${lines(place, content)}`,
+        io.columns,
+      ),
     )
   return exits.done
 }
@@ -73,9 +77,12 @@ async function show(place: Workplace, content: FolderContent, flags: TrustFlags)
   }
   const words = standing.standing === 'trusted' ? 'is trusted' : 'is not trusted'
   io.out(
-    content.files.length === 0
-      ? `${safeLine(project.root)} ${words}. It contains nothing that needs approval.\n`
-      : `${safeLine(project.root)} ${words}. It contains:\n${lines(place, content)}`,
+    prose(
+      content.files.length === 0
+        ? `${safeLine(project.root)} ${words}. It contains nothing that needs approval.\n`
+        : `${safeLine(project.root)} ${words}. It contains:\n${lines(place, content)}`,
+      io.columns,
+    ),
   )
   return exits.done
 }

@@ -9,6 +9,7 @@ import { seq, type Seq } from '../../transcript/ids.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
 import { findSession, newestSession } from '../session-lookup.ts'
+import { replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { percent, whole } from '../terminal/tables.ts'
@@ -64,13 +65,14 @@ export function describeCompaction(made: Compacted, prefix: CommandPrefix): stri
     restoredTokens,
   } = made
   const figures =
-    `${whole(tokensBefore)} tokens ${place === null ? 'would become' : 'became'} ${whole(tokensAfter)}; ` +
-    `${partsGone} parts replaced (${source === null ? 'large results cleared' : `summary by ${source}`}), ${partsKept} kept`
+    `${whole(tokensBefore)} tokens ${place === null ? 'would become' : 'became'} ${whole(tokensAfter)}: ` +
+    `${partsGone} parts replaced by ${replacement(source)}, ${partsKept} kept`
   const kept = audit === null ? '' : `\n${percent(audit.retention)} of checked details retained`
+  const named = restored.filter((one) => one !== 'mode')
   const given =
-    restored.length === 0
+    named.length === 0
       ? ''
-      : `\n${whole(restoredTokens)} tokens restored: ${restored.map((one) => safeLine(one)).join(', ')}`
+      : `\n${whole(restoredTokens)} tokens restored: ${named.map((one) => safeLine(one)).join(', ')}`
   const text = place === null ? texts.map((one) => `\n\n${safeText(one)}`).join('') : ''
   const back = place === null ? '' : `\n${prefix}undo ${place} restores it`
   return `${figures}${kept}${given}${back}${text}\n`

@@ -220,7 +220,7 @@ function textOf(
     copies === 0 ? '' : `${whole(copies)} copies of answers in other files were counted once.\n`,
     background.jobs === 0
       ? ''
-      : `Beside the table: ${counted(background.jobs, 'background job')} without a file of ${background.jobs === 1 ? 'its' : 'their'} own: ${whole(background.tokens)} tokens, ${dollars(background.dollars)}.\n`,
+      : `Not in the table: ${counted(background.jobs, 'background job')} without a file of ${background.jobs === 1 ? 'its' : 'their'} own: ${whole(background.tokens)} tokens, ${dollars(background.dollars)}.\n`,
     simulated === 0
       ? ''
       : `${simulated === 1 ? '1 answer of the offline model costs nothing and is' : `${whole(simulated)} answers of the offline model cost nothing and are`} not counted.\n`,

@@ -125,7 +125,7 @@ async function merge(context: CommandContext, session: Session, word: string): P
     .agents()
     .find(({ child, label, name }) => [child, shortId(child), label, name].includes(word))
   if (row?.worktree === undefined)
-    return wrong(context, `${safeLine(word)} is no agent with a worktree; /agents lists them`)
+    return wrong(context, `${safeLine(word)} is not an agent with a worktree; /agents lists them`)
   if (row.state === 'running') return wrong(context, `${safeLine(word)} is still running`)
   const git = gitIn(commandEnvironment(context.place.io.environment), [
     context.place.project.root,

@@ -171,7 +171,7 @@ const commands: Readonly<Record<string, Command>> = {
     usage: '/mcp',
     about: 'the MCP servers in use',
     group: 'Project',
-    run: ({ place, loaded }) => done(() => place.io.out(serverTable(loaded.servers, place.io.columns))),
+    run: ({ place, loaded }) => done(() => place.io.out(serverTable(loaded.servers, place.io))),
   },
   agents: {
     usage: agentsUsage,

@@ -85,7 +85,7 @@ export function noteLine(context: CommandContext, line: string): Promise<Exit> {
     if (!saved.ok) return refuse(exits.failed, `the note was not saved: ${saved.failure.message}`)
     if (saved.applied.kind !== 'written')
       return refuse(exits.failed, `the note was not saved: ${saved.applied.why}`)
-    place.io.out(`Saved to memory: ${safeLine(file)}; pal memory forget ${safeLine(file)} deletes it\n`)
+    place.io.out(`Saved to memory: ${safeLine(file)}; !pal memory forget ${safeLine(file)} deletes it\n`)
     return exits.done
   })
 }

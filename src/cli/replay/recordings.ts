@@ -9,7 +9,8 @@ export async function recordingsAt(path: string): Promise<readonly string[] | Re
     if (!(await stat(path)).isDirectory()) return [path]
     const found = await readdir(path, { recursive: true })
     const names = found.filter((name) => /\.jsonl(?:\.gz)?$/.test(name)).sort()
-    if (names.length === 0) return refuse(exits.usage, `${path} holds no recording (*.jsonl or *.jsonl.gz)`)
+    if (names.length === 0)
+      return refuse(exits.usage, `${path} contains no recording (*.jsonl or *.jsonl.gz)`)
     return names.map((name) => join(path, name))
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException

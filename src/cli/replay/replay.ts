@@ -97,7 +97,7 @@ async function optionsFor(flags: ReplayArguments): Promise<BatchOptions | Refusa
   if (model !== recordedModel && findModel(simulatedModels, model) === null)
     return refuse(
       exits.usage,
-      `${model} is no model that can be simulated; ${recordedModel} for each recording's own, or one of ${simulatedModels.map(({ id }) => id).join(', ')}`,
+      `${model} cannot be simulated; use ${recordedModel} for each recording's own, or one of ${simulatedModels.map(({ id }) => id).join(', ')}`,
     )
   const chosen = await policiesIn(flags.policy ?? usual)
   if ('exit' in chosen) return chosen

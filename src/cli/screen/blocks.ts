@@ -3,6 +3,7 @@
 import { Container, Markdown, Text, wrapTextWithAnsi, type Component } from '@earendil-works/pi-tui'
 import { defaults } from '../../settings/defaults.ts'
 import type { FileChange } from '../../tools/files/file-change.ts'
+import { fenceTags } from '../../transcript/fence.ts'
 import { revealed } from '../terminal/approval-text.ts'
 import { changeInCall, diffOf, signs, type Change } from '../terminal/change.ts'
 import { describeCall } from '../terminal/event-text.ts'
@@ -137,7 +138,7 @@ export class CallBlock implements Foldable {
     const { bad, good, faint, warn } = this.#theme
     const mark = this.#result === null ? warn('●') : this.#isError ? bad('●') : good('●')
     const lines = [
-      ...wrapped(`${mark} ${this.#head}`, width, 0),
+      ...headed(mark, this.#head, width),
       ...(this.#change === null
         ? []
         : changeLines(
@@ -158,7 +159,10 @@ export class CallBlock implements Foldable {
 
   #told(result: string, width: number): string[] {
     const most = this.#isOpen ? Infinity : defaults.screen.resultLines
-    const lines = safeText(result).trimEnd().split('\n')
+    const lines = safeText(result)
+      .trimEnd()
+      .split('\n')
+      .filter((line) => !isFence(line))
     const paint = this.#isError ? this.#theme.bad : this.#theme.faint
     const rest = lines.length - Math.min(lines.length, most)
     // What a command says last tells how it ended; of everything else the beginning tells what it is.
@@ -170,6 +174,10 @@ export class CallBlock implements Foldable {
     return isCommand ? [...hidden, ...shown] : [...shown, ...hidden]
   }
 }
+
+/** A line that only tells a model where somebody else's text begins or ends. */
+const isFence = (line: string): boolean => ourTags.has(/^<\/?([a-z-]+)[^<]*>$/.exec(line)?.[1] ?? '')
+const ourTags: ReadonlySet<string> = new Set(fenceTags)
 
 /** The lines of a change, at most so many of them. What cannot be seen is written out, and nothing is cut. */
 export function changeLines({ title, lines }: Change, theme: Theme, width: number, most: number): string[] {
@@ -188,6 +196,10 @@ export function changeLines({ title, lines }: Change, theme: Theme, width: numbe
 const plain = (text: string): string => text
 const more = (lines: number, isEarlier = false): string =>
   `… ${lines} ${isEarlier ? 'earlier' : 'more'} ${lines === 1 ? 'line' : 'lines'} (ctrl+o to expand)`
+
+/** The lines after the first stand below its text, not below its mark. */
+const headed = (mark: string, text: string, width: number): string[] =>
+  wrapped(text, width, 2).map((line, at) => (at === 0 ? `${mark} ${line.trimStart()}` : line))
 
 /** Wrapped and moved to the right; nothing is cut. */
 export function wrapped(text: string, width: number, indent: number): string[] {

@@ -154,7 +154,7 @@ class ScreenConversation implements CommandContext {
   /** Turning away stops the turn, also where the question is that of an agent in it. */
   async asked(question: Parameters<AskUser>[0], signal: AbortSignal): Promise<Answer> {
     this.#notifier.ask()
-    const answer = await this.#screen.ask(approvalOf(question), signal)
+    const answer = await this.#screen.ask(approvalOf(question, this.place.io.userHome), signal)
     if (answer === null) this.#conversation.interrupt()
     return answer ?? { kind: 'interrupt' }
   }

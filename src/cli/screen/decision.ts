@@ -32,8 +32,8 @@ export interface DecisionEars<T> {
 
 const hints = {
   unarmed: 'Keys go to the prompt. Tab to answer · esc to interrupt',
-  choosing: '↑↓ or a letter to select · enter to confirm · esc to interrupt',
-  unselected: 'Nothing is selected yet: ↑↓ or a letter, then enter · esc to interrupt',
+  choosing: '↑↓ or a letter · enter to confirm · esc to interrupt',
+  unselected: 'Select an answer first: ↑↓ or a letter · esc to interrupt',
   writing: 'enter to send · empty: just no · esc to interrupt',
 } as const
 

@@ -3,7 +3,8 @@
 import type { LiveEvent } from '../../engine/live.ts'
 import type { Message, View, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { describeCall, failureText } from '../terminal/event-text.ts'
+import type { FenceTag } from '../../transcript/fence.ts'
+import { describeCall, failureText, replacement } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { AnswerBlock, CallBlock, NoticeBlock, userBlock } from './blocks.ts'
 import type { Screen } from './screen.ts'
@@ -94,9 +95,11 @@ export class Log {
   #message(message: Message): void {
     for (const part of message.parts) {
       if (part.kind === 'input') this.addInput(textOf(part.blocks))
-      else if (part.kind === 'edit' || part.kind === 'injected')
-        this.notice(firstLine(textOf(part.blocks), part.kind === 'edit' ? '~ summary: ' : '~ '))
-      else for (const block of part.blocks) this.#block(block)
+      else if (part.kind === 'edit') this.notice(firstLine(textOf(part.blocks), '~ summary: '))
+      else if (part.kind === 'injected') {
+        const line = injectedLine(textOf(part.blocks))
+        if (line !== null) this.notice(line)
+      } else for (const block of part.blocks) this.#block(block)
     }
   }
 
@@ -164,7 +167,7 @@ export class Log {
 function compactionLine(event: LiveEvent & { type: 'compaction' }): string {
   const { source, tokensBefore, tokensAfter, retention, seq } = event
   const kept = retention === null ? '' : `, ${Math.round(retention * 100)}% of checked details retained`
-  return `~ compaction (${source ?? 'cleared'}): ${short(tokensBefore)} tokens became ${short(tokensAfter)}${kept}; /undo ${seq} restores it`
+  return `~ compacted: ${short(tokensBefore)} tokens became ${short(tokensAfter)} (${replacement(source)}${kept}); /undo ${seq} restores it`
 }
 
 const textOf = (blocks: readonly ViewBlock[]): string =>
@@ -177,6 +180,26 @@ const textOf = (blocks: readonly ViewBlock[]): string =>
           : [],
     )
     .join('\n')
+
+/** Blocks for the model alone: nobody was shown them when they came. */
+const silentTags = new Set<string>([
+  'mode',
+  'instructions',
+  'memory-index',
+  'git-state',
+  'agent-list',
+  'mcp-server',
+  'system-reminder',
+] satisfies FenceTag[])
+
+/** What the program put before the model, by its kind and name; null where a person has no use for it. */
+function injectedLine(text: string): string | null {
+  const [, tag, attributes = ''] = /^\s*<([a-z-]+)([^>]*)>/.exec(text) ?? []
+  if (tag === undefined) return firstLine(text, '~ ')
+  if (silentTags.has(tag)) return null
+  const name = /\b(?:path|name|label|from)="([^"]*)"/.exec(attributes)?.[1]
+  return `~ ${tag.replaceAll('-', ' ')}${name === undefined ? '' : `: ${name}`}`
+}
 
 const firstLine = (text: string, mark: string): string => {
   const line = text.trim().split('\n')[0] ?? ''

@@ -9,20 +9,26 @@ import { diffOf } from '../terminal/change.ts'
 import { safeText } from '../terminal/safe-text.ts'
 import type { Theme } from './theme.ts'
 
+const leastLabel = 24
+const labelShare = 0.6
+
 /** Answers once: with a choice, or with null when the person turns away. */
 export class PickerBlock<T> extends Container {
   readonly #list: SelectList
   /** Keys typed before the list could be seen were not meant for it. */
   #isArmed = false
 
-  constructor(question: Question<T>, theme: Theme, answer: (chosen: T | null) => void) {
+  constructor(question: Question<T>, theme: Theme, answer: (chosen: T | null) => void, columns: number) {
     super()
     const items = question.choices.map(({ label, about }, at): SelectItem => ({
       value: String(at),
       label: safeText(label, { reveal: true }),
       ...(about === undefined ? {} : { description: safeText(about, { reveal: true }) }),
     }))
-    this.#list = new SelectList(items, defaults.screen.pickerRows, theme.list, { maxPrimaryColumnWidth: 60 })
+    // What is told of each has room beside the longest label, and in a narrow window beside the beginning of a long one.
+    const longest = Math.max(...items.map(({ label }) => label.length)) + 2
+    const maxPrimaryColumnWidth = Math.min(longest, Math.max(leastLabel, Math.floor(columns * labelShare)))
+    this.#list = new SelectList(items, defaults.screen.pickerRows, theme.list, { maxPrimaryColumnWidth })
     this.#list.onSelect = ({ value }) => {
       const choice = question.choices[Number(value)]
       if (choice !== undefined) answer(choice.value)
@@ -49,10 +55,11 @@ export class PickerBlock<T> extends Container {
  * A question of permission: what would happen stands whole above the answers, and each answer for longer names the rule it
  * sets and where that is kept.
  */
-export function approvalOf(asked: Asked): Question<Answer> {
+export function approvalOf(asked: Asked, home: string): Question<Answer> {
   const { note, answers } = longerAnswers(asked)
+  const why = asked.why.replaceAll(`${home}/`, '~/')
   return {
-    title: `${asked.tool}: ${asked.why}${asked.problem === undefined ? '' : `\n${asked.problem}`}`,
+    title: `${asked.tool}: ${why}${asked.problem === undefined ? '' : `\n${asked.problem}`}`,
     subject: asked.subject,
     change: asked.change === undefined ? undefined : diffOf(asked.change),
     choices: [

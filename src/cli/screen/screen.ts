@@ -9,6 +9,7 @@ import {
   parseKey,
   ProcessTerminal,
   Spacer,
+  truncateToWidth,
   TuiMainScreen,
   type AutocompleteProvider,
   type Component,
@@ -170,7 +171,9 @@ export class Screen {
 
   #busyLine(message: string): string {
     const forMs = performance.now() - (this.#busySince ?? performance.now())
-    return `${message} (${duration(forMs)} · esc to interrupt)`
+    const hint = ` (${duration(forMs)} · esc to interrupt)`
+    // On one line: a longer one would make everything below jump as the time grows.
+    return `${truncateToWidth(message, Math.max(1, this.columns - hint.length - besideSpinner), '…')}${hint}`
   }
 
   get isAsking(): boolean {
@@ -213,7 +216,7 @@ export class Screen {
   /** A list in place of the editor. */
   async #pick<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
     const { promise, resolve } = answering<T>(signal)
-    const block = new PickerBlock(question, this.theme, resolve)
+    const block = new PickerBlock(question, this.theme, resolve, this.columns)
     this.#place.removeChild(this.#editor)
     this.#place.addChild(block)
     this.#tui.setFocus(block)
@@ -324,6 +327,8 @@ export class Screen {
 }
 
 const second = 1000
+/** The spinner with its blanks, and one to spare. */
+const besideSpinner = 4
 
 /** An answer that is still to come; null when the asker gives up. */
 function answering<T>(signal: AbortSignal | undefined): {

@@ -32,7 +32,7 @@ export interface Status {
 
 /** The first line of the screen. */
 export const startLine = ({ project, io }: Workplace): string =>
-  `${shortPath(project.cwd, io.userHome)} · /help for commands · esc to interrupt · ctrl+d to exit`
+  `${shortPath(project.cwd, io.userHome)} · /help for commands · ctrl+d to exit`
 
 /** Before anything was sent. */
 export function firstStatus(place: Workplace, preset: Preset): Status {
@@ -73,18 +73,24 @@ export function statusLine(status: Status, theme: Theme, width: number): string 
   const share = window === 0 ? 0 : tokens / window
   const full = `${short(tokens)} of ${short(window)} (${Math.round(share * 100)}%)`
   const paint = share >= defaults.screen.fullShare ? theme.warn : (text: string) => text
-  const parts = [
-    scripted ? theme.warn('scripted') : model,
-    paint(full),
-    ...(sent === 0 ? [] : [`cache ${Math.round((read / sent) * 100)}%`]),
-    scripted ? '' : dollars === null ? 'price unknown' : `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`,
-    ...(mode === 'default' ? [] : [theme.accent(mode)]),
-    ...(queued === 0 ? [] : [`${queued} queued`]),
-    ...(background === 0 ? [] : [`${background} in the background`]),
-  ].filter((part) => part !== '')
-  // The least telling parts go first where the room is small.
-  while (parts.length > 2 && visibleWidth(parts.join(' · ')) > width) parts.pop()
-  return truncateToWidth(theme.faint(parts.join(' · ')), width, '…')
+  const price = dollars === null ? 'price unknown' : `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`
+  const parts = {
+    model: scripted ? theme.warn('scripted') : model,
+    full: paint(full),
+    cache: sent === 0 ? '' : `cache ${Math.round((read / sent) * 100)}%`,
+    price: scripted ? '' : price,
+    mode: mode === 'default' ? '' : theme.accent(mode),
+    queued: queued === 0 ? '' : `${queued} queued`,
+    background: background === 0 ? '' : `${background} in the background`,
+  }
+  const line = (): string =>
+    Object.values(parts)
+      .filter((part) => part !== '')
+      .join(' · ')
+  // Where the room is small, what says least about now goes first.
+  for (const part of ['cache', 'price', 'background', 'queued', 'mode'] as const)
+    if (visibleWidth(line()) > width) parts[part] = ''
+  return truncateToWidth(theme.faint(line()), width, '…')
 }
 
 /** Rates are for so many tokens. */

@@ -1,12 +1,13 @@
 // Events of a turn as text: its progress in short lines for the error stream (what is called, what a layer did, what is
 // waited for), and its failure.
+import type { Compacted } from '../../engine/compacting/ask.ts'
 import type { LiveEvent, TurnFailure } from '../../engine/live.ts'
 import { safeLine, safeText } from './safe-text.ts'
 
 const shownChars = 100
 const second = 1000
 /** What says most about a call, likeliest first: what is searched for before where. */
-const telling = ['file_path', 'command', 'pattern', 'url', 'ref', 'path'] as const
+const telling = ['file_path', 'command', 'pattern', 'url', 'ref', 'path', 'query', 'label', 'name'] as const
 
 /** A call in one line. What a person may have to judge is shown with everything invisible made visible. */
 export function describeCall(name: string, input: unknown): string {
@@ -28,7 +29,7 @@ export function progressLine(event: LiveEvent): string | null {
     case 'view-edit':
       return `  ~ ${safeLine(event.layer)}: ${cut(safeLine(event.why))} (${event.tokensFreed} tokens freed)`
     case 'compaction':
-      return `  ~ compaction: ${event.tokensBefore} tokens became ${event.tokensAfter} (${event.source ?? 'cleared'})`
+      return `  ~ compacted: ${event.tokensBefore} tokens became ${event.tokensAfter} (${replacement(event.source)})`
     case 'working':
       return `  … ${safeLine(event.source)}${event.forMs < second ? '' : `, ${Math.round(event.forMs / second)} s`}`
     case 'retry-wait':
@@ -59,3 +60,14 @@ export function failureText({ code, message }: TurnFailure): string {
   const said = safeText(message)
   return frame === undefined ? said : `${frame[0]}: ${said.replace(/\.?\s*$/u, '.')} ${frame[1]}`
 }
+
+/** What takes the place of compacted messages, for people. */
+export const replacement = (source: Compacted['source']): string =>
+  source === null ? 'shortened results' : replacements[source]
+
+const replacements = {
+  extractive: 'an extracted summary',
+  model: "the model's summary",
+  notes: 'the session notes',
+  user: 'your summary',
+} as const satisfies Record<NonNullable<Compacted['source']>, string>

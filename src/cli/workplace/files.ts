@@ -18,7 +18,7 @@ export async function readWhole(fs: FileSystem, path: string, maxBytes: number):
     const file = await fs.open(path, 'read')
     try {
       const { bytes, kind } = await file.stat()
-      if (kind !== 'file') return { why: 'it is no plain file', bytes: null }
+      if (kind !== 'file') return { why: 'it is not a regular file', bytes: null }
       if (bytes > maxBytes) return { why: `it is longer than ${maxBytes} bytes`, bytes: null }
       const into = new Uint8Array(bytes)
       let at = 0

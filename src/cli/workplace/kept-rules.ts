@@ -1,5 +1,5 @@
 // Rules that shall last: written into the user's settings, or into the local settings of a trusted project. The file
-// keeps everything else it holds; one that is no JSON object is left as it is.
+// keeps everything else it holds; one that is not a JSON object is left as it is.
 import { join } from 'node:path'
 import type { FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -20,7 +20,7 @@ export interface RulePlaces {
   readonly trust: { readonly gate: Gate; readonly place: TrustPlace }
 }
 
-const untrusted = '"Yes, always in this project" is not offered: this folder is not trusted (pal trust)'
+const untrusted = '"Yes, always in this project" is not offered: this folder is not trusted (/trust)'
 const ownerOnly = 0o600
 const ownerFolder = 0o700
 
@@ -42,7 +42,7 @@ export function keptRules(
       isProjects && read.bytes !== null ? trust.gate.refusal('settings', path, read.bytes) : null
     if (refused !== null) return { ok: false, why: `${path} ${refused}` }
     const text = withRules(read.bytes === null ? '{}' : new TextDecoder().decode(read.bytes), list, texts)
-    if (text === null) return { ok: false, why: `${path} is no JSON object` }
+    if (text === null) return { ok: false, why: `${path} is not a JSON object` }
     const bytes = new TextEncoder().encode(text)
     const written = await writeUnder(fs, root, name, bytes, {
       mode: ownerOnly,

@@ -110,7 +110,7 @@ export function capRefusal(
   table: ModelTable,
 ): string | null {
   if (caps.tokens !== undefined && spent.tokens + next.tokens > caps.tokens) {
-    return `this request would take ${next.tokens} tokens, ${spent.tokens} are spent, and the cap is ${caps.tokens}. Raise the cap to go on.`
+    return `this request would take ${next.tokens} tokens, ${spent.tokens} are spent, and the cap is ${caps.tokens}. Raise the cap to continue.`
   }
   if (caps.dollars === undefined) return null
   const rates = tokenRates(table, next.model, next.lifetime, next.tokens)
@@ -120,7 +120,7 @@ export function capRefusal(
   const cached = Math.min(next.cached, next.tokens)
   const least = cached * rates.read + (next.tokens - cached) * rates.write
   if (spent.dollars + least <= caps.dollars) return null
-  return `this request would cost at least ${dollars(least)}, ${dollars(spent.dollars)} are spent, and the cap is $${caps.dollars}. Raise the cap to go on.`
+  return `this request would cost at least ${dollars(least)}, ${dollars(spent.dollars)} are spent, and the cap is $${caps.dollars}. Raise the cap to continue.`
 }
 
 const dollars = (value: number): string => `$${value.toFixed(4)}`

@@ -129,7 +129,7 @@ function silentSentence({ why, promptTokens, limitTokens }: SilentOverflow, sent
     case 'over-window':
       return `the answer took the session past the window of ${limitTokens} tokens (prompt ${promptTokens}); set the window if it is larger`
     case 'filled':
-      return `the answer ended because the window of ${limitTokens} tokens was full; compact, then ask to go on`
+      return `the answer ended because the window of ${limitTokens} tokens was full; compact, then ask to continue`
     case 'no-room':
       return `there was no room for an answer beside a prompt of ${promptTokens} tokens; compact, or allow more output`
   }

@@ -109,7 +109,7 @@ async function standingFacts(
     const fitting = cost(text) <= share ? text : await say(restorer, share)
     const head = headWithin(fitting, share, cost)
     if (head.text === '') return []
-    const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out for want of room]`
+    const cut = head.linesLeft === 0 ? '' : `\n[${head.linesLeft} more lines are left out to save room]`
     return [attachmentOf(restorer.name, closed(`${head.text}${cut}`), { restored: true })]
   })
   return (await Promise.all(facts)).flat()

@@ -70,7 +70,7 @@ async function yamlOf(text: string): Promise<Yaml> {
   try {
     return { ok: true, value: parse(text, { maxAliasCount: 0, logLevel: 'silent' }) as unknown }
   } catch (error) {
-    return no(error instanceof Error ? error.message.split('\n')[0]! : 'it is no YAML')
+    return no(error instanceof Error ? error.message.split('\n')[0]! : 'it is not valid YAML')
   }
 }
 

@@ -83,7 +83,7 @@ export function createBox(folder: string, ports: BoxPorts): Box {
     post: (message) => post(message, { folder, ports, listed, sent }),
     take: () => take({ folder, ports, listed, run }),
     async acted(names) {
-      return attempt(`putting messages of ${folder} away`, async () => {
+      return attempt(`marking messages of ${folder} as read`, async () => {
         for (const name of names) await moved(fs, at('new', name), at('cur', name))
         await syncFolder(fs, at('cur'))
         await syncFolder(fs, at('new'))

@@ -205,7 +205,7 @@ describe('a quotation that was made up', () => {
     expect(found.account.toLowerCase()).not.toContain(quote.toLowerCase().slice(0, 30))
     expect(found.account).toContain('- retries with backoff in src/net/client.ts')
     expect(found.account).toContain('- tests with the fake clock')
-    expect(found.account.match(/A line was taken out here/gu)?.length).toBe(2)
+    expect(found.account.match(/A line was removed here/gu)?.length).toBe(2)
   })
 
   it('[SN31] behind a next step takes that step out, also on the line of its heading or made of crumbs', () => {

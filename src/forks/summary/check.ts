@@ -47,7 +47,7 @@ function quotedIn(
 }
 
 const elsewhere = '(Kept verbatim in the blocks below.)'
-const removed = '(A line was taken out here: it gave words that nobody said.)'
+const removed = '(A line was removed here: it quoted words that nobody said.)'
 
 const sizeAll = (lines: readonly { readonly size: number }[]): number =>
   lines.reduce((sum, { size }) => sum + size, 0)

@@ -222,7 +222,7 @@ async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<T
     ask.emit({
       type: 'notice',
       code: 'summary-mended',
-      message: `of the model's summary ${others.length + 1} lines were taken out that give words nobody said: "${first}"`,
+      message: `of the model's summary ${others.length + 1} lines were removed that quote words nobody said: "${first}"`,
     })
   return { ok: true, account: defused(found.account) }
 }

@@ -29,7 +29,7 @@ export class Recovery {
     this.#weigh = weigh
   }
 
-  /** The request of a step, with what it lacks; `isReduced` where something was taken out before it. */
+  /** The request of a step, with what it lacks; `isReduced` where something was removed before it. */
   request(step: number, { atoms, texts }: Missing, isReduced: boolean): LookUp {
     if (isReduced) {
       this.#kept = new Set()

@@ -125,7 +125,7 @@ const columns = [
   ['edits', (row) => percent(row.edits), 'of the texts that later edits replaced, the per cent in sight word for word'],
   ['words', (row) => percent(row.words), 'of what the person had typed, the per cent in sight'],
   ['said once', (row) => percent(row.once), 'of what was needed and nothing shows again, the per cent in sight'],
-  ['reductions', (row) => row.cuts, 'requests before which something was taken out'],
+  ['reductions', (row) => row.cuts, 'requests before which something was removed'],
   ['at a loss', (row) => row.lost, 'those that cost more than they saved'],
   ['refused', (row) => row.refused, 'requests that a provider would refuse'],
 ]

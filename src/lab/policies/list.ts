@@ -24,14 +24,14 @@ const bounds: readonly Policy[] = [
   policy('empty', 'only the round at work is sent: what keeps nothing', {
     trim: { ...cutOff, atTokens: 0, keepTokens: 0 },
   }),
-  policy('bag-of-words', 'at the threshold a list of words stands for everything: must lose', {
+  policy('bag-of-words', 'at the threshold a list of words replaces everything: must lose', {
     trim: { text: 'bag', keepTokens: 0 },
   }),
   policy('none', 'sends everything; at the window the oldest is cut off', { trim: cutOff }),
   policy('truncate-half', 'at the threshold the older half is cut off', {
     trim: { ...cutOff, keepShare: 0.5 },
   }),
-  policy('compact-keep-0', 'at 33,000 below the window a summary stands for everything', {
+  policy('compact-keep-0', 'at 33,000 below the window a summary replaces everything', {
     trim: { belowEnd: 33_000, keepTokens: 0 },
     summaries: 'model',
   }),

@@ -9,7 +9,7 @@ const fiftyKB = { overChars: 50 * KB, keepChars: 50 * KB }
 export const peers: readonly Policy[] = [
   policy(
     'pi',
-    'results to 50 KB; at 16,384 below the window a summary stands for all but the newest 20,000 tokens',
+    'results to 50 KB; at 16,384 below the window a summary replaces all but the newest 20,000 tokens',
     {
       cap: fiftyKB,
       trim: { belowEnd: 16_384, keepTokens: 20_000 },
@@ -18,7 +18,7 @@ export const peers: readonly Policy[] = [
   ),
   policy(
     'opencode',
-    'results to 50 KB; at 20,000 below the window a summary stands for all but the newest 15,000 tokens',
+    'results to 50 KB; at 20,000 below the window a summary replaces all but the newest 15,000 tokens',
     {
       cap: fiftyKB,
       trim: { belowEnd: 20_000, keepTokens: 15_000 },
@@ -37,7 +37,7 @@ export const peers: readonly Policy[] = [
   ),
   policy(
     'gemini-cli',
-    'results to 40,000 characters; those beyond the newest 50,000 tokens and the last turn are masked when that frees 30,000; at half the window a summary stands for all but the newest 30 %',
+    'results to 40,000 characters; those beyond the newest 50,000 tokens and the last turn are masked when that frees 30,000; at half the window a summary replaces all but the newest 30 %',
     {
       cap: { overChars: 40_000, keepChars: 40_000 },
       clear: { atTokens: 0, keepTokens: 50_000, keepTurns: 1, minFreedTokens: 30_000 },
@@ -47,7 +47,7 @@ export const peers: readonly Policy[] = [
   ),
   policy(
     'qwen-code',
-    'results to 25,000 characters; after an hour idle all but 5 results are cleared, above 500,000 characters down to half; at 85 % or 33,000 below the window a summary stands for everything, with 5 files of 5,000 tokens behind it',
+    'results to 25,000 characters; after an hour idle all but 5 results are cleared, above 500,000 characters down to half; at 85 % or 33,000 below the window a summary replaces everything, with 5 files of 5,000 tokens behind it',
     {
       cap: { overChars: 25_000, keepChars: 2000 },
       clear: { idleMs: hour, atChars: 500_000, toChars: 250_000, keepResults: 5 },
@@ -62,7 +62,7 @@ export const peers: readonly Policy[] = [
   ),
   policy(
     'codex',
-    'results to 10,000 tokens; at 90 % of the window a summary stands for everything but what the user said',
+    'results to 10,000 tokens; at 90 % of the window a summary replaces everything but what the user said',
     {
       cap: { overChars: 40_000, keepChars: 40_000 },
       trim: { atShare: 0.9, keepTokens: 0 },
@@ -71,7 +71,7 @@ export const peers: readonly Policy[] = [
   ),
   policy(
     'cline',
-    'results to 8,000 characters; out-of-date copies of files go in batches of 64 KB; at 81 % of the window a summary stands for all but the newest 20,000 tokens',
+    'results to 8,000 characters; out-of-date copies of files go in batches of 64 KB; at 81 % of the window a summary replaces all but the newest 20,000 tokens',
     {
       cap: { overChars: 8000, keepChars: 8000 },
       stale: { minBytes: 64 * KB },
@@ -81,7 +81,7 @@ export const peers: readonly Policy[] = [
   ),
   policy(
     'langchain-summarize',
-    'at 85 % of the window a summary stands for all but the newest tenth of the window, as deepagents sets it',
+    'at 85 % of the window a summary replaces all but the newest tenth of the window, as deepagents sets it',
     {
       trim: { atShare: 0.85, keepWindowShare: 0.1 },
       summaries: 'model',

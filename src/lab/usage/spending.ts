@@ -5,11 +5,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { contextOf } from '../recording.ts'
 import type { BilledRequest } from './billed.ts'
 
-export type BreakCause =
-  | 'a pause'
-  | 'another model'
-  | 'something was taken out'
-  | 'something before it changed'
+export type BreakCause = 'a pause' | 'another model' | 'something was removed' | 'something before it changed'
 
 /** Cached tokens that had to be sent again. */
 export interface CacheBreakPaid {
@@ -102,7 +98,7 @@ function lossAt(
       : isPause
         ? 'a pause'
         : isLess
-          ? 'something was taken out'
+          ? 'something was removed'
           : 'something before it changed'
   return { tokens, cause, pauseMs }
 }

@@ -59,7 +59,7 @@ export function readMemoryText(text: string): MemoryText {
   }
   const problems = [
     ...(problem === null ? [] : [problem]),
-    ...(type !== '' && head.type === null ? [`${JSON.stringify(type)} is no type of memory`] : []),
+    ...(type !== '' && head.type === null ? [`${JSON.stringify(type)} is not a memory type`] : []),
   ]
   return { head, body: text.slice(match[0].length), front, problems }
 }
@@ -118,7 +118,7 @@ function valuesIn(front: string): Values {
   const document = parseDocument(front, { uniqueKeys: false, logLevel: 'silent' })
   const values = document.errors.length === 0 ? fromDocument(document, front) : null
   return values === null
-    ? { values: fromLines(front), problem: 'its frontmatter is no clean YAML and was read line by line' }
+    ? { values: fromLines(front), problem: 'its frontmatter is not clean YAML and was read line by line' }
     : { values, problem: null }
 }
 

@@ -37,7 +37,7 @@ export async function readBelow(
     const read = await attempt(`reading ${path}`, async () => ({ bytes: await readAt(file, 0, stat.bytes) }))
     if (!read.ok) return read
     const text = textIn(read.bytes)
-    if (text === null) return refused('binary', `${path} is no UTF-8 text`)
+    if (text === null) return refused('binary', `${path} is not UTF-8 text`)
     const seen = visible(text)
     return {
       ok: true,

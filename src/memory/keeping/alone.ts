@@ -70,7 +70,7 @@ async function makePlace({ fs, place }: Keeper): Promise<Result<object>> {
       await makeFolders(fs, path, mode)
       const { kind } = await fs.stat(path)
       if (kind !== 'folder')
-        throw Object.assign(new Error(`${path} is no folder of its own`), {
+        throw Object.assign(new Error(`${path} is not a folder of its own`), {
           code: kind === 'link' ? 'ELOOP' : 'ENOTDIR',
         })
     }

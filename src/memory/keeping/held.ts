@@ -60,7 +60,7 @@ export async function acceptHeld(keeper: Keeper, n: number): Promise<Result<{ ap
   const fresh = await keeper.ledger.refresh()
   if (!fresh.ok) return fresh
   const held = keeper.ledger.held().find((one) => one.n === n)
-  if (held === undefined) return nothing(`nothing waits under ${n}`)
+  if (held === undefined) return nothing(`there is nothing to review under ${n}`)
   const text = held.sha === null ? { ok: true as const, text: null } : await readVersion(keeper, held.sha)
   if (!text.ok) return text
   const by: Provenance = { ...held.by, trust: raised(held.by) }
@@ -81,7 +81,8 @@ export const rejectHeld = async (keeper: Keeper, n: number): Promise<Result<obje
 
 async function closeHeld(keeper: Keeper, n: number, how: 'accepted' | 'rejected'): Promise<Result<object>> {
   return await alone(keeper, async () => {
-    if (!keeper.ledger.held().some((one) => one.n === n)) return nothing(`nothing waits under ${n}`)
+    if (!keeper.ledger.held().some((one) => one.n === n))
+      return nothing(`there is nothing to review under ${n}`)
     return await keeper.ledger.append({ do: 'settle', at: keeper.clock.now(), held: n, how }, keeper.unique)
   })
 }

@@ -80,7 +80,7 @@ export class Ledger {
       try {
         const { bytes, kind, links } = await file.stat()
         if (kind !== 'file' || links > 1)
-          throw Object.assign(new Error('it is no plain file of its own'), { code: 'EISDIR' })
+          throw Object.assign(new Error('it is not a regular file of its own'), { code: 'EISDIR' })
         if (bytes > defaults.memory.ledgerBytes)
           throw Object.assign(new Error(`it is longer than ${defaults.memory.ledgerBytes} bytes`), {
             code: 'EFBIG',

@@ -105,10 +105,10 @@ export const agentPlaceAt = (home: string, root: string): MemoryPlace => ({
 
 /** Why a path can be no folder of memories; null when it can. Checked as text, before anything is looked up. */
 export function rootRefusal(path: string, userHome: string): string | null {
-  if (path.includes('\0')) return 'it holds a NUL'
+  if (path.includes('\0')) return 'it contains a NUL'
   if (/^(?:\\\\|\/\/)/.test(path)) return 'it lies on another machine'
   if (/^[A-Za-z]:[\\/]*$/.test(path)) return 'it is a whole drive'
-  if (!isAbsolute(path)) return 'it is no absolute path'
+  if (!isAbsolute(path)) return 'it is not an absolute path'
   if (path !== normalize(path) && `${path}${sep}` !== normalize(`${path}${sep}`))
     return 'it is not written plainly'
   const parts = path

@@ -89,9 +89,9 @@ export function limitBreakpoints(
       }
       const breakpoint = legal(block.cache_control)
       if (breakpoint !== block.cache_control)
-        note(log, 'breakpoint-shape', place, 'a cache breakpoint was spelled anew')
+        note(log, 'breakpoint-shape', place, 'a cache breakpoint was rewritten')
       const late = short && breakpoint.ttl === '1h'
-      if (late) note(log, 'breakpoint-order', place, 'a 1h breakpoint behind a 5m breakpoint became 5m')
+      if (late) note(log, 'breakpoint-order', place, 'a 1h breakpoint after a 5m breakpoint became 5m')
       short ||= breakpoint.ttl !== '1h'
       const next: CacheControl = late ? { type: 'ephemeral' } : breakpoint
       return next === block.cache_control ? block : changed(log, block, { cache_control: next })

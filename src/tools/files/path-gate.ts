@@ -149,7 +149,7 @@ async function placeOf(
   isGranted: (real: string) => boolean,
 ): Promise<Result<Place>> {
   if (path.trim() === '') return refuse('bad-name', 'The path is empty.')
-  if (path.includes('\0')) return refuse('bad-name', 'The path holds a NUL character.')
+  if (path.includes('\0')) return refuse('bad-name', 'The path contains a NUL character.')
   const atHome = options.home !== undefined && /^~(?=$|[/\\])/.test(path)
   const asked = resolve(cwd, atHome ? options.home + path.slice(1) : path)
   let first: Result<never> | undefined

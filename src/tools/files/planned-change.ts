@@ -66,7 +66,7 @@ async function textAt(
 > {
   try {
     const stat = await fs.stat(real)
-    if (stat.kind !== 'file') return { ok: false, why: 'it is no plain file' }
+    if (stat.kind !== 'file') return { ok: false, why: 'it is not a regular file' }
     if (stat.bytes > defaults.tools.editFileBytes) return { ok: false, why: `it has ${stat.bytes} bytes` }
     const file = await fs.open(real, 'read')
     try {

@@ -284,7 +284,7 @@ function doubtOf(subject: Exclude<Subject, { kind: 'command' }>, tool: string): 
       return `it connects to ${subject.host ?? 'no host'}`
     case 'other':
       return isServers(tool)
-        ? 'it is the tool of a server, which may do anything'
+        ? 'it is a tool of an MCP server, which may do anything'
         : `${tool} may change things`
   }
 }

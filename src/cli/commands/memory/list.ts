@@ -53,8 +53,8 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
           row.scope,
           row.file,
           row.type ?? '–',
-          row.doubtful === undefined ? row.standing : `${row.standing}, doubtful`,
-          row.provenance === null ? 'unknown' : `${row.provenance.kind} (${row.provenance.trust})`,
+          row.doubtful === undefined ? statusOf(row.standing) : `${statusOf(row.standing)}, doubtful`,
+          row.provenance === null ? 'unknown' : sourceOf(row.provenance),
           moment(row.modifiedMs),
           row.description,
         ]),
@@ -67,6 +67,11 @@ async function list(room: MemoryRoom): Promise<Exit | Refusal> {
     return lines.join('')
   })
 }
+
+/** In the words of people: what is neither held nor fenced is in use. */
+const statusOf = (standing: string): string => (standing === 'open' ? 'active' : standing)
+const sourceOf = ({ kind, trust }: { readonly kind: string; readonly trust: string }): string =>
+  kind === trust ? kind : `${kind} (${trust})`
 
 /** What is not learnt again, by when it was forgotten. The sentences themselves are gone. */
 interface Blocked {
@@ -134,7 +139,7 @@ export const showMemory = (io: Io, name: string, flags: MemoryFlags): Promise<Ex
       [
         `${safeLine(`${root}/${one.file}`)}\n`,
         ...(one.doubtful === undefined ? [] : [safeLine(`doubtful ${one.doubtful}`), '\n']),
-        `${one.standing}; ${by === null ? 'this version is unknown: something other than pal wrote it' : safeLine(`from ${by.kind} (${by.trust}), session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
+        `${statusOf(one.standing)}; ${by === null ? 'this version is unknown: something other than pal wrote it' : safeLine(`from ${sourceOf(by)}, session ${by.session ?? '–'}, message ${by.message ?? '–'}${by.from.length === 0 ? '' : `, after reading ${by.from.join(', ')}`}`)}\n\n`,
         safeText(text, { reveal: true }),
         ...(earlier.length === 0 ? [] : ['\n']),
         ...earlier.map(({ said, until }) => `${safeLine(`was: ${said} (until ${moment(until)})`)}\n`),
@@ -193,7 +198,7 @@ async function search(room: MemoryRoom, query: string, flags: SearchFlags): Prom
 function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null, room: number): string {
   const found =
     memories.length === 0
-      ? `no memory matches${turns === null ? '; --transcripts looks through earlier sessions' : ''}.\n`
+      ? `no memory matches${turns === null ? '; pal memory search --transcripts searches earlier sessions too' : ''}.\n`
       : table(
           [
             { title: 'file' },
@@ -203,7 +208,7 @@ function asText(memories: readonly MemoryHit[], turns: readonly TurnHit[] | null
           ],
           memories.map(({ name, standing, modifiedMs, description }) => [
             name,
-            standing,
+            statusOf(standing),
             moment(modifiedMs),
             description,
           ]),

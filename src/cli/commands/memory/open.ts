@@ -10,6 +10,7 @@ import { systemClock } from '../../../transcript/ids.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
+import { prose } from '../../terminal/tables.ts'
 import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
 
 export interface MemoryFlags {
@@ -119,6 +120,6 @@ export const isRefusal = (value: object): value is Refusal => 'exit' in value
 
 /** As JSON, or as text. */
 export function show({ io, json }: MemoryRoom, value: object, text: () => string): Exit {
-  io.out(json ? `${safeJson(value, 2)}\n` : text())
+  io.out(json ? `${safeJson(value, 2)}\n` : prose(text(), io.columns))
   return exits.done
 }

@@ -100,7 +100,7 @@ async function removeFolder(git: Git, repository: string, path: string): Promise
 /** Takes a branch into the user's working tree. Refused, and undone, where the two do not fit. */
 export async function mergeBranch(git: Git, repository: string, branch: string): Promise<Merged> {
   const no = (why: string, conflicts: readonly string[] = []): Merged => ({ ok: false, why, conflicts })
-  if (!branch.startsWith(branchPrefix)) return no(`${branch} is no branch of an agent`)
+  if (!branch.startsWith(branchPrefix)) return no(`${branch} is not the branch of an agent`)
   const files = await git(repository, 'diff', '--name-only', `HEAD...${branch}`)
   if (!files.ok) return no(files.why)
   const who = await author(git, repository)
