@@ -14,6 +14,8 @@ export interface SeenTerminal {
   /** The window as the terminal would paint it. */
   readonly cells: () => readonly (readonly Cell[])[]
   readonly cursor: () => { readonly x: number; readonly y: number; readonly isAltScreen: boolean }
+  /** How often it rang. */
+  readonly bells: () => number
   /** The bytes as they came. */
   readonly raw: () => string
   readonly ended: Promise<number>
@@ -69,6 +71,8 @@ export function runInTerminal(
   const emulator = new xterm.Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true })
   let raw = ''
   let title = ''
+  let bells = 0
+  emulator.onBell(() => (bells += 1))
   emulator.onTitleChange((text) => {
     title = text
   })
@@ -120,6 +124,7 @@ export function runInTerminal(
       y: emulator.buffer.active.cursorY,
       isAltScreen: emulator.buffer.active.type === 'alternate',
     }),
+    bells: () => bells,
     raw: () => raw,
     ended,
     resize: (nextColumns, nextRows) => {
