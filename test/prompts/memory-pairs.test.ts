@@ -87,6 +87,7 @@ describe('a consolidation', () => {
     const prompt = consolidationPrompt({
       root: '/memory',
       manifest: [],
+      missed: [],
       hasDiary: false,
       today: '2026-01-05',
     })
