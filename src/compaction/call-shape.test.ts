@@ -20,6 +20,13 @@ describe('the shape of a call', () => {
     })
   })
 
+  it('[O38] a task that begins like a command is none, and a text that is replaced is no file', () => {
+    const tasks = [{ content: 'find the fault', status: 'active' }]
+    expect(shape({ tasks })).toEqual({ files: [], deed: null, command: null })
+    const edit = { file_path: 'src/cart.js', old_string: 'items.length', new_string: 'items.size' }
+    expect(shape(edit)).toMatchObject({ files: ['src/cart.js'], deed: 'edited' })
+  })
+
   it('[O38] opens arguments that are wrapped in objects, lists and JSON', () => {
     const whole = { files: ['src/a.ts'], deed: 'read', command: null }
     expect(shape({ arguments: { path: 'src/a.ts' } })).toEqual(whole)

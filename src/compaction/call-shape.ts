@@ -16,15 +16,17 @@ export interface CallInput {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** Every text and number in a value, JSON inside texts opened. */
-export function leavesOf(value: unknown): string[] {
+/** Every text and number in a value, JSON inside texts opened; without what stands under some keys. */
+export function leavesOf(value: unknown, without?: RegExp): string[] {
   if (typeof value === 'string') {
     const inner = opened(value)
-    return inner === null ? [value] : leavesOf(inner)
+    return inner === null ? [value] : leavesOf(inner, without)
   }
   if (typeof value === 'number') return [String(value)]
   if (typeof value !== 'object' || value === null) return []
-  return Object.values(value).flatMap(leavesOf)
+  return Object.entries(value).flatMap(([key, inner]) =>
+    without?.test(key) === true ? [] : leavesOf(inner, without),
+  )
 }
 
 /** A text that is JSON of an object or a list, as that. */
@@ -83,6 +85,9 @@ const pathWord = /(?:[\w@~.-]*\/)*[\w@~.-]*\w\.[A-Za-z][A-Za-z0-9]{0,5}\b(?!\/)/
 // What tools mostly call what they are given says the same as its shape, and says it of short texts too.
 const replacedKey = /^(?:old_string|old_str|oldText|old_text|oldString|edits)$/
 const contentKey = /^(?:content|file_text|contents)$/
+// `items.length` in a text that is replaced looks like a name of a file and is none.
+const textKey =
+  /^(?:content|file_text|contents|old_string|old_str|oldText|old_text|oldString|new_string|new_str|newText|new_text|newString)$/
 
 const namedCommand = (input: Readonly<Record<string, unknown>>): string | null =>
   [input['command'], input['cmd']].find((value) => typeof value === 'string') ?? null
@@ -101,14 +106,16 @@ export const showsFile = ({ deed, command }: CallShape): boolean =>
   deed === 'read' || (command !== null && showing.test(command.slice(0, headChars)))
 
 export function callShape({ input }: CallInput): CallShape {
+  // "find the fault" is a task and no command.
+  if (tasksIn(input) !== null) return { files: [], deed: null, command: null }
   const leaves = leavesOf(input)
   const patch = leaves.find((text) => patchMark.test(text))
   if (patch !== undefined) {
     const files = [...patch.matchAll(patchedFile)].map((match) => match[1]!.trim())
     if (files.length > 0) return { files: unique(files), deed: 'edited', command: null }
   }
-  const files = leaves.filter(isFile)
-  const texts = leaves.filter((text) => !isFile(text) && !/^[-\d.]+$/.test(text))
+  const files = leavesOf(input, textKey).filter(isFile)
+  const texts = leaves.filter((text) => !files.includes(text) && !/^[-\d.]+$/.test(text))
   const command =
     namedCommand(input) ??
     listCommand(input) ??
