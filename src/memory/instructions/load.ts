@@ -94,7 +94,7 @@ const gatheringOf = (sources: InstructionSources, touched: string | null): Gathe
 export async function loadScoped(
   sources: InstructionSources,
   touched: string,
-  told: ReadonlySet<string>,
+  known: ReadonlySet<string>,
 ): Promise<Loaded> {
   const gathering = gatheringOf(sources, touched)
   await takeUserRules(gathering)
@@ -105,7 +105,7 @@ export async function loadScoped(
         if (read.ok) await takeRules(gathering, 'project', read, sources.root, folder)
       }
   const { files, problems } = finished(gathering)
-  return { files: files.filter(({ path }) => !told.has(path)), problems }
+  return { files: files.filter(({ path }) => !known.has(path)), problems }
 }
 
 /** The files of folders below the working folder that something was done in; those already told are left out. */
