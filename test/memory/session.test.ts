@@ -52,7 +52,7 @@ describe('a session', () => {
     await next.say('hi')
     expect(lastRequest(next)).not.toMatch(/fact\.md|rule\.md|deploy\.sh/)
     expect(
-      next.events.some((event) => event.type === 'notice' && /1 memories wait/.test(event.message)),
+      next.events.some((event) => event.type === 'notice' && /1 memory needs review/.test(event.message)),
     ).toBe(true)
   })
 

@@ -147,6 +147,6 @@ describe('a hostile repository', () => {
     expect((await at.pal(['-p', '--allow', 'Bsh', 'hi'])).code).toBe(2)
     expect(
       (await at.pal(['-p', 'hi'], { environment: { PALIMPSEST_PERMISSION_MODE: 'bypass' } })).err,
-    ).toContain('does not fit')
+    ).toContain('is invalid and ignored')
   })
 })

@@ -159,7 +159,9 @@ async function strangers(fs: FileSystem, keeper: Keeper): Promise<readonly strin
     ...(held.length === 0
       ? []
       : [`changed from outside and held in ${root}: ${held.join(', ')}; look with pal memory review`]),
-    ...(waiting === 0 ? [] : [`${waiting} memories need review: pal memory review`]),
+    ...(waiting === 0
+      ? []
+      : [`${waiting === 1 ? '1 memory needs' : `${waiting} memories need`} review: pal memory review`]),
     ...listed.skipped.map(({ file, why }) => `${join(root, file)}: ${why}`),
   ]
 }
