@@ -114,7 +114,9 @@ function segment(
     (place) => place >= (context.parts[context.pendingFrom]?.from ?? Infinity),
   )
   const excerpts = excerptsFor(context, shape, { start, end }, keeping, isLast)
-  const details = isLast ? detailsFor(context, shape, { start, end }, lines, excerpts) : []
+  const details = isLast
+    ? detailsFor(context, shape, { start, end }, [account ?? renderSections(lines)], excerpts)
+    : []
   const fitted = { ...lines, details }
   const rest = { start, end, range, all: { ...all, details }, fitted, keeping, excerpts }
   return { ...rest, ...withText(context, shape, rest, account, isLast) }
@@ -137,18 +139,18 @@ function excerptsFor(
   return excerptsOf(context, span, excerptTokens, words)
 }
 
-/** Lines that add most to what stands in any case: messages that stay, the text's own lines, excerpts. */
+/** Lines that add most to what stands in any case: messages that stay, what is written, excerpts. */
 function detailsFor(
   context: PlanContext,
   { detailTokens }: Shape,
   span: { readonly start: number; readonly end: number },
-  lines: Sections,
+  written: readonly string[],
   excerpts: readonly Kept[],
 ): readonly string[] {
   const tokens = detailTokens / context.factor
   if (tokens < leastDetailTokens) return []
   const scored = context.scored()
-  const texts = [renderSections(lines), ...excerpts.map((kept) => excerptText(context, kept))]
+  const texts = [...written, ...excerpts.map((kept) => excerptText(context, kept))]
   return groupedLines(scored.survey, chooseLines(scored, span, tokens, texts))
 }
 

@@ -6,12 +6,11 @@ import { cutBefore, stubsOf, weightOf, type PlanContext, type Stub } from './pla
 
 export const unanswered = ({ pendingFrom }: PlanContext): number => pendingFrom
 
-/** Beside a text that somebody wrote no lines of what goes are kept but the user's words. */
+/** Beside a text that somebody wrote no pieces of what goes are kept: the user's words are, and single lines it lacks. */
 export const bareCut = (context: PlanContext, keptFrom: number) => ({
   end: cutBefore(context, keptFrom),
   stubs: [],
   excerptTokens: 0,
-  detailTokens: 0,
 })
 
 /** The first part that stays. What follows the place is never trimmed; what precedes it joins until there is enough. */

@@ -144,6 +144,9 @@ export const dialDefaults = {
     leastWorth: 0.00001,
     /** Lines that were left, of which the best are named where somebody asks why. */
     leftNamed: 40,
+    /** How much more room is looked at for that, and the features that are named of each. */
+    whyTokens: 4000,
+    reasons: 4,
   },
   excerpts: {
     /** Lines that are chosen together: what an edit replaces mostly stands in one such piece. */
@@ -163,7 +166,7 @@ export const dialDefaults = {
     /** What words of results, calls and answers count, against what shows a file. */
     otherWeight: 0.3,
     /** A name that calls have used, in tokens of a worked-on file; the most that one counts; and one that none has used. */
-    nameTokens: 20,
+    nameTokens: 4,
     mostUses: 2,
     unusedName: 0.02,
     /** Answers since a piece that an earlier boundary kept was new. */

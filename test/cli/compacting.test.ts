@@ -95,4 +95,43 @@ describe('compacting by hand', () => {
     // A preview asks as the compaction would.
     expect(asked.length).toBeGreaterThan(0)
   })
+
+  it('[O40] pal edits N --why says which lines stayed and which did not, and refuses what is no compaction', async () => {
+    const names = Array.from(
+      { length: 300 },
+      (_, n) => `the value of total_row_${n} is ${1000 + n} this month`,
+    ).join('\n')
+    const { access } = await server(
+      Array.from(
+        { length: 8 },
+        (_, n) => `Part ${n} done.\n${names.replaceAll('total_', `total${n}_`)}\n${'word '.repeat(6000)}`,
+      ),
+    )
+    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '200000', PALIMPSEST_MODEL_SUMMARY: '0' })
+    await at.pal(['-p', 'build the parser'])
+    for (const wish of ['now the printer', 'now the tests']) await at.pal(['-p', '--continue', wish])
+    expect((await at.pal(['compact'])).code).toBe(0)
+    const { edits } = JSON.parse((await at.pal(['edits', '--json'])).out) as { edits: { seq: number }[] }
+    const number = String(edits.at(-1)!.seq)
+    const why = JSON.parse((await at.pal(['edits', number, '--why', '--json'])).out) as {
+      kept: object[]
+      left: { name: string; because: object[] }[]
+    }
+    expect(why.left.length + why.kept.length).toBeGreaterThan(0)
+    const shown = await at.pal(['edits', `#${number}`, '--why'])
+    expect([shown.code, shown.err]).toEqual([0, ''])
+    expect(shown.out).toContain('Weights: npm run fit')
+    expect(await at.pal(['edits', '1', '--why'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no compaction') as string,
+    })
+    expect(await at.pal(['edits', '99999', '--why'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('has no #99999') as string,
+    })
+    expect(await at.pal(['edits', '--why'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('pal edits N --why') as string,
+    })
+  })
 })

@@ -13,6 +13,7 @@ import type { UsageFlags } from '../commands/usage.ts'
 import type { TrustFlags } from '../commands/trust.ts'
 import type { ServeFlags } from '../memory-server/serve.ts'
 import type { Io } from '../terminal/io.ts'
+import type { EditsFlags } from '../commands/edits-why.ts'
 import type { ProjectFlags } from '../workplace/workplace.ts'
 import { projectCommand, ruleTexts, subcommand, wholeNumber, type RunCommand } from './flags.ts'
 
@@ -52,9 +53,15 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
       run(async () => (await import('../commands/cost.ts')).cost(io, id, flags)),
     )
   projectCommand(program, 'edits', 'what was removed from context, and the number to undo it by')
-    .argument('[id]', 'the session; default: the newest')
-    .action((id: string | undefined, flags: ProjectFlags) =>
-      run(async () => (await import('../commands/edits.ts')).edits(io, id, flags)),
+    .argument('[id]', 'the session; default: the newest. With --why: the number of a compaction')
+    .argument('[session]', 'with --why: the session; default: the newest')
+    .option('--why', 'which lines a compaction kept and left, with their score')
+    .action((id: string | undefined, session: string | undefined, flags: EditsFlags) =>
+      run(async () => {
+        if (flags.why === true)
+          return (await import('../commands/edits-why.ts')).editsWhy(io, id, session, flags)
+        return (await import('../commands/edits.ts')).edits(io, id, flags)
+      }),
     )
   projectCommand(
     program,

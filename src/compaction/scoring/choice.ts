@@ -15,16 +15,17 @@ export function chanceOf(values: readonly number[], weights: readonly number[]):
   return 1 / (1 + Math.exp(-sum))
 }
 
-/** For each name the chance that a later call uses it before it is seen again. */
-export function needOf(survey: Survey, weights: ScoreWeights): Float64Array {
-  const { now, subjects } = survey
-  return Float64Array.from(survey.names, (name, index) => {
-    const counts = survey.counts[index]!
-    const subject = subjects[counts.subject]
-    const context = { now, subjectAge: now - (subject?.last ?? counts.last), subjectWork: subject?.work ?? 0 }
-    return chanceOf(nameValues(name, counts, context), weights.name)
-  })
+/** The features of a name. */
+export function nameValuesIn({ names, counts, now, subjects }: Survey, index: number): readonly number[] {
+  const own = counts[index]!
+  const subject = subjects[own.subject]
+  const context = { now, subjectAge: now - (subject?.last ?? own.last), subjectWork: subject?.work ?? 0 }
+  return nameValues(names[index]!, own, context)
 }
+
+/** For each name the chance that a later call uses it before it is seen again. */
+export const needOf = (survey: Survey, weights: ScoreWeights): Float64Array =>
+  Float64Array.from(survey.names, (_, index) => chanceOf(nameValuesIn(survey, index), weights.name))
 
 /** For each line the chance that it helps, given that a name in it is needed. */
 export function helpOf(survey: Survey, weights: ScoreWeights): Float64Array {

@@ -2,9 +2,8 @@
 // seen again, and for those that were used, the lines that held them with whether they say what the use is about. The
 // features are those of the compaction itself; the future is looked at here alone.
 import { namesIn } from '../../compaction/phrases.ts'
-import { lineValuesIn } from '../../compaction/scoring/choice.ts'
+import { lineValuesIn, nameValuesIn } from '../../compaction/scoring/choice.ts'
 import { wordsIn } from '../../compaction/scoring/lines.ts'
-import { nameValues } from '../../compaction/scoring/names.ts'
 import { surveyOf, type Survey } from '../../compaction/scoring/survey.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { wordsAround } from '../measuring/atoms.ts'
@@ -50,18 +49,10 @@ function usesIn(after: readonly RecordedTurn[]): Uses {
 function addRows(survey: Survey, uses: Uses, rows: SessionRows): void {
   const { oneIn } = defaults.lab.fitting
   const needed = new Map<number, ReadonlySet<string>>()
-  const { now, subjects } = survey
   for (const [index, name] of survey.names.entries()) {
     const use = uses.get(name)
     if (use === undefined && index % oneIn !== 0) continue
-    const counts = survey.counts[index]!
-    const subject = subjects[counts.subject]
-    const context = { now, subjectAge: now - (subject?.last ?? counts.last), subjectWork: subject?.work ?? 0 }
-    rows.name.push(
-      ...nameValues(name, counts, context),
-      use === undefined ? 0 : 1,
-      use === undefined ? oneIn : 1,
-    )
+    rows.name.push(...nameValuesIn(survey, index), use === undefined ? 0 : 1, use === undefined ? oneIn : 1)
     if (use !== undefined) needed.set(index, useWords(name, use))
   }
   addLines(survey, needed, rows)

@@ -1,0 +1,102 @@
+// `pal edits N --why`: which lines a compaction kept and which it left, each with its score and what speaks for it.
+import { explainBoundary, type Explained, type ExplainedLine } from '../../compaction/explained.ts'
+import { Fold } from '../../projection/fold.ts'
+import { isEditing, isKnown, type StoredEntry, type SummaryEdit } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
+import { lineageOf, readLine } from '../../transcript/lineage.ts'
+import type { Store } from '../../transcript/store.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
+import { showSession } from '../session-lookup.ts'
+import type { Io } from '../terminal/io.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
+import { prose, table } from '../terminal/tables.ts'
+import type { ProjectFlags } from '../workplace/workplace.ts'
+
+export type EditsFlags = ProjectFlags & { readonly why?: boolean | undefined }
+
+export function editsWhy(
+  io: Io,
+  number: string | undefined,
+  session: string | undefined,
+  flags: ProjectFlags,
+): Promise<Exit> | Exit {
+  const place = /^#?(\d+)$/.exec(number ?? '')?.[1]
+  if (place === undefined)
+    return complain(
+      io,
+      refuse(exits.usage, '--why needs the number of a compaction: pal edits N --why; pal edits lists them'),
+    )
+  return showSession(io, session, flags, async (workplace, store, id, json) => {
+    const found = await explainedAt(store, id, Number(place))
+    if ('exit' in found) return complain(workplace.io, found)
+    const { columns } = workplace.io
+    workplace.io.out(
+      json
+        ? `${safeJson({ session: id, edit: Number(place), ...found }, 2)}\n`
+        : prose(asText(found, columns), columns),
+    )
+    return exits.done
+  })
+}
+
+async function explainedAt(store: Store, session: SessionId, place: number): Promise<Explained | Refusal> {
+  const line = await lineageOf(store, session)
+  if (!line.ok) return refuse(exits.failed, line.failure.message)
+  const fold = new Fold()
+  for await (const item of readLine(store, line.links, {})) {
+    if (item.kind === 'failed') return refuse(exits.failed, item.failure.message)
+    if (item.kind !== 'entry') continue
+    if (item.entry.seq === place) {
+      const edit = summaryIn(item.entry)
+      return edit === null
+        ? refuse(exits.usage, `#${place} is no compaction; pal edits lists what was removed`)
+        : explainBoundary(fold, edit)
+    }
+    fold.push(item.entry)
+  }
+  return refuse(exits.usage, `session ${session} has no #${place}; pal edits lists what was removed`)
+}
+
+/** Of several the last has the lines. */
+function summaryIn(entry: StoredEntry): SummaryEdit | null {
+  if (!isKnown(entry) || !isEditing(entry.fact)) return null
+  return entry.fact.edits.findLast((edit) => edit.kind === 'summary') ?? null
+}
+
+function asText({ kept, left, weights }: Explained, room: number): string {
+  const head =
+    kept.length === 0
+      ? 'No single lines were kept by their score at this compaction: it was made without them, or nothing was worth a line.\n'
+      : `Kept (${kept.length} lines)\n${listOf(kept, room)}`
+  const rest = left.length === 0 ? '' : `\nLeft, what would have come next\n${listOf(left, room)}`
+  return `${head}${rest}\nNeeded: how likely a later call uses the name before it is seen again. Helps: how likely the line then says what the use is about.\nWorth: both, for a thousand tokens. Weights: ${weights}.\n`
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(0)}%`
+
+function listOf(lines: readonly ExplainedLine[], room: number): string {
+  const right = (title: string) => ({ title, right: true })
+  return table(
+    [
+      right('worth'),
+      right('needed'),
+      right('helps'),
+      { title: 'name' },
+      { title: 'line', wraps: true },
+      { title: 'in', drop: 2 },
+      { title: 'because', drop: 1, wraps: true },
+    ],
+    lines.map(({ worth, need, help, name, line, subject, at, because }) => [
+      worth.toFixed(1),
+      percent(need),
+      percent(help),
+      safeLine(name),
+      safeLine(line),
+      safeLine(`${subject} [${at}]`),
+      because
+        .map(({ feature, weighs }) => `${feature} ${weighs < 0 ? '−' : '+'}${Math.abs(weighs).toFixed(1)}`)
+        .join(', '),
+    ]),
+    room,
+  )
+}
