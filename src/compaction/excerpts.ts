@@ -1,17 +1,16 @@
 // Excerpts: lines of older blocks that stay word for word beside a summary, because later work is likely to need them.
-// Blocks are cut into pieces of neighbouring lines. A piece is worth more the more its file is worked on, the newer it
-// is and the more names it holds that calls have used; what is in sight anyway is worth nothing. The best for their size
-// are taken as long as they fit. Deterministic, and no model is asked.
+// Blocks are cut into pieces of neighbouring lines, so that what an edit will quote stands whole. A piece is worth more the
+// more its file is worked on and the newer it is; what is in sight anyway is worth nothing. The best for their size are
+// taken as long as they fit. Names that are likely to be needed are the score's. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
 import { modeKind } from '../transcript/markers.ts'
 import { defaults } from '../settings/defaults.ts'
-import { blockWords, stringsIn } from '../projection/folding/render.ts'
+import { blockWords } from '../projection/folding/render.ts'
 import { isPinned } from '../projection/folding/render.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
 import { callShape, showsFile } from './call-shape.ts'
-import { namesIn } from './phrases.ts'
 
 interface Piece extends Place {
   readonly from: number
@@ -89,22 +88,16 @@ function keptIn(
   })
 }
 
-/** The lines that can be seen, and the names in them. */
+/** The lines that can be seen. */
 class Sight {
   readonly #lines = new Set<string>()
-  readonly #names = new Set<string>()
 
   add(lines: readonly string[]): void {
     for (const line of lines) this.#lines.add(line.trim())
-    for (const name of namesIn(headsOf(lines, defaults.excerpts.lineChars))) this.#names.add(name)
   }
 
   hasLine(line: string): boolean {
     return this.#lines.has(line)
-  }
-
-  hasName(name: string): boolean {
-    return this.#names.has(name)
   }
 }
 
@@ -155,13 +148,9 @@ function piecesIn(
   return pieces
 }
 
-/** No name goes over the end of a line, so all of them are looked through at once. */
-const headsOf = (lines: readonly string[], chars: number): string =>
-  lines.map((line) => (line.length > chars ? line.slice(0, chars) : line)).join('\n')
-
 /** What a piece adds to what is in sight, in tokens of a file at work. */
 function worthOf({ block, lines, age }: Piece, usage: Usage, sight: Sight): number {
-  const { newness, fading, otherWeight, nameTokens, mostUses, unusedName, lineChars } = defaults.excerpts
+  const { newness, fading, otherWeight } = defaults.excerpts
   const each =
     (Math.log1p(usage.work(block)) + newness * Math.exp(-age / fading)) *
     (usage.showsFile(block) ? 1 : otherWeight)
@@ -169,14 +158,7 @@ function worthOf({ block, lines, age }: Piece, usage: Usage, sight: Sight): numb
     const trimmed = line.trim()
     return trimmed !== '' && !sight.hasLine(trimmed)
   })
-  const own = new Set<string>()
-  let names = 0
-  for (const name of namesIn(headsOf(unseen, lineChars))) {
-    if (own.has(name) || sight.hasName(name)) continue
-    own.add(name)
-    names += Math.min(mostUses, usage.use(name)) + unusedName
-  }
-  return each * estimateText(unseen.join('\n')) + nameTokens * names
+  return each * estimateText(unseen.join('\n'))
 }
 
 /** Greedy by worth for the size. What was taken makes others worth less, so each is weighed again when its turn comes. */
@@ -245,11 +227,9 @@ function keptOf(pieces: readonly Piece[], calls: ReadonlyMap<string, Place>): re
   return [...blocks.values()].sort((a, b) => a.at.seq - b.at.seq || a.at.block - b.at.block)
 }
 
-// What the work has used: which names its calls named and which files they worked on, lately more than long ago. What was
-// used is what will be used; nothing here knows the future.
+// Which files the calls worked on, lately more than long ago. What was worked on will be; nothing here knows the future.
 
 interface Usage {
-  use(name: string): number
   /** How much calls have worked on the files that this block shows or names. */
   work(block: ViewBlock): number
   /** The block shows the text of a file: what an edit will have to quote. */
@@ -271,7 +251,6 @@ type Call = Extract<ViewBlock, { readonly type: 'tool_use'; readonly input: unkn
 /** `earlier` are calls that an earlier boundary kept: they say what their results show, and use nothing any more. */
 function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
   const { fading, changeWeight } = defaults.excerpts
-  const names = new Map<string, number>()
   const files = new Map<string, number>()
   const calls = new Map<string, Worked>()
   const ages = new Map<Part, number>()
@@ -295,8 +274,6 @@ function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
       const own = learn(call)
       const worked = weight * (own.changes ? changeWeight : 1)
       for (const file of own.files) files.set(file, (files.get(file) ?? 0) + worked)
-      const used = new Set(stringsIn(call.input).flatMap((text) => [...namesIn(text)]))
-      for (const name of used) names.set(name, (names.get(name) ?? 0) + weight)
     }
   }
   const callOf = (block: ViewBlock) => {
@@ -304,7 +281,6 @@ function usageIn(parts: readonly Part[], earlier: readonly ViewBlock[]): Usage {
     return block.type === 'tool_result' ? calls.get(block.tool_use_id) : undefined
   }
   return {
-    use: (name) => names.get(name) ?? 0,
     work: (block) => Math.max(0, ...(callOf(block)?.files ?? []).map((file) => files.get(file) ?? 0)),
     showsFile: (block) => (isCall(block) ? callOf(block)?.changes : callOf(block)?.shows) === true,
     isInstructions: (block) =>

@@ -72,8 +72,8 @@ function explained({ survey, need, help }: Scored, line: Line, index: number): E
     at: line.at,
     name: survey.names[best]!,
     need: need[best]!,
-    help: help[index]!,
-    worth: (perThousand * whole * help[index]!) / line.tokens,
+    help: help(index),
+    worth: (perThousand * whole * help(index)) / line.tokens,
     because: reasons(nameValuesIn(survey, best), scoreWeights),
   }
 }

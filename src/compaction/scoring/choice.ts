@@ -27,14 +27,19 @@ export function nameValuesIn({ names, counts, now, subjects }: Survey, index: nu
 export const needOf = (survey: Survey, weights: ScoreWeights): Float64Array =>
   Float64Array.from(survey.names, (_, index) => chanceOf(nameValuesIn(survey, index), weights.name))
 
-/** For each line the chance that it helps, given that a name in it is needed. */
-export function helpOf(survey: Survey, weights: ScoreWeights): Float64Array {
+/** For a line the chance that it helps, given that a name in it is needed; each is looked at once, when it is asked for. */
+export function helpOf(survey: Survey, weights: ScoreWeights): (index: number) => number {
+  const known = new Float64Array(survey.lines.length).fill(-1)
   const shared = survey.subjects.map(
     ({ title }) => [...wordsIn(title)].filter((word) => survey.recent.has(word)).length,
   )
-  return Float64Array.from(survey.lines, (line) =>
-    chanceOf(lineValuesIn(survey, line, shared[line.subject] ?? 0), weights.line),
-  )
+  return (index) => {
+    if (known[index]! < 0) {
+      const line = survey.lines[index]!
+      known[index] = chanceOf(lineValuesIn(survey, line, shared[line.subject] ?? 0), weights.line)
+    }
+    return known[index]!
+  }
 }
 
 export const lineValuesIn = (
@@ -62,7 +67,7 @@ export interface Choice {
 export interface Scored {
   readonly survey: Survey
   readonly need: Float64Array
-  readonly help: Float64Array
+  readonly help: (index: number) => number
 }
 
 export const scored = (survey: Survey, weights: ScoreWeights): Scored => ({
@@ -87,19 +92,18 @@ export function chooseLines(
   const titleTokens = survey.subjects.map(({ title }) => estimateText(title) + titleExtra)
   const costOf = (line: Line): number =>
     line.tokens + (opened.has(line.subject) ? 0 : titleTokens[line.subject]!)
-  const gainOf = (index: number): number => {
+  const gainOf = (index: number, helps: number): number => {
     let gain = 0
-    for (const name of survey.lines[index]!.names) {
-      const more = help[index]! * need[name]! - best[name]! * need[name]!
-      if (more > 0) gain += more
-    }
+    for (const name of survey.lines[index]!.names)
+      if (helps > best[name]!) gain += need[name]! * (helps - best[name]!)
     return gain
   }
   const heap = new Heap()
   for (const [index, line] of survey.lines.entries()) {
     if (line.part < start || line.part >= end) continue
-    const gain = gainOf(index)
-    if (gain > 0) heap.push(index, gain / costOf(line))
+    // No line helps more than surely: what it truly adds is asked when its turn comes.
+    const most = gainOf(index, 1)
+    if (most > 0) heap.push(index, most / costOf(line))
   }
   const chosen: Chosen[] = []
   const left: Chosen[] = []
@@ -108,7 +112,7 @@ export function chooseLines(
     const [index, known] = heap.pop()
     const line = survey.lines[index]!
     const cost = costOf(line)
-    const worth = gainOf(index) / cost
+    const worth = gainOf(index, help(index)) / cost
     if (worth <= defaults.score.leastWorth) continue
     // What was taken since makes others worth less, and an opened subject makes its lines cheaper.
     if (worth < known * stale && heap.size > 0 && worth < heap.top()) {
@@ -122,7 +126,7 @@ export function chooseLines(
     room -= cost
     opened.add(line.subject)
     chosen.push({ line, index, worth })
-    for (const name of line.names) best[name] = Math.max(best[name]!, help[index]!)
+    for (const name of line.names) best[name] = Math.max(best[name]!, help(index))
   }
   return { chosen, left }
 }

@@ -69,6 +69,7 @@ class Reader {
   readonly #subjects: Subject[] = []
   readonly #byTitle = new Map<string, number>()
   readonly #lines: Line[] = []
+  readonly #met = new Map<string, readonly number[]>()
   readonly #calls = new Map<string, Known>()
   readonly #shown: Set<number>[] = []
   readonly #answers: Part[] = []
@@ -92,8 +93,8 @@ class Reader {
     if (!isLooked) return
     if (part.kind === 'edit') return this.#readEdit(part)
     for (const [at, block] of part.blocks.entries()) {
-      // What a stub left is not what the entry holds, a made-up result holds nothing, and what is pinned stays in any case.
-      const isPlain = part.by === null && part.source[at] !== -1
+      // What we put in ourselves is restored where it still holds, what a stub left is not what the entry holds, a made-up result holds nothing, and what is pinned stays in any case.
+      const isPlain = part.by === null && part.source[at] !== -1 && part.kind !== 'injected'
       const stays = isPinned(this.#context.fold.edits.pins, part.from, part.source[at]!, Infinity)
       this.#readBlock(part, block, isPlain && !stays)
     }
@@ -206,10 +207,14 @@ class Reader {
     },
   ): void {
     const inBlock = new Set<number>()
+    const before = new Set<string>()
     const age = this.#total - this.#now
     for (const line of piecesOf(text)) {
-      const isError = of.role === 'result' && errorLine.test(line)
       const names = this.#namesOf(line)
+      // What a block says twice it says once.
+      if (names.length === 0 || before.has(line)) continue
+      before.add(line)
+      const isError = of.role === 'result' && errorLine.test(line)
       for (const name of names) {
         if (isError) this.#counts[name]!.errors++
         if (inBlock.has(name)) continue
@@ -217,7 +222,7 @@ class Reader {
         this.#count(name, of.count, of.subject)
         this.#shown[this.#part]!.add(name)
       }
-      if (!of.isCandidate || names.length === 0) continue
+      if (!of.isCandidate) continue
       const tokens = estimateText(line) + 1
       this.#lines.push({
         text: line,
@@ -233,7 +238,10 @@ class Reader {
     }
   }
 
+  /** Files are read again and again: a line that was met before is not looked through twice. */
   #namesOf(line: string): readonly number[] {
+    const known = this.#met.get(line)
+    if (known !== undefined) return known
     const found: number[] = []
     for (const name of namesIn(line)) {
       let index = this.#index.get(name)
@@ -243,6 +251,7 @@ class Reader {
       }
       if (!found.includes(index)) found.push(index)
     }
+    this.#met.set(line, found)
     return found
   }
 
