@@ -3,13 +3,13 @@
 // more its file is worked on and the newer it is; what is in sight anyway is worth nothing. The best for their size are
 // taken as long as they fit. Names that are likely to be needed are the score's. Deterministic, and no model is asked.
 import type { Kept } from '../transcript/fact.ts'
-import { modeKind } from '../transcript/markers.ts'
 import { defaults } from '../settings/defaults.ts'
 import { blockWords } from '../projection/folding/render.ts'
 import { isPinned } from '../projection/folding/render.ts'
 import { estimateText } from '../projection/tokens.ts'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { PlanContext } from './plan-context.ts'
+import { isRestored } from './restoring.ts'
 import { callShape, showsFile } from './call-shape.ts'
 
 interface Piece extends Place {
@@ -107,8 +107,7 @@ const linesIn = (block: ViewBlock): string[] => blockWords(block).split('\n').ma
 
 function piecesOf(context: PlanContext, part: Part, usage: Usage): readonly Piece[] {
   // What was restored or held then is said again as it is now; quoted, it would be taken for that.
-  if (part.kind === 'input' || part.attachment?.restored === true || part.attachment?.kind === modeKind)
-    return []
+  if (part.kind === 'input' || isRestored(part)) return []
   if (part.kind === 'edit')
     return keptIn(context, part).flatMap(({ place, lines }) =>
       piecesIn(context, place, lines, defaults.excerpts.keptAge),

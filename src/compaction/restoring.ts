@@ -4,6 +4,7 @@ import { estimateText } from '../projection/tokens.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Edit } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
+import { modeKind } from '../transcript/markers.ts'
 import { standsOn } from '../projection/layers/survey.ts'
 import type { Part } from '../projection/view.ts'
 import { deedOf, fileOf } from './files.ts'
@@ -85,6 +86,11 @@ export function headWithin(
 
 // Which files the messages that stay still show, so that they are not given back a second time. A stub, a note that a
 // file is unchanged and a result the server leaves out show nothing.
+
+/** What stands after a boundary in any case, as it is then: no line of it need be kept. */
+export const isRestored = ({ attachment }: Part): boolean =>
+  attachment !== undefined &&
+  (attachment.restored || attachment.kind === 'plan' || attachment.kind === modeKind)
 
 /** The attachment that holds a file read again; its source is the path. */
 export const fileKind = 'file'

@@ -5,6 +5,7 @@ import { estimateText } from '../../projection/tokens.ts'
 import type { Part, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { callShape, leavesOf, type CallShape } from '../call-shape.ts'
+import { isRestored } from '../restoring.ts'
 import { errorLine, lineOf, namesIn } from '../phrases.ts'
 import type { Fold } from '../../projection/fold.ts'
 import { parseSections } from '../sections.ts'
@@ -93,8 +94,8 @@ class Reader {
     if (!isLooked) return
     if (part.kind === 'edit') return this.#readEdit(part)
     for (const [at, block] of part.blocks.entries()) {
-      // What we put in ourselves is restored where it still holds, what a stub left is not what the entry holds, a made-up result holds nothing, and what is pinned stays in any case.
-      const isPlain = part.by === null && part.source[at] !== -1 && part.kind !== 'injected'
+      // Plan and mode are restored where they still hold, what a stub left is not what the entry holds, a made-up result holds nothing, and what is pinned stays in any case.
+      const isPlain = part.by === null && part.source[at] !== -1 && !isRestored(part)
       const stays = isPinned(this.#context.fold.edits.pins, part.from, part.source[at]!, Infinity)
       this.#readBlock(part, block, isPlain && !stays)
     }
