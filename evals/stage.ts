@@ -1,6 +1,14 @@
 // A project of its own for one run of a task, with a home of its own: real files, real git, the real `pal` as a process.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Call, PromptOptions, Stage, Task, Turn } from './task.ts'
@@ -85,7 +93,8 @@ export function openStage(task: Task, options: StageOptions): OpenStage {
     project,
     shell,
     write,
-    read: (path) => readFileSync(join(project, path), 'utf8'),
+    // A file that the model took away reads as nothing; the criterion then fails as it should.
+    read: (path) => (existsSync(join(project, path)) ? readFileSync(join(project, path), 'utf8') : ''),
     pal: async (...words) => {
       const { out, err, code } = await pal(words)
       if (code !== 0) trouble ??= `pal ${words.join(' ')}: ${err.trim()}`

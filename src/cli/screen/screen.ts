@@ -173,7 +173,7 @@ export class Screen {
     const forMs = performance.now() - (this.#busySince ?? performance.now())
     const hint = ` (${duration(forMs)} · esc to interrupt)`
     // On one line: a longer one would make everything below jump as the time grows.
-    return `${truncateToWidth(message, Math.max(1, this.columns - hint.length - besideSpinner), '…')}${hint}`
+    return `${truncateToWidth(message, Math.max(1, this.columns - hint.length - spinnerColumns), '…')}${hint}`
   }
 
   get isAsking(): boolean {
@@ -328,7 +328,7 @@ export class Screen {
 
 const second = 1000
 /** The spinner with its blanks, and one to spare. */
-const besideSpinner = 4
+const spinnerColumns = 4
 
 /** An answer that is still to come; null when the asker gives up. */
 function answering<T>(signal: AbortSignal | undefined): {

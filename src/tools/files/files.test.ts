@@ -96,6 +96,9 @@ describe('Write', () => {
     at.put('old.sh', '#!/bin/sh\n')
     chmodSync(join(at.root, 'old.sh'), 0o755)
     refused(await at.write({ file_path: 'old.sh', content: 'new' }), /was not read/)
+    // Looking behind its end shows nothing of it.
+    expect((await at.read({ file_path: 'old.sh', offset: 900 })).isError).toBe(false)
+    refused(await at.write({ file_path: 'old.sh', content: 'new' }), /was not read/)
     await at.read({ file_path: 'old.sh' })
     expect(textOf(await at.write({ file_path: 'old.sh', content: 'new' }))).toMatch(/^Replaced/)
     expect([at.text('old.sh'), statSync(join(at.root, 'old.sh')).mode & 0o777]).toEqual(['new', 0o755])

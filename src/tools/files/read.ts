@@ -75,6 +75,8 @@ async function show(
   const { offset = 1, limit = limits.readPageLines } = input
   const page = await readPage(file, offset, limit, signal)
   if (page === null) return interrupted()
+  // A page behind the end shows nothing: whoever saw nothing of a file has not read it, and may not replace it.
+  if (page.shown === 0 && page.lines > 0) return succeeded(render(page, offset))
   const part = page.shown === page.lines ? null : { offset, limit }
   const known = env.readFiles.get(path)
   const same =
