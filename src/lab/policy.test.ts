@@ -42,7 +42,7 @@ describe('policies', () => {
     ['{"name":"x","kep":1}', 'kep'],
     ['{"name":"x","standard":{"keepResults":-1}}', 'standard.keepResults'],
     ['{"name":"x","trim":{"keepShare":2}}', 'trim.keepShare'],
-    ['[]', 'no policy'],
+    ['[]', 'is not a policy'],
   ])('[J9] that cannot be followed are refused with the reason: %s', (text, why) => {
     const read = policyFrom('mine.json', text)
     expect(read.ok).toBe(false)

@@ -54,7 +54,7 @@ describe('lines that are for pal', () => {
     expect(JSON.stringify(asked?.body)).toMatch(
       /The user ran this command.*\$ ls.*here\.txt.*what was that\?/s,
     )
-    expect(out).toMatch(/project +note-\S+ +feedback +open +user \(user\) .* always run the linter first/)
+    expect(out).toMatch(/project +note-\S+ +feedback +active +user .* always run the linter first/)
     expect(out).toMatch(/permission mode +default\n/)
     expect(await readFile(join(at.project, 'talk.md'), 'utf8')).toMatch(
       /## You\n\nwhat was that\?[\s\S]*understood/,

@@ -89,7 +89,7 @@ describe('pal config', () => {
       'snip user',
       'window environment',
     ])
-    expect((await at.pal(['config', 'window', '90000'])).out).toContain('environment settings still counts')
+    expect((await at.pal(['config', 'window', '90000'])).out).toContain('environment settings override it')
     expect((await at.pal(['config', 'maxCost', 'much'])).code).toBe(2)
     expect((await at.pal(['config', 'nonsense'])).code).toBe(2)
     const bypass = await at.pal(['config', 'permissionMode', 'bypass'])

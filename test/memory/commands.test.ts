@@ -32,7 +32,7 @@ describe('pal memory', () => {
     const { save, place } = await remembered(at)
     await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use tabs.' }))
     await save('tabs.md', memoryText('tabs', { type: 'feedback', body: 'Use spaces.' }))
-    expect((await at.pal(['memory'])).out).toMatch(/project +tabs\.md +feedback +open +user \(user\)/)
+    expect((await at.pal(['memory'])).out).toMatch(/project +tabs\.md +feedback +active +user /)
     expect(await json(at)).toMatchObject({ memories: [{ file: 'tabs.md', standing: 'open' }], waiting: 0 })
     expect((await at.pal(['memory', 'show', 'tabs'])).out).toMatch(
       /session session-1, message m1[\s\S]*Use spaces\./,

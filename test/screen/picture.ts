@@ -25,6 +25,7 @@ const settled = (text: string): string =>
     .replaceAll(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/gu, '⠋')
     .replaceAll(/\(\d+s · /g, '(1s · ')
     .replaceAll(/[\d.]+K of (\S+) \(\d+%\)/g, '5.0K of $1 (1%)')
+    .replaceAll(/\b\d{4}(?= tokens)/g, '5000')
     .replaceAll(/cache \d+%/g, 'cache 90%')
     .replaceAll(/\$\d+\.\d{3,4}|\b\d{1,3}(?:,\d{3})+/g, (number) => number.replaceAll(/\d/g, '0'))
 

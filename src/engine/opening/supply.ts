@@ -135,20 +135,20 @@ export async function collect(
 ): Promise<Result<{ readonly entries: readonly StoredEntry[] }>> {
   const entries: StoredEntry[] = []
   for (const near of neighbours(ranges)) {
-    const before = entries.length
     const stretch = { from: near[0]!.from, to: near.at(-1)!.to }
-    let at = 0
+    let [at, found] = [0, 0]
     for await (const item of readLine(store, links, stretch)) {
       if (item.kind === 'failed') return { ok: false, failure: item.failure }
       if (item.kind !== 'entry') continue
+      found++
       while (at < near.length - 1 && item.entry.seq > near[at]!.to) at++
       if (!isWithin(item.entry.seq, [near[at]!])) continue
       const full = room?.take(item) ?? null
       if (full !== null) return { ok: false, failure: full }
       entries.push(item.entry)
     }
-    const wanted = (range: Range): number => range.to - range.from + 1 - overlap(range, lost)
-    if (entries.length - before < near.reduce((sum, range) => sum + wanted(range), 0)) return damaged(stretch)
+    // What lies between is not kept, but that it is missing would go unsaid.
+    if (found + overlap(stretch, lost) < stretch.to - stretch.from + 1) return damaged(stretch)
   }
   return { ok: true, entries }
 }

@@ -20,6 +20,7 @@ export interface PageOptions {
   readonly isOwn?: boolean | undefined
 }
 
+/** A report as one self-contained page, money first. */
 export function pageOf(
   report: Report,
   policies: readonly PolicyNote[],

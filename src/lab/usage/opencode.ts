@@ -4,6 +4,7 @@ import { fieldsOf, numberOf, stringOrNull, timeOf, type Fields } from '../import
 import type { Homes } from '../own/find.ts'
 import type { BilledRequest } from './billed.ts'
 
+/** Where opencode keeps its sessions. */
 export const opencodeDatabase = ({ userHome, environment }: Homes): string =>
   join(environment['XDG_DATA_HOME'] ?? join(userHome, '.local', 'share'), 'opencode', 'opencode.db')
 
@@ -25,6 +26,7 @@ export function exportedMessages(bytes: Uint8Array): readonly Fields[] | null {
 const openBrace = 0x7b
 const lineEnd = 0x0a
 
+/** The requests of a session that opencode exported, with its counts. */
 export function opencodeRequests(name: string, messages: readonly Fields[]): readonly BilledRequest[] {
   return messages.flatMap((message): readonly BilledRequest[] => {
     const tokens = fieldsOf(message['tokens'])

@@ -10,7 +10,6 @@ import type { Memory, MemoryPlace, MemoryScope } from '../memory.ts'
 import type { MemoryStore } from '../memory-store.ts'
 import { readSmall } from '../small-file.ts'
 import { decodeVectors, encodeVectors, storedVectorsFile, type Vectors } from './encoder/stored-vectors.ts'
-import { readingPrint } from './lexicon/terms.ts'
 import {
   decodeIndex,
   encodeIndex,
@@ -19,6 +18,9 @@ import {
   type StoredIndex,
   type StoredMemory,
 } from './stored-index.ts'
+
+/** Of the tables that words are read by: they are large, and wait until there is an index to read or write. */
+const printOfWords = async (): Promise<string> => (await import('./lexicon/terms.ts')).readingPrint()
 
 export interface MarkedFile {
   readonly file: string
@@ -110,12 +112,14 @@ function recordedIn(
         readSmall(fs, path, defaults.recall.storedBytes),
       ])
       if (!known.ok) return known
-      const stored = read.ok ? decodeIndex(read.bytes, { ledger: ledger.id, words: readingPrint() }) : null
+      const stored = read.ok
+        ? decodeIndex(read.bytes, { ledger: ledger.id, words: await printOfWords() })
+        : null
       return { ok: true, ...(stored === null ? unstored(ledger) : withStored(ledger, stored)) }
     },
     async keep(index) {
       const { id, bytes: ledgerBytes } = ledger
-      await keepFile(path, encodeIndex(index, { ledger: id, ledgerBytes, words: readingPrint() }), id)
+      await keepFile(path, encodeIndex(index, { ledger: id, ledgerBytes, words: await printOfWords() }), id)
     },
     async vectors(encoder) {
       const read = await readSmall(fs, storedVectorsFile(state), defaults.encoder.storedBytes)
