@@ -194,6 +194,33 @@ describe('edits', () => {
     expect(shape(fold.view())[1]).toBe('assistant: tool_use a')
   })
 
+  it('[P6] two spans of one entry, the second beginning in a neighbour of the first, show nothing twice', () => {
+    const fold = new Fold()
+    const pen = new Pen()
+    const write = (fact: Fact): void => {
+      expect(viewRefusal(fold, fact)).toBeNull()
+      fold.push(pen.write(fact))
+    }
+    const summary = (from: number, to: number): Edit => ({
+      kind: 'summary',
+      from: seq(from),
+      to: seq(to),
+      text: `summary of ${from}`,
+      ref: `${from}-${to}`,
+      keep: [],
+    })
+    const calls = ['a', 'b', 'c'].flatMap((id) => [answered([call(id)]), result(id)])
+    const begun: Fact = { type: 'user-message', content: [{ type: 'text', text: 'go' }], origin: 'injected' }
+    for (const fact of [start(), begun, answered('yes'), ...calls]) write(fact)
+    write(edit([summary(5, 6)]))
+    write(edit([summary(1, 2), summary(5, 8)]))
+    expect(shape(fold.view())).toEqual([
+      'user: text summary of 1',
+      'assistant: tool_use a',
+      'user: tool_result a, text summary of 5',
+    ])
+  })
+
   it('[P6] A5 A6: chained summaries leave no orphan', () => {
     const fold = new Fold()
     const pen = new Pen()

@@ -10,7 +10,7 @@ import { seq, type Seq } from '../transcript/ids.ts'
 import { factorOf, learn, sizeOf, uncalibrated, type Calibration } from './calibration.ts'
 import { messageOf, messagesOf } from './folding/units.ts'
 import { isControl, LiveEdits } from './folding/live-edits.ts'
-import { MessageList } from './folding/message-list.ts'
+import { affected, MessageList } from './folding/message-list.ts'
 import { lostResults, partOf } from './folding/part.ts'
 import { rangePart, withBlockEdits, withWhole } from './folding/render.ts'
 import { estimateText, estimateTool } from './tokens.ts'
@@ -219,13 +219,7 @@ export class Fold {
   }
 
   #rerender(range: Range): void {
-    // A neighbour on either side may have to be joined or parted.
-    const first = Math.max(0, this.#messages.indexAt(range.from) - 1)
-    let last = this.#messages.indexAt(range.to)
-    if ((this.#messages.at(last)?.from ?? Infinity) <= range.to) last++
-    const end = Math.min(this.#messages.length, last + 1)
-    const from = Math.min(range.from, this.#messages.at(first)?.from ?? range.from)
-    const to = Math.max(range.to, this.#messages.at(end - 1)?.to ?? range.to)
+    const { first, end, from, to } = affected(this.#messages, range, (place) => this.edits.topAt(place)?.edit)
     this.#splice(first, Math.max(0, end - first), this.#rendered(from, to))
   }
 

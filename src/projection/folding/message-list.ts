@@ -1,5 +1,6 @@
 // The messages of a view: an immutable list in chunks. A new list shares all chunks but the one that changed, so
 // adding a message or replacing a span costs the span and not the length, and an old view stays what it was.
+import type { Range } from '../../transcript/fact.ts'
 import type { Seq } from '../../transcript/ids.ts'
 
 const chunkSize = 256
@@ -106,4 +107,41 @@ function inChunks<M>(messages: readonly M[]): (readonly M[])[] {
   for (let start = 0; start < messages.length; start += chunkSize)
     chunks.push(messages.slice(start, start + chunkSize))
   return chunks
+}
+
+interface Affected {
+  /** The messages to be made anew, from the first to before `end`, and the places they stand for. */
+  readonly first: number
+  readonly end: number
+  readonly from: number
+  readonly to: number
+}
+
+/** What an edit of a range changes: a neighbour on either side may have to be joined or parted. */
+export function affected<Message extends { readonly from: Seq; readonly to: Seq }>(
+  messages: MessageList<Message>,
+  range: Range,
+  spanAt: (place: number) => Range | undefined,
+): Affected {
+  let first = Math.max(0, messages.indexAt(range.from) - 1)
+  let last = messages.indexAt(range.to)
+  if ((messages.at(last)?.from ?? Infinity) <= range.to) last++
+  let end = Math.min(messages.length, last + 1)
+  let from: number = Math.min(range.from, messages.at(first)?.from ?? range.from)
+  let to: number = Math.max(range.to, messages.at(end - 1)?.to ?? range.to)
+  // Another span of the same entry may begin in a neighbour and reach beyond it. What it stands for is made anew as well,
+  // or it would be shown twice.
+  for (let span = spanAt(to); span !== undefined && span.to > to; span = spanAt(to)) {
+    to = span.to
+    while (end < messages.length && messages.at(end)!.from <= to) end++
+    if (end < messages.length) end++
+    to = Math.max(to, messages.at(end - 1)?.to ?? to)
+  }
+  for (let span = spanAt(from); span !== undefined && span.from < from; span = spanAt(from)) {
+    from = span.from
+    while (first > 0 && messages.at(first - 1)!.to >= from) first--
+    first = Math.max(0, first - 1)
+    from = Math.min(from, messages.at(first)?.from ?? from)
+  }
+  return { first, end, from, to }
 }
