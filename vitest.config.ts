@@ -21,6 +21,8 @@ process.env['TZ'] = 'UTC'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // By itself it leaves one core idle, which on two cores is half of them.
+    maxWorkers: '100%',
     // A limit against hanging, not a measure of speed: the machine may be very busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
