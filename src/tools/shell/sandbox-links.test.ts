@@ -73,7 +73,8 @@ describe.skipIf(!works)('links in a project (needs bubblewrap)', () => {
     const said = await run(
       'for f in ../editor/x .vscode/x ../other/x sub/x sub/.git/x ../other/.git/worktrees/w/x; do echo x > $f; done; echo x > mine',
     )
-    expect(said.match(/Read-only file system/g)).toHaveLength(6)
+    // Where the clone lies below the temporary folder, what is outside is not even there.
+    expect(said.match(/Read-only file system|No such file or directory/g)).toHaveLength(6)
     expect(namesThere()).toEqual(before)
     expect(readFileSync(join(project, 'mine'), 'utf8')).toBe('x\n')
   })
