@@ -372,7 +372,7 @@ describe('usage', () => {
     ])
     expect(opencode[0]).toMatchObject({
       program: 'opencode',
-      project: '/home/me/work',
+      project: '/project',
       model: 'claude-sonnet-4-5',
     })
     // What the program itself said it cost.
