@@ -23,7 +23,11 @@ export interface ExchangeOptions {
   readonly clock: Clock
   readonly models?: readonly SimulatedModel[]
   /** What this server can do beyond the public API. */
-  readonly capabilities?: { readonly cacheEdits?: boolean }
+  readonly capabilities?: {
+    readonly cacheEdits?: boolean
+    /** Whether models that are not listed for it take messages of the role `system`: clients send them there first. */
+    readonly systemMessages?: 'by-model' | 'all'
+  }
   /** Signs reasoning; servers with the same secret accept each other's. */
   readonly secret?: string
   readonly newAccount?: boolean
@@ -153,6 +157,7 @@ function judge({ options, models, secret, digests }: Bench, body: unknown, heade
     models,
     betas: betasOf(headers),
     cacheEdits: options.capabilities?.cacheEdits ?? false,
+    systemMessages: options.capabilities?.systemMessages ?? 'by-model',
     secret,
     newAccount: options.newAccount ?? true,
     digests,

@@ -18,6 +18,8 @@ export interface RuleOptions {
   /** Values of the `anthropic-beta` header. */
   readonly betas?: readonly string[]
   readonly cacheEdits?: boolean
+  /** Models take messages of the role `system` as their record says, or all of them do. */
+  readonly systemMessages?: 'by-model' | 'all'
   /** Judges signatures and prefix binding; without it reasoning blocks are only looked at from outside. */
   readonly secret?: string | null
   /** Whether binding is on by default for the models where that depends on the account. */
@@ -53,7 +55,7 @@ export function judgeRequest(body: unknown, options: RuleOptions = {}): Judgemen
   const error =
     checkParameters(request, model) ??
     checkCacheBreakpoints(request) ??
-    checkConversation(request, model, version) ??
+    checkConversation(request, model, version, options.systemMessages === 'all' || model.systemMessages) ??
     checkMedia(request, model) ??
     checkTurnStart(request)
   if (error !== null) return { ok: false, error }

@@ -246,3 +246,64 @@ describe('rules of the conversation', () => {
     ).toBeNull()
   })
 })
+
+describe('what real clients send in system messages', () => {
+  const asked = (message: object, more: Body = {}) =>
+    body([user(text('hi')), { role: 'system', ...message }], more)
+  const effort = { output_config: { effort: 'low' } }
+  const betas = [['mid-conversation-output-config-2026-07-01'], ['per-turn-control-2026-07-01']]
+
+  it('[V55] a system message changes the effort under either beta value, and only with one', () => {
+    for (const each of betas)
+      expect(checkRequest(asked({ content: 'note', ...effort }), { betas: each })).toBeNull()
+    expect(checkRequest(asked({ content: 'note', ...effort }))?.error.message).toBe(
+      'messages.1.output_config: Extra inputs are not permitted',
+    )
+    expect(
+      checkRequest(asked({ content: 'note', output_config: { effort: 'loud' } }), { betas: betas[0] ?? [] })
+        ?.error.message,
+    ).toMatch(/^messages\.1\.output_config\.effort: Input should be/)
+  })
+
+  it('[V55] one that changes the effort may say nothing, every other says something', () => {
+    for (const each of betas)
+      expect(checkRequest(asked({ content: [], ...effort }), { betas: each })).toBeNull()
+    const empty =
+      'messages.1: all messages must have non-empty content except for the optional final assistant message'
+    expect(checkRequest(asked({ content: [] }), { betas: betas[0] ?? [] })?.error.message).toBe(empty)
+    expect(checkRequest(asked({ content: '', ...effort }), { betas: betas[0] ?? [] })?.error.message).toBe(
+      empty,
+    )
+    expect(
+      checkRequest(body([{ ...user(), ...effort }]), { betas: betas[0] ?? [] })?.error.message,
+    ).toContain('messages.0: all messages must have non-empty content')
+  })
+
+  it('[V55] models that are not listed for system messages take them where the server is told so', () => {
+    for (const model of ['claude-sonnet-5', 'claude-haiku-5-5']) {
+      const request = asked({ content: 'note' }, { model })
+      expect(checkRequest(request, { systemMessages: 'all' })).toBeNull()
+      expect(checkRequest(request, { systemMessages: 'by-model' })?.error.message).toBe(
+        "messages.1.role: Input should be 'user' or 'assistant'",
+      )
+    }
+  })
+
+  it('[V56] beta values nobody has heard of are let in and change nothing', () => {
+    const unheard = [
+      'claude-code-20250219',
+      'advanced-tool-use-2025-11-20',
+      'effort-2025-11-24',
+      'structured-outputs-2025-12-15',
+      'redact-thinking-2026-02-12',
+      'thinking-display-updates-2026-08-18',
+      'dangerous-tool-use-2026-09-03',
+      'token-counting-2024-11-01',
+      'made-up-2031-01-01',
+    ]
+    expect(checkRequest(body([user(text('hi'))]), { betas: unheard })).toBeNull()
+    expect(checkRequest(asked({ content: 'note', ...effort }), { betas: unheard })?.error.message).toBe(
+      'messages.1.output_config: Extra inputs are not permitted',
+    )
+  })
+})

@@ -12,6 +12,7 @@ import {
 } from './blocks.ts'
 import { invalid } from './problem.ts'
 import { VERSION_WITHOUT_SAMPLING } from './request-shape.ts'
+import { isRecord } from './shape.ts'
 
 const MAX_MESSAGES = 100_000
 const SERVER_RESULT = /^(?!tool_result$).+_tool_result$/
@@ -20,6 +21,7 @@ export function checkConversation(
   request: WireRequest,
   model: SimulatedModel,
   version: string,
+  systemMessages = model.systemMessages,
 ): WireError | null {
   const { messages } = request
   const turns = turnsOf(request)
@@ -27,7 +29,7 @@ export function checkConversation(
     checkCount(messages) ??
     checkText(request) ??
     checkPlaces(messages, version) ??
-    checkSystemMessages(turns, model) ??
+    checkSystemMessages(turns, systemMessages) ??
     checkCalls(turns) ??
     checkReports(turns) ??
     checkEnd(turns, model)
@@ -44,12 +46,19 @@ function checkCount(messages: readonly WireMessage[]): WireError | null {
   if (messages[0]?.role !== 'user') return invalid('messages: first message must use the "user" role')
   const empty = messages.findIndex(
     (each, index) =>
-      each.content.length === 0 && !(each.role === 'assistant' && index === messages.length - 1),
+      each.content.length === 0 &&
+      !(each.role === 'assistant' && index === messages.length - 1) &&
+      !(each.role === 'system' && isConfiguration(each)),
   )
   if (empty < 0) return null
   return invalid(
     `messages.${empty}: all messages must have non-empty content except for the optional final assistant message`,
   )
+}
+
+/** A system message may change the effort and say nothing; anywhere else the field says nothing. */
+function isConfiguration(message: WireMessage): boolean {
+  return Array.isArray(message.content) && isRecord((message as { output_config?: unknown }).output_config)
 }
 
 /** Rule 8, inside tool results too (the stricter reading). A string result may be empty. */
@@ -120,10 +129,10 @@ function citesIn(block: WireBlock): boolean {
 }
 
 /** A system message: never first, after a user turn, last or before an assistant turn (wording unverified). */
-function checkSystemMessages(turns: readonly Turn[], model: SimulatedModel): WireError | null {
+function checkSystemMessages(turns: readonly Turn[], isTaken: boolean): WireError | null {
   for (const [index, turn] of turns.entries()) {
     if (turn.role !== 'system') continue
-    if (!model.systemMessages) {
+    if (!isTaken) {
       return invalid(`messages.${turn.message}.role: Input should be 'user' or 'assistant'`)
     }
     const before = turns[index - 1]

@@ -31,6 +31,8 @@ export const BETAS = {
   binding: 'thinking-binding-controls-2026-08-01',
   clearAt: 'mid-conversation-system-clear-at-2026-08-21',
   messageConfig: 'mid-conversation-output-config-2026-07-01',
+  /** The same under the name one client sends. */
+  perTurnControl: 'per-turn-control-2026-07-01',
   toolChanges: 'mid-conversation-tool-changes-2026-07-01',
   taskBudgets: 'task-budgets-2026-03-13',
   windowExceeded: 'model-context-window-exceeded-2025-08-26',
@@ -195,7 +197,9 @@ export function requestShape(options: ShapeOptions): Check {
     { role: choice('user', 'assistant', 'system'), content: textOr(list(contentBlock(options))) },
     {
       ...(betas.has(BETAS.clearAt) ? { clear_at: choice('next_user_message', 'never') } : {}),
-      ...(betas.has(BETAS.messageConfig) ? { output_config: record({}, { effort }) } : {}),
+      ...(betas.has(BETAS.messageConfig) || betas.has(BETAS.perTurnControl)
+        ? { output_config: nullable(record({}, { effort: nullable(effort) })) }
+        : {}),
     },
   )
   const sampling: Fields =

@@ -35,7 +35,10 @@ export type Admitted =
 export function checkTurnStart(request: WireRequest): WireError | null {
   if (request.thinking?.type !== 'enabled') return null
   const turns = turnsOf(request)
-  const inLoop = turns.at(-1)?.blocks.some(({ block }) => block.type === 'tool_result') === true
+  const inLoop =
+    turns
+      .findLast((turn) => turn.role !== 'system')
+      ?.blocks.some(({ block }) => block.type === 'tool_result') === true
   if (!inLoop) return null
   const asked = turns.findLastIndex(
     (turn) => turn.role === 'user' && !turn.blocks.some(({ block }) => block.type === 'tool_result'),
