@@ -75,6 +75,15 @@ describe('what is extracted', () => {
     ])
   })
 
+  it('[O2] a call of another tool worked later only with the same input', () => {
+    const { errors } = sectionsOf(
+      said('go'),
+      ...ran('a', 'Skill', { name: 'deploy' }, 'There is no skill deploy.', true),
+      ...ran('b', 'Skill', { name: 'release' }, 'how it is done'),
+    )
+    expect(errors).toEqual(['Skill deploy: There is no skill deploy. [3]'])
+  })
+
   it.each([
     [
       'English',

@@ -1,5 +1,5 @@
 // The files a span worked on, each with its last state, and what went wrong in it.
-import { callShape, type CallInput, type Deed } from './call-shape.ts'
+import { callShape, leavesOf, type CallInput, type Deed } from './call-shape.ts'
 import { countLines, type Call, type Outcome, type Reading } from './span-reading.ts'
 import { about, unique } from './sections.ts'
 import { errorLine, lineOf, sentencesOf } from './phrases.ts'
@@ -102,7 +102,8 @@ export function errorOf(text: string): string {
 
 const targetOf = (call: Call): string => {
   const { command, files } = callShape(call)
-  return lineOf(command ?? files[0] ?? '', followChars)
+  // Calls of other tools are the same only with the same input.
+  return lineOf(command ?? files[0] ?? leavesOf(call.input).join(' '), followChars)
 }
 
 function again(next: Outcome | undefined): string {

@@ -72,7 +72,8 @@ export function selectionPrompt({ message, manifest, recentTools }: Selection): 
 
 /** The names in an answer, whatever stands around the JSON; null when there is none. */
 export function namesIn(answer: string): readonly string[] | null {
-  for (const [piece] of answer.matchAll(/\{[^{}]*\}|\[[^[\]]*\]/gu)) {
+  const whole = answer.slice(answer.indexOf('{'), answer.lastIndexOf('}') + 1)
+  for (const [piece] of [[whole], ...answer.matchAll(/\{[^{}]*\}|\[[^[\]]*\]/gu)] as const) {
     const names = listIn(piece)
     if (names !== null) return names
   }

@@ -1,5 +1,5 @@
 // What a session continues from after each kind of compaction, as the model reads it.
-import { it } from 'vitest'
+import { expect, it } from 'vitest'
 import { call, text } from '../../src/simulator/index.ts'
 import { factsOf, ofType, turn } from '../e2e/simulated.ts'
 import { until } from '../until.ts'
@@ -92,25 +92,30 @@ it('[Z31] by a model', async () => {
 })
 
 it('[Z31] from notes', async () => {
+  const reads = (at: number) => [call('Read', { file_path: `log-${at}.txt` }, `r${at}`)]
   const scene = await opened(
     [
-      [call('Read', { file_path: 'log.txt' }, 'r1')],
+      reads(0),
       'The log names 700 orders. I decided to add the prices with reduce.',
-      'Noted.',
+      reads(1),
+      'The second log says the same. Next I change src/cart.js.',
+      'I add the prices with reduce.',
       'on',
     ],
     {
       settings: { ...settings, notes: true, notesAsSummary: true },
-      files: { 'log.txt': [0, 1, 2].map((at) => log(`log ${at}`)).join('\n') },
+      files: { 'log-0.txt': log('log'), 'log-1.txt': log('second') },
       jobs: {},
     },
   )
   const session = await scene.preset.engine.open()
-  await turn(session.send('Read log.txt and say why the total is wrong. Never change the tests.'))
   const written = async () => ofType(await factsOf(scene.preset.store, session.id), 'notes-update').length
-  await until(async () => (await written()) > 0)
-  await turn(session.send('Good, do it.'))
-  await session.compact()
+  await turn(session.send('Read log-0.txt and say why the total is wrong. Never change the tests.'))
+  await until(async () => (await written()) === 1)
+  await turn(session.send('Good. Is it the same in log-1.txt?'))
+  await until(async () => (await written()) === 2)
+  await turn(session.send('Then do it.'))
+  expect(await session.compact()).toMatchObject({ source: 'notes' })
   await turn(session.send('go on'))
   await golden('compacted-notes', 'From notes kept in the background.', shown(scene))
   await session.close()

@@ -2,7 +2,7 @@
 // that break it are refused.
 import { describe, expect, it } from 'vitest'
 import { accountOf } from '../../src/compaction/summary.ts'
-import { namesIn } from '../../src/forks/select-memory.ts'
+import { namesIn, selectionPrompt } from '../../src/forks/select-memory.ts'
 import { defaultPrompt, defaultTemplate, hasFrameOf } from '../../src/forks/notes/template.ts'
 import { judged } from '../../src/forks/summary/check.ts'
 import { sectionsOf, summaryPrompt } from '../../src/forks/summary/prompt.ts'
@@ -151,40 +151,55 @@ describe('the summary', () => {
 
 describe('the notes', () => {
   const filled = (body: string): string => defaultTemplate.replace(/(# Workflow\n_[^\n]*_\n)/u, `$1${body}\n`)
-  it('[SN20] the prompt says how an empty section is written and that no line begins with a heading', () => {
+  it('[SN49] the prompt says how an empty section is written and that no line begins with a heading', () => {
     expect(defaultPrompt).toContain('use its italic line as old_string')
     expect(defaultPrompt).toContain('may begin with "# "')
   })
   it.each(cases)(
-    '[SN20] that keep their frame are accepted, with comments of a shell in code too (%s)',
+    '[SN49] that keep their frame are accepted, with comments of a shell in code too (%s)',
     (_, { body }) => {
       for (const text of [`- ${body}`, `${body}\n\`\`\`sh\n# ${body}\nnpm test\n\`\`\``, `  # ${body}`])
         expect(hasFrameOf(filled(text), defaultTemplate), text).toBe(true)
     },
   )
-  it.each(cases)('[SN20] with a heading more or a line in italics less are refused (%s)', (_, { body }) => {
+  it.each(cases)('[SN49] with a heading more or a line in italics less are refused (%s)', (_, { body }) => {
     expect(hasFrameOf(filled(`# ${body}`), defaultTemplate)).toBe(false)
     expect(hasFrameOf(defaultTemplate.replace(/_Five[^\n]*_/u, body), defaultTemplate)).toBe(false)
   })
 })
 
 describe('the choice of memories', () => {
-  it('[RC20] is the list named files, whatever stands beside it; anything else is none', () => {
-    expect(namesIn('{"files": ["a.md", "b.md"]}')).toEqual(['a.md', 'b.md'])
-    expect(namesIn('```json\n{"reasons": ["because"], "files": ["a.md"]}\n```')).toEqual(['a.md'])
-    expect(namesIn('{"files": []}')).toEqual([])
-    expect(namesIn('I would take a.md')).toBeNull()
-    expect(namesIn('{"reasons": ["because"]}')).toBeNull()
+  it('[RC17] its prompt states the form of the answer', () => {
+    const prompt = selectionPrompt({ message: 'm', manifest: ['- a.md'], recentTools: [] })
+    expect(prompt).toContain('Reply with JSON only: {"files": […]}')
+  })
+  it.each(cases)(
+    '[RC17] that follows it is the list named files, whatever stands beside it (%s)',
+    (key, { title, body }) => {
+      const files = [`${title}.md`, `${key}-2.md`]
+      const answer = JSON.stringify({ files })
+      for (const text of [
+        answer,
+        `\`\`\`json\n${answer}\n\`\`\``,
+        JSON.stringify({ reasons: [`{${body}`], files }),
+      ])
+        expect(namesIn(text), text).toEqual(files)
+      expect(namesIn('{"files": []}')).toEqual([])
+    },
+  )
+  it.each(cases)('[RC17] that breaks it is none (%s)', (_, { title, body }) => {
+    for (const text of [body, `${title}.md`, JSON.stringify({ reasons: [body] }), `{"files": ["${title}.md"`])
+      expect(namesIn(text), text).toBeNull()
   })
 })
 
 describe('a memory that is extracted', () => {
   const memory = (text: string): string =>
     `---\nname: rule\ndescription: ${text}\ntype: feedback\n---\n${text}\n`
-  it.each(cases)('[ME20] that copies the user’s sentence is the user’s (%s)', (_, { rule }) => {
+  it.each(cases)('[ME61] that copies the user’s sentence is the user’s (%s)', (_, { rule }) => {
     expect(isSupported(memory(rule), [rule])).toBe(true)
   })
-  it.each(cases)('[ME20] that says something else is not (%s)', (_, { rule, body }) => {
+  it.each(cases)('[ME61] that says something else is not (%s)', (_, { rule, body }) => {
     expect(isSupported(memory(`${rule} ${body}`), [rule])).toBe(false)
   })
 })

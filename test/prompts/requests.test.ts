@@ -180,7 +180,7 @@ it('[Z31] a file the user names, a hook at every place where one speaks, and a f
   )
 })
 
-it('[Z31] results that were cleared, saved elsewhere, unchanged, and snipped', async () => {
+it('[Z31] results that were cleared, and a file that is not repeated', async () => {
   const { preset, requests, plain, clock } = await opened(
     [
       [call('Read', { file_path: 'a.txt' }, 'a')],
@@ -210,7 +210,51 @@ it('[Z31] results that were cleared, saved elsewhere, unchanged, and snipped', a
   clock.advance(61 * 60 * 1000)
   await turn(session.send('go on'))
   const text = page(requests().at(-1)!, 'messages').replaceAll(/(?:output ){40,}/gu, 'output … ')
-  await golden('cleared', 'After an hour: stubs, a saved output, a file that is not repeated.', plain(text))
+  await golden('cleared', 'After an hour: stubs, and a file that is not repeated.', plain(text))
+})
+
+it('[Z31] results that are saved elsewhere: one that is too long, and several that are too long together', async () => {
+  const line = (at: number): string => `order ${at} was priced in ${(at * 31) % 97} steps`
+  const logOf = (lines: number): string => Array.from({ length: lines }, (_, at) => line(at)).join('\n')
+  const { preset, requests, plain } = await opened(
+    [
+      [call('Bash', { command: 'cat long.txt' }, 'a')],
+      ['b', 'c']
+        .map((id) => call('Bash', { command: `cat middle.txt # ${id}` }, id))
+        .concat(['d', 'e', 'f', 'g'].map((id) => call('Bash', { command: `cat short.txt # ${id}` }, id))),
+      'done',
+    ],
+    {
+      settings: { allow: ['Bash'] },
+      files: { 'long.txt': logOf(1800), 'middle.txt': logOf(1450), 'short.txt': logOf(1150) },
+    },
+  )
+  await turn((await preset.engine.open()).send('read it'))
+  const text = page(requests().at(-1)!, 'messages')
+    .replaceAll(/(?:^order.*steps\n){12,}/gmu, '… lines of the log …\n')
+    // Results that come together are numbered as they come.
+    .replaceAll(/(?<="?ref"?[=:] ?)"\d+"/gu, '"N"')
+  await golden('saved-output', 'A result that is too long, and six that are too long together.', plain(text))
+})
+
+it('[Z31] turns that the model removed', async () => {
+  const { preset, requests, plain } = await opened([
+    'It is a parser.',
+    ({ messages }) => {
+      const [, id] = /\[id:([0-9a-f]+)\]/u.exec(JSON.stringify(messages))!
+      return [call('Snip', { ids: [id], reason: 'the parser is done' }, 's')]
+    },
+    'removed',
+    'on',
+  ])
+  const session = await preset.engine.open()
+  await turn(session.send('What is src/parser.ts?'))
+  await turn(session.send('Now something else.'))
+  await turn(session.send('go on'))
+  const text = plain(page(requests().at(-1)!, 'messages'))
+    .replaceAll(/"ids":\["[0-9a-f]+"\]/gu, '"ids":["…"]')
+    .replace(/about \d+ tokens/u, 'about N tokens')
+  await golden('snipped', 'A finished turn, removed with Snip.', text)
 })
 
 it('[Z31] a request of a place that is no repository, with a home elsewhere', async () => {
