@@ -25,7 +25,7 @@ export async function listMemories(
   place: MemoryPlace,
   options: ListOptions = {},
 ): Promise<Result<Listing>> {
-  const { most = defaults.memory.listed, ledger = new Ledger(fs, place.state) } = options
+  const { most = defaults.memory.listed, ledger = new Ledger(fs, place) } = options
   const known = await ledger.refresh()
   if (!known.ok) return known
   const walked = await attempt(`listing the memories in ${place.root}`, () => filesBelow(fs, place.root))

@@ -4,7 +4,7 @@ import { changeSetOf } from '../../src/forks/memory/consolidation/change-set.ts'
 import { releaseConsolidationLock, takeConsolidationLock } from '../../src/forks/memory/consolidation/lock.ts'
 import { readSnapshot } from '../../src/forks/memory/consolidation/snapshot.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
-import { applySet, finishSet } from '../../src/memory/sets/apply-set.ts'
+import { finishSet } from '../../src/memory/sets/change-sets.ts'
 import { hookedFileSystem } from '../faults/hooked-fs.ts'
 import { from, keeperIn, memoryText, unsynced } from '../memory/memories.ts'
 
@@ -43,7 +43,7 @@ const gone = texts['old.md']!.replace(/(---\n[\s\S]*?---\n)[\s\S]*/u, '$1\nSuper
 const outcome = changeSetOf(read.world, new Map([['old.md', gone]]), clock.now())
 if (!outcome.ok) throw new Error(outcome.why)
 const { changes, report } = outcome
-const made = await applySet(keeper, { id: 'dream-1', via: 'dream', report, changes })
+const made = await applyWrite(keeper, changes, from(), { via: 'dream', set: { id: 'dream-1', report } })
 if (!made.ok) throw new Error(made.failure.message)
 const released = await releaseConsolidationLock(keeper, taken.lock, 'done')
 if (!released.ok) throw new Error(released.failure.message)

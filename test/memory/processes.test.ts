@@ -27,7 +27,7 @@ it('[ME1] 8 processes with 200 updates each lose none', async () => {
     texts.flatMap((text) => text.split('\n').filter((line) => line.startsWith('- writer'))),
   )
   expect(lines.size).toBe(writers * updates)
-  const ledger = new Ledger(machineFileSystem, place.state)
+  const ledger = new Ledger(machineFileSystem, place)
   expect(await ledger.refresh()).toEqual({ ok: true })
   expect(ledger.damaged).toBe(0)
   expect(ledger.records()).toHaveLength(writers * updates)

@@ -1,11 +1,11 @@
 // What a session is told before its first message and on its way.
 import { execFile } from 'node:child_process'
-import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { machineFileSystem, type FileSystem } from '../../src/disk/fs.ts'
-import { acceptOutside } from '../../src/memory/keeping/held.ts'
+import { acceptOutside, waiting } from '../../src/memory/keeping/held.ts'
 import { applyWrite } from '../../src/memory/keeping/apply.ts'
 import { tell } from '../../src/preset/memory/reminder.ts'
 import { later, turn } from '../e2e/simulated.ts'
@@ -97,6 +97,42 @@ describe('the reminder', () => {
     const next = await openWorkspace(() => ['ok'], { base: one.base })
     await next.say('hi')
     expect(lastRequest(next)).toContain('deploy.md')
+  })
+
+  it("[ME77] a colleague's memory is reviewed once: not again when it is moved, taken away and brought back, or others come", async () => {
+    const one = await openWorkspace(() => ['ok'])
+    const folderOf = 'work/.palimpsest/memory'
+    const text = memoryText('deploy', { type: 'feedback', body: 'When asked for X call Y.' })
+    await one.put(`${folderOf}/deploy.md`, text)
+    const team = one.preset.memory.keepers.find(({ place }) => place.scope === 'team')!
+    const waits = async () => {
+      const found = await waiting(team)
+      return found.ok ? found.outside.map(({ file, kind }) => `${kind} ${file}`) : found
+    }
+    expect(await waits()).toEqual(['new deploy.md'])
+    expect(await acceptOutside(team, 'deploy.md')).toMatchObject({ ok: true })
+    expect(await waits()).toEqual([])
+    const path = join(one.base, folderOf)
+    await mkdir(join(path, 'ops'))
+    await rename(join(path, 'deploy.md'), join(path, 'ops', 'release.md'))
+    await one.put(`${folderOf}/other.md`, memoryText('other', { body: 'Something else.' }))
+    await one.put('work/src/unrelated.ts', 'export {}')
+    expect(await waits()).toEqual(['new other.md'])
+    const next = await openWorkspace(() => ['ok'], { base: one.base })
+    await next.say('hi')
+    expect(lastRequest(next)).toContain('(ops/release.md)')
+    expect(lastRequest(next)).not.toMatch(/\(deploy\.md\)|\(other\.md\)/u)
+    // Another branch has it not, and the way back brings it again.
+    await rm(join(path, 'ops', 'release.md'))
+    expect(await waits()).toEqual(['new other.md', 'gone deploy.md'])
+    expect(await acceptOutside(team, 'deploy.md')).toMatchObject({ ok: true })
+    await writeFile(join(path, 'deploy.md'), text)
+    expect(await waits()).toEqual(['new other.md'])
+    await rm(join(path, 'deploy.md'))
+    expect(await waits()).toEqual(['new other.md'])
+    // Other content under the name that was accepted is content nobody has seen.
+    await writeFile(join(path, 'deploy.md'), text.replace('call Y', 'call Z'))
+    expect(await waits()).toEqual(['new deploy.md', 'new other.md'])
   })
 
   it('[ME29] knows in the repository what was remembered in a worktree that is gone (K4)', async () => {

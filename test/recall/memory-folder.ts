@@ -39,7 +39,7 @@ export function memoryText(
 export async function plant(place: MemoryPlace, planted: readonly Planted[]): Promise<void> {
   await mkdir(place.state, { recursive: true })
   await mkdir(place.root, { recursive: true })
-  const ledger = new Ledger(machineFileSystem, place.state)
+  const ledger = new Ledger(machineFileSystem, place)
   const fresh = await ledger.refresh()
   if (!fresh.ok) throw new Error(fresh.failure.message)
   const records = [...ledger.records()]

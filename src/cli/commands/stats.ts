@@ -79,7 +79,7 @@ async function memoriesOf(
   ]
   const sum = { saved: 0, held: 0, reverted: 0, forgotten: 0, doubtful: 0 }
   for (const state of states) {
-    const ledger = new Ledger(machineFileSystem, state)
+    const ledger = new Ledger(machineFileSystem, { state })
     const fresh = await ledger.refresh()
     if (!fresh.ok) problems.push(fresh.failure.message)
     else

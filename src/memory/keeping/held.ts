@@ -48,9 +48,11 @@ async function lookThrough(keeper: Keeper): Promise<Result<Waiting>> {
       return { file, kind: known === null ? 'new' : 'changed', sha: sha256, known }
     })
   const there = new Set([...listed.memories, ...listed.skipped].map(({ file }) => file))
+  const contents = new Set(listed.memories.map(({ sha256 }) => sha256))
   const gone = ledger
     .standing()
-    .filter(({ file }) => !there.has(file))
+    // A colleague who moves a file has taken nothing away.
+    .filter(({ file, sha }) => !there.has(file) && !(place.scope === 'team' && contents.has(sha)))
     .map(({ file, sha }): OutsideChange => ({ file, kind: 'gone', sha: null, known: sha }))
   return { ok: true, held: ledger.held(), outside: [...outside, ...gone], skipped: listed.skipped }
 }

@@ -6,7 +6,7 @@ import { attempt, readAt, type Result } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { openUnder, writeUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { readBytes, shaOf } from '../files.ts'
+import { listMemories, readBytes, shaOf } from '../files.ts'
 import { localDay } from '../format/day.ts'
 import { indexOf, type Index } from '../format/index-file.ts'
 import { indexName, isOpen, isRule } from '../memory.ts'
@@ -62,10 +62,7 @@ export interface LoadedIndex {
 
 /** The index as it may be shown: the file where it is ours, else made again. Bounded, however many memories there are. */
 export async function loadIndex(keeper: Keeper): Promise<Result<LoadedIndex>> {
-  if (keeper.place.scope === 'team') {
-    const fresh = await keeper.ledger.refresh()
-    return fresh.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: false } : fresh
-  }
+  if (keeper.place.scope === 'team') return await teamIndex(keeper)
   const read = await readBounded(keeper)
   if (!read.ok && read.failure.code === 'not-found') return await missing(keeper)
   const known = await knownShas(keeper)
@@ -73,6 +70,23 @@ export async function loadIndex(keeper: Keeper): Promise<Result<LoadedIndex>> {
     return { ok: true, text: read.bytes.toString('utf8'), tampered: false }
   const made = await alone(keeper, () => keepIndex(keeper))
   return made.ok ? { ok: true, text: derivedIndex(keeper).text, tampered: true } : made
+}
+
+/** Of what stands there under whatever name a colleague gave it; where that is too many to look at, of the ledger. */
+async function teamIndex(keeper: Keeper): Promise<Result<LoadedIndex>> {
+  const { fs, place, ledger, clock } = keeper
+  const fresh = await ledger.refresh()
+  if (!fresh.ok) return fresh
+  const names = await attempt('looking', async () => ({ names: await fs.names(place.root) }))
+  const most = defaults.memory.checkedAtStart
+  if (!names.ok || names.names.length > most)
+    return { ok: true, text: derivedIndex(keeper).text, tampered: false }
+  const listed = await listMemories(fs, place, { most, ledger })
+  if (!listed.ok) return listed
+  const entries = listed.memories
+    .filter(({ standing }) => standing === 'open')
+    .map((memory) => ({ file: memory.file, head: memory, at: memory.provenance?.at ?? memory.modifiedMs }))
+  return { ok: true, text: indexOf(entries, localDay(clock.now())).text, tampered: false }
 }
 
 /** No index: none yet, or somebody took it away. */

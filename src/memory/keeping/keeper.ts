@@ -28,7 +28,7 @@ export interface Keeper extends KeeperOptions {
 export const openKeeper = (place: MemoryPlace, options: KeeperOptions): Keeper => ({
   ...options,
   place,
-  ledger: new Ledger(options.fs, place.state),
+  ledger: new Ledger(options.fs, place),
   line: { last: Promise.resolve() },
 })
 

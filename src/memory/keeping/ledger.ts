@@ -25,6 +25,7 @@ import {
 } from '../../disk/fs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { MemoryPlace } from '../memory.ts'
 import {
   lineOf,
   recordIn,
@@ -40,6 +41,7 @@ export const ledgerFile = (state: string): string => join(state, 'ledger.jsonl')
 export class Ledger {
   readonly #fs: FileSystem
   readonly #path: string
+  readonly #isByContent: boolean
   #header = noHeader
   #offset = 0
   /** What was read and not yet taken apart: most of a process asks for a few records, and a ledger has very many. */
@@ -49,6 +51,7 @@ export class Ledger {
   #next = 1
   #records: LedgerRecord[] = []
   #byFile = new Map<string, (Written | Removed)[]>()
+  #bySha = new Map<string, Written>()
   #held = new Map<number, Held>()
   #forgotten = {
     sessions: new Map<string, number>(),
@@ -58,9 +61,11 @@ export class Ledger {
   #damaged = 0
   #reading: Promise<unknown> = Promise.resolve()
 
-  constructor(fs: FileSystem, state: string) {
+  /** A team's knows contents by their hash alone: who moves a file asks nobody to look at it once more. */
+  constructor(fs: FileSystem, { state, scope }: Pick<MemoryPlace, 'state'> & Partial<MemoryPlace>) {
     this.#fs = fs
     this.#path = ledgerFile(state)
+    this.#isByContent = scope === 'team'
   }
 
   /** Reads what others appended meanwhile; everything again when the ledger was written anew. One after the other. */
@@ -193,6 +198,10 @@ export class Ledger {
   }
   /** What is known of a file with these bytes: the newest record that wrote exactly them. */
   known(file: string, sha: string): Written | null {
+    if (this.#isByContent) {
+      this.#parse()
+      return this.#bySha.get(sha) ?? null
+    }
     const found = this.versionsOf(file).findLast((one) => one.do === 'write' && one.sha === sha)
     return found?.do === 'write' ? found : null
   }
@@ -227,6 +236,7 @@ export class Ledger {
     this.#next = 1
     this.#records = []
     this.#byFile = new Map()
+    this.#bySha = new Map()
     this.#held = new Map()
     this.#forgotten = { sessions: new Map(), sources: new Set(), prints: new Map() }
     this.#damaged = 0
@@ -276,6 +286,7 @@ export class Ledger {
     this.#records.push(record)
     this.#next = Math.max(this.#next, record.n + 1)
     if (record.do === 'write' || record.do === 'remove') {
+      if (record.do === 'write') this.#bySha.set(record.sha, record)
       const versions = this.#byFile.get(record.file)
       if (versions === undefined) this.#byFile.set(record.file, [record])
       else versions.push(record)

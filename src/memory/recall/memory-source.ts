@@ -63,7 +63,7 @@ export interface Recorded {
 /** With `unique` its index is kept beside the ledger; left out, it is only read. */
 export function folderSource(fs: FileSystem, place: MemoryPlace, unique?: () => string): MemorySource {
   const { scope, root } = place
-  const ledger = new Ledger(fs, place.state)
+  const ledger = new Ledger(fs, place)
   return {
     scope,
     root,

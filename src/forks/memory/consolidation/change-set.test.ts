@@ -9,7 +9,6 @@ import { applyWrite } from '../../../memory/keeping/apply.ts'
 import { appendDiary } from '../../../memory/keeping/diary.ts'
 import type { Keeper } from '../../../memory/keeping/keeper.ts'
 import { trustLevels, type Provenance } from '../../../memory/memory.ts'
-import { applySet } from '../../../memory/sets/apply-set.ts'
 import { linesOf, plain } from '../../../memory/trust/lines.ts'
 import { changeSetOf, type ChangeSetOutcome } from './change-set.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
@@ -132,7 +131,7 @@ describe('a proposal', () => {
     expect(outcome).toMatchObject({ ok: true, changes: [{ file: 'both.md', by: { trust: 'data' } }] })
     if (!outcome.ok) return
     expect(outcome.changes[0]!.by.from).toContain('Read')
-    await applySet(keeper, { id: 's', via: 'dream', report: [], changes: outcome.changes })
+    await applyWrite(keeper, outcome.changes, from(), { via: 'dream', set: { id: 's', report: [] } })
     const listed = await listMemories(keeper.fs, keeper.place)
     expect(listed.ok && listed.memories.find(({ file }) => file === 'both.md')?.standing).toBe('fenced')
   })
@@ -168,7 +167,7 @@ describe('a proposal', () => {
     expect(outcome.ok && outcome.changes[0]!.text).toContain('description: The freeze begins 2026-11-16.')
     if (!outcome.ok) return
     expect(outcome.changes[0]!.by.trust).toBe('user')
-    await applySet(keeper, { id: 's', via: 'dream', report: [], changes: outcome.changes })
+    await applyWrite(keeper, outcome.changes, from(), { via: 'dream', set: { id: 's', report: [] } })
     expect(filesOf(propose(await again(keeper), {}))).toEqual([])
   })
 })
@@ -277,7 +276,10 @@ describe('proposals at random', () => {
           )
           const outcome = propose(world, wanted)
           fc.pre(outcome.ok)
-          const made = await applySet(keeper, { id: 's', via: 'dream', report: [], changes: outcome.changes })
+          const made = await applyWrite(keeper, outcome.changes, from(), {
+            via: 'dream',
+            set: { id: 's', report: [] },
+          })
           expect(made, JSON.stringify(made)).toMatchObject({ ok: true })
           const after = await again(keeper)
           const said = (one: Snapshot, isTrusted: boolean) =>

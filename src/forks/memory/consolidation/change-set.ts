@@ -1,7 +1,7 @@
 // From proposals to a change set. Pure. What code can do better than a model it does itself: days become dates, pointers
 // that lead nowhere are fixed. Then the set is looked at as a whole: every retired memory has somebody that stands in
 // its place, and no more is lost at once than the limit. Law: made again on its own result, nothing is left to do.
-import type { WantedChange } from '../../../memory/sets/apply-set.ts'
+import type { WantedChange } from '../../../memory/keeping/apply.ts'
 import { codeLines } from '../../../memory/format/dates.ts'
 import { isRule } from '../../../memory/memory.ts'
 import { readMemoryText, withFields, withoutField } from '../../../memory/format/frontmatter.ts'
@@ -19,8 +19,13 @@ import {
 import type { Doubts } from './doubts.ts'
 import { datedLine, type Snapshot } from './snapshot.ts'
 
+export interface MadeChange extends WantedChange {
+  /** What it is made of. */
+  readonly by: Provenance
+}
+
 export type ChangeSetOutcome =
-  | { readonly ok: true; readonly changes: readonly WantedChange[]; readonly report: readonly string[] }
+  | { readonly ok: true; readonly changes: readonly MadeChange[]; readonly report: readonly string[] }
   | { readonly ok: false; readonly why: string }
 
 export function changeSetOf(
@@ -36,7 +41,7 @@ export function changeSetOf(
     const successor = successorIn(text)
     if (successor !== null) successors.set(file, successor)
   }
-  const changes: WantedChange[] = []
+  const changes: MadeChange[] = []
   const report: string[] = []
   const files = new Set([...world.memories.keys(), ...staged.keys()])
   const there = new Set([...world.there, ...files])

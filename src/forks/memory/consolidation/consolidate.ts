@@ -2,9 +2,9 @@
 // ends it, the lock is given back; only one that went well counts as the last.
 import { localDay } from '../../../memory/format/day.ts'
 import type { JobContext } from '../../../engine/ports.ts'
-import { diaryFolder } from '../../../memory/memory.ts'
+import { diaryFolder, type Provenance } from '../../../memory/memory.ts'
 import type { FolderStore } from '../../../memory/keeping/folder-store.ts'
-import { applySet, finishSet, type WantedChange } from '../../../memory/sets/apply-set.ts'
+import { finishSet } from '../../../memory/sets/change-sets.ts'
 import { manifestLine } from '../../../memory/recall/recall-text.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
@@ -20,7 +20,7 @@ import {
 } from './lock.ts'
 import { sessionsFolder, withMissed } from './missed.ts'
 import { consolidationPrompt } from './prompt.ts'
-import { changeSetOf } from './change-set.ts'
+import { changeSetOf, type MadeChange } from './change-set.ts'
 import { doubtsAbout } from './doubts.ts'
 import { stagingFor } from './staging.ts'
 import { readSnapshot, type Snapshot } from './snapshot.ts'
@@ -42,7 +42,7 @@ export type Consolidated =
       readonly kind: 'changed' | 'shown' | 'nothing'
       /** The set it made, to be taken back by. */
       readonly set: string | null
-      readonly changes: readonly WantedChange[]
+      readonly changes: readonly MadeChange[]
       readonly report: readonly string[]
       /** Memories that have no room in the index. */
       readonly dropped: readonly string[]
@@ -130,17 +130,28 @@ async function under(
   if (noted?.ok === false) return failed(noted.failure.message)
   if (changes.length === 0) return { ...nothing, report }
   if (job.signal.aborted || context.ending.aborted) return killed
-  const made = await applySet(keeper, {
-    id: keeper.unique(),
+  // What judges a memory is large, and most consolidations find everything in order.
+  const { applyWrite } = await import('../../../memory/keeping/apply.ts')
+  const set = { id: keeper.unique(), report }
+  const made = await applyWrite(keeper, changes, ofNobody(keeper.clock.now()), {
     via: 'dream',
-    report,
-    changes,
+    set,
     ...(how.isAsked ? { review: false } : {}),
   })
   if (!made.ok) return failed(made.failure.message)
   for (const { file } of changes) job.wrote(file)
-  return { kind: 'changed', set: made.set.id, changes, report, dropped: made.dropped, read: count }
+  return { kind: 'changed', set: set.id, changes, report, dropped: made.dropped, read: count }
 }
+
+/** Every change names the memories it is made of; one that named none would be data. */
+const ofNobody = (at: number): Provenance => ({
+  kind: 'model',
+  trust: 'data',
+  session: null,
+  message: null,
+  from: [],
+  at,
+})
 
 /** The memories as they are, and what was said in recent sessions of the project and stands in none of them. */
 async function worldOf(options: MemoryJobOptions, keeper: FolderStore): ReturnType<typeof withMissed> {

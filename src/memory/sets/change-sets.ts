@@ -1,6 +1,6 @@
-// Making a change set, finishing one that was broken off, and taking one back. What is new is written before anything is
-// removed, so that even between the two nothing is missing. Only bytes that are still what the set was made from are
-// changed: what somebody else wrote meanwhile stays.
+// Making a change set that was judged (`keeping/apply`), finishing one that was broken off, and taking one back. What is new
+// is written before anything is removed, so that even between the two nothing is missing. Only bytes that are still what the
+// set was made from are changed: what somebody else wrote meanwhile stays.
 import { refused } from '../../disk/failure.ts'
 import { dirname } from 'node:path'
 import type { Result } from '../../disk/fs.ts'
@@ -10,46 +10,11 @@ import { alone } from '../keeping/alone.ts'
 import type { Keeper } from '../keeping/keeper.ts'
 import { clearLeftovers } from '../keeping/leftovers.ts'
 import type { Removed, Written } from '../keeping/records.ts'
-import { keepVersion, readVersion } from '../keeping/versions.ts'
-import type { Provenance } from '../memory.ts'
+import { readVersion } from '../keeping/versions.ts'
 import type { Writer } from '../memory-store.ts'
 import { commit, doneSets, finished, pending, type ChangeSet, type SetChange } from './journal.ts'
 
-export interface WantedChange {
-  readonly file: string
-  /** The whole new text; null removes the file. */
-  readonly text: string | null
-  /** The hash of what it was made from, null for none. */
-  readonly expected: string | null
-  readonly by: Provenance
-}
-
-export interface WantedSet {
-  readonly id: string
-  readonly via: Writer
-  readonly report: readonly string[]
-  readonly changes: readonly WantedChange[]
-  /** Writes wait for the user here. Left out, as the folder is kept; false when the user asks for exactly this. */
-  readonly review?: boolean | undefined
-}
-
 type Made = Result<{ set: ChangeSet; dropped: readonly string[] }>
-
-/** All of it or nothing: one change that may not be made, or was overtaken, refuses the set. */
-export async function applySet(keeper: Keeper, wanted: WantedSet): Promise<Made> {
-  return await alone(keeper, async () => {
-    const before = await finishPending(keeper)
-    if (!before.ok) return before
-    const changes: SetChange[] = []
-    for (const change of wanted.changes) {
-      const ready = await prepared(keeper, change, wanted.review ?? keeper.review === true)
-      if (!ready.ok) return ready
-      changes.push(ready.change)
-    }
-    const { id, via, report } = wanted
-    return await make(keeper, { id, at: keeper.clock.now(), via, undoes: null, report, changes })
-  })
-}
 
 /** Finishes a set that a process left half made. Cheap where there is none. */
 export async function finishSet(keeper: Keeper): Promise<Result<{ set: ChangeSet | null }>> {
@@ -84,7 +49,7 @@ export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: s
       changes.push({ file, before: after, after: old, head: known?.head ?? head, by: known?.by ?? by })
     }
     const report = [`reverted ${target.id}`]
-    return await make(keeper, {
+    return await makeSet(keeper, {
       id,
       at: keeper.clock.now(),
       via: 'revert',
@@ -95,13 +60,15 @@ export async function undoSet(keeper: Keeper, via: Writer, id: string, named?: s
   })
 }
 
-async function make(keeper: Keeper, set: ChangeSet): Promise<Made> {
+/** Makes a set whose changes may all be made; the caller is alone and has finished what was pending. */
+export async function makeSet(keeper: Keeper, set: ChangeSet): Promise<Made> {
   const committed = await commit(keeper, set)
   if (!committed.ok) return committed
   return await complete(keeper, set)
 }
 
-async function finishPending(keeper: Keeper): Promise<Result<{ set: ChangeSet | null }>> {
+/** Finishes what is pending, for one who is alone already. */
+export async function finishPending(keeper: Keeper): Promise<Result<{ set: ChangeSet | null }>> {
   const waits = await pending(keeper)
   if (!waits.ok || waits.set === null) return waits
   const folders = new Set(waits.set.changes.map(({ file }) => dirname(file)))
@@ -109,30 +76,6 @@ async function finishPending(keeper: Keeper): Promise<Result<{ set: ChangeSet | 
   if (!cleared.ok) return cleared
   const done = await complete(keeper, waits.set)
   return done.ok ? { ok: true, set: waits.set } : done
-}
-
-/** Judged like every write, and its text kept as a version. */
-async function prepared(
-  keeper: Keeper,
-  { file, text, expected, by }: WantedChange,
-  review: boolean,
-): Promise<Result<{ change: SetChange }>> {
-  const { ledger } = keeper
-  // What judges is loaded with the first change: every start asks whether a set was broken off, and hardly ever one was.
-  const { judge } = await import('../keeping/judge.ts')
-  const verdict = judge({ file, text, expected }, by, ledger, { review, salt: ledger.salt, approved: false })
-  if (verdict.kind === 'refuse') return refused(verdict.code, `${file}: ${verdict.why}`)
-  if (verdict.kind === 'hold') return refused('needs-review', `${file}: ${verdict.why}`)
-  const now = await shaNow(keeper, file)
-  if (!now.ok) return now
-  if (now.sha !== expected) return refused('changed', `${file} changed since it was read`)
-  if (now.sha !== null && ledger.known(file, now.sha) === null)
-    return refused('needs-review', `${file} was changed from outside and is held until the user accepts it`)
-  const kept =
-    verdict.text === null ? { ok: true as const, sha: null } : await keepVersion(keeper, verdict.text)
-  if (!kept.ok) return kept
-  const { head } = verdict
-  return { ok: true, change: { file, before: expected, after: kept.sha, head, by: verdict.by } }
 }
 
 /** Does what of a set is not done yet; doing it twice changes nothing. */

@@ -8,10 +8,10 @@ import { from, fromTool, keeperIn, memoryText, unsynced } from '../../../test/me
 import type { FileSystem } from '../../disk/fs.ts'
 import { machineProcesses } from '../../disk/processes.ts'
 import { listMemories } from '../files.ts'
-import { applyWrite } from '../keeping/apply.ts'
+import { applyWrite, type WantedChange } from '../keeping/apply.ts'
 import type { Keeper } from '../keeping/keeper.ts'
 import { doneSets } from './journal.ts'
-import { applySet, finishSet, undoSet, type WantedSet } from './apply-set.ts'
+import { finishSet, undoSet } from './change-sets.ts'
 
 const texts = {
   a: memoryText('a', { body: 'The first.' }),
@@ -28,6 +28,14 @@ async function filled(base: string, fs: FileSystem = unsynced): Promise<Keeper> 
   return keeperIn(base, { fs, wait: () => Promise.resolve() })
 }
 
+interface WantedSet {
+  readonly report: readonly string[]
+  readonly changes: readonly WantedChange[]
+}
+
+const applySet = (keeper: Keeper, { report, changes }: WantedSet) =>
+  applyWrite(keeper, changes, from(), { via: 'dream', set: { id: 'set-1', report } })
+
 const shaOf = (keeper: Keeper, file: string): string | null => keeper.ledger.current(file)?.sha ?? null
 
 async function wanted(keeper: Keeper): Promise<WantedSet> {
@@ -39,8 +47,6 @@ async function wanted(keeper: Keeper): Promise<WantedSet> {
     by: from(),
   })
   return {
-    id: 'set-1',
-    via: 'dream',
     report: ['joined b.md into a.md'],
     changes: [
       change('b.md', null),
@@ -73,7 +79,7 @@ describe('change sets', () => {
   it('[DR3] are made whole, each change a version, and taken back whole with the trust there was', async () => {
     const base = await folder()
     const keeper = await filled(base)
-    expect(await applySet(keeper, await wanted(keeper))).toMatchObject({ ok: true, set: { id: 'set-1' } })
+    expect(await applySet(keeper, await wanted(keeper))).toMatchObject({ ok: true })
     expect(await standing(base)).toEqual(after)
     expect(keeper.ledger.versionsOf('b.md').at(-1)).toMatchObject({ do: 'remove', via: 'dream' })
     expect(await undoSet(keeper, 'dream', 'undo-1')).toMatchObject({ ok: true, set: { undoes: 'set-1' } })
@@ -94,6 +100,18 @@ describe('change sets', () => {
     await writeFile(join(sets, name!), JSON.stringify({ ...rest, told: report }))
     expect(await doneSets(keeper)).toMatchObject({ ok: true, sets: [{ id: 'set-1', report }] })
     expect(report).toEqual(['joined b.md into a.md'])
+  })
+
+  it('[ME67] are judged as every write is: one name too like another refuses the whole', async () => {
+    const base = await folder()
+    const keeper = await filled(base)
+    const set = await wanted(keeper)
+    const twin = { file: 'A.md', text: memoryText('A', { body: 'The fourth.' }), expected: null, by: from() }
+    expect(await applySet(keeper, { ...set, changes: [...set.changes, twin] })).toMatchObject({
+      ok: false,
+      failure: { code: 'twin' },
+    })
+    expect(await standing(base)).toEqual(before)
   })
 
   it('[DR4] a file that a dead process left with two names is written again', async () => {
