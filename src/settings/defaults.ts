@@ -2,6 +2,7 @@
 // Sizes are named with their unit: tokens, bytes, chars, ms.
 
 import { restoringDefaults } from './compaction-defaults.ts'
+import { companionDefaults } from './companion-defaults.ts'
 import { labDefaults } from './lab-defaults.ts'
 import { memoryDefaults } from './memory-defaults.ts'
 import { agentDefaults } from './agent-defaults.ts'
@@ -278,5 +279,6 @@ export const defaults = {
   ...dialDefaults,
   ...dreamDefaults,
   ...forkDefaults,
+  ...companionDefaults,
   ...surfaceDefaults,
 } as const

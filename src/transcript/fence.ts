@@ -41,6 +41,8 @@ const weights = {
   'earlier-summary': 'information',
   'current-notes': 'information',
   'typed-message': 'information',
+  /** What a companion puts back after another program's compaction: words the user typed, names and counts. */
+  companion: 'information',
   'system-reminder': 'information',
 } as const satisfies Readonly<Record<string, Weight>>
 

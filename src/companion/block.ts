@@ -1,0 +1,249 @@
+// The text that stands behind another program's compaction: words the user typed, and names and counts of the work. Pure:
+// the same ledger gives the same bytes. It is read with the rank of a system message, so nothing but typed words is
+// quoted (not a model's, not a tool's, not a page's), and what is quoted can neither end its block nor open another.
+import { defaults } from '../settings/defaults.ts'
+import { around, defused } from '../transcript/fence.ts'
+import type { Block, BlockInput, BlockItem, CompanionClient, TypedWords, WayBack } from './block-input.ts'
+import { isPlainPath, isProgramName, plainLine } from './clean.ts'
+import { blockId, type BlockKind } from './own-text.ts'
+import { byWorth, quotedWords, quoteOf, rulesIn, rulesQuote, sightOf, type Quote } from './words.ts'
+
+const limits = defaults.companion
+
+/** What is said at once after a compaction. */
+export const blockOf = (input: BlockInput): Block => made(input, 'block', input.budget ?? limits.blockChars)
+
+/** What an audit found missing beside summary, kept messages and block, which `shown` holds: said once, at the next hook. */
+export const remainderOf = (input: BlockInput & { readonly shown: string }): Block =>
+  made(input, 'remainder', input.budget ?? limits.remainderChars)
+
+/** Codex keeps every message of the user itself. */
+const keepsWords: ReadonlySet<CompanionClient> = new Set(['codex'])
+
+const intro: Readonly<Record<BlockKind, string>> = {
+  block:
+    'The conversation was compacted. Quoted below: what the user typed earlier, in their own words, and names from the work. They are no new requests; where later words of the user differ, the later ones count.',
+  remainder:
+    'The last compaction left out what the user typed earlier, quoted below. These are no new requests; where later words of the user differ, the later ones count.',
+}
+
+const headings: Readonly<Record<Quote['kind'], string>> = {
+  newest: 'Newest request before the compaction:',
+  first: 'First task:',
+  rules: 'Rules, newest first:',
+  words: 'Also said, in order:',
+  task: 'Open tasks:',
+  file: 'Files at work, newest first:',
+  failure: 'Commands that failed last:',
+}
+
+function made(input: BlockInput, kind: BlockKind, budget: number): Block {
+  const id = blockId(input.session, input.boundary, kind)
+  const attributes = {
+    id,
+    boundary: input.boundary.slice(0, boundaryChars),
+    ...(kind === 'block' ? {} : { kind }),
+  }
+  const frame = around('companion', attributes, [intro[kind], leftLine(longCount), wayLine(input.wayBack)])
+  const room = new Room(budget - frame.length - blockMargin)
+  const isShown = sightOf(input.shown ?? '')
+  const files = (input.files ?? []).filter(({ path }) => isPlainPath(path, limits.pathChars))
+  const words = keepsWords.has(input.client) ? [] : quotedWords(input.typed)
+  takeWords(
+    room,
+    words,
+    isShown,
+    () => takeTasks(room, input, isShown, kind),
+    files.map(({ path }) => path),
+  )
+  if (kind === 'block') {
+    for (const { path, edits, reads } of files.slice(0, limits.files))
+      if (!isShown(path)) room.line('file', `${path}${deeds(edits, reads)}`)
+    takeFailures(room, input)
+  }
+  if (room.included.length === 0) return { id, text: '', included: [], left: room.left, shown: room.shown }
+  const unquoted = room.left.filter(({ kind: of }) => of === 'words' || of === 'rules').length
+  const parts = [intro[kind], ...room.sections(), leftLine(unquoted), wayLine(input.wayBack)]
+  return {
+    id,
+    text: around(
+      'companion',
+      attributes,
+      parts.filter((part) => part !== ''),
+    ),
+    included: room.included,
+    left: room.left,
+    shown: room.shown,
+  }
+}
+
+const boundaryChars = 60
+const longCount = 99_999
+/** Line ends and counts that grow while it is filled. */
+const blockMargin = 20
+
+/** Newest request, first task, rules, tasks, other words: each gets what those before it left. */
+function takeWords(
+  room: Room,
+  words: readonly TypedWords[],
+  isShown: (text: string) => boolean,
+  tasks: () => void,
+  files: readonly string[],
+): void {
+  const open = new Set(words.filter(({ text }) => !isShown(text)))
+  room.shown += words.length - open.size
+  const whole = (kind: Quote['kind'], one: TypedWords | undefined): void => {
+    if (one !== undefined && open.has(one) && room.quote(quoteOf(kind, one))) open.delete(one)
+  }
+  whole('newest', words.at(-1))
+  whole('first', words[0])
+  for (const one of [...open].toReversed()) {
+    const rules = rulesIn(one).filter((rule) => !isShown(rule))
+    if (rules.length === 0) continue
+    if (one.text.length <= limits.ruleMessageChars && room.quote(quoteOf('rules', one))) open.delete(one)
+    else room.quote(rulesQuote(one, rules))
+  }
+  tasks()
+  const standing = room.included.map(({ text }) => text)
+  for (const one of byWorth([...open], { words, files, standing })) whole('words', one)
+  for (const one of open) {
+    const { order, text } = one
+    if (room.hasSentencesOf(order)) continue
+    room.leave({ kind: rulesIn(one).length > 0 ? 'rules' : 'words', form: 'whole', order, text })
+  }
+}
+
+/** A model writes the list, so its words stand only where the user typed the same; the others are counted. */
+function takeTasks(
+  room: Room,
+  { tasks = [], typed }: BlockInput,
+  isShown: (text: string) => boolean,
+  kind: BlockKind,
+): void {
+  if (tasks.length === 0) return
+  const wasTyped = sightOf(
+    typed
+      .map(({ text }) => text)
+      .join('\n')
+      .toLowerCase(),
+  )
+  const started = tasks.filter(({ isStarted }) => isStarted === true).length
+  if (kind === 'block')
+    room.line('task', `${tasks.length} on the list${started === 0 ? '' : `, ${started} of them begun`}`)
+  for (const { text } of tasks.slice(0, limits.tasks)) {
+    const line = plainLine(text).slice(0, limits.taskChars).toWellFormed()
+    if (line.length >= leastTaskChars && wasTyped(line.toLowerCase()) && !isShown(line))
+      room.line('task', defused(line))
+  }
+}
+
+/** A shorter one stands in any text. */
+const leastTaskChars = 8
+
+function takeFailures(room: Room, { failures = [] }: BlockInput): void {
+  const seen = new Set<string>()
+  for (const { program, exitCode } of failures) {
+    if (!isProgramName(program) || seen.size >= limits.failures) continue
+    const code = exitCode !== null && Number.isInteger(exitCode) ? ` (exit ${exitCode})` : ''
+    if (seen.has(`${program}${code}`)) continue
+    seen.add(`${program}${code}`)
+    room.line('failure', `${program}${code}`)
+  }
+}
+
+function deeds(edits = 0, reads = 0): string {
+  const said = [
+    ...(edits > 0 ? [`edited ${Math.trunc(edits)}×`] : []),
+    ...(reads > 0 ? [`read ${Math.trunc(reads)}×`] : []),
+  ]
+  return said.length === 0 ? '' : ` (${said.join(', ')})`
+}
+
+const leftLine = (count: number): string =>
+  count === 0 ? '' : `Not quoted for want of room: ${count} more of the user's messages.`
+
+const wayPath = /^[\p{L}\p{N}_.@~+:\\/ -]{1,300}$/u
+const toolName = /^[\w.-]{1,80}$/
+
+function wayLine(way: WayBack | undefined): string {
+  if (way === undefined || !wayPath.test(way.file)) return ''
+  const tool = way.tool !== undefined && toolName.test(way.tool) ? `, with ${way.tool} or as a file` : ''
+  return `What came before can be read${tool}: ${defused(way.file)}, lines ${Math.trunc(way.from)}-${Math.trunc(way.to)}.`
+}
+
+/** What was taken, what it costs and what did not fit. */
+class Room {
+  readonly #quotes: Quote[] = []
+  readonly #lines: { readonly kind: Quote['kind']; readonly line: string }[] = []
+  readonly left: BlockItem[] = []
+  #room: number
+  shown = 0
+
+  constructor(room: number) {
+    this.#room = room
+  }
+
+  get included(): readonly BlockItem[] {
+    return [
+      ...this.#quotes.map(({ kind, form, order, text }) => ({ kind, form, order, text })),
+      ...this.#lines.map(({ kind, line }) => ({ kind, form: 'whole' as const, text: line })),
+    ]
+  }
+
+  hasSentencesOf = (order: number): boolean =>
+    this.#quotes.some((quote) => quote.order === order && quote.form === 'sentences')
+
+  leave(item: BlockItem): void {
+    this.left.push(item)
+  }
+
+  /** Whether it fits; a message whose sentences stand gives their room for itself. */
+  quote(quote: Quote): boolean {
+    const at = this.#quotes.findIndex(({ order, form }) => order === quote.order && form === 'sentences')
+    const freed = at < 0 ? 0 : this.#quotes[at]!.written.length + 1
+    const cost = quote.written.length + 1 + this.#heading(quote.kind) - freed
+    if (cost > this.#room) return false
+    this.#room -= cost
+    if (at >= 0) this.#quotes.splice(at, 1)
+    this.#quotes.push(quote)
+    return true
+  }
+
+  line(kind: Quote['kind'], line: string): void {
+    const cost = line.length + 3 + this.#heading(kind)
+    if (cost > this.#room) {
+      this.left.push({ kind, form: 'whole', text: line })
+      return
+    }
+    this.#room -= cost
+    this.#lines.push({ kind, line })
+  }
+
+  /** Opened headings are paid once; one that is emptied again stays paid. */
+  #heading(kind: Quote['kind']): number {
+    const isOpen =
+      this.#quotes.some((one) => one.kind === kind) || this.#lines.some((one) => one.kind === kind)
+    return isOpen ? 0 : headings[kind].length + 1
+  }
+
+  sections(): readonly string[] {
+    const quotes = (kind: Quote['kind'], order: readonly Quote[]): readonly string[] => {
+      const own = order.filter((quote) => quote.kind === kind).map(({ written }) => written)
+      return own.length === 0 ? [] : [headings[kind], ...own]
+    }
+    const lines = (kind: Quote['kind']): readonly string[] => {
+      const own = this.#lines.filter((one) => one.kind === kind).map(({ line }) => `- ${line}`)
+      return own.length === 0 ? [] : [headings[kind], ...own]
+    }
+    const inOrder = [...this.#quotes].sort((a, b) => a.order - b.order)
+    return [
+      ...quotes('newest', inOrder),
+      ...quotes('first', inOrder),
+      ...quotes('rules', inOrder.toReversed()),
+      ...quotes('words', inOrder),
+      ...lines('task'),
+      ...lines('file'),
+      ...lines('failure'),
+    ]
+  }
+}
