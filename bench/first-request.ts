@@ -1,8 +1,8 @@
 // What the measures of a start share: the command as it is shipped, and how long a program takes from its start until a
 // local server has its first request. Every program gets the same few variables and nothing else: what a machine sets
 // besides (certificates to load, flags of Node) would be paid by one and not by the other.
-import { spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -18,13 +18,40 @@ export function numberOf(flag: string, otherwise: number): number {
   return at < 0 ? otherwise : Number(process.argv[at + 1])
 }
 
+const root = dirname(import.meta.dirname)
+
 /** The path of `pal.js`, bundled into a folder that says, as the package does, what its files are. */
-export async function bundledPal(folder: string): Promise<string> {
-  const url = pathToFileURL(join(dirname(import.meta.dirname), 'scripts', 'bundle.mjs')).href
+export async function bundledPal(folder: string, tree = root): Promise<string> {
+  const url = pathToFileURL(join(tree, 'scripts', 'bundle.mjs')).href
   const { bundle } = (await import(url)) as { bundle: (folder: string) => Promise<void> }
   await bundle(folder)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   return join(folder, 'pal.js')
+}
+
+/** The same of another commit, whose files are put into `scratch`; null where the repository has no such commit. */
+export async function palOfCommit(commit: string, folder: string, scratch: string): Promise<string | null> {
+  let archive: Buffer
+  try {
+    archive = execFileSync('git', ['archive', commit], {
+      cwd: root,
+      maxBuffer: 2 ** 28,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+  } catch {
+    return null
+  }
+  const tree = mkdtempSync(join(scratch, 'tree-'))
+  execFileSync('tar', ['-x', '-C', tree], { input: archive })
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
+  return bundledPal(folder, tree)
+}
+
+/** A folder beside the packages, so that a bundle in it finds optional ones. */
+export function bundleFolder(name: string): string {
+  const cache = join(root, 'node_modules', '.cache')
+  mkdirSync(cache, { recursive: true })
+  return mkdtempSync(join(cache, `${name}-`))
 }
 
 export interface Start {

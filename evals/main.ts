@@ -1,13 +1,11 @@
 // `npm run evals`: how well a model does with our prompts, tools and compactions. Costs money, so it says how much at most
 // and asks first. `npm run evals -- --help` lists the options.
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
-import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { bundledPal } from '../bench/first-request.ts'
+import { bundledPal, bundleFolder, palOfCommit } from '../bench/first-request.ts'
 import { comparison, table, type Summary } from './report.ts'
 import { passMark, play, type Run, type Side } from './run.ts'
 import { tasks } from './tasks/index.ts'
@@ -126,38 +124,15 @@ async function mayBegin(): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim())
 }
 
-const root = dirname(import.meta.dirname)
 const scratch = mkdtempSync(join(tmpdir(), 'pal-evals-build-'))
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
 /** The command of this tree, or of another commit. */
 async function palOf(commit: string | undefined): Promise<string> {
-  // Beside the packages, so that optional ones are found.
-  const cache = join(root, 'node_modules', '.cache')
-  mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(cache, 'evals-'))
+  const folder = bundleFolder('evals')
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   if (commit === undefined) return bundledPal(folder)
-  const tree = join(scratch, 'tree')
-  mkdirSync(tree)
-  let archive: Buffer
-  try {
-    archive = execFileSync('git', ['archive', commit], {
-      cwd: root,
-      maxBuffer: 2 ** 28,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-  } catch {
-    return wrong(`${commit} is no commit of this repository`)
-  }
-  execFileSync('tar', ['-x', '-C', tree], { input: archive })
-  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-  const { bundle } = (await import(pathToFileURL(join(tree, 'scripts', 'bundle.mjs')).href)) as {
-    bundle: (folder: string) => Promise<void>
-  }
-  await bundle(folder)
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  return join(folder, 'pal.js')
+  return (await palOfCommit(commit, folder, scratch)) ?? wrong(`${commit} is no commit of this repository`)
 }
 
 const progress =

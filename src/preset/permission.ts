@@ -100,7 +100,7 @@ const rulesIn = (settings: Settings): readonly GivenRule[] =>
 
 /** What the model is told about it for good: it names no mode and no rule, for both may change. */
 export const permissionGuidance =
-  'Read-only calls (Read, Grep, ls, git log) run at once; others may need approval. Write commands plainly, one step each. The latest <mode> block says what is allowed now, whether anyone can answer, folder and date.'
+  'Read-only calls run at once; others may need approval. Write commands plainly, one step each. The latest <mode> block says what is allowed now, whether anyone can answer, folder and date.'
 
 const modeTexts: Readonly<Record<PermissionMode, string>> = {
   default: 'Calls that may change something are shown to the user, who may deny them.',

@@ -18,7 +18,7 @@ export function expandTool(): Tool<InputOf<typeof fields>> {
   return {
     spec: {
       name: 'Expand',
-      description: `Return the original behind a ref named in a stub, summary or saved output, an image too. Pages of ${limits.expandChars.toLocaleString('en-US')} characters; continue with \`offset\`. For a file's current state use Read.`,
+      description: `Return the original behind a ref named in a stub, summary or saved output, an image too. Pages of ${limits.expandChars.toLocaleString('en-US')} characters; continue with \`offset\`.`,
       input_schema: shape.schema,
     },
     // What was expanded once can be expanded again, so it may go early.

@@ -22,9 +22,6 @@ export interface InputShape<T> {
   ): { readonly ok: true; readonly input: T } | { readonly ok: false; readonly why: string }
 }
 
-/** What a path of a file may be. */
-export const pathHelp = 'Absolute, ~/, or relative to the working directory'
-
 /** A field whose name says it all has no description: every request would pay for it. */
 const about = (description: string): { readonly description?: string } =>
   description === '' ? {} : { description }

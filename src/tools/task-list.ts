@@ -21,7 +21,7 @@ export function taskListTool(): Tool<InputOf<typeof fields>> {
     spec: {
       name: 'TaskList',
       description:
-        'Record the plan for work of three or more steps. Send the complete list each time, one task active; mark a task done as soon as it is verified. It survives compaction.',
+        'Record the plan for work of three or more steps, and update it as you go. Send the complete list each time, one task active; mark a task done as soon as it is verified. It survives compaction.',
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'never-clear', maxResultChars: null },

@@ -1,35 +1,23 @@
-// The part that every request pays for: system prompt and tools, by our own count.
+// The part that every request pays for: system prompt and tools, by our own count. `npm run prompt-tokens` shows it text
+// by text.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { estimateText } from '../../src/projection/tokens.ts'
 import { turn } from '../e2e/simulated.ts'
 import { opened, systemText } from './scene.ts'
 
-async function fixedPart(
-  settings: Readonly<Record<string, unknown>>,
-): Promise<{ total: number; rows: [string, number][] }> {
+async function fixedPart(settings: Readonly<Record<string, unknown>>): Promise<number> {
   const { preset, requests } = await opened(['hello'], { settings })
   await turn((await preset.engine.open()).send('hi'))
   const [request] = requests()
-  const rows: [string, number][] = [
-    ['system', estimateText(systemText(request!))],
-    ...(request!.tools ?? []).map((tool): [string, number] => [
-      tool.name,
-      estimateText(JSON.stringify(tool)),
-    ]),
-  ]
-  return { total: rows.reduce((sum, [, tokens]) => sum + tokens, 0), rows }
+  const texts = [systemText(request!), ...(request!.tools ?? []).map((tool) => JSON.stringify(tool))]
+  return texts.reduce((sum, text) => sum + estimateText(text), 0)
 }
 
 it('[Q8] takes under 3,400 tokens with everything on, and under 2,200 with agents and memory off', async () => {
-  const all = await fixedPart({ teammates: true, autoMemory: true })
-  const bare = await fixedPart({ agents: false, memory: false })
-  if (process.env['PROMPT_TOKENS'] !== undefined)
-    for (const { total, rows } of [all, bare])
-      process.stdout.write(
-        `${[...rows, ['all', total] as const].map(([name, tokens]) => `${String(tokens).padStart(6)}  ${name}`).join('\n')}\n\n`,
-      )
-  expect(all.total).toBeLessThan(3400)
-  expect(bare.total).toBeLessThan(2200)
+  expect(await fixedPart({ teammates: true, autoMemory: true })).toBeLessThan(3400)
+  expect(await fixedPart({ agents: false, memory: false })).toBeLessThan(2200)
 })
 
 it('[Q9] teammates are offered only where they are: no tool and no field of theirs otherwise', async () => {
@@ -44,3 +32,24 @@ async function fixedPartTools(settings: Readonly<Record<string, unknown>>): Prom
   await turn((await preset.engine.open()).send('hi'))
   return requests()[0]!.tools
 }
+
+it('[Q8] the command shows every text beside what it took before, and stays below the same limits', () => {
+  const root = join(import.meta.dirname, '..', '..')
+  const out = execFileSync(process.execPath, ['scripts/run-ts.mjs', 'scripts/prompt-tokens.ts', '--json'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const { before, now } = JSON.parse(out) as Record<'before' | 'now', Record<string, Record<string, number>>>
+  const sum = (rows: Readonly<Record<string, number>>): number =>
+    Object.values(rows).reduce((all, tokens) => all + tokens, 0)
+  for (const [name, most] of [
+    ['everything on', 3400],
+    ['agents and memory off', 2200],
+  ] as const) {
+    // Each part of the prompt has a name that both sides know, or is one that came since.
+    const texts = Object.keys(now[name]!).filter((text) => before[name]![text] === undefined)
+    expect(texts).toEqual(['system: length of a response'])
+    expect(sum(now[name]!)).toBeLessThan(most)
+    expect(sum(before[name]!)).toBeGreaterThan(1500)
+  }
+})

@@ -4,7 +4,7 @@
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { originalOf, restoredTags } from '../../transcript/fence.ts'
-import { flag, inputShape, optional, text, type InputOf, pathHelp } from '../input.ts'
+import { flag, inputShape, optional, text, type InputOf } from '../input.ts'
 import { failed, headOf, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
@@ -20,7 +20,7 @@ import {
 } from './text-file.ts'
 
 const fields = {
-  file_path: text(pathHelp),
+  file_path: text('As for Read'),
   old_string: text(''),
   new_string: text(''),
   replace_all: optional(flag('')),

@@ -7,7 +7,7 @@ import { failureOf, readAt, type OpenFile } from '../../disk/fs.ts'
 import { blocksOf } from '../../disk/replace.ts'
 import { estimateText } from '../../projection/tokens.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, optional, pathHelp, text, whole, type InputOf } from '../input.ts'
+import { inputShape, optional, text, whole, type InputOf } from '../input.ts'
 import { unchangedNote } from '../../transcript/markers.ts'
 import { failed, headOf, interrupted, succeeded } from '../outcome.ts'
 import type { Tool, ToolEnv, ToolOutcome } from '../tool.ts'
@@ -19,7 +19,7 @@ const blockBytes = 256 * 1024
 const probeBytes = 8192
 
 const fields = {
-  file_path: text(pathHelp),
+  file_path: text('Absolute, ~/, or relative to the working directory'),
   offset: optional(whole('First line, from 1', 1)),
   limit: optional(whole('', 1, limits.readPageLines)),
 }

@@ -2,7 +2,7 @@
 // this session and must not have changed since; its mode, byte order mark and kind of line ends stay.
 import { holdsTag } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { inputShape, text as textField, type InputOf, pathHelp } from '../input.ts'
+import { inputShape, text as textField, type InputOf } from '../input.ts'
 import { failed, succeeded } from '../outcome.ts'
 import type { Tool } from '../tool.ts'
 import { keepBefore } from './before-image.ts'
@@ -18,7 +18,7 @@ import {
   withReturns,
 } from './text-file.ts'
 
-const fields = { file_path: textField(pathHelp), content: textField('') }
+const fields = { file_path: textField('As for Read'), content: textField('') }
 const shape = inputShape(fields)
 
 /** Writes a file. */

@@ -40,7 +40,7 @@ export function bashTool(options: BashOptions): Tool<BashInput> {
   return {
     spec: {
       name: 'Bash',
-      description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Prefer Read, Grep, Glob and Edit to cat, grep, find and sed.`,
+      description: `Run a shell command in the working directory: builds, tests, git, package scripts. Each call is a fresh shell: cd and exports do not persist; no input, so use non-interactive flags. Quote paths with spaces. Output over ${limits.maxResultChars.toLocaleString('en-US')} characters is saved, with a ref. For servers and watchers set background, then use Jobs. Prefer Read, Grep, Glob, Edit and Write to cat, grep, find, sed and echo.`,
       input_schema: shape.schema,
     },
     policy: { readOnly: false, results: 'clear', maxResultChars: limits.maxResultChars },
