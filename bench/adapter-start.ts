@@ -13,7 +13,7 @@ const root = dirname(import.meta.dirname)
 const folder = mkdtempSync(join(root, 'node_modules', '.adapter-start-'))
 
 const program = `
-import { anthropicModel } from './src/model/anthropic.ts'
+import { anthropicModel } from './src/wires/anthropic/adapter.ts'
 const model = anthropicModel({ apiKey: 'k', baseUrl: process.argv[2], clock: Date, random: Math.random, settings: { maxRetries: 0 } })
 for await (const event of model.stream({ model: 'm', body: '{}', betas: [], source: 'main' }, new AbortController().signal)) void event
 process.exit()

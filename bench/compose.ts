@@ -4,7 +4,8 @@
 // made, so making the bytes is measured as well, beside the same step of the baseline.
 import { Fold } from '../src/projection/fold.ts'
 import type { View } from '../src/projection/view.ts'
-import { createComposer, type ComposeParameters } from '../src/request/compose.ts'
+import { createComposer } from '../src/wires/anthropic/compose.ts'
+import type { ComposeParameters } from '../src/request/compose.ts'
 import { answered, call, Pen, result, said, start, thought } from '../src/testing/builders.ts'
 
 const GOAL = 0.1

@@ -3,9 +3,9 @@
 // of the parent's prefix, as its last request left it in the cache; the baseline is the same forks as plain requests
 // without a cache.
 import { createEngine } from '../src/engine/engine.ts'
-import { anthropicModel } from '../src/model/anthropic.ts'
+import { anthropicModel } from '../src/wires/anthropic/adapter.ts'
 import { lookUp, modelTable, price } from '../src/model/models.ts'
-import { usageOf } from '../src/model/usage.ts'
+import { usageOf } from '../src/wires/anthropic/usage.ts'
 import { createSimulator, type LoggedRequest } from '../src/simulator/index.ts'
 import { inMemoryStore } from '../src/stores/index.ts'
 import { systemClock } from '../src/transcript/ids.ts'

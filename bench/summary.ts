@@ -3,9 +3,9 @@
 // and by a direct call to the same model. The share is of the parent's prefix, as its last request left it in the cache.
 import { createEngine } from '../src/engine/engine.ts'
 import { modelSummary } from '../src/forks/summary/model-summary.ts'
-import { anthropicModel } from '../src/model/anthropic.ts'
+import { anthropicModel } from '../src/wires/anthropic/adapter.ts'
 import { lookUp, modelTable, price } from '../src/model/models.ts'
-import { usageOf } from '../src/model/usage.ts'
+import { usageOf } from '../src/wires/anthropic/usage.ts'
 import {
   createSimulator,
   jobOf,

@@ -32,7 +32,7 @@ export type {
 export { standingAttachment } from './engine/restoring/standing.ts'
 export { sessionNotes, type SessionNotesOptions } from './forks/notes/session-notes.ts'
 export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'
-export { anthropicModel } from './model/anthropic.ts'
+export { anthropicModel } from './wires/anthropic/adapter.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
 export {
   lookUp,
@@ -61,7 +61,7 @@ export {
   type Repaired,
   type Repairer,
   type RepairOptions,
-} from './request/repair.ts'
+} from './wires/anthropic/repair.ts'
 export { agentTools, attending, builtInTypes, AgentRegistry } from './forks/agents/index.ts'
 export type { AgentAsk, AgentType, RegistryOptions } from './forks/agents/index.ts'
 export { createDirectory, type Directory } from './forks/mailbox/directory.ts'

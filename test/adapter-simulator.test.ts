@@ -1,6 +1,6 @@
 // The adapter and the simulator were written apart, from the same description of the API. Here they meet.
 import { afterEach, describe, expect, it } from 'vitest'
-import { anthropicModel } from '../src/model/anthropic.ts'
+import { anthropicModel } from '../src/wires/anthropic/adapter.ts'
 import type { Model, ModelEvent, ModelMessage, ModelRequest } from '../src/model/model.ts'
 import { learnedWindow, lookUp, modelTable } from '../src/model/models.ts'
 import type { WireBlock, WireRequest } from '../src/model/wire.ts'

@@ -1,10 +1,11 @@
 // A session that talks to the simulator in process, with its break detector: what a test changes between two requests
 // is what the report must name.
 import { ratesOf, lookUp, modelTable } from '../src/model/models.ts'
-import { usageOf } from '../src/model/usage.ts'
+import { usageOf } from '../src/wires/anthropic/usage.ts'
 import type { TokenRates } from '../src/projection/economy.ts'
 import { Fold } from '../src/projection/fold.ts'
-import { createComposer, type Composed, type ComposeParameters } from '../src/request/compose.ts'
+import { createComposer } from '../src/wires/anthropic/compose.ts'
+import type { Composed, ComposeParameters } from '../src/request/compose.ts'
 import { createBreakDetector, type CacheBreak } from '../src/request/break-detector.ts'
 import { createManualClock } from '../src/simulator/clock.ts'
 import { createExchange } from '../src/simulator/exchange.ts'

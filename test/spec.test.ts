@@ -24,7 +24,7 @@ const rulesIn = (text: string): string[] => [...text.matchAll(ruleLine)].map((ma
 const rules = [...books.flatMap((file) => rulesIn(readFileSync(file, 'utf8'))), ...rulesIn(index)]
 const tests = [join(root, 'src'), join(root, 'test')]
   .flatMap(filesBelow)
-  .filter((file) => file.endsWith('.test.ts') || file.endsWith('store-contract.ts'))
+  .filter((file) => file.endsWith('.test.ts') || file.endsWith('-contract.ts'))
 const cited = new Set(
   tests.flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(citation)].map((match) => match[1] ?? match[2]!),

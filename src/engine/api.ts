@@ -2,7 +2,7 @@
 import type { Slice } from './core.ts'
 import { readFilesNow } from './restoring/read-through.ts'
 import type { ModelMessage } from '../model/model.ts'
-import { usageOf } from '../model/usage.ts'
+import { usageOf } from '../wires/anthropic/usage.ts'
 import type { WireUsage } from '../model/wire.ts'
 import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
 import { attachmentOf, textResult, type Fact } from '../transcript/fact.ts'

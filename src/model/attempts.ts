@@ -5,7 +5,6 @@
 // passed on, since what was shown cannot be taken back.
 import type { Clock } from '../transcript/ids.ts'
 import {
-  verdictOn,
   verdictOnBreak,
   waitBefore,
   type ModelSettings,
@@ -25,9 +24,14 @@ export interface AnswerReader {
   feed(event: unknown): readonly ModelEvent[]
   /** What has come so far; null before the message began. */
   message(): ModelMessage | null
+  /** An error that came inside the stream, as the server said it; null or unset where none did. */
+  readonly refusal?: ServerRefusal | null
 }
 
-export type Received = { readonly event: unknown } | { readonly verdict: Verdict }
+export type Received =
+  | { readonly event: unknown }
+  | { readonly refusal: ServerRefusal }
+  | { readonly verdict: Verdict }
 
 export interface Connection {
   send(request: ModelRequest, guard: Guard): AsyncIterable<Received>
@@ -36,6 +40,8 @@ export interface Connection {
 export interface AttemptPorts {
   readonly connect: () => Promise<Connection>
   readonly reader: (request: ModelRequest) => AnswerReader
+  /** What a refusal means on this wire. */
+  readonly failureOf: (refusal: ServerRefusal, now: number) => Verdict
   readonly settings: ModelSettings
   readonly clock: Clock
   readonly random: () => number
@@ -77,16 +83,19 @@ async function* runAttempt(
   try {
     const connection = await ports.connect()
     for await (const received of connection.send(request, guard)) {
-      if ('verdict' in received) {
-        verdict = received.verdict
-        break
-      }
+      verdict = verdictOnReceived(received, ports)
+      if (verdict !== null || !('event' in received)) break
       guard.pause()
       yield* reader.feed(received.event)
+      const refusal = reader.refusal ?? null
+      if (refusal !== null) {
+        verdict = ports.failureOf(refusal, ports.clock.now())
+        break
+      }
       guard.resume(reader.stopped ? settings.drainMs : settings.idleMs)
     }
   } catch (error) {
-    verdict = verdictOnError(error, guard, reader, ports.clock.now())
+    verdict = verdictOnError(error, guard, reader, ports)
   } finally {
     guard.release()
   }
@@ -101,10 +110,20 @@ async function* runAttempt(
 
 const aborted: ModelFailure = { code: 'aborted', message: 'aborted by the caller', status: null }
 
-function verdictOnError(error: unknown, guard: Guard, reader: AnswerReader, now: number): Verdict {
+function verdictOnReceived(received: Received, { failureOf, clock }: AttemptPorts): Verdict | null {
+  if ('verdict' in received) return received.verdict
+  return 'refusal' in received ? failureOf(received.refusal, clock.now()) : null
+}
+
+function verdictOnError(
+  error: unknown,
+  guard: Guard,
+  reader: AnswerReader,
+  { failureOf, clock }: AttemptPorts,
+): Verdict {
   if (error instanceof NotReady) return finalVerdict(error.code, error.message)
   const refusal = refusalIn(error)
-  if (refusal !== null) return verdictOn(refusal, now)
+  if (refusal !== null) return failureOf(refusal, clock.now())
   const why = guard.expired ? 'nothing came for too long' : reasonOf(error)
   return verdictOnBreak(reader.message() === null ? 'network' : 'cut-short', why)
 }

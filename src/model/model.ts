@@ -3,8 +3,14 @@
 // because exact bytes decide cache hits: an adapter adds headers and nothing else.
 import type { AssistantBlock } from '../transcript/content.ts'
 import type { FactOf, LearnedMedia, Usage } from '../transcript/fact.ts'
+import type { StopKind } from '../transcript/stop.ts'
+
+/** The wires there are. A body is written for one of them, and an adapter sends the bodies of one. */
+export type WireName = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
 
 export interface ModelRequest {
+  /** The wire its body was written for; the Messages API where none is named. */
+  readonly wire?: WireName | undefined
   readonly model: string
   /** The serialized request body. Sent as it is. */
   readonly body: string
@@ -34,7 +40,10 @@ export interface ModelMessage {
   readonly messageId: string
   readonly model: string
   readonly content: readonly AssistantBlock[]
+  /** The word of the wire for why it ended. */
   readonly stop: string | null
+  /** What that word means; unset where it is one of the Messages API. */
+  readonly ended?: StopKind | undefined
   readonly usage: Usage
   /** What the server says it cleared by itself. */
   readonly appliedEdits: readonly Readonly<Record<string, unknown>>[]

@@ -2,8 +2,7 @@
 // the block that carried the breakpoint. Every difference is a cause with its size; texts are made from the causes.
 import { defaults } from '../settings/defaults.ts'
 import type { Seq } from '../transcript/ids.ts'
-import type { Lifetime, Segment, Segments } from './segments.ts'
-import type { SentMessage } from './serialize.ts'
+import type { Lifetime, Segment, Segments, SentMessage } from './segments.ts'
 
 /** Pieces of the key that are compared whole. */
 type FieldName = 'model' | 'thinking' | 'effort' | 'betas' | 'extra' | 'lifetime' | 'marks'

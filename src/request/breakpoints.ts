@@ -1,10 +1,7 @@
-// Where cache breakpoints stand. At most four: last tool, static block, dynamic block, and exactly one in the
-// messages, on the last block of the last message that can carry one, or where the caller says.
-import type { CacheControl } from '../model/wire.ts'
+// Where a cache breakpoint stands in the messages: exactly one, on the last block of the last message that can carry one,
+// or where the caller says. A wire without breakpoints has the place all the same: what it caches ends there.
 import type { Seq } from '../transcript/ids.ts'
-import type { Lifetime, Segment, Spot } from './segments.ts'
-import type { SentMessage } from './serialize.ts'
-import { withField } from './serialize.ts'
+import type { SentMessage, Spot } from './segments.ts'
 
 /** Where a breakpoint stands in the messages: an entry's part and one of its blocks as sent. */
 export interface BreakpointPosition {
@@ -13,19 +10,6 @@ export interface BreakpointPosition {
 }
 
 export type BreakpointName = 'messages' | 'dynamic' | 'static' | 'tools'
-
-/** One for each part of the prompt that is there. */
-export function chooseBreakpoints(fixed: {
-  readonly tools: readonly Segment[]
-  readonly system: readonly Segment[]
-}): readonly BreakpointName[] {
-  const has = (side: 'static' | 'dynamic') => fixed.system.some((segment) => segment.name === side)
-  const names: BreakpointName[] = ['messages']
-  if (has('dynamic')) names.push('dynamic')
-  if (has('static')) names.push('static')
-  if (fixed.tools.length > 0) names.push('tools')
-  return names
-}
 
 /** The last block that can carry a breakpoint: of all, the one named, or of those up to an entry. */
 export function spotOf(
@@ -58,22 +42,4 @@ function isPosition(
   return 'block' in wanted
     ? position.seq === wanted.seq && position.block === wanted.block
     : position.seq <= wanted.seq
-}
-
-/** The cache breakpoint is written onto a block as this field. */
-export function breakpointField(lifetime: Lifetime): string {
-  const control: CacheControl = lifetime === '1h' ? { type: 'ephemeral', ttl: '1h' } : { type: 'ephemeral' }
-  return `"cache_control":${JSON.stringify(control)}`
-}
-
-/** Segments as one JSON list, with the breakpoint on those named. */
-export function listJson(
-  segments: readonly Segment[],
-  hasBreakpoint: (segment: Segment, index: number) => boolean,
-  field: string,
-): string {
-  const items = segments.map((segment, index) =>
-    hasBreakpoint(segment, index) ? withField(segment.json, field) : segment.json,
-  )
-  return `[${items.join(',')}]`
 }

@@ -1,19 +1,14 @@
 // From a view to the bytes of a request (law C1): without an edit, the next request begins with the bytes of this one
 // up to its last breakpoint, breakpoints apart. So the body begins with what the cache is keyed by, in the order it is
 // read: model, tools, system, messages; what may differ from one request to the next stands behind.
+//
+// This is the frame that every wire shares: which messages are new, which reasoning goes along, where the cached part
+// ends, and the hash. How a message, a tool and the body are written is a wire's own (`Dialect`).
 import type { View, Message, Part } from '../projection/view.ts'
 import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
-import { isReasoning } from '../transcript/content.ts'
-import type { Range } from '../transcript/fact.ts'
+import type { Range, ToolSpec } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
-import {
-  chooseBreakpoints,
-  listJson,
-  breakpointField,
-  positionOf,
-  spotOf,
-  type BreakpointPosition,
-} from './breakpoints.ts'
+import { positionOf, spotOf, type BreakpointName, type BreakpointPosition } from './breakpoints.ts'
 import {
   createJoiner,
   hashOf,
@@ -22,21 +17,16 @@ import {
   type Lifetime,
   type Segment,
   type Segments,
-} from './segments.ts'
-import {
-  createSerializer,
-  continueMessage,
-  ownMessage,
   type SentMessage,
-  type SerializerOptions,
-} from './serialize.ts'
+  type WithBreakpoint,
+} from './segments.ts'
 
 export type { BreakpointPosition } from './breakpoints.ts'
 export type { Lifetime, Segment, Segments } from './segments.ts'
 
 export interface ComposeParameters extends ReasoningChoice {
   readonly maxTokens: number
-  /** Null sends no breakpoints at all. */
+  /** Null sends no breakpoints at all; on a wire whose cache needs none it says that nothing is cached. */
   readonly lifetime: Lifetime | null
   /** For a fork that must not write: the block that carried its parent's last breakpoint, or the last up to an entry. */
   readonly breakpointAt?: BreakpointPosition | { readonly seq: Seq } | undefined
@@ -45,6 +35,8 @@ export interface ComposeParameters extends ReasoningChoice {
   readonly contextEdits?: readonly WireContextEdit[] | undefined
   readonly cacheEdits?: readonly WireCacheEdit[] | undefined
   readonly betas?: readonly string[] | undefined
+  /** Requests that share a prefix name it, where the provider sends those of one name to one machine. */
+  readonly cacheKey?: string | undefined
 }
 
 export interface Composed {
@@ -65,8 +57,65 @@ export interface Composer {
   compose(view: View, parameters: ComposeParameters): ComposeOutcome
 }
 
+export interface ComposerOptions {
+  /** A tag that ends every real input in the request copy (snip); decided once for a session. */
+  readonly tag?: ((part: Part) => string | null) | undefined
+  /** The base64 of a medium that is kept beside the session; null where it cannot be read. */
+  readonly media?: ((blob: string) => string | null) | undefined
+  /** Results carry their id as `cache_reference`, so that the server can be told to leave them out. */
+  readonly references?: boolean | undefined
+}
+
+// ---- what a wire writes ----
+
+export interface MessageWriter {
+  /**
+   * The messages sent for one of the view, when what only its maker reads (reasoning, items) is left out of the parts
+   * named; perhaps none. It keeps what it has written: the same message gives the same objects.
+   */
+  messages(message: Message, leavesOut: (part: Part) => boolean): readonly SentMessage[]
+}
+
+/** What the frame has put together, for the body. */
+export interface BodyParts {
+  readonly segments: Segments
+  /** The items of the list, joined by commas. */
+  readonly messages: string
+  /** The field of a breakpoint; empty where there is none. */
+  readonly field: string
+  readonly parameters: ComposeParameters
+  readonly thinking: WireThinking | undefined
+}
+
+export interface Dialect {
+  readonly writer: MessageWriter
+  /** For messages behind the last breakpoint, where they take another form. */
+  readonly bare?: MessageWriter | undefined
+  /** A message of ours that no entry stands behind; nothing of it takes a breakpoint. */
+  own(text: string): SentMessage
+  /** Asks for the next answer, where the list ends with one. */
+  readonly goOn: SentMessage
+  tool(spec: ToolSpec): object
+  /** One side of the system prompt. */
+  system(text: string): object
+  /** Which parts of the prompt carry breakpoints; none on a wire whose cache needs none. */
+  breakpoints(fixed: FixedParts): readonly BreakpointName[]
+  /** The field that is a breakpoint. */
+  field(lifetime: Lifetime): string
+  readonly withBreakpoint: WithBreakpoint
+  /** Whether the list allows the thinking that is asked for. */
+  allowsThinking(thinking: WireThinking, list: readonly SentMessage[]): boolean
+  body(parts: BodyParts): string
+}
+
+export interface FixedParts {
+  readonly tools: readonly Segment[]
+  readonly system: readonly Segment[]
+}
+
 /** What lives as long as a session: everything that was serialized. */
 interface Bench {
+  readonly dialect: Dialect
   readonly list: Lister
   /** For messages behind the last breakpoint, where no reference may stand; null where none stands anywhere. */
   readonly bare: Lister | null
@@ -74,34 +123,37 @@ interface Bench {
   readonly fixed: Fixed
 }
 
-/** One for a session: it keeps what it has serialized. */
-export function createComposer(options: SerializerOptions = {}): Composer {
+/** A composer in a dialect, one for a session: it keeps what it has serialized. */
+export function createComposerOf(dialect: Dialect): Composer {
   const bench: Bench = {
-    list: createLister(options),
-    bare: options.references === true ? createLister({ tag: options.tag, media: options.media }) : null,
-    join: createJoiner(),
-    fixed: createFixed(),
+    dialect,
+    list: createLister(dialect, dialect.writer),
+    bare: dialect.bare === undefined ? null : createLister(dialect, dialect.bare),
+    join: createJoiner(dialect.withBreakpoint),
+    fixed: createFixed(dialect),
   }
   return { compose: (view, parameters) => compose(bench, view, parameters) }
 }
 
 function compose(bench: Bench, view: View, parameters: ComposeParameters): ComposeOutcome {
+  const { dialect } = bench
   const { lifetime } = parameters
   const fixed = bench.fixed(view)
-  const breakpoints = lifetime === null ? [] : chooseBreakpoints(fixed)
+  const breakpoints = lifetime === null ? [] : dialect.breakpoints(fixed)
   const list = bench.list(view, parameters)
   if (list.length === 0)
     return { ok: false, why: 'there is nothing to send: the session shows no message yet' }
   const open = openCalls(list)
   if (open.length > 0) return { ok: false, why: `calls wait for their results: ${open.join(', ')}` }
-  const spot = breakpoints.includes('messages') ? spotOf(list, parameters.breakpointAt) : null
+  const spot = lifetime === null ? null : spotOf(list, parameters.breakpointAt)
   if (bench.bare !== null) {
     const bare = bench.bare(view, parameters)
     const cached = spot === null ? 0 : spot.message + 1
     list.splice(cached, Infinity, ...bare.slice(cached))
   }
-  const withoutThinking = parameters.thinking?.type === 'enabled' && !allowsManualThinking(list)
-  const thinking = withoutThinking ? undefined : parameters.thinking
+  const asked = parameters.thinking
+  const withoutThinking = asked !== undefined && !dialect.allowsThinking(asked, list)
+  const thinking = withoutThinking ? undefined : asked
   const segments: Segments = {
     model: parameters.model,
     ...fixed,
@@ -114,10 +166,11 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
     lifetime,
     breakpoints: spot === null ? breakpoints.filter((name) => name !== 'messages') : breakpoints,
   }
-  const field = lifetime === null ? '' : breakpointField(lifetime)
-  const messages = bench.join(list, spot, field)
+  const field = lifetime === null ? '' : dialect.field(lifetime)
+  const marked = breakpoints.includes('messages') ? spot : null
+  const messages = bench.join(list, marked, field)
   const composed = {
-    body: bodyOf(segments, messages.json, field, restOf(parameters, thinking)),
+    body: dialect.body({ segments, messages: messages.json, field, parameters, thinking }),
     betas: parameters.betas ?? [],
     segments,
     hash: hashOf(segments, messages),
@@ -125,34 +178,6 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
     withoutThinking,
   }
   return { ok: true, composed }
-}
-
-// Put together with `+`: the engine keeps such a string in pieces, so the messages are not copied once more.
-function bodyOf(segments: Segments, messages: string, field: string, rest: readonly string[]): string {
-  const { model, tools, system, breakpoints } = segments
-  let head = `{"model":${JSON.stringify(model)}`
-  if (tools.length > 0) {
-    const hasBreakpoint = (_: Segment, index: number) =>
-      breakpoints.includes('tools') && index === tools.length - 1
-    head += `,"tools":${listJson(tools, hasBreakpoint, field)}`
-  }
-  if (system.length > 0)
-    head += `,"system":${listJson(system, (side) => breakpoints.includes(side.name), field)}`
-  return head + ',"messages":[' + messages + ']' + rest.join('') + '}'
-}
-
-/** Everything behind the messages: none of it may stand before a breakpoint. */
-function restOf(parameters: ComposeParameters, thinking: WireThinking | undefined): readonly string[] {
-  const { effort, contextEdits, cacheEdits } = parameters
-  const rest: readonly (readonly [string, unknown])[] = [
-    ['max_tokens', parameters.maxTokens],
-    ['stream', true],
-    ['thinking', thinking],
-    ['output_config', effort === undefined ? undefined : { effort }],
-    ['context_management', contextEdits === undefined ? undefined : { edits: contextEdits }],
-    ['cache_edits', cacheEdits?.length === 0 ? undefined : cacheEdits],
-  ]
-  return rest.flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
 }
 
 /** Only the last answer can have calls without results: those before it were answered when the next fact came. */
@@ -164,24 +189,10 @@ function openCalls(list: readonly SentMessage[]): readonly string[] {
   return calls.filter((call) => !answered.has(call))
 }
 
-/** With thinking switched on by hand, the tool loop in progress must begin with reasoning. */
-function allowsManualThinking(list: readonly SentMessage[]): boolean {
-  let first: SentMessage | null = null
-  let inLoop = false
-  for (const message of list.toReversed()) {
-    if (message.role === 'assistant') {
-      if (!inLoop) break
-      first = message
-      inLoop = false
-    } else inLoop ||= message.answers.length > 0
-  }
-  return first === null || isReasoning(first.blocks[0]!)
-}
-
-type Fixed = (view: View) => { readonly tools: readonly Segment[]; readonly system: readonly Segment[] }
+type Fixed = (view: View) => FixedParts
 
 /** Tools and system as JSON, made once for as long as they stay the same. */
-function createFixed(): Fixed {
+function createFixed(dialect: Dialect): Fixed {
   const cache = new WeakMap<object, readonly Segment[]>()
   const once = (key: object, make: () => readonly Segment[]): readonly Segment[] => {
     const found = cache.get(key) ?? make()
@@ -189,18 +200,18 @@ function createFixed(): Fixed {
     return found
   }
   return (view) => ({
-    tools: once(view.tools, () => view.tools.map((tool) => segment(tool.name, tool))),
-    system: once(view.sections, () => systemSegments(view)),
+    tools: once(view.tools, () => view.tools.map((tool) => segment(tool.name, dialect.tool(tool)))),
+    system: once(view.sections, () => systemSegments(view, dialect)),
   })
 }
 
-function systemSegments(view: View): readonly Segment[] {
+function systemSegments(view: View, dialect: Dialect): readonly Segment[] {
   return (['static', 'dynamic'] as const).flatMap((side) => {
     const text = view.sections
       .filter((section) => section.side === side)
       .map((section) => section.text)
       .join('\n\n')
-    return text.trim() === '' ? [] : [segment(side, { type: 'text', text })]
+    return text.trim() === '' ? [] : [segment(side, dialect.system(text))]
   })
 }
 
@@ -220,8 +231,8 @@ interface ReasoningChoice {
 /** Ours included; empty when the view shows nothing. */
 type Lister = (view: View, choice: ReasoningChoice) => SentMessage[]
 
-// Stands first where the view begins with an answer: the wire wants a user message there.
-const beginning = ownMessage('[The session goes on from here.]')
+// Stands first where the view begins with an answer: every wire wants a user message there.
+const beginningText = '[The session goes on from here.]'
 
 /** The messages of the view in the last request, what was sent for them, and where that ended for each. */
 interface Last {
@@ -231,9 +242,9 @@ interface Last {
   readonly ends: readonly number[]
 }
 
-function createLister(options: SerializerOptions): Lister {
-  const serializer = createSerializer(options)
-  const reminder = createReminder()
+function createLister(dialect: Dialect, writer: MessageWriter): Lister {
+  const reminder = createReminder(dialect)
+  const ours = { beginning: dialect.own(beginningText), goOn: dialect.goOn }
   let last: Last = { choice: '', messages: [], list: [], ends: [] }
   return (view, { model, bindsPrefix, reasoningFrom = 0 }) => {
     const stale: readonly Range[] = bindsPrefix ? view.staleReasoning : []
@@ -245,12 +256,12 @@ function createLister(options: SerializerOptions): Lister {
     const ends = last.ends.slice(0, same)
     const list = last.list.slice(0, ends.at(-1) ?? 0)
     for (const message of view.messages.slice(same)) {
-      list.push(...serializer.messages(message, leavesOut))
+      list.push(...writer.messages(message, leavesOut))
       messages.push(message)
       ends.push(list.length)
     }
     last = { choice, messages, list, ends }
-    return withOurs([...list], view.reminder === null ? null : reminder(view.reminder))
+    return withOurs([...list], view.reminder === null ? null : reminder(view.reminder), ours)
   }
 }
 
@@ -261,18 +272,22 @@ function sameMessages(before: readonly Message[], { messages }: View): number {
   return count
 }
 
-function withOurs(list: SentMessage[], reminder: SentMessage | null): SentMessage[] {
+function withOurs(
+  list: SentMessage[],
+  reminder: SentMessage | null,
+  ours: { readonly beginning: SentMessage; readonly goOn: SentMessage },
+): SentMessage[] {
   if (list.length === 0) return list
   if (reminder !== null) list.unshift(reminder)
-  else if (list[0]!.role === 'assistant') list.unshift(beginning)
-  if (list.at(-1)!.role === 'assistant') list.push(continueMessage)
+  else if (list[0]!.role === 'assistant') list.unshift(ours.beginning)
+  if (list.at(-1)!.role === 'assistant') list.push(ours.goOn)
   return list
 }
 
-function createReminder(): (text: string) => SentMessage {
+function createReminder(dialect: Dialect): (text: string) => SentMessage {
   let last: { readonly text: string; readonly message: SentMessage } | null = null
   return (text) => {
-    if (last?.text !== text) last = { text, message: ownMessage(text) }
+    if (last?.text !== text) last = { text, message: dialect.own(text) }
     return last.message
   }
 }

@@ -1,9 +1,41 @@
 // What the cache key is made of, piece by piece and without breakpoints, in the order the provider reads it. Break detection
 // compares two of these; the hash names one.
-import { isDeeplyWellFormed, wellFormedRecord } from './block-rules.ts'
-import { digest, messageJson, withField, type SentMessage } from './serialize.ts'
+import { hash } from 'node:crypto'
+import type { Part, ViewBlock } from '../projection/view.ts'
+import type { Seq } from '../transcript/ids.ts'
+import { isDeeplyWellFormed, wellFormedRecord } from './well-formed.ts'
 
 export type Lifetime = '5m' | '1h'
+
+/** A block's JSON, and where it came from. */
+export interface SentBlock {
+  readonly json: string
+  readonly type: string
+  /** Null in a message that no entry stands behind. */
+  readonly part: Part | null
+  /** A cache breakpoint may stand on it. */
+  readonly takesBreakpoint: boolean
+  /** What it was made from; null for what we added. */
+  readonly of: ViewBlock | null
+}
+
+/**
+ * A message of the view as sent, without breakpoints: one item of the list, or several in their order. It is never empty,
+ * as a message that shows nothing is not sent.
+ */
+export interface SentMessage {
+  readonly role: 'user' | 'assistant'
+  readonly blocks: readonly SentBlock[]
+  /** The items, joined by commas. */
+  readonly json: string
+  readonly digest: string
+  /** Its first entry, or null for one of our own making. */
+  readonly entry: Seq | null
+  /** Ids of the calls it makes and of those it answers. */
+  readonly calls: readonly string[]
+  readonly answers: readonly string[]
+  readonly hasImage: boolean
+}
 
 /** A tool or a side of the system prompt. */
 export interface Segment {
@@ -36,6 +68,13 @@ export interface Segments {
   readonly breakpoints: readonly string[]
 }
 
+/** Adds a field to the JSON of an object that is not empty. */
+export const withField = (json: string, field: string): string => `${json.slice(0, -1)},${field}}`
+
+export function digest(text: string): string {
+  return hash('sha256', text, 'base64url')
+}
+
 export function segment(name: string, value: object): Segment {
   const json = JSON.stringify(isDeeplyWellFormed(value) ? value : wellFormedRecord({ ...value }))
   return { name, json, digest: digest(json) }
@@ -58,8 +97,11 @@ const chunkMessages = 64
 
 export type Joiner = (messages: readonly SentMessage[], breakpoint: Spot | null, field: string) => Joined
 
+/** A message with the field of a breakpoint on one of its blocks, as a wire writes it. */
+export type WithBreakpoint = (message: SentMessage, block: number, field: string) => string
+
 /** Joins messages in chunks that are kept: what did not change since the last request is copied, not made again. */
-export function createJoiner(): Joiner {
+export function createJoiner(withBreakpoint: WithBreakpoint): Joiner {
   let kept: readonly Chunk[] = []
   return (messages, breakpoint, field) => {
     const chunks: Chunk[] = []
@@ -74,7 +116,13 @@ export function createJoiner(): Joiner {
       chunks.push(chunk)
       const hasBreakpoint = breakpoint !== null && breakpoint.message >= start && breakpoint.message < end
       const text = hasBreakpoint
-        ? chunkWithBreakpoint(chunk, breakpoint.message - start, breakpoint.block, field)
+        ? inPieces(
+            chunk.messages.map((message, index) =>
+              index === breakpoint.message - start
+                ? withBreakpoint(message, breakpoint.block, field)
+                : message.json,
+            ),
+          )
         : chunk.json
       json = start === 0 ? text : json + ',' + text
     }
@@ -104,23 +152,8 @@ function chunkOf(messages: readonly SentMessage[]): Chunk {
   }
 }
 
-function chunkWithBreakpoint({ messages }: Chunk, at: number, block: number, field: string): string {
-  return inPieces(
-    messages.map((message, index) =>
-      index === at ? messageWithBreakpoint(message, block, field) : message.json,
-    ),
-  )
-}
-
 /** Joined with `+`: such a string is put together only when its bytes are needed, and then once. */
 const inPieces = (texts: readonly string[]): string => texts.reduce((json, text) => json + ',' + text)
-
-function messageWithBreakpoint({ role, blocks }: SentMessage, at: number, field: string): string {
-  return messageJson(
-    role,
-    blocks.map(({ json }, index) => (index === at ? withField(json, field) : json)),
-  )
-}
 
 /** Over everything that makes the cache key, without breakpoints. */
 export function hashOf(segments: Segments, messages: Joined): string {

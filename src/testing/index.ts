@@ -5,6 +5,7 @@ export { countingIds, fixedClock, fixedSession, type FixedClock } from './builde
 export { layerContract, type LayerCase } from './layer-contract.ts'
 export { memoryContract, type MemoryCase } from './memory-contract.ts'
 export { modelContract, type ModelCase, type ModelManner } from './model-contract.ts'
+export { wireContract, type RecordedAnswer, type WireCase, type WireSubject } from './wire-contract.ts'
 export { storeContract, type ContractCase } from './store-contract.ts'
 export { wireHistory, type WireHistoryShape } from './wire-arbitrary.ts'
 export { storeWith } from './store-steps.ts'

@@ -3,7 +3,17 @@
 import * as z from 'zod/mini'
 
 export const imageSource = z.looseObject({ type: z.string() })
-export const textBlock = z.looseObject({ type: z.literal('text'), text: z.string() })
+const sidecar = z.looseObject({
+  wire: z.string(),
+  model: z.string(),
+  arguments: z.optional(z.string()),
+  raw: z.optional(z.string()),
+})
+export const textBlock = z.looseObject({
+  type: z.literal('text'),
+  text: z.string(),
+  sidecar: z.optional(sidecar),
+})
 export const imageBlock = z.looseObject({ type: z.literal('image'), source: imageSource })
 export const documentBlock = z.looseObject({ type: z.literal('document'), source: imageSource })
 export const thinkingBlock = z.looseObject({
@@ -19,6 +29,15 @@ export const toolUseBlock = z.looseObject({
   input: z.record(z.string(), z.unknown()),
   /** The arguments as they came, when they could not be read. Such a call is never run. */
   broken: z.optional(z.string()),
+  sidecar: z.optional(sidecar),
+})
+
+export const itemBlock = z.looseObject({
+  type: z.literal('item'),
+  wire: z.string(),
+  model: z.string(),
+  raw: z.string(),
+  tokens: z.number(),
 })
 
 export const userBlock = z.union([textBlock, imageBlock, documentBlock])
@@ -27,14 +46,28 @@ export const assistantBlock = z.union([
   thinkingBlock,
   redactedThinkingBlock,
   toolUseBlock,
+  itemBlock,
   z.looseObject({
-    type: z.string().check(z.regex(/^(?!text$|thinking$|redacted_thinking$|tool_use$|tool_result$)/)),
+    type: z.string().check(z.regex(/^(?!text$|thinking$|redacted_thinking$|tool_use$|tool_result$|item$)/)),
   }),
 ])
 
+/**
+ * What a wire wants back beside a block it sent, and nobody else reads: the exact text of a call's arguments, a signature.
+ * It goes to the same wire and model byte for byte and is left out everywhere else.
+ */
+export interface Sidecar {
+  readonly wire: string
+  readonly model: string
+  /** Arguments of a call as the model wrote them. */
+  readonly arguments?: string | undefined
+  /** Whatever else that wire keeps, as JSON. */
+  readonly raw?: string | undefined
+}
 export interface TextBlock {
   readonly type: 'text'
   readonly text: string
+  readonly sidecar?: Sidecar | undefined
 }
 export interface ImageBlock {
   readonly type: 'image'
@@ -59,6 +92,18 @@ export interface ToolUseBlock {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
   readonly broken?: string | undefined
+  readonly sidecar?: Sidecar | undefined
+}
+/**
+ * A piece of an answer that only its maker can read (encrypted reasoning, a compaction of the server), where it came. `raw`
+ * is its JSON as it goes back, byte for byte, to the same wire and model; `tokens` is what it takes there.
+ */
+export interface ItemBlock {
+  readonly type: 'item'
+  readonly wire: string
+  readonly model: string
+  readonly raw: string
+  readonly tokens: number
 }
 export interface OpaqueBlock {
   readonly type:
@@ -69,12 +114,26 @@ export interface OpaqueBlock {
     | 'fallback'
 }
 export type UserBlock = TextBlock | ImageBlock | DocumentBlock
-export type AssistantBlock = TextBlock | ThinkingBlock | RedactedThinkingBlock | ToolUseBlock | OpaqueBlock
+export type AssistantBlock =
+  | TextBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock
+  | ToolUseBlock
+  | ItemBlock
+  | OpaqueBlock
 
 export const isReasoning = (block: {
   readonly type: string
 }): block is ThinkingBlock | RedactedThinkingBlock =>
   block.type === 'thinking' || block.type === 'redacted_thinking'
+
+export const isItem = (block: { readonly type: string }): block is ItemBlock =>
+  block.type === 'item' && 'raw' in block
+
+/** What only the model that made it can read: it goes along as it is, or not at all. */
+export const isMakersOwn = (block: {
+  readonly type: string
+}): block is ThinkingBlock | RedactedThinkingBlock | ItemBlock => isReasoning(block) || isItem(block)
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

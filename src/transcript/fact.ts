@@ -6,6 +6,7 @@
 import type { AssistantBlock, UserBlock } from './content.ts'
 import type { BlockRef, Declined, Editing, Range } from './edits.ts'
 import type { CallId, Seq, SessionId, Uuid } from './ids.ts'
+import type { StopKind } from './stop.ts'
 
 export type {
   Asked,
@@ -97,7 +98,10 @@ export type Fact =
       readonly type: 'assistant-message'
       readonly content: readonly AssistantBlock[]
       readonly messageId: string
+      /** The word of the wire for why it ended. */
       readonly stop: string | null
+      /** What that word means; unset where it is one of the Messages API. */
+      readonly ended?: StopKind | undefined
       readonly model: string
       readonly provider?: string | undefined
       readonly usage?: Usage | undefined

@@ -82,6 +82,7 @@ const shapes = {
     content: z.array(assistantBlock),
     messageId: text,
     stop: z.nullable(text),
+    ended: z.optional(z.enum(['end', 'length', 'tool', 'refusal', 'filter', 'window', 'paused', 'other'])),
     model: text,
     provider: z.optional(text),
     usage: z.optional(usageShape),

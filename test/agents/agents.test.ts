@@ -58,7 +58,7 @@ describe('an agent that is waited for', () => {
     ])
     const { createEngine } = await import('../../src/index.ts')
     const { agentTools, attending } = await import('../../src/forks/agents/index.ts')
-    const { anthropicModel } = await import('../../src/model/anthropic.ts')
+    const { anthropicModel } = await import('../../src/wires/anthropic/adapter.ts')
     const { systemClock } = await import('../../src/transcript/ids.ts')
     const model = anthropicModel({ apiKey: 'x', baseUrl: url, clock: systemClock, random: () => 0 })
     const office = preset.agents

@@ -2,7 +2,7 @@
 // Runs one turn with tools that take their time, queues one input on the way, and says on standard output what it was
 // told is durable: `session ID`, `said TEXT` when an input is written, `queued TEXT` when a queued one is, `end OUTCOME`.
 import { createEngine } from '../../src/engine/engine.ts'
-import { anthropicModel } from '../../src/model/anthropic.ts'
+import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import { sessionId, systemClock } from '../../src/transcript/ids.ts'
 import type { Tool } from '../../src/tools/tool.ts'

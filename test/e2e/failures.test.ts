@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts'
 import { noAnswer } from '../../src/engine/hooks.ts'
 import { defaults } from '../../src/settings/defaults.ts'
-import { anthropicModel } from '../../src/model/anthropic.ts'
+import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import { scriptedMessage, scriptedModel } from '../../src/model/scripted.ts'
 import { call, type Fault } from '../../src/simulator/index.ts'
 import { checkRequest } from '../../src/simulator/rules.ts'

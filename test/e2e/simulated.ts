@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach } from 'vitest'
 import type { LiveEvent, TurnFailure } from '../../src/engine/live.ts'
-import { anthropicModel } from '../../src/model/anthropic.ts'
+import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import type { Model } from '../../src/model/model.ts'
 import {
   createSimulator,

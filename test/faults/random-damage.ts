@@ -5,7 +5,7 @@ import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEngine, type Engine } from '../../src/engine/engine.ts'
-import { anthropicModel } from '../../src/model/anthropic.ts'
+import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import { call, createSimulator, text, type Answerer, type Simulator } from '../../src/simulator/index.ts'
 import { fileStore } from '../../src/stores/index.ts'
 import type { Tool } from '../../src/tools/tool.ts'

@@ -6,7 +6,7 @@ import { plan, type Plan, type PlanOptions } from '../../src/compaction/ladder.t
 import { roomOf, type Room } from '../../src/projection/budget.ts'
 import { Fold } from '../../src/projection/fold.ts'
 import { userWords, viewRefusal } from '../../src/projection/refusal.ts'
-import { createComposer } from '../../src/request/compose.ts'
+import { createComposer } from '../../src/wires/anthropic/compose.ts'
 import { checkRequest } from '../../src/simulator/rules.ts'
 import { arbitraryMoves, played, type Move } from '../../src/testing/arbitrary.ts'
 import { Pen } from '../../src/testing/builders.ts'

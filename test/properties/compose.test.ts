@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { project } from '../../src/projection/fold.ts'
-import { createComposer } from '../../src/request/compose.ts'
+import { createComposer } from '../../src/wires/anthropic/compose.ts'
 import { createCache } from '../../src/simulator/cache.ts'
 import type { WireRequest } from '../../src/model/wire.ts'
 import { checkRequest } from '../../src/simulator/rules.ts'
@@ -14,7 +14,7 @@ import { isReasoning } from '../../src/transcript/content.ts'
 import { isEditing, type Entry } from '../../src/transcript/fact.ts'
 import { rangeOf } from '../../src/projection/folding/live-edits.ts'
 import { positionOf, spotOf } from '../../src/request/breakpoints.ts'
-import { problems } from '../../src/request/validity.ts'
+import { problems } from '../../src/wires/anthropic/validity.ts'
 import { changesBetween } from '../../src/request/break-report.ts'
 import {
   askedSession,

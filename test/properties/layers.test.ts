@@ -7,7 +7,7 @@ import { standardLayers, type ClearingPrice } from '../../src/projection/layers/
 import { defaults } from '../../src/settings/defaults.ts'
 import { viewRefusal } from '../../src/projection/refusal.ts'
 import type { View } from '../../src/projection/view.ts'
-import { createComposer } from '../../src/request/compose.ts'
+import { createComposer } from '../../src/wires/anthropic/compose.ts'
 import { checkRequest } from '../../src/simulator/rules.ts'
 import { arbitraryMoves, played } from '../../src/testing/arbitrary.ts'
 import { answered, call, Pen, result, said } from '../../src/testing/builders.ts'

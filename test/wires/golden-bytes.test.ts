@@ -47,8 +47,7 @@ describe.skipIf(isWriting)('the Messages API', () => {
       const { recorded } = read()
       expect(Object.keys(recorded).length).toBeGreaterThan(0)
       for (const [name, frozen] of Object.entries(recorded))
-        if (corpusFiles.includes(name))
-          expect(await frozenRecorded(corpusFolder, name), name).toEqual(frozen)
+        if (corpusFiles.includes(name)) expect(await frozenRecorded(corpusFolder, name), name).toEqual(frozen)
     },
   )
 })

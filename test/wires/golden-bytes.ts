@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { importFile, toEntries } from '../../src/lab/index.ts'
 import { Fold } from '../../src/projection/fold.ts'
-import { createComposer, type ComposeParameters } from '../../src/request/compose.ts'
+import { createComposer } from '../../src/wires/anthropic/compose.ts'
+import type { ComposeParameters } from '../../src/request/compose.ts'
 import { played, type Move } from '../../src/testing/arbitrary.ts'
 import { countingIds, fixedClock } from '../../src/testing/builders.ts'
 import type { UserBlock } from '../../src/transcript/content.ts'
@@ -34,7 +35,7 @@ function freezer() {
   const composers = [createComposer(), createComposer({ references: true, tag: (part) => `[#${part.from}]` })]
   let requests = 0
   return {
-    look(fold: Fold, turn: number): void {
+    look: (fold: Fold, turn: number): void => {
       const model = models[turn % models.length]!
       const form = forms[turn % forms.length]!
       const parameters = { ...form, model, bindsPrefix: model === models[1] }

@@ -9,12 +9,8 @@ import {
   type Pending,
   createBreakDetector,
 } from '../../request/break-detector.ts'
-import {
-  type BreakpointPosition,
-  type Composed,
-  type Composer,
-  createComposer,
-} from '../../request/compose.ts'
+import { createComposer } from '../../wires/anthropic/compose.ts'
+import type { BreakpointPosition, Composed, Composer } from '../../request/compose.ts'
 import type { Lifetime } from '../../request/segments.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { type Fact, type StoredEntry, isEditing, isKnown } from '../../transcript/fact.ts'

@@ -1,8 +1,15 @@
 // What the wire says about block types: which keys each may carry, who may say it, whether it can bear a cache breakpoint.
 // Data and plain questions only, shared by the composer, repair and the validity check; none borrows another's logic.
 // Types that are not listed come from a newer API than this file: they are carried along untouched.
-import type { WireBlock } from '../model/wire.ts'
-import { isRecord } from '../transcript/content.ts'
+import type { WireBlock } from '../../model/wire.ts'
+import { isRecord } from '../../transcript/content.ts'
+
+export {
+  isDeeplyWellFormed,
+  isWellFormed,
+  toWellFormed,
+  wellFormedRecord,
+} from '../../request/well-formed.ts'
 
 const common = ['type', 'cache_control']
 const keysByType: Readonly<Record<string, ReadonlySet<string>>> = {
@@ -68,35 +75,6 @@ export const blockText = (block: WireBlock): string | null =>
 export const hasBreakpoint = (block: WireBlock): boolean => (block.cache_control ?? null) !== null
 export const canCarryBreakpoint = (block: WireBlock): boolean =>
   !isReasoningType(block.type) && !(block.type === 'text' && isBlank(blockText(block) ?? ''))
-
-/** Native since Node 20, newer than the language library we compile against. */
-interface Unicode {
-  isWellFormed(): boolean
-  toWellFormed(): string
-}
-export const isWellFormed = (text: string): boolean => (text as string & Unicode).isWellFormed()
-/** A lone half of a surrogate pair becomes U+FFFD: the JSON of one is refused by the server. */
-export const toWellFormed = (text: string): string => (text as string & Unicode).toWellFormed()
-/** Whether every string in a value is well formed. Looks without copying: nearly all values are. */
-export function isDeeplyWellFormed(value: unknown): boolean {
-  if (typeof value === 'string') return isWellFormed(value)
-  if (typeof value !== 'object' || value === null) return true
-  if (Array.isArray(value)) return value.every(isDeeplyWellFormed)
-  for (const [key, item] of Object.entries(value))
-    if (!isWellFormed(key) || !isDeeplyWellFormed(item)) return false
-  return true
-}
-
-export const wellFormedRecord = (
-  value: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(value).map(([key, item]) => [toWellFormed(key), wellFormedValue(item)]))
-
-function wellFormedValue(value: unknown): unknown {
-  if (typeof value === 'string') return toWellFormed(value)
-  if (Array.isArray(value)) return value.map(wellFormedValue)
-  return isRecord(value) ? wellFormedRecord(value) : value
-}
 
 // ---- what stands in for something that is missing ----
 // The model reads these lines, so each says only what is known.

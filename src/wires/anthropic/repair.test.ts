@@ -1,6 +1,6 @@
 // What repair does about damage that no fixture of NEEDS names: roles, ends, server tools, system messages, media.
 import { describe, expect, it } from 'vitest'
-import type { WireBlock, WireMessage } from '../model/wire.ts'
+import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import { anthropicRepairer, repair, type RepairOptions } from './repair.ts'
 import { looksWhole } from './repair/reasoning.ts'
 import { problems } from './validity.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { WireBlock, WireRequest } from '../model/wire.ts'
-import { project } from '../projection/fold.ts'
-import { answered, call, entriesOf, result, said, thought } from '../testing/builders.ts'
-import type { Fact, Section } from '../transcript/fact.ts'
-import { seq } from '../transcript/ids.ts'
-import { createComposer, type ComposeParameters, type Composed } from './compose.ts'
-import type { SerializerOptions } from './serialize.ts'
+import type { WireBlock, WireRequest } from '../../model/wire.ts'
+import { project } from '../../projection/fold.ts'
+import { answered, call, entriesOf, result, said, thought } from '../../testing/builders.ts'
+import type { Fact, Section } from '../../transcript/fact.ts'
+import { seq } from '../../transcript/ids.ts'
+import type { ComposeParameters, Composed, ComposerOptions } from '../../request/compose.ts'
+import { createComposer } from './compose.ts'
 import { problems } from './validity.ts'
 
 const tools = [
@@ -28,7 +28,7 @@ const parameters: ComposeParameters = {
 function composed(
   facts: readonly Fact[],
   more: Partial<ComposeParameters> = {},
-  options: SerializerOptions = {},
+  options: ComposerOptions = {},
 ): Composed & { readonly request: WireRequest } {
   const outcome = createComposer(options).compose(project(entriesOf(...facts)), { ...parameters, ...more })
   if (!outcome.ok) throw new Error(outcome.why)

@@ -1,7 +1,7 @@
 // The shape of a single block: its fields, wherever it stands, and what a call and a result must hold besides. Whether
 // a call and a result belong together is decided in pairing.
-import type { WireBlock } from '../../model/wire.ts'
-import { isRecord } from '../../transcript/content.ts'
+import type { WireBlock } from '../../../model/wire.ts'
+import { isRecord } from '../../../transcript/content.ts'
 import {
   blockText,
   failedWithMedia,

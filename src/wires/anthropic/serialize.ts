@@ -1,52 +1,12 @@
 // One message as the bytes that are sent, kept as long as the message lives: composing a request costs what is new.
 // Every block is its own string, so that a breakpoint can be set on one without writing the others again.
-import { hash } from 'node:crypto'
-import { defaults } from '../settings/defaults.ts'
-import { isReasoning, type UserBlock } from '../transcript/content.ts'
-import type { Seq } from '../transcript/ids.ts'
-import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from '../transcript/media.ts'
-import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { isItem, isReasoning, type UserBlock } from '../../transcript/content.ts'
+import { describeMedia, isKeptSource, isMedia, mediaInfo, type MediaBlock } from '../../transcript/media.ts'
+import type { Message, Part, ToolResultBlock, ViewBlock } from '../../projection/view.ts'
+import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import { digest, type SentBlock, type SentMessage } from '../../request/segments.ts'
 import { failedWithMedia, isDeeplyWellFormed, noAnswer, wellFormedRecord } from './block-rules.ts'
-
-/** A block's JSON, and where it came from. */
-export interface SentBlock {
-  readonly json: string
-  readonly type: string
-  /** Null in a message that no entry stands behind. */
-  readonly part: Part | null
-  /** A cache breakpoint may stand on it. */
-  readonly takesBreakpoint: boolean
-  /** What it was made from; null for what we added. */
-  readonly of: ViewBlock | null
-}
-
-/** A message as sent, without breakpoints. It is never empty: a message that shows nothing is not sent. */
-export interface SentMessage {
-  readonly role: 'user' | 'assistant'
-  readonly blocks: readonly SentBlock[]
-  readonly json: string
-  readonly digest: string
-  /** Its first entry, or null for one of our own making. */
-  readonly entry: Seq | null
-  /** Ids of the calls it makes and of those it answers. */
-  readonly calls: readonly string[]
-  readonly answers: readonly string[]
-  readonly hasImage: boolean
-}
-
-export interface SerializerOptions {
-  /** A tag that ends every real input in the request copy (snip); decided once for a session. */
-  readonly tag?: ((part: Part) => string | null) | undefined
-  /** The base64 of a medium that is kept beside the session; null where it cannot be read. */
-  readonly media?: ((blob: string) => string | null) | undefined
-  /** Results carry their id as `cache_reference`, so that the server can be told to leave them out. */
-  readonly references?: boolean | undefined
-}
-
-export interface Serializer {
-  /** The messages sent for one of the view, when reasoning of the parts named is left out; perhaps none. */
-  messages(message: Message, leavesOut: (part: Part) => boolean): readonly SentMessage[]
-}
 
 /**
  * Asks for the next answer where one ended without being followed by anything. It was there when the second of two
@@ -66,7 +26,7 @@ interface Known {
   readonly variants: Map<string, readonly SentMessage[]>
 }
 
-export function createSerializer(options: SerializerOptions = {}): Serializer {
+export function createSerializer(options: ComposerOptions = {}): MessageWriter {
   const known = new WeakMap<Message, Known>()
   return {
     messages(message, leavesOut) {
@@ -87,7 +47,7 @@ export function createSerializer(options: SerializerOptions = {}): Serializer {
 }
 
 // Results first, as the wire demands; while calls are open nothing is sent, so this moves nothing that was sent.
-function userMessage(message: Message, options: SerializerOptions): readonly SentMessage[] {
+function userMessage(message: Message, options: ComposerOptions): readonly SentMessage[] {
   const results: SentBlock[] = []
   const others: SentBlock[] = []
   for (const part of message.parts) {
@@ -104,14 +64,14 @@ function userMessage(message: Message, options: SerializerOptions): readonly Sen
   return results.length + others.length === 0 ? [] : [sentMessage('user', [...results, ...others])]
 }
 
-function answers(message: Message, out: readonly Part[], options: SerializerOptions): readonly SentMessage[] {
+function answers(message: Message, out: readonly Part[], options: ComposerOptions): readonly SentMessage[] {
   const sent: SentMessage[] = []
   for (const response of responses(message.parts)) {
     const pieces: SentBlock[] = []
     for (const part of response) {
       const leaves = out.includes(part)
       for (const block of part.blocks)
-        if (!leaves || !isReasoning(block)) pieces.push(piece(block, part, options))
+        if (!isItem(block) && (!leaves || !isReasoning(block))) pieces.push(piece(block, part, options))
     }
     if (pieces.length === 0) continue
     if (!pieces.at(-1)!.takesBreakpoint) pieces.push(closing)
@@ -165,20 +125,14 @@ export function messageJson(role: string, blocks: readonly string[]): string {
   return `{"role":"${role}","content":[${blocks.join(',')}]}`
 }
 
-/** Adds a field to the JSON of an object that is not empty. */
-export const withField = (json: string, field: string): string => `${json.slice(0, -1)},${field}}`
-
-export function digest(text: string): string {
-  return hash('sha256', text, 'base64url')
-}
-
-function piece(block: ViewBlock, part: Part, options: SerializerOptions): SentBlock {
+function piece(block: ViewBlock, part: Part, options: ComposerOptions): SentBlock {
   const { type } = block
   const json = JSON.stringify(wireShape(block, options))
   return { json, type, part, takesBreakpoint: !isReasoning(block), of: block }
 }
 
-function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
+function wireShape(given: ViewBlock, options: ComposerOptions): unknown {
+  const block = withoutSidecar(given)
   if (block.type === 'tool_result' && 'is_error' in block) return resultOf(block, options)
   if (block.type === 'tool_use' && 'name' in block) {
     return {
@@ -191,8 +145,15 @@ function wireShape(block: ViewBlock, options: SerializerOptions): unknown {
   return isMedia(block) ? mediaOf(block, options) : block
 }
 
+/** What another wire wanted back beside a block is nothing this one knows. */
+function withoutSidecar(block: ViewBlock): ViewBlock {
+  if (!('sidecar' in block)) return block
+  const { sidecar: _, ...rest } = block
+  return rest
+}
+
 /** With its bytes, wherever they are kept. */
-function mediaOf(block: MediaBlock, { media }: SerializerOptions): UserBlock {
+function mediaOf(block: MediaBlock, { media }: ComposerOptions): UserBlock {
   const { source } = block
   if (!isKeptSource(source)) return block
   const data = media?.(source.blob) ?? null
@@ -211,7 +172,7 @@ function wireName(name: string): string {
 const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
 
 // One text is sent as a string: fewer bytes and fewer tokens. Never with a breakpoint inside, so the form cannot change.
-function resultOf(block: ToolResultBlock, options: SerializerOptions): unknown {
+function resultOf(block: ToolResultBlock, options: ComposerOptions): unknown {
   const { type, is_error } = block
   const content = (is_error ? textsOf(block) : block.content).map((inner) =>
     isMedia(inner) ? mediaOf(inner, options) : inner,

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaults } from '../settings/defaults.ts'
-import { retryAfter, verdictOn, waitBefore } from './failure.ts'
-import type { ModelFailure } from './model.ts'
+import { retryAfter, waitBefore } from '../../model/failure.ts'
+import type { ModelFailure } from '../../model/model.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { failureOf } from './failure.ts'
 
 const headers =
   (all: Record<string, string> = {}) =>
@@ -11,7 +12,7 @@ const headers =
 const error = (type: string, message: string, details?: object): string =>
   JSON.stringify({ type: 'error', error: { type, message, details } })
 const on = (status: number | null, text: string, all?: Record<string, string>) =>
-  verdictOn({ status, text, header: headers(all) }, 0)
+  failureOf({ status, text, header: headers(all) }, 0)
 
 describe('failures', () => {
   it.each([

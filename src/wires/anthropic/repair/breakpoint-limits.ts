@@ -1,7 +1,7 @@
 // Cache breakpoints as the wire allows them: well formed, on blocks that can bear one, no more than the cap, and no long
 // lifetime behind a short one. Where breakpoints belong is decided elsewhere; this only keeps them legal.
-import type { CacheControl, WireBlock } from '../../model/wire.ts'
-import { isRecord } from '../../transcript/content.ts'
+import type { CacheControl, WireBlock } from '../../../model/wire.ts'
+import { isRecord } from '../../../transcript/content.ts'
 import { canCarryBreakpoint, isBlock, hasBreakpoint } from '../block-rules.ts'
 import { changed, messagePath, note, draftPlace, withBlocks, type Draft, type RepairLog } from './draft.ts'
 

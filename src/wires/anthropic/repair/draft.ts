@@ -1,6 +1,6 @@
 // A message under repair. It remembers the message it came from until something in it changes, so that what needs
 // no repair leaves as the same object (callers keep its serialization by identity).
-import type { WireBlock, WireMessage } from '../../model/wire.ts'
+import type { WireBlock, WireMessage } from '../../../model/wire.ts'
 
 export type RepairRule =
   | 'bad-message'

@@ -1,7 +1,7 @@
 // First pass: every message gets a role and blocks that can be read. Looks at one block at a time;
 // what depends on neighbours (pairing, merging, empty messages) is left to later passes.
-import type { WireBlock, WireMessage } from '../../model/wire.ts'
-import { isRecord } from '../../transcript/content.ts'
+import type { WireBlock, WireMessage } from '../../../model/wire.ts'
+import { isRecord } from '../../../transcript/content.ts'
 import {
   isBlock,
   isDeeplyWellFormed,

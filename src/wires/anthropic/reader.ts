@@ -1,7 +1,8 @@
 // From the events of one streamed answer to a message. Knows no network: it is fed, and can be asked at any time
 // what has come so far. Events, deltas and blocks it does not know are tolerated, as the API demands.
-import type { AssistantBlock } from '../transcript/content.ts'
-import type { ModelEvent, ModelMessage } from './model.ts'
+import type { AssistantBlock } from '../../transcript/content.ts'
+import type { AnswerReader } from '../../model/attempts.ts'
+import type { ModelEvent, ModelMessage } from '../../model/model.ts'
 import { mergeUsage, usageOf, type UsageReport } from './usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -14,7 +15,7 @@ interface Draft {
   closed: boolean
 }
 
-export class MessageReader {
+export class MessageReader implements AnswerReader {
   #start: { readonly id: string; readonly model: string } | null = null
   #usage: UsageReport = {}
   #stop: string | null = null

@@ -1,6 +1,6 @@
 // Each rule of the validity check, by a list that breaks it alone.
 import { expect, it } from 'vitest'
-import type { WireBlock, WireMessage } from '../model/wire.ts'
+import type { WireBlock, WireMessage } from '../../model/wire.ts'
 import { problems } from './validity.ts'
 
 const text = (words: string, more: object = {}): WireBlock => ({ type: 'text', text: words, ...more })

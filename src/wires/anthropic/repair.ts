@@ -1,8 +1,8 @@
 // Makes any list of messages one that the Messages API accepts, and says what it changed. Pure: the transcript is
 // never touched, the input never mutated. What needs no change leaves as the same object; repairing twice changes nothing.
 // Its passes, in order: shape, reasoning, breakpoints, joining, pairing, joining again, ends, breakpoint limits.
-import type { WireBlock, WireMessage } from '../model/wire.ts'
-import { defaults } from '../settings/defaults.ts'
+import type { WireBlock, WireMessage } from '../../model/wire.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { isBlock, isReasoningType } from './block-rules.ts'
 import { toMessage, newRepairLog, type Draft, type RepairLog, type Repair } from './repair/draft.ts'
 import { limitBreakpoints, moveBreakpoints, type BreakpointLimits } from './repair/breakpoint-limits.ts'

@@ -1,15 +1,22 @@
 // The adapter to the Messages API, on the official SDK. It sends the body it is given, byte for byte: the SDK passes
 // a string through untouched when its content type is set, and adds its headers (version, authorisation, agent).
-// It keeps the law of the port: nothing is thrown, and the last event is `end` or `failed`, once.
 // The SDK is loaded with the first request.
 import type { BaseAnthropic } from '@anthropic-ai/sdk'
-import { defaults } from '../settings/defaults.ts'
-import { systemClock, type Clock } from '../transcript/ids.ts'
-import { MessageReader } from './anthropic-stream.ts'
-import { finalVerdict, NotReady, reasonOf, streamAttempts, type Connection } from './attempts.ts'
-import { verdictOn, type ModelSettings, type ServerRefusal, type Verdict } from './failure.ts'
-import type { Model, ModelRequest } from './model.ts'
-import { errorBody } from './overflow.ts'
+import {
+  finalVerdict,
+  NotReady,
+  reasonOf,
+  streamAttempts,
+  type Connection,
+  type Received,
+} from '../../model/attempts.ts'
+import type { ModelSettings, ServerRefusal } from '../../model/failure.ts'
+import type { Model, ModelRequest } from '../../model/model.ts'
+import { errorBody } from '../../model/overflow.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { systemClock, type Clock } from '../../transcript/ids.ts'
+import { failureOf } from './failure.ts'
+import { MessageReader } from './reader.ts'
 
 export interface AnthropicOptions {
   /** One of the two is needed. The key wins when both are given. Nothing is looked for elsewhere. */
@@ -26,24 +33,20 @@ export interface AnthropicOptions {
 
 /** The Messages API as a model: streaming, retries, refusals in words. Without a key its first answer is a failure that says so. */
 export function anthropicModel(options: AnthropicOptions): Model {
-  const settings: ModelSettings = { ...defaults.model, ...options.settings }
   const { clock = systemClock, random = Math.random } = options
   let connection: Promise<Connection> | null = null
-  return {
-    stream: (request, signal) => {
-      const connect = (): Promise<Connection> => (connection ??= openConnection({ ...options, clock }))
-      return streamAttempts(
-        { connect, reader: () => new MessageReader(), settings, clock, random },
-        request,
-        signal,
-      )
-    },
+  const ports = {
+    connect: (): Promise<Connection> => (connection ??= openConnection(options)),
+    reader: () => new MessageReader(),
+    failureOf,
+    settings: { ...defaults.model, ...options.settings },
+    clock,
+    random,
   }
+  return { stream: (request, signal) => streamAttempts(ports, request, signal) }
 }
 
-// ---- one connection ----
-
-async function openConnection(options: AnthropicOptions & { readonly clock: Clock }): Promise<Connection> {
+async function openConnection(options: AnthropicOptions): Promise<Connection> {
   const { apiKey, authToken, baseUrl = null } = options
   if (!apiKey && !authToken) throw new NotReady('unauthorized', 'neither an API key nor a token was given')
   if (baseUrl !== null && !URL.canParse(baseUrl)) throw new NotReady('invalid', `no base URL: ${baseUrl}`)
@@ -64,7 +67,7 @@ async function openConnection(options: AnthropicOptions & { readonly clock: Cloc
       const response = await post(client, request, guard.signal)
       const header = (name: string): string | null => response.headers.get(name)
       if (response.body === null || /json|html/.test(header('content-type') ?? '')) {
-        yield { verdict: verdictOnText(await response.text(), header, options.clock.now()) }
+        yield receivedText(await response.text(), header)
         return
       }
       // Every byte counts as life, also one that completes no event.
@@ -76,7 +79,7 @@ async function openConnection(options: AnthropicOptions & { readonly clock: Cloc
       for await (const { event: name, data } of Stream.rawEvents(new Response(body))) {
         const event = eventOf(name, data)
         if (isError(name, event)) {
-          yield { verdict: verdictOn({ status: null, text: data, header }, options.clock.now()) }
+          yield { refusal: { status: null, text: data, header } }
           return
         }
         if (event !== null) yield { event }
@@ -96,12 +99,12 @@ function post(client: BaseAnthropic, request: ModelRequest, signal: AbortSignal)
 }
 
 /** An answer that is no stream: an error a gateway has passed on with a good status, or no answer of this API. */
-function verdictOnText(text: string, header: ServerRefusal['header'], now: number): Verdict {
+function receivedText(text: string, header: ServerRefusal['header']): Received {
   const { type, code } = errorBody(text)
   const isRefusal = (type !== null && type !== 'message') || code !== null
   return isRefusal
-    ? verdictOn({ status: null, text, header }, now)
-    : finalVerdict('invalid', 'the answer is not an event stream')
+    ? { refusal: { status: null, text, header } }
+    : { verdict: finalVerdict('invalid', 'the answer is not an event stream') }
 }
 
 const spoken = new Set([

@@ -1,6 +1,6 @@
 // The order of messages: nothing empty, neighbours of one role are one message, system messages where they may stand,
 // a user first and a user last.
-import type { WireBlock } from '../../model/wire.ts'
+import type { WireBlock } from '../../../model/wire.ts'
 import {
   blockText,
   continueText,

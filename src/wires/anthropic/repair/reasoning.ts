@@ -1,7 +1,7 @@
 // Which reasoning may be sent. Its laws: a block leaves byte for byte or not at all; a signature cannot be made up;
 // reasoning of another model is refused; on models that bind reasoning to the prefix, what follows a change is void.
-import type { WireBlock, WireMessage } from '../../model/wire.ts'
-import { isRecord } from '../../transcript/content.ts'
+import type { WireBlock, WireMessage } from '../../../model/wire.ts'
+import { isRecord } from '../../../transcript/content.ts'
 import { isBlock, hasBreakpoint, isReasoningType, isWellFormed, knownKeys } from '../block-rules.ts'
 import {
   changed,

@@ -1,7 +1,7 @@
 // Calls and their results. After this pass every call is answered exactly once, in the very next message, before
 // anything else there; every result has its call; ids are unique and spelled as the wire wants them.
 // Ids are settled from the front, so that a longer list keeps the ids its shorter beginning got.
-import type { WireBlock } from '../../model/wire.ts'
+import type { WireBlock } from '../../../model/wire.ts'
 import { idPattern, isServerCall, isServerResult, missingResult, truncatedCall } from '../block-rules.ts'
 import {
   changed,

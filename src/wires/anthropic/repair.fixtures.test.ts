@@ -1,8 +1,8 @@
 // The failure fixtures of NEEDS, groups A to C, as lists of messages. Each is judged twice: by our own validity check
 // and by the simulator's rules.
 import { describe, expect, it } from 'vitest'
-import type { WireBlock, WireMessage } from '../model/wire.ts'
-import { checkRequest } from '../simulator/rules.ts'
+import type { WireBlock, WireMessage } from '../../model/wire.ts'
+import { checkRequest } from '../../simulator/rules.ts'
 import { originByMessage, repair, type RepairOptions } from './repair.ts'
 import { missingResult, truncatedCall } from './block-rules.ts'
 import { problems } from './validity.ts'

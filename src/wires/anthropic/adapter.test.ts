@@ -15,10 +15,10 @@ import {
   stop,
   text,
   type Event,
-} from '../../test/stream-server.ts'
-import { anthropicModel, type AnthropicOptions } from './anthropic.ts'
-import type { ModelEvent, ModelMessage, ModelRequest } from './model.ts'
-import { until } from '../../test/until.ts'
+} from '../../../test/stream-server.ts'
+import { anthropicModel, type AnthropicOptions } from './adapter.ts'
+import type { ModelEvent, ModelMessage, ModelRequest } from '../../model/model.ts'
+import { until } from '../../../test/until.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 

@@ -1,9 +1,9 @@
 // A quick check of our own: which wire rules a list of messages breaks. One function per rule, each reading the list
 // from scratch; it shares the tables of block types with repair and none of its logic, so that it can be its witness.
 // Meant for development and tests; it does not judge signatures, sizes or anything outside `messages`.
-import type { WireBlock, WireMessage } from '../model/wire.ts'
-import { defaults } from '../settings/defaults.ts'
-import { isRecord } from '../transcript/content.ts'
+import type { WireBlock, WireMessage } from '../../model/wire.ts'
+import { defaults } from '../../settings/defaults.ts'
+import { isRecord } from '../../transcript/content.ts'
 import {
   blockText,
   canCarryBreakpoint,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mergeUsage, promptTokens, usageOf } from './usage.ts'
+import { promptTokens } from '../../model/usage.ts'
+import { mergeUsage, usageOf } from './usage.ts'
 
 describe('usage', () => {
   it('[D10] the four parts are kept apart and the one-hour writes are split off', () => {

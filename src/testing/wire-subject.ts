@@ -1,0 +1,134 @@
+// What the contract of wires is run on: a wire with recorded answers of its provider, and the requests of random sessions.
+import assert from 'node:assert/strict'
+import type { ModelFailure, ModelMessage } from '../model/model.ts'
+import { Fold } from '../projection/fold.ts'
+import type { View } from '../projection/view.ts'
+import type { Composed, ComposeParameters } from '../request/compose.ts'
+import { textIn } from '../transcript/content.ts'
+import type { FactOf } from '../transcript/fact.ts'
+import type { StopKind } from '../transcript/stop.ts'
+import type { Wire } from '../wires/wire.ts'
+import { played, type Move } from './arbitrary.ts'
+import { Pen, result, said, start } from './builders.ts'
+
+/** One answer of the provider: as a stream, whole, and what it says. */
+export interface RecordedAnswer {
+  readonly name: string
+  /** Parsed events in their order. */
+  readonly events: readonly unknown[]
+  /** The same answer where it is not streamed; null where there is no such form. */
+  readonly whole: unknown
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly input: object }[]
+  readonly ended: StopKind
+  /** Bytes that must stand in the next request to the same model, and in none to another. */
+  readonly goesBack: readonly string[]
+}
+
+export interface WireSubject {
+  readonly wire: Wire
+  readonly model: string
+  readonly otherModel: string
+  readonly answers: readonly RecordedAnswer[]
+  readonly refusals: readonly {
+    readonly status: number | null
+    readonly text: string
+    readonly code: ModelFailure['code']
+    readonly retry: boolean
+  }[]
+  /** Null where the provider would take this body, or why not. */
+  judge?(body: string): string | null
+  /** An answer of a random session as a model of this wire would have given it: its reasoning sealed, its items. */
+  asMade?(fact: FactOf<'assistant-message'>, model: string): FactOf<'assistant-message'>
+  /** The body without what marks the end of the cached part; as it is where nothing does. */
+  withoutMarks?(body: string): string
+  /** A request as something else may have left it: cut, reordered, doubled. `pick` chooses below a number. */
+  damage?(request: unknown, pick: (below: number) => number): unknown
+  /** How many random cases; 100 by default. */
+  readonly runs?: number
+}
+
+/** Every request of a session in which these moves were made, each answer made by a model of the wire. */
+export function requestsOf(subject: WireSubject, moves: readonly Move[]): readonly Asked[] {
+  const composer = subject.wire.createComposer()
+  const asked: Asked[] = []
+  played(moves, (fact, fold) => {
+    const model = fact.model === 'claude-sonnet-4-6' ? subject.model : subject.otherModel
+    const parameters = parametersOf(subject, model)
+    const view = fold.view()
+    const outcome = composer.compose(view, parameters)
+    if (outcome.ok) asked.push({ view, parameters, composed: outcome.composed })
+    return subject.asMade?.(fact, model) ?? withSidecars(subject, fact, model)
+  })
+  return asked
+}
+
+export interface Asked {
+  readonly view: View
+  readonly parameters: ComposeParameters
+  readonly composed: Composed
+}
+
+/** Calls with the text of their arguments, and no reasoning. */
+export function withSidecars(
+  { wire: { name } }: WireSubject,
+  fact: FactOf<'assistant-message'>,
+  model: string,
+): FactOf<'assistant-message'> {
+  const content = fact.content
+    .filter((block) => block.type !== 'thinking')
+    .map((block) =>
+      block.type === 'tool_use' && 'input' in block
+        ? { ...block, sidecar: { wire: name, model, arguments: ` ${JSON.stringify(block.input)}` } }
+        : block,
+    )
+  return { ...fact, model, content }
+}
+
+export function parametersOf({ wire }: WireSubject, model: string): ComposeParameters {
+  return { model, maxTokens: 8000, bindsPrefix: false, lifetime: wire.cacheRules(null).lifetimes[0] ?? null }
+}
+
+export const runsOf = ({ runs = 100 }: WireSubject): { numRuns: number } => ({ numRuns: runs })
+
+export function mustPass(subject: WireSubject, body: string, model: string): void {
+  const request: unknown = JSON.parse(body)
+  // A server joins neighbours of one role by itself.
+  const problems = subject.wire.check(request, { model }).filter(({ rule }) => rule !== 'same-role')
+  assert.deepEqual(problems, [])
+  assert.equal(subject.judge?.(body) ?? null, null)
+}
+
+/** A session that one answer has been given in, as a view. */
+export function viewAfter(message: ModelMessage, model: string): View {
+  const fold = new Fold()
+  const pen = new Pen()
+  const { content, messageId, stop, ended, usage } = message
+  const calls = content.flatMap((block) => (block.type === 'tool_use' && 'input' in block ? [block] : []))
+  for (const fact of [
+    start(),
+    said('go'),
+    { type: 'assistant-message' as const, content, messageId, stop, model, usage, ...(ended && { ended }) },
+    ...calls.map(({ id }) => result(id, 'found')),
+    said('and now?'),
+  ])
+    fold.push(pen.write(fact))
+  return fold.view()
+}
+
+export function read(subject: WireSubject, answer: RecordedAnswer): ModelMessage {
+  const reader = subject.wire.createReader(subject.model)
+  const events = answer.events.flatMap((event) => reader.feed(event))
+  assert.ok(reader.complete, `${answer.name}: all of it came`)
+  const message = reader.message()
+  assert.ok(message !== null, answer.name)
+  const streamed = events.flatMap((event) => (event.type === 'text-delta' ? [event.text] : [])).join('')
+  assert.equal(streamed, textIn(message.content, ''), `${answer.name}: what was streamed is what it holds`)
+  return message
+}
+
+export function bodyOf(subject: WireSubject, view: View, model: string): string {
+  const outcome = subject.wire.createComposer().compose(view, parametersOf(subject, model))
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.why)
+  return outcome.composed.body
+}
