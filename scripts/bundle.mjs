@@ -55,6 +55,28 @@ export async function bundle(folder) {
     writeFileSync(path, `${start}${text.includes('typeof require') ? requireLine : ''}${text}`)
   }
   chmodSync(pal, 0o755)
+  await bundleHook(folder)
+}
+
+/** Writes what runs in the hooks of other programs: one file without packages or chunks, since it is started at every event. */
+export async function bundleHook(folder) {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { 'companion-hook': 'src/companion/hook/main.ts' },
+    outdir: folder,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20.19',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    plugins: [plainProcess],
+    metafile: true,
+    legalComments: 'none',
+    logLevel: 'error',
+  })
+  return metafile
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {

@@ -27,6 +27,7 @@ const all = [
   'permission',
   'start',
   'adapter-start',
+  'companion-hook',
   'install',
   'peers',
   'recall',
