@@ -209,7 +209,8 @@ async function converse(
     if (reporter.result().outcome === 'done')
       for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
     const unclosed = await closeSession(session)
-    for (const event of session.takeUnheard()) if (event.type === 'notice') reporter.event(event)
+    for (const event of session.takeUnheard())
+      if (event.type === 'notice' || event.type === 'memory') reporter.event(event)
     const { forkTokens, forkDollars } = session.spent()
     const background = { tokens: forkTokens - before.forkTokens, dollars: forkDollars - before.forkDollars }
     const leftOut = place.gate.leftOut().map(({ kind, path, why }) => ({ kind, path, why }))

@@ -7,9 +7,8 @@
 // Everything that is said on the way goes to the error stream, so that a pipe holds the answer and nothing else.
 import type { Failure } from '../transcript/store.ts'
 import type { LiveEvent } from '../engine/live.ts'
-import { failureText } from './terminal/event-text.ts'
+import { failureText, memoryLine, progressLine } from './terminal/event-text.ts'
 import type { Io } from './terminal/io.ts'
-import { progressLine } from './terminal/event-text.ts'
 import { safeJson, safeLine, safeText } from './terminal/safe-text.ts'
 
 export const formats = ['text', 'json', 'stream-json'] as const
@@ -34,6 +33,12 @@ export interface PromptResult {
   }
   /** Null when the price of the model is not known; a script costs nothing. */
   readonly dollars: number | null
+  /** Memories of this run, by name: put before the model, kept for later sessions, waiting for the user. */
+  readonly memory: {
+    readonly recalled: readonly string[]
+    readonly saved: readonly string[]
+    readonly held: readonly string[]
+  }
   /** Why the session could not be closed after the turn; left out where it was. */
   readonly unclosed?: Failure
   /** What of the folder did not act, since nobody approved its content. */
@@ -69,6 +74,7 @@ export function createReporter(options: ReportOptions): Reporter {
   let requests = 0
   let usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
   let dollars: number | null = 0
+  let memory: PromptResult['memory'] = { recalled: [], saved: [], held: [] }
   line({ type: 'session', session, model, scripted })
 
   const take = (event: LiveEvent): void => {
@@ -88,6 +94,8 @@ export function createReporter(options: ReportOptions): Reporter {
         output: usage.output + output,
       }
     }
+    if (event.type === 'memory')
+      memory = { ...memory, [event.did]: [...new Set([...memory[event.did], ...event.files])] }
     if (event.type === 'turn-end') end = event
   }
   return {
@@ -97,6 +105,7 @@ export function createReporter(options: ReportOptions): Reporter {
       // The scripted model begins each run with an empty cache, and nothing is paid for.
       const isOwnBreak = scripted && event.type === 'notice' && event.code === 'cache-break'
       if (event.type === 'notice' && !isOwnBreak) io.err(`pal: ${safeLine(event.message)}\n`)
+      if (event.type === 'memory') io.err(`pal: ${memoryLine(event)}\n`)
       const progress = options.isVerbose ? progressLine(event) : null
       if (progress !== null) io.err(`${progress}\n`)
     },
@@ -112,6 +121,7 @@ export function createReporter(options: ReportOptions): Reporter {
         requests,
         usage,
         dollars: scripted ? 0 : dollars,
+        memory,
       }
     },
   }

@@ -60,6 +60,12 @@ export type LiveEvent =
       readonly retention: number | null
       readonly seq: Seq
     }
+  /** Memories, by name, that were put before the model or kept for later sessions; `held` ones wait for the user. */
+  | {
+      readonly type: 'memory'
+      readonly did: 'recalled' | 'saved' | 'held'
+      readonly files: readonly string[]
+    }
   /** Something that takes long is still under way: a sign of life, and what it is. */
   | { readonly type: 'working'; readonly source: string; readonly forMs: number }
   | { readonly type: 'notice'; readonly code: string; readonly message: string }

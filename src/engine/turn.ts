@@ -216,6 +216,8 @@ async function runTools(
       text: textOf(fact.content),
       ...(outcome.change === undefined ? {} : { change: outcome.change }),
     })
+    if (outcome.memory !== undefined)
+      emit({ type: 'memory', did: outcome.memory.did, files: [outcome.memory.file] })
   }
   return signal.aborted ? { outcome: 'aborted', failure: null } : null
 }

@@ -28,6 +28,8 @@ export interface ToolOutcome {
   readonly facts?: readonly Fact[] | undefined
   /** What it changed in a file, for those who look on; never kept. */
   readonly change?: FileChange | undefined
+  /** The memory that it saved, or that waits for the user; for those who look on, never kept. */
+  readonly memory?: { readonly did: 'saved' | 'held'; readonly file: string } | undefined
   /** The whole output is already kept under this blob; `content` is a preview of it. */
   readonly spill?: { readonly blob: string; readonly bytes: number; readonly sha256: string } | undefined
 }

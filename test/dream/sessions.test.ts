@@ -52,9 +52,7 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
 
   await at.talk('Please write a test.', 'No. From now on always run the linter before tests.')
   expect((await at.files())['linter-tests.md']).toContain('always run the linter before tests')
-  expect(at.events).toContainEqual(
-    expect.objectContaining({ code: 'memory-saved', message: expect.stringContaining('linter-tests.md') }),
-  )
+  expect(at.events).toContainEqual({ type: 'memory', did: 'saved', files: ['linter-tests.md'] })
 
   const asked = at.scene.simulator.log.requests.length
   await at.talk('Mend the cart.')

@@ -9,7 +9,7 @@ import { seq, type Seq } from '../../transcript/ids.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
 import { findSession, newestSession } from '../session-lookup.ts'
-import { replacement } from '../terminal/event-text.ts'
+import { memoryLine, replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { percent, whole } from '../terminal/tables.ts'
@@ -153,4 +153,5 @@ async function inSession(
 
 export function showNotice(io: Io, event: LiveEvent): void {
   if (event.type === 'notice') io.err(`pal: ${safeLine(event.message)}\n`)
+  if (event.type === 'memory') io.err(`pal: ${memoryLine(event)}\n`)
 }

@@ -4,7 +4,7 @@ import type { LiveEvent } from '../../engine/live.ts'
 import type { Message, View, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { FenceTag } from '../../transcript/fence.ts'
-import { describeCall, failureText, replacement } from '../terminal/event-text.ts'
+import { describeCall, failureText, memoryLine, replacement } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { AnswerBlock, CallBlock, NoticeBlock, userBlock } from './blocks.ts'
 import type { Screen } from './screen.ts'
@@ -59,6 +59,9 @@ export class Log {
         break
       case 'retry-wait':
         this.#count(event.attempt, event.waitMs, event.failure.message)
+        break
+      case 'memory':
+        this.notice(memoryLine(event))
         break
       case 'notice':
         this.notice(event.message)

@@ -39,6 +39,15 @@ export function progressLine(event: LiveEvent): string | null {
   }
 }
 
+/** What became of memories, for people. */
+export function memoryLine({ did, files }: LiveEvent & { type: 'memory' }): string {
+  const names = safeLine(files.join(', '))
+  if (did === 'recalled') return `recalled: ${names}`
+  return did === 'saved'
+    ? `remembered: ${names} (pal memory shows them)`
+    : `${files.length === 1 ? '1 memory needs' : `${files.length} memories need`} review: ${names} (pal memory review)`
+}
+
 const cut = (text: string): string =>
   text.length <= shownChars ? text : `${text.slice(0, shownChars - 1).toWellFormed()}…`
 

@@ -76,7 +76,9 @@ async function write(
   if (problem !== null) emit({ type: 'notice', code: 'recall', message: problem })
   if (recalled === null) return null
   const written = await core.append([{ type: 'memory-recall', ...recalled }])
-  return written.ok ? null : written.failure
+  if (!written.ok) return written.failure
+  emit({ type: 'memory', did: 'recalled', files: recalled.files })
+  return null
 }
 
 /** From the end: it is looked for before each request. */

@@ -152,10 +152,9 @@ async function extractOnce(options: WatcherOptions, context: JobContext, state: 
   ])
   sign(context, job)
   await note(context, { type: 'memories-extracted', coversTo, files: done.saved })
-  if (saved.length > 0)
-    tell(context, 'memory-saved', `remembered: ${saved.join(', ')} (pal memory shows them)`)
+  if (saved.length > 0) context.tell({ type: 'memory', did: 'saved', files: saved })
   if (done.held.length > 0)
-    tell(context, 'memory-held', `${done.held.length} memories need review: pal memory review`)
+    context.tell({ type: 'memory', did: 'held', files: done.held.map((path) => basename(path)) })
 }
 
 /** One folder at a time; the others have their turn after a later one. */

@@ -9,7 +9,7 @@ import { keptAt, saveMemory, type Checked, type Draft } from '../../memory/save.
 import { untyped, type Lineage } from '../../memory/trust/lineage.ts'
 import type { GuardedWrite } from '../../tools/files/guard.ts'
 import type { AskUser } from '../../tools/permission/index.ts'
-import type { ToolEnv } from '../../tools/tool.ts'
+import type { ToolEnv, ToolOutcome } from '../../tools/tool.ts'
 
 export interface GuardOptions {
   readonly stores: readonly MemoryStore[]
@@ -52,8 +52,14 @@ export async function guardedWrite(
         path,
         file: saved.file,
         said: outcomeText(saved.applied, saved.dropped, saved.dates, store.scope),
+        memory: shownAs(saved.applied),
       }
   }
+}
+
+function shownAs({ kind, file }: Applied): ToolOutcome['memory'] {
+  if (kind === 'unchanged') return undefined
+  return { did: kind === 'held' ? 'held' : 'saved', file }
 }
 
 async function diaryPage(

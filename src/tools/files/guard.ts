@@ -22,6 +22,8 @@ export type GuardedWrite =
       readonly file: { readonly sha256: string; readonly mtimeMs: number; readonly bytes: number } | null
       /** For the model. */
       readonly said: string
+      /** For those who look on. */
+      readonly memory?: ToolOutcome['memory']
     }
   | { readonly ok: false; readonly why: string }
 
@@ -142,7 +144,7 @@ async function through(
   const done = await guard.write({ path, text: text.text, expected: file?.sha256 ?? null }, env, signal)
   if (!done.ok) return failed(done.why)
   if (done.file !== null) env.readFiles.set(done.path, { ...done.file, part: null, callId: '' })
-  return succeeded(done.said)
+  return done.memory === undefined ? succeeded(done.said) : { ...succeeded(done.said), memory: done.memory }
 }
 
 function textFrom(
