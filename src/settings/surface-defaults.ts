@@ -2,6 +2,24 @@
 import { MB, second } from './units.ts'
 
 export const surfaceDefaults = {
+  gateway: {
+    /** Largest result of a foreign agent that passes whole, and the largest sum of those in one message. */
+    resultChars: 16_000,
+    messageChars: 64_000,
+    /** Smallest result that is replaced by the name of the call that gave the same. */
+    repeatedChars: 2000,
+    /** What is shown of each end of one that is cut. */
+    headChars: 4000,
+    tailChars: 2000,
+    /** A larger body is forwarded without being read. */
+    bodyBytes: 32 * MB,
+    /** How long our own work may hold a request up. */
+    workMs: 250,
+    /** Silence on an open stream after which the client is told that it still lives. */
+    pingMs: 15 * second,
+    /** Requests at once. */
+    requests: 64,
+  },
   preset: {
     /** Who answers where nobody has said. */
     model: 'claude-sonnet-5',

@@ -30,6 +30,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'completion',
   ],
+  'Other agents': ['gateway'],
   'Try it offline': ['demo', 'start', 'simulate', 'replay'],
 }
 

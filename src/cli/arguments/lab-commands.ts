@@ -1,5 +1,6 @@
 // Commands that need no model: the demo, the simulator, and replays of recorded sessions.
 import { Option, type Command } from 'commander'
+import type { GatewayFlags } from '../commands/gateway.ts'
 import type { SimulateFlags } from '../commands/simulate.ts'
 import type { ReplayArguments } from '../replay/replay.ts'
 import type { Io } from '../terminal/io.ts'
@@ -31,7 +32,34 @@ export function addLabCommands(program: Command, io: Io, run: RunCommand): void 
     .action((flags: SimulateFlags) =>
       run(async () => (await import('../commands/simulate.ts')).simulate(io, flags)),
     )
+  addGateway(program, io, run)
   addReplay(program, io, run)
+}
+
+function addGateway(program: Command, io: Io, run: RunCommand): void {
+  subcommand(
+    program,
+    'gateway',
+    'an address for other agents (Claude Code, opencode, Codex …): what they send, what it costs, and less of it',
+  )
+    .argument('[command...]', 'after --: a client to run behind it, for example: pal gateway -- claude')
+    .addOption(
+      new Option(
+        '--level <level>',
+        'watch: change nothing (default); trim: shorten large results before they are first sent',
+      ).choices(['watch', 'trim']),
+    )
+    .option('--port <n>', 'the port; default: any free one', port)
+    .option('--listen <host>', 'another address than this machine; every request then needs a token')
+    .option(
+      '--upstream <url>',
+      "the API behind it; default: the vendor's, or the client's own base URL variable",
+    )
+    .option('--no-keep', 'record no sessions, only figures')
+    .option('--json', 'figures at the end as JSON')
+    .action((command: string[], flags: GatewayFlags) =>
+      run(async () => (await import('../commands/gateway.ts')).gateway(io, flags, command)),
+    )
 }
 
 function addReplay(program: Command, io: Io, run: RunCommand): void {

@@ -1,0 +1,52 @@
+// Who may speak to the gateway. A page in a browser must not, whatever name it found for this address: the Host has to be
+// the bound one and there must be no foreign Origin. Beyond this machine everything needs the token.
+import { timingSafeEqual, hash } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+export interface AccessRules {
+  readonly host: string
+  readonly port: number
+  readonly token: string
+}
+export type Access =
+  | { readonly ok: true; readonly path: string; readonly hasToken: boolean }
+  | { readonly ok: false; readonly status: number; readonly why: string }
+
+const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
+export const isLoopback = (host: string): boolean => ['127.0.0.1', '::1', 'localhost'].includes(host)
+
+/** A token may stand before the path, for clients that can set nothing but a base URL. */
+const prefix = /^\/token\/([^/]+)(\/.*)$/u
+
+export function isAllowed(incoming: Pick<IncomingMessage, 'headers' | 'url'>, rules: AccessRules): Access {
+  const { headers } = incoming
+  const [, inPath, rest] = prefix.exec(incoming.url ?? '/') ?? []
+  const given = inPath ?? single(headers['x-palimpsest-token'])
+  const hasToken = given !== undefined && isEqual(given, rules.token)
+  const path = hasToken && rest !== undefined ? rest : (incoming.url ?? '/')
+  if (!path.startsWith('/'))
+    return { ok: false, status: 400, why: 'only paths are served, not other addresses' }
+  const isHere = isLoopback(rules.host)
+  if (isHere && !loopbackNames.some((name) => headers.host === `${name}:${rules.port}`))
+    return {
+      ok: false,
+      status: 403,
+      why: `requests must name this address as their host, not ${headers.host ?? 'none'}`,
+    }
+  const origin = single(headers.origin)
+  if (origin !== undefined && origin !== `http://${headers.host ?? ''}`)
+    return { ok: false, status: 403, why: 'requests from pages of another origin are refused' }
+  if (!isHere && !hasToken)
+    return {
+      ok: false,
+      status: 401,
+      why: 'beyond this machine every request needs the token (x-palimpsest-token, or /token/TOKEN before the path)',
+    }
+  return { ok: true, path, hasToken }
+}
+
+const single = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value
+
+const isEqual = (a: string, b: string): boolean =>
+  timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))

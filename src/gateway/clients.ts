@@ -1,0 +1,101 @@
+// How each client is pointed at a gateway for the time of one run: by its environment, by flags, or by a configuration of its
+// own that is named to it and removed afterwards. Nothing of the person's own configuration is written.
+import type { ForeignWire } from './layouts.ts'
+
+/** What a run of a client needs beside what the person typed. */
+export interface Pointing {
+  readonly environment: Readonly<Record<string, string>>
+  /** Put before the person's own arguments. */
+  readonly before: readonly string[]
+  /** Files for a folder of their own, by name; `{folder}` in the environment and the arguments names it. */
+  readonly files?: Readonly<Record<string, string>> | undefined
+  /** Said before it starts. */
+  readonly note?: string | undefined
+}
+export interface ClientRow {
+  readonly name: string
+  /** The wires it may speak here. */
+  readonly wires: readonly ForeignWire[]
+  readonly point: (url: string, keptFolder: string) => Pointing
+}
+
+export const clientRows: readonly ClientRow[] = [
+  {
+    name: 'claude',
+    wires: ['anthropic'],
+    point: (url, keptFolder) => ({
+      environment: { ANTHROPIC_BASE_URL: url, CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' },
+      before: ['--add-dir', keptFolder],
+    }),
+  },
+  {
+    name: 'opencode',
+    wires: ['anthropic', 'openai-chat', 'openai-responses', 'gemini'],
+    point: (url) => ({
+      environment: { OPENCODE_CONFIG: '{folder}/opencode.json' },
+      before: [],
+      files: {
+        'opencode.json': JSON.stringify({
+          provider: {
+            anthropic: { options: { baseURL: `${url}/v1` } },
+            openai: { options: { baseURL: `${url}/v1` } },
+            google: { options: { baseURL: `${url}/v1beta` } },
+          },
+        }),
+      },
+    }),
+  },
+  {
+    name: 'codex',
+    wires: ['openai-responses'],
+    point: (url) => ({
+      environment: {},
+      before: [
+        '-c',
+        'model_provider="palimpsest"',
+        '-c',
+        `model_providers.palimpsest={name="palimpsest", base_url="${url}/v1", wire_api="responses", env_key="OPENAI_API_KEY"}`,
+      ],
+      note: 'codex uses OPENAI_API_KEY behind the gateway, not a ChatGPT subscription',
+    }),
+  },
+  {
+    name: 'gemini',
+    wires: ['gemini'],
+    point: (url) => ({ environment: { GOOGLE_GEMINI_BASE_URL: url }, before: [] }),
+  },
+  {
+    name: 'qwen',
+    wires: ['openai-chat'],
+    point: (url) => ({ environment: { OPENAI_BASE_URL: `${url}/v1` }, before: [] }),
+  },
+]
+
+/** For a program we know nothing of: the variables that the vendors' SDKs read. */
+const anyProgram = (url: string): Pointing => ({
+  environment: { ANTHROPIC_BASE_URL: url, OPENAI_BASE_URL: `${url}/v1`, GOOGLE_GEMINI_BASE_URL: url },
+  before: [],
+})
+
+/** The name of a program without its folder and ending. */
+export const programName = (command: string): string =>
+  (command.split(/[\\/]/u).at(-1) ?? command).replace(/\.(?:exe|cmd|js|mjs)$/iu, '')
+
+/** How a command is pointed at the gateway. */
+export const pointingFor = (command: string, url: string, keptFolder: string): Pointing =>
+  clientRows.find(({ name }) => name === programName(command))?.point(url, keptFolder) ?? anyProgram(url)
+
+/** Where requests go where nobody says otherwise. */
+export const vendorUpstreams: Readonly<Record<ForeignWire, string>> = {
+  anthropic: 'https://api.anthropic.com',
+  'openai-chat': 'https://api.openai.com',
+  'openai-responses': 'https://api.openai.com',
+  gemini: 'https://generativelanguage.googleapis.com',
+}
+/** The variables by which a person has set another one. */
+export const upstreamVariables: Readonly<Record<ForeignWire, string>> = {
+  anthropic: 'ANTHROPIC_BASE_URL',
+  'openai-chat': 'OPENAI_BASE_URL',
+  'openai-responses': 'OPENAI_BASE_URL',
+  gemini: 'GOOGLE_GEMINI_BASE_URL',
+}

@@ -1,0 +1,235 @@
+// Where each wire keeps its conversation: which list it is, what the units of it are, what of a unit is a result's text, and
+// which members only steer the cache. A wire is a row here; the reading below is one for all. Nothing is translated: a
+// unit is a slice of the client's own bytes.
+import {
+  followed,
+  memberOf,
+  outline,
+  stringAt,
+  valueAt,
+  withoutBlanks,
+  type Member,
+  type Node,
+  type Span,
+} from './json-spans.ts'
+
+export type ForeignWire = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
+
+/** One block, item or part of a conversation as the client sent it. */
+export interface Unit extends Span {
+  readonly role: string
+  /** Equal for equal content, whatever steers the cache and however it is spaced. */
+  readonly canonical: Uint8Array
+  /** The message it stands in. */
+  readonly message: number
+}
+
+export interface ForeignRequest {
+  readonly wire: ForeignWire
+  readonly bytes: Uint8Array
+  readonly root: Node
+  readonly model: string | null
+  /** Tools and system, apart from the conversation: a changed tool list is named as such. */
+  readonly head: readonly Uint8Array[]
+  readonly hasTools: boolean
+  readonly units: readonly Unit[]
+  readonly messages: number
+}
+
+/** The text of a result: a JSON string in the body. */
+export interface ResultTexts {
+  readonly call: string
+  readonly texts: readonly Span[]
+}
+
+interface Layout {
+  readonly list: string
+  /** The member that holds the units of an element; null where the element itself is one. */
+  readonly parts: string | null
+  readonly head: readonly string[]
+  /** Members that say what to cache and change nothing of what is read. */
+  readonly steering: readonly string[]
+  readonly results: (bytes: Uint8Array, unit: Node) => ResultTexts | null
+}
+
+const layouts: Readonly<Record<ForeignWire, Layout>> = {
+  anthropic: {
+    list: 'messages',
+    parts: 'content',
+    head: ['tools', 'system'],
+    steering: ['cache_control'],
+    results: (bytes, unit) =>
+      read(bytes, unit, 'type') === 'tool_result'
+        ? resultOf(bytes, unit, 'tool_use_id', memberOf(unit, 'content'))
+        : null,
+  },
+  'openai-chat': {
+    list: 'messages',
+    parts: null,
+    head: ['tools'],
+    steering: ['cache_control'],
+    results: (bytes, unit) =>
+      read(bytes, unit, 'role') === 'tool'
+        ? resultOf(bytes, unit, 'tool_call_id', memberOf(unit, 'content'))
+        : null,
+  },
+  'openai-responses': {
+    list: 'input',
+    parts: null,
+    head: ['tools', 'instructions'],
+    steering: ['prompt_cache_breakpoint'],
+    results: (bytes, unit) =>
+      (read(bytes, unit, 'type') ?? '').endsWith('_call_output')
+        ? resultOf(bytes, unit, 'call_id', memberOf(unit, 'output'))
+        : null,
+  },
+  gemini: {
+    list: 'contents',
+    parts: 'parts',
+    head: ['tools', 'systemInstruction'],
+    steering: [],
+    results(bytes, unit) {
+      const answer = memberOf(unit, 'functionResponse')
+      const values = memberOf(answer, 'response')?.members ?? []
+      const texts = values.map(({ value }) => value).filter(({ kind }) => kind === 'string')
+      return answer === undefined
+        ? null
+        : { call: read(bytes, answer, 'id') ?? read(bytes, answer, 'name') ?? '', texts }
+    },
+  },
+}
+
+const read = (bytes: Uint8Array, node: Node | undefined, key: string): string | null => {
+  const value = memberOf(node, key)
+  return value === undefined ? null : stringAt(bytes, value)
+}
+
+function resultOf(
+  bytes: Uint8Array,
+  unit: Node,
+  idKey: string,
+  content: Node | undefined,
+): ResultTexts | null {
+  const call = read(bytes, unit, idKey)
+  if (call === null || content === undefined) return null
+  if (content.kind === 'string') return { call, texts: [content] }
+  const parts = content.elements ?? []
+  const texts = parts.flatMap((part) => {
+    const text = memberOf(part, 'text')
+    return text?.kind === 'string' ? [text] : []
+  })
+  return { call, texts }
+}
+
+/** Deep enough for the members of what a result holds. */
+const unitDepth = 4
+
+/** The texts of the result that a unit is, or null for any other unit. */
+export function resultTexts({ wire, bytes }: ForeignRequest, unit: Span): ResultTexts | null {
+  const node = followed(bytes, unit, unitDepth)
+  return node?.kind === 'object' ? layouts[wire].results(bytes, node) : null
+}
+
+/** A request read; null where it is not one this wire would have, which is then forwarded unread. */
+export function readRequest(wire: ForeignWire, bytes: Uint8Array): ForeignRequest | null {
+  const layout = layouts[wire]
+  const root = outline(bytes, layout.parts === null ? 3 : 4)
+  const list = memberOf(root, layout.list)
+  if (root === null || list === undefined) return null
+  const elements = list.kind === 'string' && wire === 'openai-responses' ? [list] : list.elements
+  if (elements === undefined) return null
+  const units: Unit[] = []
+  for (const [message, element] of elements.entries()) {
+    const found = unitsOf(layout, bytes, element, message)
+    if (found === null) return null
+    units.push(...found)
+  }
+  const model = memberOf(root, 'model')
+  return {
+    wire,
+    bytes,
+    root,
+    model: model === undefined ? null : stringAt(bytes, model),
+    head: layout.head.flatMap((key) => {
+      const member = memberOf(root, key)
+      return member === undefined ? [] : [canonicalOf(layout, bytes, member)]
+    }),
+    hasTools: (memberOf(root, 'tools')?.elements?.length ?? 0) > 0,
+    units,
+    messages: elements.length,
+  }
+}
+
+function unitsOf(layout: Layout, bytes: Uint8Array, element: Node, message: number): readonly Unit[] | null {
+  if (element.kind === 'string')
+    return [{ ...spanOf(element), role: 'user', canonical: textUnit(bytes, element), message }]
+  if (element.kind !== 'object') return null
+  const role = read(bytes, element, 'role') ?? itemRole(read(bytes, element, 'type') ?? '')
+  if (layout.parts === null)
+    return [{ ...spanOf(element), role, canonical: canonicalOf(layout, bytes, element), message }]
+  const parts = memberOf(element, layout.parts)
+  if (parts?.kind === 'string')
+    return [{ ...spanOf(parts), role, canonical: textUnit(bytes, parts), message }]
+  return (
+    parts?.elements?.map((part) => ({
+      ...spanOf(part),
+      role,
+      canonical: canonicalOf(layout, bytes, part),
+      message,
+    })) ?? null
+  )
+}
+
+/** Items without a role of their own are what the model made (calls, reasoning) or what came of it. */
+const itemRole = (type: string): string =>
+  type === '' || type === 'message' ? 'user' : type.endsWith('_output') ? 'tool' : 'assistant'
+
+const spanOf = ({ start, end }: Span): Span => ({ start, end })
+
+// What a plain text is, as a unit of its own: clients send the same text now as a string and now as a block.
+const textStart = Buffer.from('{"type":"text","text":')
+const textUnit = (bytes: Uint8Array, { start, end }: Span): Uint8Array =>
+  Buffer.concat([textStart, bytes.subarray(start, end), Buffer.from('}')])
+
+function canonicalOf({ steering }: Layout, bytes: Uint8Array, node: Node): Uint8Array {
+  const slice = Buffer.from(bytes.buffer, bytes.byteOffset + node.start, node.end - node.start)
+  if (steering.some((name) => slice.includes(`"${name}"`))) return withoutMembers(bytes, node, steering)
+  return node.hasBlanks ? withoutBlanks(bytes, node) : slice
+}
+
+function withoutMembers(bytes: Uint8Array, span: Span, names: readonly string[]): Uint8Array {
+  const node = followed(bytes, span, unitDepth)
+  const pieces: Uint8Array[] = []
+  if (node !== null) write(node)
+  return Buffer.concat(pieces)
+
+  function write(value: Node): void {
+    if (value.members !== undefined)
+      listed(
+        '{',
+        value.members.filter(({ key }) => !names.includes(key)),
+        writeMember,
+        '}',
+      )
+    else if (value.elements !== undefined) listed('[', value.elements, write, ']')
+    else pieces.push(value.hasBlanks ? withoutBlanks(bytes, value) : bytes.subarray(value.start, value.end))
+  }
+  function writeMember({ key, value }: Member): void {
+    pieces.push(Buffer.from(`${JSON.stringify(key)}:`))
+    write(value)
+  }
+  function listed<T>(open: string, items: readonly T[], writeItem: (item: T) => void, close: string): void {
+    pieces.push(Buffer.from(open))
+    for (const [at, item] of items.entries()) {
+      if (at > 0) pieces.push(Buffer.from(','))
+      writeItem(item)
+    }
+    pieces.push(Buffer.from(close))
+  }
+}
+
+/** The value of one of a request's own members, made. */
+export function parameter({ bytes, root }: ForeignRequest, key: string): unknown {
+  const member = memberOf(root, key)
+  return member === undefined ? undefined : valueAt(bytes, member)
+}

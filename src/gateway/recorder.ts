@@ -1,0 +1,259 @@
+// Writes what passes into ordinary sessions. It works behind the requests and never holds one up: a session that cannot be
+// written is said once and the traffic goes on. What is kept has its secrets taken out; what is forwarded has not.
+import { redact } from '../disk/redact.ts'
+import type { AssistantBlock } from '../transcript/content.ts'
+import { isKnown, type Fact, type Usage } from '../transcript/fact.ts'
+import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
+import { seq, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
+import { Transcript } from '../transcript/transcript.ts'
+import { factsOf, instructionsOf, saidIn } from './facts.ts'
+import type { ForeignRequest } from './layouts.ts'
+
+export interface RecorderPorts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  /** A session that cannot be written is said here. */
+  readonly tell: (line: string) => void
+}
+
+/** A request that left, and from which of its units on it is new to its session. */
+export interface Passed {
+  readonly session: string
+  readonly request: ForeignRequest
+  readonly client: string
+  readonly from: number
+  /** The client has put something else in place of everything before. */
+  readonly restarts: boolean
+  readonly hash: string
+  readonly edits: readonly ShownEdit[]
+}
+/** A result that was sent shorter than the client has it. */
+export interface ShownEdit {
+  readonly call: string
+  readonly text: string
+  readonly ref: string
+  /** Characters that were not sent. */
+  readonly saved: number
+}
+export interface Answered {
+  readonly content: readonly AssistantBlock[]
+  readonly messageId: string
+  readonly model: string
+  readonly stop: string | null
+  readonly usage: Usage
+  readonly isPartial: boolean
+}
+
+interface Open {
+  readonly transcript: Transcript
+  readonly tail: () => Tail
+  /** The last request's answer stands in the transcript: the client sends it back with the next. */
+  isAnswered: boolean
+}
+
+export class Recorder {
+  readonly #ports: RecorderPorts
+  readonly #open = new Map<string, Promise<Open | null>>()
+  readonly #queues = new Map<string, Promise<unknown>>()
+
+  constructor(ports: RecorderPorts) {
+    this.#ports = ports
+  }
+
+  /** Facts for the new units of a request, and that it was sent. */
+  sent(passed: Passed): void {
+    this.#enqueue(passed.session, async () => {
+      const open = await this.#session(passed)
+      if (open === null) return
+      const { request } = passed
+      if (passed.restarts) await this.#write(passed.session, open, restart(open.tail()))
+      const units = request.units.slice(passed.from)
+      // What we heard as an answer comes back as the first units behind the last request.
+      const known = open.isAnswered
+        ? units.findIndex(({ role }) => role !== 'assistant' && role !== 'model')
+        : 0
+      const added = known < 0 ? [] : units.slice(known)
+      const facts = factsOf(
+        saidIn(request, added),
+        open.tail().open.map(({ id }) => id),
+        {
+          model: request.model ?? 'unknown',
+          messageId: (index) => `foreign-${passed.hash}-${index}`,
+        },
+      )
+      const before = open.tail().next
+      await this.#write(passed.session, open, facts.map(redacted))
+      await this.#write(passed.session, open, shownEdits(passed.edits, facts, before))
+      const rest = closed(open.tail())
+      const upTo = open.tail().next - 1
+      await this.#write(passed.session, open, [
+        ...rest,
+        {
+          type: 'request-sent',
+          source: 'main',
+          model: request.model ?? 'unknown',
+          upTo: seq(upTo + rest.length),
+          hash: passed.hash,
+          tokens: Math.round(request.bytes.length / bytesPerToken),
+          marks: [],
+        },
+      ])
+      open.isAnswered = false
+    })
+  }
+
+  answered(session: string, answer: Answered): void {
+    this.#enqueue(session, async () => {
+      const open = await this.#open.get(session)
+      if (open === null || open === undefined) return
+      const { content, messageId, model, stop, usage, isPartial } = answer
+      const fact: Fact = {
+        type: 'assistant-message',
+        content,
+        messageId,
+        model,
+        stop,
+        usage,
+        ...(isPartial ? { partial: true } : {}),
+      }
+      await this.#write(session, open, [redacted(fact)])
+      open.isAnswered = true
+    })
+  }
+
+  /** Everything is written and every session is let go. */
+  async close(): Promise<void> {
+    await Promise.all(this.#queues.values())
+    for (const promised of this.#open.values()) {
+      const open = await promised
+      if (open === null) continue
+      await open.transcript.close('the gateway was stopped')
+      await open.transcript.release()
+    }
+    this.#open.clear()
+  }
+
+  #enqueue(session: string, job: () => Promise<void>): void {
+    const before = this.#queues.get(session) ?? Promise.resolve()
+    const done = before.then(job).catch((error: unknown) => {
+      this.#ports.tell(
+        `session ${session} is not recorded any further: ${error instanceof Error ? error.message : String(error)}`,
+      )
+      this.#open.set(session, Promise.resolve(null))
+    })
+    this.#queues.set(session, done)
+  }
+
+  #session(passed: Passed): Promise<Open | null> {
+    const found = this.#open.get(passed.session)
+    if (found !== undefined) return found
+    const opened = this.#opened(passed)
+    this.#open.set(passed.session, opened)
+    return opened
+  }
+
+  async #opened({ session, request, client }: Passed): Promise<Open | null> {
+    const { store, clock, ids } = this.#ports
+    const id = sessionId(session)
+    const lease = await store.lease(id)
+    if (!lease.ok) {
+      const why =
+        lease.why === 'taken'
+          ? `it is open in process ${lease.owner.pid} on ${lease.owner.host}`
+          : lease.failure.message
+      this.#ports.tell(`session ${session} is not recorded: ${why}`)
+      return null
+    }
+    let tail = emptyTail()
+    let isAnswered = false
+    if (lease.next !== null)
+      for await (const item of store.read(id)) {
+        if (item.kind !== 'entry') continue
+        tail = step(tail, item.entry)
+        const type = isKnown(item.entry) ? item.entry.fact.type : null
+        if (type === 'request-sent') isAnswered = false
+        if (type === 'assistant-message') isAnswered = true
+      }
+    const transcript = new Transcript({ store, clock, ids }, lease.lease, {
+      tail: () => tail,
+      prepare: async () => null,
+      refuse: () => null,
+      take: (entry) => {
+        tail = step(tail, entry)
+      },
+    })
+    const open: Open = { transcript, tail: () => tail, isAnswered }
+    if (!tail.started)
+      await this.#write(session, open, [
+        { type: 'session-start', session: id, purpose: 'main', imported: `gateway:${client}` },
+        redacted(instructionsOf(request)),
+      ])
+    return open
+  }
+
+  async #write(session: string, { transcript }: Open, facts: readonly Fact[]): Promise<void> {
+    if (facts.length === 0) return
+    const written = await transcript.append(facts)
+    if (!written.ok)
+      this.#ports.tell(
+        `session ${session}: ${facts.length} entries are not recorded: ${written.failure.message}`,
+      )
+  }
+}
+
+const bytesPerToken = 4
+/** Behind the start and the instructions. */
+const firstSaid = 2
+
+const closed = (tail: Tail): readonly Fact[] =>
+  tail.open.map(({ id }) => ({
+    type: 'tool-result',
+    call: id,
+    content: [{ type: 'text', text: '[the client sent no result for this call]' }],
+    isError: true,
+  }))
+
+/** What stood before is out of the client's own context. */
+function restart(tail: Tail): readonly Fact[] {
+  const to = tail.next - 1
+  if (to < firstSaid) return closed(tail)
+  return [
+    ...closed(tail),
+    {
+      type: 'view-edit',
+      layer: 'client',
+      asked: 'automatic',
+      edits: [{ kind: 'drop', from: seq(firstSaid), to: seq(to) }],
+      why: 'the client compacted or cleared its conversation',
+      tokensFreed: 0,
+    },
+  ]
+}
+
+/** The results that were sent shorter, as edits of the facts that hold them whole. */
+function shownEdits(shown: readonly ShownEdit[], facts: readonly Fact[], first: number): readonly Fact[] {
+  const edits = shown.flatMap(({ call, text, ref }) => {
+    const at = facts.findIndex((fact) => fact.type === 'tool-result' && fact.call === call)
+    return at < 0 ? [] : [{ kind: 'stub' as const, at: { seq: seq(first + at), block: 0 }, text, ref }]
+  })
+  if (edits.length === 0) return []
+  const saved = shown.reduce((sum, edit) => sum + edit.saved, 0)
+  return [
+    {
+      type: 'view-edit',
+      layer: 'gateway-trim',
+      asked: 'automatic',
+      edits,
+      why: 'shortened before it was first sent',
+      tokensFreed: Math.round(saved / bytesPerToken),
+    },
+  ]
+}
+
+function redacted<T extends Fact>(fact: T): T {
+  return JSON.parse(JSON.stringify(fact), (_, value: unknown) =>
+    typeof value === 'string' ? redact(value).text : value,
+  ) as T
+}

@@ -1,0 +1,28 @@
+// What a path means: which wire it speaks and what is asked. Paths are the upstream's own; nothing is renamed.
+import type { ForeignWire } from './layouts.ts'
+
+export type Route =
+  | { readonly kind: 'answer' | 'count'; readonly wire: ForeignWire }
+  /** Anything else: forwarded as it is. */
+  | { readonly kind: 'other'; readonly wire: ForeignWire | null }
+  | { readonly kind: 'hello' }
+  | { readonly kind: 'status' }
+
+const patterns: readonly (readonly [pattern: RegExp, kind: 'answer' | 'count', wire: ForeignWire])[] = [
+  [/\/messages\/count_tokens$/u, 'count', 'anthropic'],
+  [/\/messages$/u, 'answer', 'anthropic'],
+  [/\/chat\/completions$/u, 'answer', 'openai-chat'],
+  [/\/responses\/input_tokens$/u, 'count', 'openai-responses'],
+  [/\/responses$/u, 'answer', 'openai-responses'],
+  [/:(?:streamGenerateContent|generateContent)$/u, 'answer', 'gemini'],
+  [/:countTokens$/u, 'count', 'gemini'],
+]
+
+export function routeOf(method: string, path: string): Route {
+  if (path === '/palimpsest/status') return { kind: 'status' }
+  if ((method === 'HEAD' || method === 'GET') && (path === '/' || path === '/api/hello'))
+    return { kind: 'hello' }
+  const found = method === 'POST' ? patterns.find(([pattern]) => pattern.test(path)) : undefined
+  if (found !== undefined) return { kind: found[1], wire: found[2] }
+  return { kind: 'other', wire: path.startsWith('/v1beta') ? 'gemini' : null }
+}

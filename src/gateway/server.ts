@@ -1,0 +1,413 @@
+// The gateway as a server: takes a client's request, decides what is sent for it (`plan`), forwards it, relays the answer
+// byte for byte and hears it on the way. It fails open: whatever goes wrong on our side, the client's own bytes go out and
+// the reason stands in a header. What the upstream says, errors included, reaches the client unchanged.
+import { randomUUID } from 'node:crypto'
+import {
+  Agent as PlainAgent,
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import { Agent as SecureAgent } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { isAllowed, type AccessRules } from './access.ts'
+import { endToEnd, forward } from './forward.ts'
+import { clientOf, tenantOf, type HeaderOf } from './identity.ts'
+import { readRequest, type ForeignRequest, type ForeignWire } from './layouts.ts'
+import { planFor, untouched, type Level, type Plan } from './plan.ts'
+import { hearAnswer, type HeardAnswer } from './hearing.ts'
+import type { Answered, Recorder } from './recorder.ts'
+import { Savings } from './savings.ts'
+import { routeOf, type Route } from './routes.ts'
+import type { ModelTable } from '../model/models.ts'
+import type { Tenant, Tenants } from './tenant.ts'
+import type { TrimLimits } from './trim.ts'
+
+export interface GatewayOptions {
+  readonly level: Level
+  /** Where each wire's requests go; fixed for the life of the gateway. */
+  readonly upstreams: Readonly<Record<ForeignWire, URL>>
+  readonly listen: { readonly host: string; readonly port: number }
+  /** Needed for status, and for everything where the gateway listens beyond this machine. */
+  readonly token: string
+  readonly salt: string
+  readonly limits: GatewayLimits
+  readonly tenants: Tenants
+  readonly recorder: Recorder | null
+  readonly models: ModelTable
+  readonly tell: (line: string) => void
+}
+export interface GatewayLimits extends TrimLimits {
+  /** A larger body is forwarded without being read. */
+  readonly bodyBytes: number
+  /** How long our own work may hold a request up. */
+  readonly workMs: number
+  /** Silence on an open stream after which the client is told that it still lives. */
+  readonly pingMs: number
+  /** Requests at once. */
+  readonly requests: number
+}
+
+export interface Gateway {
+  readonly url: string
+  readonly savings: Savings
+  stop(): Promise<void>
+}
+
+interface Context {
+  readonly options: GatewayOptions
+  readonly agents: { readonly plain: PlainAgent; readonly secure: SecureAgent }
+  readonly savings: Savings
+  readonly off: Set<string>
+  readonly rules: () => AccessRules
+}
+
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const agents = { plain: new PlainAgent({ keepAlive: true }), secure: new SecureAgent({ keepAlive: true }) }
+  const server = createServer()
+  const context: Context = {
+    options,
+    agents,
+    savings: new Savings(options.models),
+    off: new Set(),
+    rules: () => ({ ...options.listen, port: portOf(server), token: options.token }),
+  }
+  let active = 0
+  server.on('request', (incoming, response) => {
+    if (active >= options.limits.requests) {
+      refuse(response, 429, 'the gateway is at its limit of requests at once; try again')
+      return
+    }
+    active++
+    response.once('close', () => active--)
+    handle(context, incoming, response).catch((error: unknown) => fail(context, response, error))
+  })
+  await listening(server, options.listen)
+  const { host } = options.listen
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
+    savings: context.savings,
+    stop: () => stopped(server, agents, options),
+  }
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo | null)?.port ?? 0
+
+function listening(server: Server, { host, port }: GatewayOptions['listen']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function stopped(
+  server: Server,
+  agents: Context['agents'],
+  { recorder, tenants }: GatewayOptions,
+): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeAllConnections()
+  agents.plain.destroy()
+  agents.secure.destroy()
+  await closed
+  await recorder?.close()
+  await tenants.close()
+}
+
+async function handle(context: Context, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const access = isAllowed(incoming, context.rules())
+  if (!access.ok) return refuse(response, access.status, access.why)
+  const url = new URL(access.path, 'http://gateway')
+  const route = routeOf(incoming.method ?? 'GET', url.pathname)
+  if (route.kind === 'hello') return void response.writeHead(200).end()
+  if (route.kind === 'status') return sendStatus(context, response, access.hasToken)
+  const body = await bodyOf(incoming, context.options.limits.bodyBytes)
+  const upstream = upstreamFor(context.options, route.wire)
+  const exchange: Exchange = { incoming, response, path: access.path, upstream, route }
+  if (!body.isWhole) return relay(context, exchange, null, body.rest, 'body is too large to be read')
+  const read = route.kind === 'other' ? null : requestIn(route.wire, incoming, body.bytes)
+  if (read === null)
+    return relay(
+      context,
+      exchange,
+      null,
+      body.bytes,
+      route.kind === 'other' ? null : 'request could not be read',
+    )
+  const planned = await timely(planOf(context, exchange, read, url), context.options.limits.workMs)
+  if (planned === null) return relay(context, exchange, null, body.bytes, 'deciding took too long')
+  return sendPlan(context, exchange, read, planned)
+}
+
+/** A request and where its answer goes. */
+interface Exchange {
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: string
+  readonly upstream: URL
+  readonly route: Exclude<Route, { readonly kind: 'hello' | 'status' }>
+}
+
+const headerOf =
+  ({ headers }: IncomingMessage): HeaderOf =>
+  (name) => {
+    const value = headers[name]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+function requestIn(
+  wire: ForeignWire,
+  { headers }: IncomingMessage,
+  bytes: Uint8Array,
+): ForeignRequest | null {
+  const isJson = (headers['content-type'] ?? '').toLowerCase().includes('json')
+  const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
+  return isJson && isPlain ? readRequest(wire, bytes) : null
+}
+
+const upstreamFor = ({ upstreams }: GatewayOptions, wire: ForeignWire | null): URL =>
+  upstreams[wire ?? 'anthropic']
+
+interface Planned {
+  readonly plan: Plan
+  /** Null where nothing can be remembered: then nothing is changed either. */
+  readonly tenant: Tenant | null
+}
+
+async function planOf(
+  context: Context,
+  { incoming }: Exchange,
+  request: ForeignRequest,
+  url: URL,
+): Promise<Planned> {
+  const { options, off } = context
+  const header = headerOf(incoming)
+  const tenantName = tenantOf(header, url.searchParams, options.salt)
+  const opened = await options.tenants.named(tenantName)
+  if (!opened.ok) return { plan: untouched(request, null, opened.failure.message), tenant: null }
+  const { tenant } = opened
+  const plan = await planFor(request, header, tenant, {
+    tenantName,
+    level: options.level,
+    limits: options.limits,
+    newSession: () => randomUUID(),
+    isOff: (session) => off.has(session),
+  })
+  return { plan, tenant }
+}
+
+async function sendPlan(
+  context: Context,
+  exchange: Exchange,
+  request: ForeignRequest,
+  { plan, tenant }: Planned,
+): Promise<void> {
+  const { place } = plan
+  if (exchange.route.kind === 'answer' && place !== null && tenant !== null) {
+    tenant.take(place.session, place.label, place.chain)
+    context.options.recorder?.sent({
+      session: place.session,
+      request,
+      client: clientOf(headerOf(exchange.incoming)),
+      from: place.from,
+      restarts: place.match === 'restart',
+      hash: place.chain.links.at(-1) ?? place.chain.head,
+      edits: plan.shown,
+    })
+  }
+  await relay(context, exchange, { plan, request }, plan.body, plan.unchanged)
+}
+
+interface Sent {
+  readonly plan: Plan
+  readonly request: ForeignRequest
+}
+
+/** Forwards a body and relays the answer. An edited request that is refused is sent once more as the client made it. */
+async function relay(
+  context: Context,
+  exchange: Exchange,
+  sent: Sent | null,
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  unchanged: string | null,
+): Promise<void> {
+  const { options } = context
+  const { incoming, response, upstream } = exchange
+  const gone = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  const send = (bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<IncomingMessage> =>
+    forward(
+      {
+        upstream,
+        method: incoming.method ?? 'GET',
+        path: exchange.path,
+        rawHeaders: incoming.rawHeaders,
+        agent: upstream.protocol === 'https:' ? context.agents.secure : context.agents.plain,
+        signal: gone.signal,
+      },
+      bytes,
+    )
+  let answer = await send(body)
+  let note = unchanged === null ? noteOf(options.level, sent?.plan ?? null) : `unchanged; why=${unchanged}`
+  if (answer.statusCode === 400 && sent !== null && sent.plan.edited > 0) {
+    answer.resume()
+    answer = await send(sent.request.bytes)
+    if (answer.statusCode === 200 && sent.plan.place !== null) {
+      context.off.add(sent.plan.place.session)
+      options.tell(
+        `session ${sent.plan.place.session}: an edited request was refused and the original was not; it is only watched from now on`,
+      )
+    }
+    note = 'unchanged; why=the edited request was refused'
+  }
+  const heard =
+    sent === null || exchange.route.kind !== 'answer' ? null : hearAnswer(sent.request.wire, answer)
+  pass(context, exchange, answer, heard, note, sent?.plan.place?.session ?? null)
+  await ended(answer, response)
+  const message = (await heard?.end()) ?? null
+  if (sent !== null && message !== null) count(context, sent, message)
+}
+
+function noteOf(level: Level, plan: Plan | null): string {
+  if (plan === null || plan.edited === 0) return `${level}; blocks=0`
+  return `${level}; blocks=${plan.edited}; characters=-${plan.savedChars}`
+}
+
+function pass(
+  { options }: Context,
+  { response }: Exchange,
+  answer: IncomingMessage,
+  heard: HeardAnswer | null,
+  note: string,
+  session: string | null,
+): void {
+  const own = [
+    'x-palimpsest',
+    note.replace(/[^\x20-\x7e]/gu, '?'),
+    ...(session === null ? [] : ['x-palimpsest-session', session]),
+  ]
+  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
+    ...endToEnd(answer.rawHeaders).flat(),
+    ...own,
+  ])
+  const isStream =
+    (answer.headers['content-type'] ?? '').includes('text/event-stream') &&
+    answer.headers['content-encoding'] === undefined
+  const ping = isStream ? setInterval(() => quiet(), options.limits.pingMs) : null
+  let endsEvent = true
+  const quiet = (): void => {
+    // Never inside an event: a client's reader would take it for a part of it.
+    if (endsEvent) response.write(heard?.ping ?? ': ping\n\n')
+  }
+  answer.on('data', (bytes: Buffer) => {
+    ping?.refresh()
+    endsEvent = bytes.at(-1) === 0x0a && bytes.at(-2) === 0x0a
+    if (!response.write(bytes)) {
+      answer.pause()
+      response.once('drain', () => answer.resume())
+    }
+    heard?.write(bytes)
+  })
+  answer.once('close', () => clearInterval(ping ?? undefined))
+}
+
+/** The answer came whole, or one side went away. */
+function ended(answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    answer.once('end', () => response.end(() => resolve()))
+    answer.once('error', () => {
+      response.destroy()
+      resolve()
+    })
+    response.once('close', () => {
+      answer.destroy()
+      resolve()
+    })
+  })
+}
+
+function count({ options, savings }: Context, { plan, request }: Sent, message: Answered): void {
+  savings.add({
+    session: plan.place?.session ?? null,
+    model: message.model === '' ? (request.model ?? 'unknown') : message.model,
+    usage: message.usage,
+    savedChars: plan.savedChars,
+    newSavedChars: plan.newSavedChars,
+    sentBytes: plan.body.length,
+  })
+  if (plan.place !== null) options.recorder?.answered(plan.place.session, message)
+}
+
+function sendStatus({ savings, options }: Context, response: ServerResponse, hasToken: boolean): void {
+  if (!hasToken)
+    return refuse(response, 401, 'the status needs the token of the gateway (x-palimpsest-token)')
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  response.end(
+    JSON.stringify({
+      level: options.level,
+      all: savings.all,
+      sessions: Object.fromEntries(savings.sessions()),
+    }),
+  )
+}
+
+function refuse(response: ServerResponse, status: number, why: string): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(
+    JSON.stringify({
+      type: 'error',
+      error: { type: 'palimpsest_gateway', message: `palimpsest gateway: ${why}` },
+    }),
+  )
+}
+
+function fail({ options }: Context, response: ServerResponse, error: unknown): void {
+  const why = error instanceof Error ? error.message : String(error)
+  options.tell(`a request failed: ${why}`)
+  if (response.headersSent) response.destroy()
+  else refuse(response, 502, `the upstream could not be reached (${why})`)
+}
+
+/** The value, or null when it does not come in time. */
+async function timely<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms)
+  })
+  const value = await Promise.race([promise.catch(() => null), over])
+  clearTimeout(timer)
+  return value
+}
+
+type Body =
+  | { readonly isWhole: true; readonly bytes: Uint8Array }
+  | { readonly isWhole: false; readonly rest: AsyncIterable<Uint8Array> }
+
+/** All of a body, or what has come and the rest of it where that is more than is read. */
+async function bodyOf(incoming: IncomingMessage, most: number): Promise<Body> {
+  const pieces: Buffer[] = []
+  let length = 0
+  const iterator = incoming[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  for (;;) {
+    const next = await iterator.next()
+    if (next.done === true) return { isWhole: true, bytes: Buffer.concat(pieces) }
+    pieces.push(next.value)
+    length += next.value.length
+    if (length > most) return { isWhole: false, rest: both(pieces, iterator) }
+  }
+}
+
+async function* both(first: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Uint8Array> {
+  yield* first
+  for (;;) {
+    const next = await rest.next()
+    if (next.done === true) return
+    yield next.value
+  }
+}

@@ -1,0 +1,158 @@
+// What is remembered for one credential: its conversations, what was decided about what they sent, and the whole of what
+// was cut. Decisions are keyed by the beginning they end (`chain`), so a rewind, a fork or a second agent that starts alike
+// gets the bytes that were sent for that beginning, and nothing else of it.
+import { hash, randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.ts'
+import { replaceFile } from '../disk/replace.ts'
+import { ChainIndex, tipOf, type Chain } from './chain.ts'
+import { fileMode, folderMode, LineFile } from './line-file.ts'
+import type { UnitEdit } from './trim.ts'
+
+const conversations = 512
+
+export class Tenant {
+  readonly chains = new ChainIndex({ conversations })
+  readonly #fs: FileSystem
+  readonly #folder: string
+  readonly #editFile: LineFile
+  readonly #tipFile: LineFile
+  readonly #edits = new Map<string, UnitEdit>()
+  /** Which call gave a text that is still sent whole, by the beginning the result ends. */
+  readonly #whole = new Map<string, { readonly text: string; readonly call: string }>()
+
+  private constructor(fs: FileSystem, folder: string, editFile: LineFile, tipFile: LineFile) {
+    this.#fs = fs
+    this.#folder = folder
+    this.#editFile = editFile
+    this.#tipFile = tipFile
+  }
+
+  static async open(fs: FileSystem, folder: string): Promise<Result<{ tenant: Tenant }>> {
+    const edits = await LineFile.open(fs, join(folder, 'edits.jsonl'))
+    if (!edits.ok) return edits
+    const tips = await LineFile.open(fs, join(folder, 'conversations.jsonl'))
+    if (!tips.ok) return tips
+    return attempt(`reading ${folder}`, async () => {
+      await makeFolders(fs, join(folder, 'kept'), folderMode)
+      const tenant = new Tenant(fs, folder, edits.file, tips.file)
+      await tenant.refresh()
+      return { tenant }
+    })
+  }
+
+  /** Takes over what other gateways on this machine have decided since. */
+  async refresh(): Promise<void> {
+    for (const record of await this.#editFile.added()) {
+      const edit = editIn(record)
+      if (edit !== null && !this.#edits.has(edit.link)) this.#edits.set(edit.link, edit.edit)
+    }
+    for (const { session, label, head, tip, units } of await this.#tipFile.added())
+      if (
+        isText(session) &&
+        isText(label) &&
+        isText(head) &&
+        isText(tip) &&
+        typeof units === 'number' &&
+        units > 0
+      )
+        this.chains.recall(session, label, { head, tip, units })
+  }
+
+  edit(link: string): UnitEdit | undefined {
+    return this.#edits.get(link)
+  }
+
+  /** Keeps the texts that edits cut out and then the edits. They count only when all of it is on the disk. */
+  async decide(edits: ReadonlyMap<string, UnitEdit>, kept: readonly string[]): Promise<Result<object>> {
+    for (const text of kept) {
+      const done = await this.#keep(text)
+      if (!done.ok) return done
+    }
+    const records = [...edits].map(([link, edit]) => ({ v: 1, link, ...edit }))
+    const written = await this.#editFile.append(records, true)
+    if (written.ok) for (const [link, edit] of edits) this.#edits.set(link, edit)
+    return written
+  }
+
+  /** A request was sent as the newest of a session. */
+  take(session: string, label: string, chain: Chain): void {
+    this.chains.take(session, label, chain)
+    // Only groups requests into sessions after a restart: losing the last moments of it costs nobody anything.
+    void this.#tipFile.append([{ v: 1, session, label, ...tipOf(chain) }], false)
+  }
+
+  noteWhole(link: string, text: string, call: string): void {
+    this.#whole.set(link, { text: digest(text), call })
+  }
+
+  /** The call on this path that gave the same text and is still sent whole. */
+  repeatOn({ links }: Chain, text: string): string | undefined {
+    const wanted = digest(text)
+    const at = links.findLast((link) => this.#whole.get(link)?.text === wanted)
+    return at === undefined ? undefined : this.#whole.get(at)!.call
+  }
+
+  /** Where a text will be kept: by its content, so that the words that name the place are the same every time. */
+  pathFor(text: string): string {
+    return join(this.#folder, 'kept', `${digest(text)}.txt`)
+  }
+
+  async #keep(text: string): Promise<Result<object>> {
+    const kept = await replaceFile(this.#fs, this.pathFor(text), Buffer.from(text), {
+      mode: fileMode,
+      unique: () => randomUUID(),
+      existing: 'refuse',
+    })
+    return kept.ok || kept.failure.code === 'exists' ? { ok: true } : kept
+  }
+
+  async close(): Promise<void> {
+    await this.#editFile.close()
+    await this.#tipFile.close()
+  }
+}
+
+/** The tenants of a gateway, each opened when it first speaks. */
+export class Tenants {
+  readonly #fs: FileSystem
+  readonly #folder: string
+  readonly #open = new Map<string, Promise<Result<{ tenant: Tenant }>>>()
+
+  constructor(fs: FileSystem, folder: string) {
+    this.#fs = fs
+    this.#folder = folder
+  }
+
+  named(name: string): Promise<Result<{ tenant: Tenant }>> {
+    const found = this.#open.get(name) ?? Tenant.open(this.#fs, join(this.#folder, name))
+    this.#open.set(name, found)
+    return found
+  }
+
+  async close(): Promise<void> {
+    for (const opened of this.#open.values()) {
+      const outcome = await opened
+      if (outcome.ok) await outcome.tenant.close()
+    }
+    this.#open.clear()
+  }
+}
+
+const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 24)
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+function editIn(record: Readonly<Record<string, unknown>>): { link: string; edit: UnitEdit } | null {
+  const { link, texts, why, saved, kept } = record
+  if (!isText(link) || !Array.isArray(texts)) return null
+  if (!texts.every((text): text is string | null => text === null || isText(text))) return null
+  return {
+    link,
+    edit: {
+      texts,
+      why: why === 'repeated' ? 'repeated' : 'large',
+      saved: typeof saved === 'number' ? saved : 0,
+      kept: isText(kept) ? kept : null,
+    },
+  }
+}
