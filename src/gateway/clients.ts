@@ -1,6 +1,6 @@
 // How each client is pointed at a gateway for the time of one run: by its environment, by flags, or by a configuration of its
 // own that is named to it and removed afterwards. Nothing of the person's own configuration is written.
-import type { ForeignWire } from './layouts.ts'
+import type { WireName } from '../model/model.ts'
 
 /** What a run of a client needs beside what the person typed. */
 export interface Pointing {
@@ -15,7 +15,7 @@ export interface Pointing {
 export interface ClientRow {
   readonly name: string
   /** The wires it may speak here. */
-  readonly wires: readonly ForeignWire[]
+  readonly wires: readonly WireName[]
   readonly point: (url: string, keptFolder: string) => Pointing
 }
 
@@ -86,14 +86,14 @@ export const pointingFor = (command: string, url: string, keptFolder: string): P
   clientRows.find(({ name }) => name === programName(command))?.point(url, keptFolder) ?? anyProgram(url)
 
 /** Where requests go where nobody says otherwise. */
-export const vendorUpstreams: Readonly<Record<ForeignWire, string>> = {
+export const vendorUpstreams: Readonly<Record<WireName, string>> = {
   anthropic: 'https://api.anthropic.com',
   'openai-chat': 'https://api.openai.com',
   'openai-responses': 'https://api.openai.com',
   gemini: 'https://generativelanguage.googleapis.com',
 }
 /** The variables by which a person has set another one. */
-export const upstreamVariables: Readonly<Record<ForeignWire, string>> = {
+export const upstreamVariables: Readonly<Record<WireName, string>> = {
   anthropic: 'ANTHROPIC_BASE_URL',
   'openai-chat': 'OPENAI_BASE_URL',
   'openai-responses': 'OPENAI_BASE_URL',

@@ -1,9 +1,9 @@
 // Hears an answer on its way to the client and gives it as a message: streamed or whole, encoded or not. An answer that cannot
 // be read gives null, and the session says that it was not recorded.
 import type { IncomingMessage } from 'node:http'
-import { MessageReader } from '../model/anthropic-stream.ts'
-import { isRecord } from '../transcript/content.ts'
-import type { ForeignWire } from './layouts.ts'
+import type { ModelMessage, WireName } from '../model/model.ts'
+import { anthropicWire } from '../wires/anthropic/wire.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { Answered } from './recorder.ts'
 import { EventText, tapFor } from './tee.ts'
 
@@ -15,16 +15,25 @@ export interface HeardAnswer {
   readonly ping: string
 }
 
-const pings: Readonly<Record<ForeignWire, string>> = {
+const pings: Readonly<Record<WireName, string>> = {
   anthropic: 'event: ping\ndata: {"type":"ping"}\n\n',
   'openai-chat': ': ping\n\n',
   'openai-responses': ': ping\n\n',
   gemini: ': ping\n\n',
 }
+const wires: Readonly<Partial<Record<WireName, Pick<Wire, 'createReader' | 'parse'>>>> = {
+  anthropic: anthropicWire,
+}
 
-export function hearAnswer(wire: ForeignWire, { statusCode, headers }: IncomingMessage): HeardAnswer | null {
-  if (statusCode !== 200 || wire !== 'anthropic') return null
-  const reader = new MessageReader()
+/** `asked` is the model of the request. */
+export function hearAnswer(
+  name: WireName,
+  { statusCode, headers }: IncomingMessage,
+  asked: string,
+): HeardAnswer | null {
+  const wire = wires[name]
+  if (statusCode !== 200 || wire === undefined) return null
+  const reader = wire.createReader(asked)
   const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
   const events = new EventText((event) => void reader.feed(event))
   const whole: string[] = []
@@ -33,38 +42,32 @@ export function hearAnswer(wire: ForeignWire, { statusCode, headers }: IncomingM
   )
   if (tap === null) return null
   return {
-    ping: pings[wire],
+    ping: pings[name],
     write: (bytes) => tap.write(bytes),
     async end() {
       await tap.end()
       if (isStream) events.end()
-      else feedWhole(reader, whole.join(''))
-      const message = reader.message()
-      if (message === null) return null
-      const { content, messageId, model, stop, usage } = message
-      return { content, messageId, model, stop, usage, isPartial: !reader.complete }
+      const message = isStream ? reader.message() : wire.parse(parsed(whole.join('')), asked)
+      return message === null ? null : answered(message, isStream && !reader.complete)
     },
   }
 }
 
-/** A whole answer is the events of its parts. */
-function feedWhole(reader: MessageReader, text: string): void {
-  const message = parsed(text)
-  if (message === null) return
-  const { content, stop_reason, usage } = message
-  reader.feed({ type: 'message_start', message })
-  for (const [index, block] of (Array.isArray(content) ? content : []).entries()) {
-    reader.feed({ type: 'content_block_start', index, content_block: block as unknown })
-    reader.feed({ type: 'content_block_stop', index })
-  }
-  reader.feed({ type: 'message_delta', delta: { stop_reason }, usage })
-  reader.feed({ type: 'message_stop' })
-}
+const answered = (
+  { content, messageId, model, stop, usage }: ModelMessage,
+  isPartial: boolean,
+): Answered => ({
+  content,
+  messageId,
+  model,
+  stop,
+  usage,
+  isPartial,
+})
 
-function parsed(text: string): Readonly<Record<string, unknown>> | null {
+function parsed(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : null
+    return JSON.parse(text) as unknown
   } catch {
     return null
   }

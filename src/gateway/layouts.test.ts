@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { factsOf, instructionsOf, saidIn } from './facts.ts'
 import { stringAt } from './json-spans.ts'
-import { readRequest, resultTexts, type ForeignWire } from './layouts.ts'
+import { readRequest, resultTexts } from './layouts.ts'
+import type { WireName } from '../model/model.ts'
 
 /** The same small conversation on each wire: a question, a call, its result. */
-const bodies: Readonly<Record<ForeignWire, unknown>> = {
+const bodies: Readonly<Record<WireName, unknown>> = {
   anthropic: {
     system: 'S',
     tools: [{ name: 'shell', description: 'd', input_schema: { type: 'object' } }],
@@ -60,7 +61,7 @@ const bodies: Readonly<Record<ForeignWire, unknown>> = {
   },
 }
 
-describe.each(Object.keys(bodies) as ForeignWire[])('a request of %s', (wire) => {
+describe.each(Object.keys(bodies) as WireName[])('a request of %s', (wire) => {
   const request = readRequest(wire, Buffer.from(JSON.stringify(bodies[wire])))!
 
   it('[GW2] shows where the text of its result stands, and of nothing else', () => {

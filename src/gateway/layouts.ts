@@ -1,6 +1,7 @@
 // Where each wire keeps its conversation: which list it is, what the units of it are, what of a unit is a result's text, and
 // which members only steer the cache. A wire is a row here; the reading below is one for all. Nothing is translated: a
 // unit is a slice of the client's own bytes.
+import type { WireName } from '../model/model.ts'
 import {
   followed,
   memberOf,
@@ -13,8 +14,6 @@ import {
   type Span,
 } from './json-spans.ts'
 
-export type ForeignWire = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
-
 /** One block, item or part of a conversation as the client sent it. */
 export interface Unit extends Span {
   readonly role: string
@@ -25,7 +24,7 @@ export interface Unit extends Span {
 }
 
 export interface ForeignRequest {
-  readonly wire: ForeignWire
+  readonly wire: WireName
   readonly bytes: Uint8Array
   readonly root: Node
   readonly model: string | null
@@ -52,7 +51,7 @@ interface Layout {
   readonly results: (bytes: Uint8Array, unit: Node) => ResultTexts | null
 }
 
-const layouts: Readonly<Record<ForeignWire, Layout>> = {
+const layouts: Readonly<Record<WireName, Layout>> = {
   anthropic: {
     list: 'messages',
     parts: 'content',
@@ -131,7 +130,7 @@ export function resultTexts({ wire, bytes }: ForeignRequest, unit: Span): Result
 }
 
 /** A request read; null where it is not one this wire would have, which is then forwarded unread. */
-export function readRequest(wire: ForeignWire, bytes: Uint8Array): ForeignRequest | null {
+export function readRequest(wire: WireName, bytes: Uint8Array): ForeignRequest | null {
   const layout = layouts[wire]
   const root = outline(bytes, layout.parts === null ? 3 : 4)
   const list = memberOf(root, layout.list)

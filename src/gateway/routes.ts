@@ -1,14 +1,14 @@
 // What a path means: which wire it speaks and what is asked. Paths are the upstream's own; nothing is renamed.
-import type { ForeignWire } from './layouts.ts'
+import type { WireName } from '../model/model.ts'
 
 export type Route =
-  | { readonly kind: 'answer' | 'count'; readonly wire: ForeignWire }
+  | { readonly kind: 'answer' | 'count'; readonly wire: WireName }
   /** Anything else: forwarded as it is. */
-  | { readonly kind: 'other'; readonly wire: ForeignWire | null }
+  | { readonly kind: 'other'; readonly wire: WireName | null }
   | { readonly kind: 'hello' }
   | { readonly kind: 'status' }
 
-const patterns: readonly (readonly [pattern: RegExp, kind: 'answer' | 'count', wire: ForeignWire])[] = [
+const patterns: readonly (readonly [pattern: RegExp, kind: 'answer' | 'count', wire: WireName])[] = [
   [/\/messages\/count_tokens$/u, 'count', 'anthropic'],
   [/\/messages$/u, 'answer', 'anthropic'],
   [/\/chat\/completions$/u, 'answer', 'openai-chat'],

@@ -14,7 +14,8 @@ import type { AddressInfo } from 'node:net'
 import { isAllowed, type AccessRules } from './access.ts'
 import { endToEnd, forward } from './forward.ts'
 import { clientOf, tenantOf, type HeaderOf } from './identity.ts'
-import { readRequest, type ForeignRequest, type ForeignWire } from './layouts.ts'
+import { readRequest, type ForeignRequest } from './layouts.ts'
+import type { WireName } from '../model/model.ts'
 import { planFor, untouched, type Level, type Plan } from './plan.ts'
 import { hearAnswer, type HeardAnswer } from './hearing.ts'
 import type { Answered, Recorder } from './recorder.ts'
@@ -27,7 +28,7 @@ import type { TrimLimits } from './trim.ts'
 export interface GatewayOptions {
   readonly level: Level
   /** Where each wire's requests go; fixed for the life of the gateway. */
-  readonly upstreams: Readonly<Record<ForeignWire, URL>>
+  readonly upstreams: Readonly<Record<WireName, URL>>
   readonly listen: { readonly host: string; readonly port: number }
   /** Needed for status, and for everything where the gateway listens beyond this machine. */
   readonly token: string
@@ -159,17 +160,13 @@ const headerOf =
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-function requestIn(
-  wire: ForeignWire,
-  { headers }: IncomingMessage,
-  bytes: Uint8Array,
-): ForeignRequest | null {
+function requestIn(wire: WireName, { headers }: IncomingMessage, bytes: Uint8Array): ForeignRequest | null {
   const isJson = (headers['content-type'] ?? '').toLowerCase().includes('json')
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
   return isJson && isPlain ? readRequest(wire, bytes) : null
 }
 
-const upstreamFor = ({ upstreams }: GatewayOptions, wire: ForeignWire | null): URL =>
+const upstreamFor = ({ upstreams }: GatewayOptions, wire: WireName | null): URL =>
   upstreams[wire ?? 'anthropic']
 
 interface Planned {
@@ -267,7 +264,9 @@ async function relay(
     note = 'unchanged; why=the edited request was refused'
   }
   const heard =
-    sent === null || exchange.route.kind !== 'answer' ? null : hearAnswer(sent.request.wire, answer)
+    sent === null || exchange.route.kind !== 'answer'
+      ? null
+      : hearAnswer(sent.request.wire, answer, sent.request.model ?? '')
   pass(context, exchange, answer, heard, note, sent?.plan.place?.session ?? null)
   await ended(answer, response)
   const message = (await heard?.end()) ?? null

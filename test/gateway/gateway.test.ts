@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lookUp, modelTable, price } from '../../src/model/models.ts'
-import { usageOf } from '../../src/model/usage.ts'
+import { usageOf } from '../../src/wires/anthropic/usage.ts'
 import { call, createSimulator, text, type Simulator } from '../../src/simulator/index.ts'
 import { lines, newWorld, runAgent, send, startStub, type Stub, type World } from './world.ts'
 

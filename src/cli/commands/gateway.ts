@@ -17,11 +17,11 @@ import {
   upstreamVariables,
   vendorUpstreams,
   type Figures,
-  type ForeignWire,
   type Gateway,
   type Level,
   type Pointing,
 } from '../../gateway/index.ts'
+import type { WireName } from '../../model/model.ts'
 import { modelTable } from '../../model/models.ts'
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -69,9 +69,9 @@ export async function gateway(io: Io, flags: GatewayFlags, command: readonly str
 
 const loopback = '127.0.0.1'
 
-function upstreamsFor(io: Io, { upstream }: GatewayFlags): Readonly<Record<ForeignWire, URL>> | Refusal {
-  const urls: [ForeignWire, URL][] = []
-  for (const wire of Object.keys(vendorUpstreams) as ForeignWire[]) {
+function upstreamsFor(io: Io, { upstream }: GatewayFlags): Readonly<Record<WireName, URL>> | Refusal {
+  const urls: [WireName, URL][] = []
+  for (const wire of Object.keys(vendorUpstreams) as WireName[]) {
     const variable = upstreamVariables[wire]
     const address = upstream ?? io.environment[variable] ?? vendorUpstreams[wire]
     const url = URL.canParse(address) ? new URL(address) : null
@@ -82,14 +82,14 @@ function upstreamsFor(io: Io, { upstream }: GatewayFlags): Readonly<Record<Forei
       )
     urls.push([wire, url])
   }
-  return Object.fromEntries(urls) as Record<ForeignWire, URL>
+  return Object.fromEntries(urls) as Record<WireName, URL>
 }
 
 async function start(
   io: Io,
   place: Workplace,
   flags: GatewayFlags,
-  upstreams: Readonly<Record<ForeignWire, URL>>,
+  upstreams: Readonly<Record<WireName, URL>>,
 ): Promise<{ readonly running: Gateway; readonly token: string } | Refusal> {
   const folder = join(place.home, 'gateway')
   const salt = await readOrMakeSalt(machineFileSystem, folder)
