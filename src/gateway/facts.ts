@@ -50,7 +50,8 @@ function anthropicUnit(value: unknown, role: string): readonly Said[] {
   const said = textOf(value)
   const block: Fields = said === null ? fieldsOf(value) : { type: 'text', text: said }
   const { cache_control: _, ...fields } = block
-  if (role === 'assistant') return model([fields as unknown as AssistantBlock])
+  if (role === 'assistant')
+    return model([{ ...fields, type: textOf(fields['type']) ?? 'unknown' } as AssistantBlock])
   if (block['type'] === 'tool_result')
     return [
       {
@@ -71,9 +72,11 @@ function userBlocks(content: unknown): readonly UserBlock[] {
     const { cache_control: _, ...fields } = fieldsOf(part)
     const said = textOf(fields['text'])
     if (fields['type'] === 'text' && said !== null) return { ...fields, type: 'text', text: said }
-    const isMedium =
-      (fields['type'] === 'image' || fields['type'] === 'document') && isRecord(fields['source'])
-    return isMedium ? (fields as unknown as UserBlock) : plain(asJson(part))
+    const { type, source } = fields
+    const isMedium = (type === 'image' || type === 'document') && isRecord(source)
+    return isMedium
+      ? { ...fields, type, source: { ...source, type: textOf(source['type']) ?? '' } }
+      : plain(asJson(part))
   })
 }
 

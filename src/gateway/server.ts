@@ -1,6 +1,5 @@
-// The gateway as a server: takes a client's request, decides what is sent for it (`plan`), forwards it, relays the answer
-// byte for byte and hears it on the way. It fails open: whatever goes wrong on our side, the client's own bytes go out and
-// the reason stands in a header. What the upstream says, errors included, reaches the client unchanged.
+// The gateway as a server: takes a client's request, decides what is sent for it (`plan`) and relays it. It fails open:
+// whatever goes wrong on our side, the client's own bytes go out and the reason stands in a header.
 import { randomUUID } from 'node:crypto'
 import {
   Agent as PlainAgent,
@@ -12,15 +11,15 @@ import {
 import { Agent as SecureAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { isAllowed, type AccessRules } from './access.ts'
-import { endToEnd, forward } from './forward.ts'
+import { bodyOf } from './body.ts'
 import { clientOf, tenantOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from './layouts.ts'
 import type { WireName } from '../model/model.ts'
 import { planFor, untouched, type Level, type Plan } from './plan.ts'
-import { hearAnswer, type HeardAnswer } from './hearing.ts'
-import type { Answered, Recorder } from './recorder.ts'
+import type { Recorder } from './recorder.ts'
+import { relay, type Exchange, type RelayContext } from './relay.ts'
 import { Savings } from './savings.ts'
-import { routeOf, type Route } from './routes.ts'
+import { routeOf } from './routes.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { Tenant, Tenants } from './tenant.ts'
 import type { TrimLimits } from './trim.ts'
@@ -56,11 +55,8 @@ export interface Gateway {
   stop(): Promise<void>
 }
 
-interface Context {
+interface Context extends RelayContext {
   readonly options: GatewayOptions
-  readonly agents: { readonly plain: PlainAgent; readonly secure: SecureAgent }
-  readonly savings: Savings
-  readonly off: Set<string>
   readonly rules: () => AccessRules
 }
 
@@ -144,15 +140,6 @@ async function handle(context: Context, incoming: IncomingMessage, response: Ser
   return sendPlan(context, exchange, read, planned)
 }
 
-/** A request and where its answer goes. */
-interface Exchange {
-  readonly incoming: IncomingMessage
-  readonly response: ServerResponse
-  readonly path: string
-  readonly upstream: URL
-  readonly route: Exclude<Route, { readonly kind: 'hello' | 'status' }>
-}
-
 const headerOf =
   ({ headers }: IncomingMessage): HeaderOf =>
   (name) => {
@@ -219,130 +206,6 @@ async function sendPlan(
   await relay(context, exchange, { plan, request }, plan.body, plan.unchanged)
 }
 
-interface Sent {
-  readonly plan: Plan
-  readonly request: ForeignRequest
-}
-
-/** Forwards a body and relays the answer. An edited request that is refused is sent once more as the client made it. */
-async function relay(
-  context: Context,
-  exchange: Exchange,
-  sent: Sent | null,
-  body: Uint8Array | AsyncIterable<Uint8Array>,
-  unchanged: string | null,
-): Promise<void> {
-  const { options } = context
-  const { incoming, response, upstream } = exchange
-  const gone = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) gone.abort()
-  })
-  const send = (bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<IncomingMessage> =>
-    forward(
-      {
-        upstream,
-        method: incoming.method ?? 'GET',
-        path: exchange.path,
-        rawHeaders: incoming.rawHeaders,
-        agent: upstream.protocol === 'https:' ? context.agents.secure : context.agents.plain,
-        signal: gone.signal,
-      },
-      bytes,
-    )
-  let answer = await send(body)
-  let note = unchanged === null ? noteOf(options.level, sent?.plan ?? null) : `unchanged; why=${unchanged}`
-  if (answer.statusCode === 400 && sent !== null && sent.plan.edited > 0) {
-    answer.resume()
-    answer = await send(sent.request.bytes)
-    if (answer.statusCode === 200 && sent.plan.place !== null) {
-      context.off.add(sent.plan.place.session)
-      options.tell(
-        `session ${sent.plan.place.session}: an edited request was refused and the original was not; it is only watched from now on`,
-      )
-    }
-    note = 'unchanged; why=the edited request was refused'
-  }
-  const heard =
-    sent === null || exchange.route.kind !== 'answer'
-      ? null
-      : hearAnswer(sent.request.wire, answer, sent.request.model ?? '')
-  pass(context, exchange, answer, heard, note, sent?.plan.place?.session ?? null)
-  await ended(answer, response)
-  const message = (await heard?.end()) ?? null
-  if (sent !== null && message !== null) count(context, sent, message)
-}
-
-function noteOf(level: Level, plan: Plan | null): string {
-  if (plan === null || plan.edited === 0) return `${level}; blocks=0`
-  return `${level}; blocks=${plan.edited}; characters=-${plan.savedChars}`
-}
-
-function pass(
-  { options }: Context,
-  { response }: Exchange,
-  answer: IncomingMessage,
-  heard: HeardAnswer | null,
-  note: string,
-  session: string | null,
-): void {
-  const own = [
-    'x-palimpsest',
-    note.replace(/[^\x20-\x7e]/gu, '?'),
-    ...(session === null ? [] : ['x-palimpsest-session', session]),
-  ]
-  response.writeHead(answer.statusCode ?? 502, answer.statusMessage, [
-    ...endToEnd(answer.rawHeaders).flat(),
-    ...own,
-  ])
-  const isStream =
-    (answer.headers['content-type'] ?? '').includes('text/event-stream') &&
-    answer.headers['content-encoding'] === undefined
-  const ping = isStream ? setInterval(() => quiet(), options.limits.pingMs) : null
-  let endsEvent = true
-  const quiet = (): void => {
-    // Never inside an event: a client's reader would take it for a part of it.
-    if (endsEvent) response.write(heard?.ping ?? ': ping\n\n')
-  }
-  answer.on('data', (bytes: Buffer) => {
-    ping?.refresh()
-    endsEvent = bytes.at(-1) === 0x0a && bytes.at(-2) === 0x0a
-    if (!response.write(bytes)) {
-      answer.pause()
-      response.once('drain', () => answer.resume())
-    }
-    heard?.write(bytes)
-  })
-  answer.once('close', () => clearInterval(ping ?? undefined))
-}
-
-/** The answer came whole, or one side went away. */
-function ended(answer: IncomingMessage, response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    answer.once('end', () => response.end(() => resolve()))
-    answer.once('error', () => {
-      response.destroy()
-      resolve()
-    })
-    response.once('close', () => {
-      answer.destroy()
-      resolve()
-    })
-  })
-}
-
-function count({ options, savings }: Context, { plan, request }: Sent, message: Answered): void {
-  savings.add({
-    session: plan.place?.session ?? null,
-    model: message.model === '' ? (request.model ?? 'unknown') : message.model,
-    usage: message.usage,
-    savedChars: plan.savedChars,
-    newSavedChars: plan.newSavedChars,
-    sentBytes: plan.body.length,
-  })
-  if (plan.place !== null) options.recorder?.answered(plan.place.session, message)
-}
-
 function sendStatus({ savings, options }: Context, response: ServerResponse, hasToken: boolean): void {
   if (!hasToken)
     return refuse(response, 401, 'the status needs the token of the gateway (x-palimpsest-token)')
@@ -382,31 +245,4 @@ async function timely<T>(promise: Promise<T>, ms: number): Promise<T | null> {
   const value = await Promise.race([promise.catch(() => null), over])
   clearTimeout(timer)
   return value
-}
-
-type Body =
-  | { readonly isWhole: true; readonly bytes: Uint8Array }
-  | { readonly isWhole: false; readonly rest: AsyncIterable<Uint8Array> }
-
-/** All of a body, or what has come and the rest of it where that is more than is read. */
-async function bodyOf(incoming: IncomingMessage, most: number): Promise<Body> {
-  const pieces: Buffer[] = []
-  let length = 0
-  const iterator = incoming[Symbol.asyncIterator]() as AsyncIterator<Buffer>
-  for (;;) {
-    const next = await iterator.next()
-    if (next.done === true) return { isWhole: true, bytes: Buffer.concat(pieces) }
-    pieces.push(next.value)
-    length += next.value.length
-    if (length > most) return { isWhole: false, rest: both(pieces, iterator) }
-  }
-}
-
-async function* both(first: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Uint8Array> {
-  yield* first
-  for (;;) {
-    const next = await rest.next()
-    if (next.done === true) return
-    yield next.value
-  }
 }
