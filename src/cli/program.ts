@@ -2,6 +2,7 @@
 // is text. Each command is loaded when it is asked for.
 import { Argument, Command, CommanderError } from 'commander'
 import { subcommand, type RunCommand } from './arguments/flags.ts'
+import { addCompanionCommands } from './arguments/companion-commands.ts'
 import { addLabCommands } from './arguments/lab-commands.ts'
 import { addMemoryCommands } from './arguments/memory-commands.ts'
 import { completionScript, shells, type Shell } from './arguments/completion.ts'
@@ -20,6 +21,7 @@ export async function runProgram(io: Io, args: readonly string[], version: strin
   addPrompt(program, io, run, names)
   addSessionCommands(program, io, run)
   addMemoryCommands(program, io, run)
+  addCompanionCommands(program, io, run)
   addLabCommands(program, io, run)
   addCompletion(program, io, run)
   const first = args[0] ?? ''

@@ -17,5 +17,7 @@ export const companionDefaults = {
     taskChars: 200,
     /** Of a longer session the newest messages compete, and the first. */
     typedMessages: 2000,
+    /** Things that an audit names as lost, for each compaction. */
+    lostNamed: 12,
   },
 } as const

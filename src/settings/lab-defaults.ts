@@ -10,6 +10,11 @@ export const labDefaults = {
   detectLines: 200,
   /** Largest file that is read as one JSON value; above it only files of lines are read. */
   maxWholeBytes: 256 * MB,
+  /** Larger files are read piece by piece. */
+  streamBytes: 32 * MB,
+  pieceBytes: MB,
+  /** A longer line is passed over, with its number. */
+  mostLineBytes: 64 * MB,
   /** System prompt and tools of a recording that does not say how large they were. */
   unknownFixedTokens: 8000,
   /** Time from one turn to the next where the recording has none. */

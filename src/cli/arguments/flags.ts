@@ -30,7 +30,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'doctor',
     'completion',
   ],
-  'Other agents': ['gateway'],
+  'Other agents': ['companion', 'gateway'],
   'Try it offline': ['demo', 'start', 'simulate', 'replay'],
 }
 

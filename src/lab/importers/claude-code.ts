@@ -30,6 +30,13 @@ const bookkeeping = new Set([
   'pr-link',
   'bridge-session',
   'bridge_status',
+  'api-request-shape',
+  'api-request-blob',
+  'api-request',
+  'prompt_snapshot',
+  'tools-used',
+  'atis-latch',
+  'cost-state',
 ])
 const conversation = new Set(['user', 'assistant', 'attachment'])
 
@@ -96,7 +103,8 @@ function userBlocks(value: Fields, message: Fields): readonly RecordedBlock[] {
 
 function attachmentBlocks(attachment: Fields): readonly RecordedBlock[] {
   const type = stringOrNull(attachment['type'])
-  if (type === null) return []
+  // What the program sent as its own prompt: nobody says it in the conversation.
+  if (type === null || type === 'prompt_snapshot') return []
   const text =
     stringOrNull(attachment['prompt']) ?? stringOrNull(attachment['content']) ?? JSON.stringify(attachment)
   return [{ block: { type: 'text', text }, kind: `attachment:${type}` }]

@@ -1,41 +1,76 @@
 // One entry for every format: looks at what a file holds, not at its name, and hands it to the importer that knows it.
-import { readFile } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 import { defaults } from '../../settings/defaults.ts'
 import type { Imported } from '../recording.ts'
 import { importClaudeCode, isClaudeCodeLine } from './claude-code.ts'
 import { importCodex, isCodexLine } from './codex.ts'
 import { importCorpus, isCorpusHeader } from './corpus.ts'
-import { readLines, unpack, type Fields, type Lines } from './lines.ts'
+import { importGemini, isGeminiLine } from './gemini-cli.ts'
+import { streamLines } from './line-stream.ts'
+import { readLines, unpack, type Fields, type JsonLine, type Lines } from './lines.ts'
 import { importMessages, isMessage, messagesIn } from './messages.ts'
+import { exportIn, importOpencode } from './opencode.ts'
 import { importPi, isPiLine } from './pi.ts'
 import { importTranscript, isEntryLine } from './transcript.ts'
 
-interface Format {
+export interface LineFormat {
   readonly isLine: (value: Fields) => boolean
   readonly load: (name: string, lines: Lines) => Imported
 }
 
 /** The first whose lines are the most wins; the order settles a tie. */
-const formats: readonly Format[] = [
+const formats: readonly LineFormat[] = [
   { isLine: isEntryLine, load: importTranscript },
   { isLine: isCorpusHeader, load: importCorpus },
   { isLine: isClaudeCodeLine, load: importClaudeCode },
   { isLine: isCodexLine, load: importCodex },
   { isLine: isPiLine, load: importPi },
+  { isLine: isGeminiLine, load: importGemini },
 ]
+
+/** Whether a record is one of a format that is known. */
+export const isKnownLine = (value: Fields): boolean => formats.some(({ isLine }) => isLine(value))
 
 /** Reads a recording. Never throws: what cannot be read is a failure that names the file and the line. */
 export async function importFile(path: string): Promise<Imported> {
-  let bytes: Uint8Array
   try {
-    bytes = await readFile(path)
+    if (await isLong(path)) return await importLong(path)
+    return importBytes(path, await readFile(path))
   } catch (error) {
     return {
       ok: false,
       failure: { code: 'io-error', message: `${path}: cannot be read (${(error as Error).message})` },
     }
   }
-  return importBytes(path, bytes)
+}
+
+/** Too long to be held beside what is made of it; what is packed or one JSON value has to be. */
+export async function isLong(path: string): Promise<boolean> {
+  if ((await stat(path)).size <= defaults.lab.streamBytes) return false
+  const file = await open(path, 'r')
+  try {
+    const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0)
+    return buffer[0] === 0x7b && buffer[1] !== 0x0a
+  } finally {
+    await file.close()
+  }
+}
+
+async function importLong(path: string): Promise<Imported> {
+  const records: JsonLine[] = []
+  const skipped: Lines['skipped'][number][] = []
+  for await (const read of streamLines(path, { isWhole: isKnownLine })) {
+    if (read.record !== null) records.push(read.record)
+    if (read.skipped !== null) skipped.push(read.skipped)
+  }
+  const lines = { total: records.length + skipped.length, records, skipped }
+  const format = formatOf(lines)
+  return (
+    format?.load(path, lines) ?? {
+      ok: false,
+      failure: { code: 'unknown-format', message: `${path}: no format that is known` },
+    }
+  )
 }
 
 /** Reads a session file of any known format. */
@@ -44,8 +79,10 @@ export function importBytes(name: string, packed: Uint8Array): Imported {
   if (!unpacked.ok) return unpacked
   const { bytes } = unpacked
   const whole = parseWhole(bytes)
+  const exported = whole.ok ? exportIn(whole.value) : null
+  if (exported !== null) return importOpencode(name, exported)
   if (whole.ok && messagesIn(whole.value) !== null) return importMessages(name, whole.value)
-  const lines = readLines(bytes, (value) => formats.some(({ isLine }) => isLine(value)))
+  const lines = readLines(bytes, isKnownLine)
   const format = formatOf(lines)
   if (format !== null && !startsArray(bytes)) return format.load(name, lines)
   const messages = lines.records.map(({ value }) => value)
@@ -55,9 +92,10 @@ export function importBytes(name: string, packed: Uint8Array): Imported {
   return { ok: false, failure: { code: 'unknown-format', message: `${where}: ${why}` } }
 }
 
-function formatOf(lines: Lines): Format | null {
+/** The format most of the first lines have. */
+export function formatOf(lines: Pick<Lines, 'records'>): LineFormat | null {
   const sample = lines.records.slice(0, defaults.lab.detectLines)
-  let best: Format | null = null
+  let best: LineFormat | null = null
   let most = 0
   for (const format of formats) {
     const votes = sample.filter(({ value }) => format.isLine(value)).length

@@ -20,6 +20,20 @@ export interface Lines {
 
 const NEWLINE = 0x0a
 
+/**
+ * Lines in which Claude Code keeps what it sent once more: requests, prompts, tools, sums. Nobody speaks in them, and they
+ * are the larger part of a file, so they are known by their beginning and never parsed. Inside a text the quotes would
+ * be escaped.
+ */
+const unspoken = /"type":"(?:api-request(?:-shape|-blob)?|prompt_snapshot|tools-used|atis-latch|cost-state)"/
+const beginningBytes = 240
+
+/** Whether a line, or the beginning of one, is of a kind in which nobody speaks. */
+export const isUnspoken = (line: Uint8Array): boolean =>
+  unspoken.test(
+    Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, beginningBytes)).toString('latin1'),
+  )
+
 /** The bytes, unpacked where they are packed. */
 export function unpack(name: string, bytes: Uint8Array): Result<{ readonly bytes: Uint8Array }> {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return { ok: true, bytes }
@@ -45,22 +59,30 @@ export function readLines(bytes: Uint8Array, isWhole: (value: Fields) => boolean
     const found = bytes.indexOf(NEWLINE, start)
     const end = found < 0 ? bytes.length : found
     line++
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
+    const read = readLine(bytes.subarray(start, end), line, isWhole)
     start = end + 1
-    if (text.trim() === '') continue
-    const value = parseObject(text)
-    if (value.ok) {
-      records.push({ line, value: value.fields })
-      continue
-    }
-    const rest = salvage(text, isWhole)
-    skipped.push({
-      line,
-      why: rest === null ? value.why : `${value.why}; the record at the end of the line is kept`,
-    })
-    if (rest !== null) records.push({ line, value: rest })
+    if (read.record !== null) records.push(read.record)
+    if (read.skipped !== null) skipped.push(read.skipped)
   }
   return { total: line, records, skipped }
+}
+
+export interface ReadLine {
+  readonly record: JsonLine | null
+  readonly skipped: Skipped | null
+}
+const nothing: ReadLine = { record: null, skipped: null }
+
+/** What one line holds. */
+export function readLine(bytes: Uint8Array, line: number, isWhole: (value: Fields) => boolean): ReadLine {
+  if (isUnspoken(bytes)) return nothing
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
+  if (text.trim() === '') return nothing
+  const value = parseObject(text)
+  if (value.ok) return { record: { line, value: value.fields }, skipped: null }
+  const rest = salvage(text, isWhole)
+  const why = rest === null ? value.why : `${value.why}; the record at the end of the line is kept`
+  return { record: rest === null ? null : { line, value: rest }, skipped: { line, why } }
 }
 
 function parseObject(

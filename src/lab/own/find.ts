@@ -36,6 +36,8 @@ export interface FindOptions {
   readonly limit?: number | undefined
   /** For what was used: files of sub-agents too, and those of programs whose sessions cannot be played. */
   readonly forUsage?: boolean | undefined
+  /** Files of any size: whoever asks reads them piece by piece. */
+  readonly anySize?: boolean | undefined
 }
 
 interface Place {
@@ -91,7 +93,8 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
       const info = await stat(path).catch((error: NodeJS.ErrnoException) => error.code ?? 'unknown')
       if (typeof info === 'string') pass(`files that cannot be read (${info})`)
       else if (!info.isFile()) pass('things that are no files')
-      else if (info.size > defaults.lab.ownMaxBytes) pass('files that are too large')
+      else if (options.anySize !== true && info.size > defaults.lab.ownMaxBytes)
+        pass('files that are too large')
       else if (info.mtimeMs < (options.since ?? 0)) pass('older than asked for')
       else found.push({ program, path, bytes: info.size, modifiedAt: info.mtimeMs })
     }

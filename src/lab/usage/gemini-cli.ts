@@ -2,10 +2,6 @@
 import { fieldsOf, numberOf, stringOrNull, timeOf, type Fields } from '../importers/lines.ts'
 import type { BilledRequest } from './billed.ts'
 
-export const isGeminiLine = (value: Fields): boolean =>
-  (value['type'] === 'gemini' && typeof value['tokens'] === 'object') ||
-  (typeof value['sessionId'] === 'string' && typeof value['projectHash'] === 'string')
-
 export function gemini(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
   const header = fieldsOf(lines.find((value) => typeof value['projectHash'] === 'string'))
   const session = stringOrNull(header['sessionId']) ?? name

@@ -6,6 +6,7 @@ import { anthropicUsage, messageBlocks } from '../importers/blocks.ts'
 import { isClaudeCodeLine } from '../importers/claude-code.ts'
 import { isCodexLine } from '../importers/codex.ts'
 import { isCorpusHeader } from '../importers/corpus.ts'
+import { isGeminiLine } from '../importers/gemini-cli.ts'
 import {
   fieldsOf,
   numberOf,
@@ -18,7 +19,7 @@ import {
 import { isPiLine, piUsage } from '../importers/pi.ts'
 import { isEntryLine } from '../importers/transcript.ts'
 import type { BilledRequest } from './billed.ts'
-import { gemini, isGeminiLine } from './gemini-cli.ts'
+import { gemini } from './gemini-cli.ts'
 import { exportedMessages, opencodeRequests } from './opencode.ts'
 
 /** What a session of ours noted of work in the background; one that has a transcript of its own is counted there. */
