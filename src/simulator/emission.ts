@@ -62,14 +62,14 @@ export function emit(answer: Answer, options: EmissionOptions): Emission {
   }
 }
 
-interface Cut {
+export interface Cut {
   readonly blocks: readonly EmittedBlock[]
   readonly tokens: number
   readonly thinkingTokens: number
   readonly isWhole: boolean
 }
 
-function cutAt(content: readonly WireBlock[], room: number, model: SimulatedModel): Cut {
+export function cutAt(content: readonly WireBlock[], room: number, model: SimulatedModel): Cut {
   const blocks: EmittedBlock[] = []
   let tokens = 0
   let thinkingTokens = 0

@@ -59,7 +59,8 @@ export interface Exchange {
   count(body: unknown, headers: Readonly<Record<string, string>>): CountOutcome
 }
 
-const DEFAULT_SECRET = 'palimpsest-simulator'
+/** What reasoning is signed with where nobody chose. */
+export const DEFAULT_SECRET = 'palimpsest-simulator'
 const ID_DIGITS = 8
 /** `max_tokens: 0` only fills the cache. */
 const PREWARMED: Answer = { content: [], stop_reason: 'max_tokens', output_tokens: 0 }

@@ -1,5 +1,6 @@
 // What the simulator was asked and what it did about it, for tests to look at. Bounded twice: in requests, and in the
 // newest few whose bodies are kept, since a body can be megabytes.
+import type { Bill } from './bill.ts'
 import type { Level } from './cache/prompt.ts'
 import type { Reading } from './cache.ts'
 import type { WireError, WireUsage } from '../model/wire.ts'
@@ -11,7 +12,7 @@ export interface LoggedRequest {
   readonly path: string
   readonly at: number
   readonly source: string | null
-  readonly model: string | null
+  model: string | null
   /** Length of the body as it arrived. */
   readonly bytes: number
   readonly headers: Readonly<Record<string, string>>
@@ -28,6 +29,8 @@ export interface LoggedRequest {
   appliedEdits: readonly Readonly<Record<string, unknown>>[]
   inputTransformations: readonly Readonly<Record<string, unknown>>[]
   diagnostics: unknown
+  /** What it costs at the vendor's prices. */
+  bill: Bill | null
   firstByteAt: number | null
   /** When the response was complete; null if it never was. */
   endedAt: number | null

@@ -1,17 +1,29 @@
-// The simulator as a server on this machine: POST /v1/messages, /v1/messages/count_tokens, GET /v1/models. It routes on
-// the path alone. Faults strike after the key has been checked and before the rules are asked. Everything that happens
+// The simulator as a server on this machine: POST /v1/messages, /v1/messages/count_tokens, GET /v1/models, and the paths of other
+// vendors (../dialects). It routes on the path alone, but for the lists of models, which two vendors keep under one. Faults strike after the key has been checked and before the rules are asked. Everything that happens
 // to a request is in the log.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WireError } from '../../model/wire.ts'
-import { createExchange, type Clock, type Exchange, type ExchangeOptions } from '../exchange.ts'
+import { dialectModels, type DialectModel } from '../dialects/models.ts'
+import type { ServerName } from '../dialects/openai/quirks.ts'
+import { dialectRoute } from '../dialects/routes.ts'
+import {
+  createExchange,
+  DEFAULT_SECRET,
+  type Clock,
+  type Exchange,
+  type ExchangeOptions,
+} from '../exchange.ts'
 import { createLog, loggedPrompt, type LoggedRequest, type LogLimits, type RequestLog } from '../log.ts'
 import { findModel, simulatedModels, type SimulatedModel } from '../models.ts'
 import { invalid, problem, statusOf } from '../rules/problem.ts'
 import { isRecord } from '../rules/shape.ts'
 import { checkAccess, createRateWindow, type RateWindow } from './access.ts'
+import { MAX_BODY_BYTES, newRecord, plainHeaders, readBody } from './arrival.ts'
+import { createDialects, handleDialect, type DialectArrival, type Dialects } from './dialects.ts'
 import { createFaults, faultText, type Fault, type Faults, type ScheduledFault } from './faults.ts'
 import { modelRecord } from './model-list.ts'
+import { sendableMessage } from './message-frames.ts'
 import { sendJson, sendReply, strikeEarly } from './sending.ts'
 
 export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
@@ -26,6 +38,14 @@ export interface SimulatorOptions extends Omit<ExchangeOptions, 'clock'> {
   readonly log?: LogLimits
   /** Largest request that is taken; the API's own where absent. */
   readonly maxBodyBytes?: number
+  /** Models of other vendors, for their wires. */
+  readonly dialectModels?: readonly DialectModel[]
+  /** Which server that speaks like OpenAI is meant by plain paths; others are reached below `/<server>/`. */
+  readonly server?: ServerName
+  /** How Responses refuses a prompt over the window on a stream: at once, or after the stream has begun. */
+  readonly overflow?: 'refused' | 'in-stream'
+  /** How often Gemini's cache hits, from 0 to 1, and the seed of its draws. */
+  readonly luck?: { readonly chance?: number; readonly seed?: number }
   /** Told of each request when its response has ended or was cut. */
   readonly heard?: (request: LoggedRequest) => void
 }
@@ -42,6 +62,7 @@ export interface Simulator {
 interface Room {
   readonly options: SimulatorOptions
   readonly exchange: Exchange
+  readonly dialects: Dialects
   readonly models: readonly SimulatedModel[]
   readonly log: ReturnType<typeof createLog>
   readonly faults: Faults
@@ -50,11 +71,11 @@ interface Room {
   readonly numbers: Map<string, number>
 }
 
-/** Who asks, for the log. */
-export const SOURCE_HEADER = 'x-palimpsest-source'
 const HOST = '127.0.0.1'
 const STOP_GRACE_MS = 500
 const SWEEP_MS = 10
+/** How often a cache without promises hits where nobody said. */
+const USUAL_CHANCE = 1
 const MESSAGES = '/v1/messages'
 const COUNT = '/v1/messages/count_tokens'
 const MODELS = '/v1/models'
@@ -66,6 +87,14 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     options,
     clock,
     exchange: createExchange({ ...options, clock }),
+    dialects: createDialects({
+      answerer: options.answerer,
+      clock,
+      secret: options.secret ?? DEFAULT_SECRET,
+      models: options.dialectModels ?? dialectModels,
+      overflow: options.overflow ?? 'refused',
+      luck: { chance: options.luck?.chance ?? USUAL_CHANCE, seed: options.luck?.seed ?? 1 },
+    }),
     models: options.models ?? simulatedModels,
     log: createLog(options.log),
     faults: createFaults(options.faults),
@@ -113,7 +142,8 @@ function close(server: Server): Promise<void> {
 }
 
 async function handle(room: Room, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-  const path = new URL(incoming.url ?? '/', 'http://simulator').pathname
+  const url = new URL(incoming.url ?? '/', 'http://simulator')
+  const path = url.pathname
   const number = (room.numbers.get(path) ?? 0) + 1
   room.numbers.set(path, number)
   const headers = plainHeaders(incoming)
@@ -123,6 +153,8 @@ async function handle(room: Room, incoming: IncomingMessage, response: ServerRes
   room.log.add(logged)
   const { heard } = room.options
   if (heard !== undefined) response.once('close', () => heard(logged))
+  const route = dialectRoute(url, headers, room.options.server ?? 'openai')
+  if (route !== null) return answerDialect(room, { route, url, headers, read, logged, response }, incoming)
   const refuse = (error: WireError, more: Readonly<Record<string, string>> = {}): void => {
     logged.error = error.error
     logged.status = logged.status ?? statusOf(error)
@@ -159,6 +191,20 @@ async function handle(room: Room, incoming: IncomingMessage, response: ServerRes
   await answer(room, { logged, response, headers, body: read.body, fault, refuse })
 }
 
+type ForDialect = Pick<DialectArrival, 'route' | 'url' | 'headers' | 'read' | 'logged' | 'response'>
+
+function answerDialect(room: Room, arrival: ForDialect, incoming: IncomingMessage): Promise<void> {
+  return handleDialect(room.dialects, {
+    ...arrival,
+    method: incoming.method ?? 'GET',
+    keys: room.options.keys ?? null,
+    faults: room.faults,
+    delayMs: room.options.eventDelayMs ?? 0,
+    maxBodyBytes: room.options.maxBodyBytes ?? MAX_BODY_BYTES,
+    now: () => room.clock.now(),
+  })
+}
+
 type Refuse = (error: WireError, more?: Readonly<Record<string, string>>) => void
 
 interface Asked {
@@ -189,12 +235,13 @@ async function answer(room: Room, { logged, response, headers, body, fault, refu
   logged.inputTransformations = message.input_transformations ?? []
   logged.diagnostics = message.diagnostics
   room.rates.spend(message.usage)
+  const sendable = sendableMessage(outcome.reply)
   const reply = {
-    ...outcome.reply,
+    ...sendable,
     begin: () => {
       logged.firstByteAt = room.clock.now()
       logged.status = 200
-      outcome.reply.begin()
+      sendable.begin()
     },
   }
   const isStream = isRecord(body) && body['stream'] === true
@@ -238,86 +285,4 @@ function listModels(room: Room, logged: LoggedRequest, response: ServerResponse,
 
 function standardHeaders(room: Room, logged: LoggedRequest): Readonly<Record<string, string>> {
   return { 'request-id': logged.id, 'anthropic-organization-id': 'org-simulator', ...room.rates.headers() }
-}
-
-function plainHeaders(incoming: IncomingMessage): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(incoming.headers).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
-    ),
-  )
-}
-
-interface Arrival {
-  readonly path: string
-  readonly number: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly at: number
-  readonly read: { readonly bytes: number; readonly body?: unknown }
-}
-
-function newRecord({ path, number, headers, at, read }: Arrival): LoggedRequest {
-  const model = isRecord(read.body) && typeof read.body['model'] === 'string' ? read.body['model'] : null
-  const kind = path === MESSAGES ? 'm' : 'o'
-  return {
-    id: `req_sim_${kind}${String(number).padStart(6, '0')}`,
-    number,
-    path,
-    at,
-    source: headers[SOURCE_HEADER] ?? null,
-    model,
-    bytes: read.bytes,
-    headers: withoutKeys(headers),
-    body: read.body ?? null,
-    status: null,
-    error: null,
-    fault: null,
-    prompt: null,
-    usage: null,
-    messageId: null,
-    stopReason: null,
-    appliedEdits: [],
-    inputTransformations: [],
-    diagnostics: null,
-    firstByteAt: null,
-    endedAt: null,
-  }
-}
-
-/** A key that reaches the log reaches a failing test's output. */
-function withoutKeys(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const { authorization: _bearer, 'x-api-key': _key, ...rest } = headers
-  return rest
-}
-
-// Reading a request body under the size limit of the API. A body that is too large is not kept.
-
-type Incoming =
-  | { readonly kind: 'json'; readonly bytes: number; readonly body: unknown }
-  | { readonly kind: 'not-json'; readonly bytes: number; readonly why: string }
-  | { readonly kind: 'too-large'; readonly bytes: number }
-  /** The client left before its request was complete. */
-  | { readonly kind: 'gone'; readonly bytes: number }
-
-const MAX_BODY_BYTES = 32 * 1024 * 1024
-
-async function readBody(incoming: IncomingMessage, most: number): Promise<Incoming> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of incoming) {
-      bytes += (chunk as Buffer).length
-      // Read on without keeping it: a client that is still sending would see a reset instead of the answer.
-      if (bytes <= most) chunks.push(chunk as Buffer)
-    }
-  } catch {
-    return { kind: 'gone', bytes }
-  }
-  if (bytes > most) return { kind: 'too-large', bytes }
-  if (bytes === 0) return { kind: 'not-json', bytes, why: 'the body is empty' }
-  try {
-    return { kind: 'json', bytes, body: JSON.parse(Buffer.concat(chunks).toString('utf8')) }
-  } catch (error) {
-    return { kind: 'not-json', bytes, why: error instanceof Error ? error.message : String(error) }
-  }
 }

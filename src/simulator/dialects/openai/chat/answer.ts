@@ -1,0 +1,178 @@
+// A finished answer as a chat completion, whole or in chunks: id and name of a call only in its first chunk, arguments as text in
+// pieces, usage where the server puts it, `[DONE]` at the end.
+import type { EmittedBlock } from '../../../emission.ts'
+import { isThinking, stringOf } from '../../../rules/blocks.ts'
+import { piecesOf, thinkingText, type Json, type ModelAnswer } from '../../front.ts'
+import type { DialectModel } from '../../models.ts'
+import type { PrefixReading } from '../../prefix-cache.ts'
+import { freeTextOf } from '../content.ts'
+import type { Quirks } from '../quirks.ts'
+
+export interface ChatAnswer {
+  readonly id: string
+  readonly created: number
+  readonly modelName: string
+  readonly model: DialectModel
+  readonly said: ModelAnswer
+  readonly reading: PrefixReading
+  readonly quirks: Quirks
+  readonly dollars: number | null
+  readonly freeTools: ReadonlySet<string>
+  readonly includeUsage: boolean
+}
+
+const FINISH: Readonly<Record<string, string>> = {
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'content_filter',
+}
+
+export const finishOf = (stop: string): string => FINISH[stop] ?? 'stop'
+
+export function chatUsage({ said, reading, quirks, dollars }: ChatAnswer): Json {
+  const { totalTokens, cachedTokens, writtenTokens } = reading
+  const plain = {
+    prompt_tokens: totalTokens,
+    completion_tokens: said.outputTokens,
+    total_tokens: totalTokens + said.outputTokens,
+  }
+  if (quirks.usageFields === 'plain') return plain
+  if (quirks.usageFields === 'deepseek')
+    return {
+      ...plain,
+      prompt_tokens_details: { cached_tokens: cachedTokens },
+      completion_tokens_details: { reasoning_tokens: said.thinkingTokens },
+      prompt_cache_hit_tokens: cachedTokens,
+      prompt_cache_miss_tokens: totalTokens - cachedTokens,
+    }
+  return {
+    ...plain,
+    prompt_tokens_details: {
+      cached_tokens: cachedTokens,
+      cache_write_tokens: writtenTokens,
+      audio_tokens: 0,
+    },
+    completion_tokens_details: {
+      reasoning_tokens: said.thinkingTokens,
+      audio_tokens: 0,
+      accepted_prediction_tokens: 0,
+      rejected_prediction_tokens: 0,
+    },
+    ...(quirks.server === 'openrouter' ? { cost: dollars ?? 0 } : {}),
+    ...(quirks.server === 'litellm'
+      ? { cache_read_input_tokens: cachedTokens, cache_creation_input_tokens: writtenTokens }
+      : {}),
+  }
+}
+
+export function chatCompletion(answer: ChatAnswer): Json {
+  const { said, quirks } = answer
+  const text = textOf(said.blocks)
+  const calls = callsIn(said.blocks).map((block) => wholeCall(answer, block))
+  const thoughts = thoughtsOf(said.blocks)
+  const message = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+    annotations: [],
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(quirks.reasoning === 'none' || thoughts === '' ? {} : reasoningFields(quirks, thoughts)),
+  }
+  return {
+    id: answer.id,
+    object: 'chat.completion',
+    created: answer.created,
+    model: answer.modelName,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said.stop) }],
+    usage: chatUsage(answer),
+    service_tier: 'default',
+    system_fingerprint: FINGERPRINT,
+  }
+}
+
+const FINGERPRINT = 'fp_simulator'
+
+function reasoningFields(quirks: Quirks, text: string): Json {
+  if (quirks.server !== 'openrouter') return { [quirks.reasoning]: text }
+  return {
+    reasoning: text,
+    reasoning_details: [{ type: 'reasoning.text', text, format: 'unknown', index: 0 }],
+  }
+}
+
+function wholeCall({ freeTools }: ChatAnswer, { block, inputJson }: EmittedBlock): Json {
+  const name = stringOf(block['name'])
+  const id = stringOf(block['id'])
+  return freeTools.has(name)
+    ? { id, type: 'custom', custom: { name, input: freeTextOf(block['input']) } }
+    : { id, type: 'function', function: { name, arguments: inputJson ?? '{}' } }
+}
+
+const textOf = (blocks: readonly EmittedBlock[]): string =>
+  blocks.map(({ block }) => (block.type === 'text' ? stringOf(block['text']) : '')).join('')
+
+const thoughtsOf = (blocks: readonly EmittedBlock[]): string =>
+  blocks.map(({ block }) => (isThinking(block) ? thinkingText(block) : '')).join('')
+
+const callsIn = (blocks: readonly EmittedBlock[]): readonly EmittedBlock[] =>
+  blocks.filter(({ block }) => block.type === 'tool_use')
+
+export function* chatChunks(answer: ChatAnswer): Generator<string> {
+  const { quirks, said } = answer
+  const asked = answer.includeUsage && quirks.streamUsage === 'asked'
+  const nullUsage: Json = asked ? { usage: null } : {}
+  const chunk = (choices: readonly Json[], more: Json = nullUsage): string =>
+    `data: ${JSON.stringify({
+      id: answer.id,
+      object: 'chat.completion.chunk',
+      created: answer.created,
+      model: answer.modelName,
+      service_tier: 'default',
+      system_fingerprint: FINGERPRINT,
+      choices,
+      ...more,
+    })}\n\n`
+  const delta = (value: Json, finish: string | null = null, more: Json = nullUsage): string =>
+    chunk([{ index: 0, delta: value, logprobs: null, finish_reason: finish }], more)
+  if (quirks.streamStart === 'comment') yield ': OPENROUTER PROCESSING\n\n'
+  if (quirks.streamStart === 'filter-chunk')
+    yield chunk([], {
+      prompt_filter_results: [{ prompt_index: 0, content_filter_results: {} }],
+      ...nullUsage,
+    })
+  const hasCalls = callsIn(said.blocks).length > 0
+  yield delta({
+    role: 'assistant',
+    content: hasCalls && textOf(said.blocks) === '' ? null : '',
+    refusal: null,
+  })
+  for (const value of deltas(answer)) yield delta(value)
+  const usage = { usage: chatUsage(answer) }
+  yield delta({}, finishOf(said.stop), quirks.streamUsage === 'last-chunk' ? usage : nullUsage)
+  if (asked || quirks.streamUsage === 'always') yield chunk([], usage)
+  yield 'data: [DONE]\n\n'
+}
+
+function* deltas(answer: ChatAnswer): Generator<Json> {
+  const { quirks, said, freeTools } = answer
+  let call = 0
+  for (const { block, inputJson } of said.blocks) {
+    if (isThinking(block)) {
+      if (quirks.reasoning === 'none') continue
+      for (const piece of piecesOf(thinkingText(block))) yield reasoningFields(quirks, piece)
+    } else if (block.type === 'text') {
+      for (const content of piecesOf(stringOf(block['text']))) yield { content }
+    } else if (block.type === 'tool_use') {
+      const name = stringOf(block['name'])
+      const isFree = freeTools.has(name)
+      const field = isFree ? 'custom' : 'function'
+      const key = isFree ? 'input' : 'arguments'
+      const index = call
+      call += 1
+      yield { tool_calls: [{ index, id: block['id'], type: field, [field]: { name, [key]: '' } }] }
+      const text = isFree ? freeTextOf(block['input']) : (inputJson ?? '{}')
+      for (const piece of piecesOf(text)) yield { tool_calls: [{ index, [field]: { [key]: piece } }] }
+    }
+  }
+}

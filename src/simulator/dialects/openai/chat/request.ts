@@ -1,0 +1,249 @@
+// The body of Chat Completions, field by field, for the server that takes it.
+import { isRecord } from '../../../rules/shape.ts'
+import { cacheFields, markShape } from '../caching.ts'
+import { fault, type ApiFault } from '../errors.ts'
+import type { Quirks } from '../quirks.ts'
+import {
+  atLeast,
+  byType,
+  either,
+  isAnything,
+  isBoolean,
+  isDecimal,
+  isObject,
+  isString,
+  listOf,
+  missing,
+  named,
+  fieldsOf,
+  oneOf,
+  orNull,
+  unsupportedValue,
+  upTo,
+  type ApiCheck,
+  type ApiFields,
+} from '../shape.ts'
+
+const MOST_TOOLS = 128
+const MOST_NAME_CHARS = 64
+const MOST_CALL_ID_CHARS = 40
+const NAME = /^[a-zA-Z0-9_-]+$/
+const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
+const tag: ApiFields = { type: isString }
+const mark: ApiFields = { prompt_cache_breakpoint: markShape }
+
+export interface ChatMessage {
+  readonly role: string
+  readonly content?: unknown
+  readonly tool_calls?: readonly ChatCall[]
+  readonly tool_call_id?: string
+  readonly reasoning_content?: unknown
+  readonly refusal?: unknown
+  readonly audio?: unknown
+  readonly function_call?: unknown
+}
+
+export interface ChatCall {
+  readonly id: string
+  readonly type: string
+  readonly function?: { readonly name: string; readonly arguments: string }
+  readonly custom?: { readonly name: string; readonly input: string }
+}
+
+export interface ChatBody extends Readonly<Record<string, unknown>> {
+  readonly model: string
+  readonly messages: readonly ChatMessage[]
+}
+
+/** Null when every field has its shape. */
+export function checkChatShape(body: unknown, quirks: Quirks): ApiFault | null {
+  if (!isRecord(body)) return fault("Invalid type for 'body': expected an object.", null, 'invalid_type')
+  if (body['model'] === undefined) return fault('you must provide a model parameter')
+  const wrong = bodyShape(quirks)(body, '')
+  if (wrong?.code !== 'unknown_parameter' || wrong.param === null) return wrong
+  if (quirks.errors === 'groq') return fault(groqUnknown(wrong.param, body))
+  return wrong.param.includes('.') ? wrong : fault(`Unrecognized request argument supplied: ${wrong.param}`)
+}
+
+/** Groq says which message carries the field it does not know. */
+function groqUnknown(param: string, body: Readonly<Record<string, unknown>>): string {
+  const inside = /^messages\[(\d+)\]\.(\w+)$/u.exec(param)
+  if (inside === null) return `property '${param}' is unsupported`
+  const [, index = '', key = ''] = inside
+  const messages = body['messages'] as readonly ChatMessage[]
+  const role = messages[Number(index)]?.role ?? ''
+  return `'messages.${index}' : for 'role:${role}' the following must be satisfied[('messages.${index}' : property '${key}' is unsupported)]`
+}
+
+function bodyShape(quirks: Quirks): ApiCheck {
+  const { unknown } = quirks
+  const optional: ApiFields = {
+    ...cacheFields,
+    audio: orNull(isObject),
+    frequency_penalty: orNull(isDecimal),
+    function_call: isAnything,
+    functions: listOf(isObject),
+    logit_bias: orNull(isObject),
+    logprobs: orNull(isBoolean),
+    max_completion_tokens: orNull(atLeast(1)),
+    max_tokens: orNull(atLeast(1)),
+    metadata: orNull(isObject),
+    modalities: orNull(listOf(oneOf('text', 'audio'))),
+    moderation: orNull(isObject),
+    n: orNull(atLeast(1)),
+    parallel_tool_calls: isBoolean,
+    prediction: orNull(isObject),
+    presence_penalty: orNull(isDecimal),
+    reasoning_effort: orNull(oneOf('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max')),
+    response_format: byType({
+      text: isObject,
+      json_object: isObject,
+      json_schema: fieldsOf(
+        {
+          type: isString,
+          json_schema: fieldsOf(
+            { name: named(MOST_NAME_CHARS, NAME) },
+            { description: isString, schema: isObject, strict: orNull(isBoolean) },
+            unknown,
+          ),
+        },
+        {},
+        unknown,
+      ),
+    }),
+    safety_identifier: orNull(isString),
+    seed: orNull(isDecimal),
+    service_tier: orNull(isString),
+    stop: isAnything,
+    store: orNull(isBoolean),
+    stream: orNull(isBoolean),
+    stream_options: orNull(
+      fieldsOf({}, { include_usage: isBoolean, include_obfuscation: isBoolean }, unknown),
+    ),
+    temperature: orNull(isDecimal),
+    tool_choice: toolChoice(quirks),
+    tools: listOf(toolShape(unknown), MOST_TOOLS),
+    top_logprobs: orNull(atLeast(0)),
+    top_p: orNull(isDecimal),
+    user: isString,
+    verbosity: orNull(oneOf('low', 'medium', 'high')),
+    web_search_options: isObject,
+  }
+  return fieldsOf({ messages: listOf(messageShape(quirks)), model: isString }, optional, unknown)
+}
+
+function toolChoice(quirks: Quirks): ApiCheck {
+  return (value, path) => {
+    if (typeof value === 'string') return oneOf('none', 'auto', 'required')(value, path)
+    if (!quirks.namedToolChoice)
+      return fault("Invalid tool_choice type: 'object'. Supported string values: none, auto, required", path)
+    return byType({ function: isObject, custom: isObject, allowed_tools: isObject })(value, path)
+  }
+}
+
+function toolShape(unknown: 'refused' | 'ignored'): ApiCheck {
+  const name = named(MOST_NAME_CHARS, NAME)
+  return byType({
+    function: fieldsOf(
+      {
+        ...tag,
+        function: fieldsOf(
+          { name },
+          { description: isString, parameters: isObject, strict: orNull(isBoolean) },
+          unknown,
+        ),
+      },
+      {},
+      unknown,
+    ),
+    custom: fieldsOf(
+      { ...tag, custom: fieldsOf({ name }, { description: isString, format: isObject }, unknown) },
+      {},
+      unknown,
+    ),
+  })
+}
+
+function messageShape(quirks: Quirks): ApiCheck {
+  const { unknown } = quirks
+  const text = fieldsOf({ ...tag, text: isString }, mark, unknown)
+  const texts = byType({ text })
+  const parts = byType({
+    text,
+    image_url: fieldsOf(
+      {
+        ...tag,
+        image_url: fieldsOf({ url: isString }, { detail: oneOf('auto', 'low', 'high', 'original') }, unknown),
+      },
+      mark,
+      unknown,
+    ),
+    input_audio: fieldsOf({ ...tag, input_audio: isObject }, mark, unknown),
+    file: fieldsOf({ ...tag, file: isObject }, mark, unknown),
+  })
+  const answered = byType({ text, refusal: fieldsOf({ ...tag, refusal: isString }, mark, unknown) })
+  const content = (part: ApiCheck): ApiCheck =>
+    either(
+      'one of a string or array of objects',
+      [(value) => typeof value === 'string', isString],
+      [Array.isArray, listOf(part)],
+      [(value) => value === null, isAnything],
+    )
+  const name: ApiFields = { name: isString }
+  const call = byType({
+    function: fieldsOf(
+      {
+        ...tag,
+        id: upTo(MOST_CALL_ID_CHARS),
+        function: fieldsOf({ name: isString, arguments: isString }, {}, unknown),
+      },
+      {},
+      unknown,
+    ),
+    custom: fieldsOf(
+      {
+        ...tag,
+        id: upTo(MOST_CALL_ID_CHARS),
+        custom: fieldsOf({ name: isString, input: isString }, {}, unknown),
+      },
+      {},
+      unknown,
+    ),
+  })
+  const role: ApiFields = { role: isString }
+  const shapes: Readonly<Record<string, ApiCheck>> = {
+    system: fieldsOf({ ...role, content: content(texts) }, name, unknown),
+    developer: fieldsOf({ ...role, content: content(texts) }, name, unknown),
+    user: fieldsOf({ ...role, content: content(parts) }, name, unknown),
+    assistant: fieldsOf(
+      role,
+      {
+        ...name,
+        content: content(answered),
+        refusal: orNull(isString),
+        audio: orNull(isObject),
+        function_call: orNull(isObject),
+        tool_calls: listOf(call),
+        annotations: listOf(isObject),
+      },
+      unknown,
+    ),
+    tool: fieldsOf({ ...role, content: content(isObject), tool_call_id: isString }, {}, unknown),
+    function: fieldsOf({ ...role, content: content(texts) }, name, unknown),
+  }
+  return (value, path) => {
+    if (!isRecord(value)) return isObject(value, path)
+    const given = value['role']
+    if (given === undefined) return missing(`${path}.role`)
+    if (typeof given !== 'string') return isString(given, `${path}.role`)
+    if (given === 'developer' && !quirks.developerRole) return unknownRole(path)
+    const shape = Object.hasOwn(shapes, given) ? shapes[given] : undefined
+    return shape === undefined ? unsupportedValue(given, `${path}.role`, ROLES) : shape(value, path)
+  }
+}
+
+function unknownRole(path: string): ApiFault {
+  return fault(
+    `Failed to deserialize the JSON body into the target type: ${path}.role: unknown variant \`developer\`, expected one of \`system\`, \`user\`, \`assistant\`, \`tool\`, \`latest_reminder\` at line 1 column 1`,
+  )
+}

@@ -1,0 +1,45 @@
+// Small pieces both wires of OpenAI read alike: arguments, pictures, tools that take free text.
+import type { WireBlock } from '../../../model/wire.ts'
+import { isRecord } from '../../rules/shape.ts'
+
+/** What whoever answers sees of a tool that takes free text: one argument named `input`. */
+export const freeTextSchema = {
+  type: 'object',
+  properties: { input: { type: 'string', description: 'Free text' } },
+  required: ['input'],
+  'x-free-text': true,
+} as const
+
+/** Arguments are the model's own string; what is not JSON is kept as it is. */
+export function argumentsIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text)
+    return isRecord(value) ? value : { value }
+  } catch {
+    return { arguments: text }
+  }
+}
+
+/** The free text in an input that was made for such a tool. */
+export function freeTextOf(input: unknown): string {
+  if (isRecord(input) && typeof input['input'] === 'string') return input['input']
+  return typeof input === 'string' ? input : JSON.stringify(input ?? {})
+}
+
+const DATA_URL = /^data:([\w/+.-]+);base64,(.*)$/su
+
+export function imageBlock(url: unknown): WireBlock {
+  const [, media_type, data] = DATA_URL.exec(typeof url === 'string' ? url : '') ?? []
+  return data === undefined
+    ? { type: 'image', source: { type: 'url', url } }
+    : { type: 'image', source: { type: 'base64', media_type, data } }
+}
+
+const LOW_DETAIL_TOKENS = 85
+const IMAGE_TOKENS = 765
+
+/** A picture weighs the same whatever it shows; only low detail is cheaper. */
+export function imageTokens(image: unknown): number {
+  const detail = isRecord(image) ? image['detail'] : undefined
+  return detail === 'low' ? LOW_DETAIL_TOKENS : IMAGE_TOKENS
+}

@@ -1,0 +1,252 @@
+// The items of a request as whoever answers reads them (the form of the Messages API), and as the cache sees them (one text).
+import type { WireBlock, WireMessage, WireRequest, WireTool } from '../../../../model/wire.ts'
+import { isRecord } from '../../../rules/shape.ts'
+import type { DialectModel } from '../../models.ts'
+import { createPromptText, type PromptText, type RenderedPrompt } from '../../prompt.ts'
+import { openContent } from '../../seal.ts'
+import { lifetimeOfMark } from '../caching.ts'
+import { argumentsIn, freeTextSchema, imageBlock, imageTokens } from '../content.ts'
+import type { Item, ResponsesBody } from './request.ts'
+import { stringOf } from '../../../rules/blocks.ts'
+
+export const itemsOf = ({ input }: ResponsesBody): readonly Item[] =>
+  typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : (input ?? [])
+
+export function responsesRequest(
+  body: ResponsesBody,
+  items: readonly Item[],
+  model: DialectModel,
+  thinks: boolean,
+): WireRequest {
+  const tools = toolsOf(body, items)
+  const choice = choiceOf(body['tool_choice'])
+  const system = [body['instructions'], ...leadingWords(items)].filter(
+    (each) => typeof each === 'string' && each !== '',
+  )
+  return {
+    model: model.id,
+    max_tokens: responsesMaxTokens(body, model),
+    messages: messagesOf(items),
+    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(choice === null ? {} : { tool_choice: choice }),
+    thinking: thinks ? { type: 'adaptive' } : { type: 'disabled' },
+  }
+}
+
+export function responsesMaxTokens(body: ResponsesBody, model: DialectModel): number {
+  const given = body['max_output_tokens']
+  return typeof given === 'number' ? given : model.maxOutput
+}
+
+/** Effort as it stands at the end: an item may have changed it. */
+export function responsesThinks(body: ResponsesBody, items: readonly Item[], model: DialectModel): boolean {
+  const settings = [
+    body['reasoning'],
+    ...items.filter((item) => item.type === 'configuration_update').map((item) => item['reasoning']),
+  ]
+  const efforts = settings.flatMap((each) =>
+    isRecord(each) && typeof each['effort'] === 'string' ? [each['effort']] : [],
+  )
+  return model.reasons && efforts.at(-1) !== 'none'
+}
+
+const isInstruction = (item: Item): boolean => item['role'] === 'system' || item['role'] === 'developer'
+
+function leadingWords(items: readonly Item[]): readonly string[] {
+  const end = items.findIndex((item) => !isInstruction(item))
+  return items
+    .slice(0, end < 0 ? items.length : end)
+    .filter((item) => item.type !== 'additional_tools')
+    .map((item) => textIn(item['content']))
+}
+
+function messagesOf(items: readonly Item[]): readonly WireMessage[] {
+  const start = items.findIndex((item) => !isInstruction(item))
+  const read: { role: WireMessage['role']; content: WireBlock[] }[] = []
+  for (const item of items.slice(start < 0 ? items.length : start)) {
+    const placed = placedOf(item)
+    if (placed === null || placed.content.length === 0) continue
+    const last = read.at(-1)
+    if (last?.role === placed.role && placed.role === 'assistant') last.content.push(...placed.content)
+    else if (last?.role === 'user' && isResult(last.content.at(-1)) && isResult(placed.content[0]))
+      last.content.push(...placed.content)
+    else read.push({ role: placed.role, content: [...placed.content] })
+  }
+  return read
+}
+
+const isResult = (block: WireBlock | undefined): boolean => block?.type === 'tool_result'
+
+interface PlacedItem {
+  readonly role: WireMessage['role']
+  readonly content: readonly WireBlock[]
+}
+
+function placedOf(item: Item): PlacedItem | null {
+  const id = stringOf(item['call_id'])
+  switch (item.type) {
+    case 'reasoning':
+      return { role: 'assistant', content: [{ type: 'thinking', thinking: summaryIn(item), signature: '' }] }
+    case 'function_call':
+      return {
+        role: 'assistant',
+        content: [
+          { type: 'tool_use', id, name: item['name'], input: argumentsIn(stringOf(item['arguments'])) },
+        ],
+      }
+    case 'custom_tool_call':
+      return {
+        role: 'assistant',
+        content: [{ type: 'tool_use', id, name: item['name'], input: { input: item['input'] } }],
+      }
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      return {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: id, content: outputOf(item['output']) }],
+      }
+    case 'compaction':
+      return { role: 'user', content: [{ type: 'text', text: compactionText(item) }] }
+    case 'message':
+    case undefined:
+      return messageOf(item)
+    default:
+      return null
+  }
+}
+
+function messageOf(item: Item): PlacedItem {
+  const role = item['role'] === 'assistant' ? 'assistant' : isInstruction(item) ? 'system' : 'user'
+  return { role, content: partsOf(item['content']) }
+}
+
+function partsOf(content: unknown): readonly WireBlock[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  if (!Array.isArray(content)) return []
+  return content.flatMap((part: unknown): WireBlock[] => {
+    if (!isRecord(part)) return []
+    if (part['type'] === 'input_image') return [imageBlock(part['image_url'])]
+    const text = part['text'] ?? part['refusal']
+    return typeof text === 'string'
+      ? [{ type: 'text', text }]
+      : [{ type: 'text', text: JSON.stringify(part) }]
+  })
+}
+
+function outputOf(output: unknown): string | readonly WireBlock[] {
+  return typeof output === 'string' ? output : partsOf(output)
+}
+
+function textIn(content: unknown): string {
+  return partsOf(content)
+    .map((block) => stringOf(block['text']))
+    .join('\n')
+}
+
+function summaryIn(item: Item): string {
+  const summary: readonly unknown[] = Array.isArray(item['summary']) ? item['summary'] : []
+  return summary.map((each) => (isRecord(each) ? stringOf(each['text']) : '')).join('\n')
+}
+
+/** Readable without the secret: whether it is genuine has been judged. */
+function compactionText(item: Item): string {
+  const value = stringOf(item['encrypted_content']).slice('gAAAAA'.length)
+  try {
+    const fields: unknown = JSON.parse(Buffer.from(value, 'base64').toString('utf8'))
+    return Array.isArray(fields) ? stringOf(fields[5]) : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Tools of the request, those of `additional_tools` items, and those inside namespaces. */
+export function offeredTools(
+  body: ResponsesBody,
+  items: readonly Item[],
+): readonly Readonly<Record<string, unknown>>[] {
+  const listed = [
+    body['tools'],
+    ...items.filter((item) => item.type === 'additional_tools').map((item) => item['tools']),
+  ]
+  return listed.flatMap(flat)
+}
+
+function flat(tools: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(tools)) return []
+  return tools.flatMap((tool: unknown) => {
+    if (!isRecord(tool)) return []
+    return tool['type'] === 'namespace' ? flat(tool['tools']) : [tool]
+  })
+}
+
+function toolsOf(body: ResponsesBody, items: readonly Item[]): readonly WireTool[] {
+  return offeredTools(body, items).flatMap((tool): WireTool[] => {
+    if (tool['type'] !== 'function' && tool['type'] !== 'custom') return []
+    const schema = isRecord(tool['parameters']) ? tool['parameters'] : {}
+    return [
+      {
+        name: stringOf(tool['name']),
+        description: stringOf(tool['description']),
+        input_schema: tool['type'] === 'custom' ? freeTextSchema : schema,
+      },
+    ]
+  })
+}
+
+function choiceOf(choice: unknown): WireRequest['tool_choice'] | null {
+  if (choice === 'none' || choice === 'auto') return { type: choice }
+  if (choice === 'required') return { type: 'any' }
+  return isRecord(choice) && typeof choice['name'] === 'string'
+    ? { type: 'tool', name: choice['name'] }
+    : null
+}
+
+export function responsesPrompt(
+  body: ResponsesBody,
+  items: readonly Item[],
+  weightOf: (item: Item) => number,
+): RenderedPrompt {
+  const prompt = createPromptText()
+  const { reasoning, text } = body
+  const effort = isRecord(reasoning) ? (reasoning['effort'] ?? null) : null
+  prompt.add(JSON.stringify([effort, isRecord(text) ? text : null]))
+  const tools: readonly unknown[] = Array.isArray(body['tools']) ? body['tools'] : []
+  for (const tool of tools) prompt.add(JSON.stringify(tool))
+  prompt.endTools()
+  if (typeof body['instructions'] === 'string') prompt.add(body['instructions'])
+  for (const item of items) renderItem(item, prompt, weightOf)
+  return prompt.done()
+}
+
+function renderItem(item: Item, prompt: PromptText, weightOf: (item: Item) => number): void {
+  if (item.type === 'reasoning' || item.type === 'compaction')
+    return prompt.weigh(stringOf(item['encrypted_content'] ?? item['id']), weightOf(item))
+  if (item.type === 'message' || item.type === undefined) {
+    prompt.add(`<${stringOf(item['role'])}>`)
+    return renderContent(item['content'], prompt)
+  }
+  // Ids and states say nothing to the model; a client may leave them out without losing the prefix.
+  const { id: _id, status: _status, output, ...rest } = item
+  prompt.add(JSON.stringify(rest))
+  renderContent(output, prompt)
+}
+
+function renderContent(content: unknown, prompt: PromptText): void {
+  if (typeof content === 'string') prompt.add(content)
+  if (!Array.isArray(content)) return
+  for (const part of content as readonly unknown[]) {
+    if (!isRecord(part)) continue
+    const text = part['text'] ?? part['refusal']
+    if (typeof text === 'string') prompt.add(text)
+    else prompt.weigh(JSON.stringify(part), imageTokens(part))
+    if (isRecord(part['prompt_cache_breakpoint']))
+      prompt.mark(lifetimeOfMark(part['prompt_cache_breakpoint']))
+  }
+}
+
+/** What sealed content weighs by its own word, or by its length where it is not ours. */
+export function sealedWeight(secret: string, item: Item): number {
+  const value = stringOf(item['encrypted_content'])
+  return openContent(secret, value)?.tokens ?? Math.ceil(value.length / 8)
+}

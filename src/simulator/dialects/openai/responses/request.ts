@@ -1,0 +1,290 @@
+// The body of Responses and its input items, field by field.
+import { isRecord } from '../../../rules/shape.ts'
+import { cacheFields, markShape } from '../caching.ts'
+import { fault, type ApiFault } from '../errors.ts'
+import {
+  atLeast,
+  byType,
+  either,
+  isAnything,
+  isBoolean,
+  isDecimal,
+  isObject,
+  isString,
+  listOf,
+  missing,
+  named,
+  fieldsOf,
+  oneOf,
+  orNull,
+  unsupportedValue,
+  upTo,
+  type ApiCheck,
+  type ApiFields,
+} from '../shape.ts'
+import { toolChoice, tools } from './tool-shapes.ts'
+
+export type Item = { readonly type?: string } & Readonly<Record<string, unknown>>
+
+export interface ResponsesBody extends Readonly<Record<string, unknown>> {
+  readonly model: string
+  readonly input?: string | readonly Item[]
+}
+
+const LEAST_OUTPUT_TOKENS = 16
+const MOST_CALL_ID_CHARS = 64
+const MOST_NAME_CHARS = 128
+const NAME = /^[a-zA-Z0-9_-]+$/
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+/** Items of hosted tools come back as they were. */
+const OPAQUE_ITEMS = [
+  'file_search_call',
+  'computer_call',
+  'computer_call_output',
+  'web_search_call',
+  'tool_search_call',
+  'tool_search_output',
+  'image_generation_call',
+  'code_interpreter_call',
+  'local_shell_call',
+  'local_shell_call_output',
+  'shell_call',
+  'shell_call_output',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'mcp_list_tools',
+  'mcp_approval_request',
+  'mcp_approval_response',
+  'mcp_call',
+  'program',
+  'program_output',
+]
+const INCLUDED = [
+  'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+  'reasoning.encrypted_content',
+  'message.output_text.logprobs',
+]
+
+const tag: ApiFields = { type: isString }
+const status: ApiFields = { status: orNull(oneOf('in_progress', 'completed', 'incomplete')) }
+const id = (prefix: string): ApiFields => ({ id: orNull(beginsWith(prefix)) })
+const callId = upTo(MOST_CALL_ID_CHARS)
+const caller: ApiFields = { caller: orNull(isObject), namespace: orNull(isString), async: orNull(isBoolean) }
+const mark: ApiFields = { prompt_cache_breakpoint: markShape }
+
+function beginsWith(prefix: string): ApiCheck {
+  return (value, path) => {
+    if (typeof value !== 'string') return isString(value, path)
+    if (value.startsWith(prefix)) return null
+    return fault(
+      `Invalid '${path}': '${value}'. Expected an ID that begins with '${prefix}'.`,
+      path,
+      'invalid_value',
+    )
+  }
+}
+
+const asked = byType({
+  input_text: fieldsOf({ ...tag, text: isString }, mark, 'refused'),
+  input_image: fieldsOf(
+    tag,
+    {
+      ...mark,
+      image_url: orNull(isString),
+      file_id: orNull(isString),
+      detail: orNull(oneOf('auto', 'low', 'high', 'original')),
+    },
+    'refused',
+  ),
+  input_file: fieldsOf(
+    tag,
+    {
+      ...mark,
+      file_id: orNull(isString),
+      file_data: isString,
+      file_url: isString,
+      filename: isString,
+      detail: isAnything,
+    },
+    'refused',
+  ),
+})
+const answered = byType({
+  output_text: fieldsOf(
+    { ...tag, text: isString },
+    { annotations: listOf(isObject), logprobs: isAnything },
+    'refused',
+  ),
+  refusal: fieldsOf({ ...tag, refusal: isString }, {}, 'refused'),
+})
+const content = (part: ApiCheck): ApiCheck =>
+  either(
+    'one of a string or array of objects',
+    [(value) => typeof value === 'string', isString],
+    [Array.isArray, listOf(part)],
+  )
+
+const message: ApiCheck = (value, path) => {
+  if (!isRecord(value)) return isObject(value, path)
+  const role = value['role']
+  if (role === undefined) return missing(`${path}.role`)
+  const roles = ['assistant', 'system', 'developer', 'user']
+  if (typeof role !== 'string' || !roles.includes(role))
+    return unsupportedValue(typeof role === 'string' ? role : typeof role, `${path}.role`, roles)
+  const phase: ApiFields = { phase: orNull(oneOf('commentary', 'final_answer')) }
+  const own = { role: isString, content: content(role === 'assistant' ? answered : asked) }
+  return fieldsOf(own, { ...tag, ...status, ...phase, ...id('msg') }, 'refused')(value, path)
+}
+const output = content(asked)
+const summary = listOf(byType({ summary_text: fieldsOf({ ...tag, text: isString }, {}, 'refused') }))
+const items: Readonly<Record<string, ApiCheck>> = {
+  message,
+  reasoning: fieldsOf(
+    { ...tag, summary },
+    { ...id('rs'), ...status, encrypted_content: orNull(isString), content: orNull(listOf(isObject)) },
+    'refused',
+  ),
+  function_call: fieldsOf(
+    { ...tag, call_id: callId, name: named(MOST_NAME_CHARS, NAME), arguments: isString },
+    { ...id('fc'), ...status, ...caller },
+    'refused',
+  ),
+  function_call_output: fieldsOf(
+    { ...tag, call_id: callId, output },
+    { id: orNull(isString), ...status, ...caller, name: orNull(isString) },
+    'refused',
+  ),
+  custom_tool_call: fieldsOf(
+    { ...tag, call_id: callId, name: named(MOST_NAME_CHARS, NAME), input: isString },
+    { ...id('ctc'), ...status, ...caller },
+    'refused',
+  ),
+  custom_tool_call_output: fieldsOf(
+    { ...tag, call_id: callId, output },
+    { id: orNull(isString), ...status, ...caller, name: orNull(isString) },
+    'refused',
+  ),
+  compaction: fieldsOf(
+    { ...tag, encrypted_content: isString },
+    { id: orNull(isString), created_by: isString },
+    'refused',
+  ),
+  compaction_trigger: fieldsOf(tag, { id: orNull(isString) }, 'refused'),
+  configuration_update: fieldsOf(
+    tag,
+    { id: orNull(isString), reasoning: orNull(isObject), text: orNull(isObject) },
+    'refused',
+  ),
+  additional_tools: fieldsOf(
+    { ...tag, role: oneOf('developer'), tools },
+    { id: orNull(isString) },
+    'refused',
+  ),
+  item_reference: fieldsOf({ id: isString }, tag, 'refused'),
+  ...Object.fromEntries(OPAQUE_ITEMS.map((each) => [each, isObject])),
+}
+
+/** What has a role and no type is a message; what has an id alone refers to an item. */
+const item: ApiCheck = (value, path) => {
+  if (!isRecord(value)) return isObject(value, path)
+  if (value['type'] === undefined && value['role'] === undefined && typeof value['id'] === 'string')
+    return null
+  return byType(items, value['role'] === undefined ? undefined : 'message')(value, path)
+}
+
+const input: ApiFields = {
+  input: either(
+    'one of a string or array of input items',
+    [(value) => typeof value === 'string', isString],
+    [Array.isArray, listOf(item)],
+  ),
+  instructions: orNull(isString),
+  previous_response_id: orNull(isString),
+  tools,
+  tool_choice: toolChoice,
+  parallel_tool_calls: orNull(isBoolean),
+  reasoning: orNull(
+    fieldsOf(
+      {},
+      {
+        effort: orNull(oneOf(...EFFORTS)),
+        summary: orNull(oneOf('auto', 'concise', 'detailed')),
+        generate_summary: orNull(oneOf('auto', 'concise', 'detailed')),
+        context: orNull(oneOf('auto', 'current_turn', 'all_turns')),
+        mode: isString,
+      },
+      'refused',
+    ),
+  ),
+  text: orNull(
+    fieldsOf(
+      {},
+      {
+        format: byType({
+          text: isObject,
+          json_object: isObject,
+          json_schema: fieldsOf(
+            { ...tag, name: named(MOST_NAME_CHARS, NAME), schema: isObject },
+            { description: isString, strict: orNull(isBoolean) },
+            'refused',
+          ),
+        }),
+        verbosity: orNull(oneOf('low', 'medium', 'high')),
+      },
+      'refused',
+    ),
+  ),
+  truncation: orNull(oneOf('auto', 'disabled')),
+  conversation: isAnything,
+}
+
+const create = fieldsOf(
+  { model: isString },
+  {
+    ...input,
+    ...cacheFields,
+    access_programs: isObject,
+    background: orNull(isBoolean),
+    client_metadata: orNull(isObject),
+    context_management: orNull(
+      listOf(
+        fieldsOf({ type: oneOf('compaction') }, { compact_threshold: orNull(atLeast(1000)) }, 'refused'),
+      ),
+    ),
+    image: isObject,
+    include: orNull(listOf(oneOf(...INCLUDED))),
+    max_output_tokens: orNull(atLeast(LEAST_OUTPUT_TOKENS)),
+    max_tool_calls: orNull(atLeast(1)),
+    metadata: orNull(isObject),
+    moderation: orNull(isObject),
+    prompt: orNull(isObject),
+    safety_identifier: orNull(isString),
+    service_tier: orNull(isString),
+    store: orNull(isBoolean),
+    stream: orNull(isBoolean),
+    stream_options: orNull(fieldsOf({}, { include_obfuscation: isBoolean }, 'refused')),
+    temperature: orNull(isDecimal),
+    top_logprobs: orNull(atLeast(0)),
+    top_p: orNull(isDecimal),
+    user: isString,
+  },
+  'refused',
+)
+const compact = fieldsOf(
+  { model: isString },
+  { ...input, ...cacheFields, image: isObject, service_tier: orNull(isString), store: orNull(isBoolean) },
+  'refused',
+)
+const count = fieldsOf({ model: isString }, { ...input, personality: isString }, 'refused')
+
+const shapes = { create, compact, count } as const
+
+export function checkResponsesShape(body: unknown, action: keyof typeof shapes): ApiFault | null {
+  if (!isRecord(body)) return fault("Invalid type for 'body': expected an object.", null, 'invalid_type')
+  return shapes[action](body, '')
+}
