@@ -41,8 +41,8 @@ export async function bundle(folder) {
     minifyWhitespace: true,
     minifySyntax: true,
     define: { PAL_VERSION: JSON.stringify(version) },
-    // Holds a program of the platform beside its code, so it stays where it was installed.
-    external: ['@vscode/ripgrep'],
+    // The first holds a program of the platform beside its code; the others are installed by those who need them.
+    external: ['@vscode/ripgrep', '@google/genai', 'openai'],
     plugins: [plainProcess],
     write: false,
     legalComments: 'none',

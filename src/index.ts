@@ -62,6 +62,13 @@ export {
   type Repairer,
   type RepairOptions,
 } from './wires/anthropic/repair.ts'
+export { openAiChatModel, openAiResponsesModel, type OpenAiOptions } from './wires/openai-adapter.ts'
+export type { AdapterOptions } from './wires/adapter.ts'
+export { geminiModel } from './wires/gemini/adapter.ts'
+export { geminiWire } from './wires/gemini/wire.ts'
+export { openAiChatWire } from './wires/openai-chat/wire.ts'
+export { openAiResponsesWire } from './wires/openai-responses/wire.ts'
+export { knownServers, serverNamed, type ServerRow } from './wires/servers.ts'
 export { agentTools, attending, builtInTypes, AgentRegistry } from './forks/agents/index.ts'
 export type { AgentAsk, AgentType, RegistryOptions } from './forks/agents/index.ts'
 export { createDirectory, type Directory } from './forks/mailbox/directory.ts'

@@ -127,6 +127,10 @@ export interface Quirks {
   readonly parallelCalls?: boolean | undefined
   /** Signatures of reasoning are asked for in the turn under way. */
   readonly signatures?: boolean | undefined
+  /** Content is one text: it takes no parts beside images. */
+  readonly textContent?: boolean | undefined
+  /** Breakpoints may be named in a request (`prompt_cache_breakpoint`); unset: as its model has it. */
+  readonly breakpoints?: boolean | undefined
   /** Cached tokens are not reported: what was read from the cache is unknown. */
   readonly cacheUnreported?: boolean | undefined
 }

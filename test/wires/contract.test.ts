@@ -3,9 +3,17 @@ import * as fc from 'fast-check'
 import { describe, it } from 'vitest'
 import { wireContract, type WireSubject } from '../../src/testing/wire-contract.ts'
 import { anthropicSubject } from './anthropic-subject.ts'
+import { geminiSubject } from './gemini-subject.ts'
+import { openAiChatSubject } from './openai-chat-subject.ts'
+import { openAiResponsesSubject } from './openai-responses-subject.ts'
 
 const runs = Number(process.env['PROPERTY_RUNS'] ?? 60)
-const subjects: readonly WireSubject[] = [anthropicSubject]
+const subjects: readonly WireSubject[] = [
+  anthropicSubject,
+  openAiChatSubject,
+  openAiResponsesSubject,
+  geminiSubject,
+]
 const long = 3_600_000
 
 describe.each(subjects.map((subject) => [subject.wire.name, subject] as const))('%s', (_, subject) => {

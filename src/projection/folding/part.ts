@@ -1,6 +1,6 @@
 // From one entry to what it contributes to the view. Whatever an entry holds, its part is fit for the wire: text is
 // well-formed and not blank, reasoning is complete, a result is never empty (rules C1, C4, B4 of the fixtures).
-import type { AssistantBlock, UserBlock } from '../../transcript/content.ts'
+import type { AssistantBlock, Sidecar, UserBlock } from '../../transcript/content.ts'
 import { isRealInput, type Entry, type FactOf } from '../../transcript/fact.ts'
 import { seq, uuid } from '../../transcript/ids.ts'
 import type { Part, ToolResultBlock, ViewBlock } from '../view.ts'
@@ -163,7 +163,7 @@ function cleanBlock(block: UserBlock | AssistantBlock, answered: ReadonlySet<unk
   switch (block.type) {
     case 'text': {
       const text = wellFormed(block.text)
-      return text.trim() === '' ? null : { type: 'text', text }
+      return text.trim() === '' ? null : { type: 'text', text, ...sidecarOf(block) }
     }
     case 'thinking':
       // Without its signature the provider refuses it; a cut stream leaves such blocks behind.
@@ -173,7 +173,7 @@ function cleanBlock(block: UserBlock | AssistantBlock, answered: ReadonlySet<unk
     case 'tool_use': {
       if (!('id' in block)) return null
       const { id, name, input } = block
-      return { type: 'tool_use', id, name, input }
+      return { type: 'tool_use', id, name, input, ...(block.broken === undefined ? sidecarOf(block) : {}) }
     }
     case 'server_tool_use':
       return 'id' in block && answered.has(block.id) ? block : null
@@ -181,6 +181,10 @@ function cleanBlock(block: UserBlock | AssistantBlock, answered: ReadonlySet<unk
       return block
   }
 }
+
+/** What its own wire wants back with it; arguments that were cut are never sent again. */
+const sidecarOf = ({ sidecar }: { readonly sidecar?: Sidecar | undefined }): { readonly sidecar?: Sidecar } =>
+  sidecar === undefined ? {} : { sidecar }
 
 /** Text without halves of a character: cutting at a length leaves them, and the wire refuses them. */
 export const wellFormed = (text: string): string => (text.isWellFormed() ? text : text.toWellFormed())

@@ -1,0 +1,34 @@
+// A request for generated content, as far as checks and repairs look at it. Fields they do not know go through.
+import { asList, fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
+
+export interface GeminiRequest extends Fields {
+  readonly contents: readonly Fields[]
+  readonly tools?: readonly Fields[] | undefined
+}
+
+export const contentRole = (content: Fields): string => textOf(content['role']) ?? ''
+export const partsOf = (content: Fields): readonly Fields[] => listOf(content['parts'])
+export const callOf = (part: Fields): Fields | null => fieldsOf(part['functionCall'])
+export const responseOf = (part: Fields): Fields | null => fieldsOf(part['functionResponse'])
+export const callsIn = (content: Fields): readonly Fields[] =>
+  partsOf(content).flatMap((part) => asList(callOf(part)))
+export const resultsIn = (content: Fields): readonly Fields[] =>
+  partsOf(content).flatMap((part) => asList(responseOf(part)))
+export const signatureOf = (part: Fields): string | null => textOf(part['thoughtSignature'])
+
+/** A part that holds nothing: no text, no data, no call. A signature alone is something. */
+export function isEmptyPart(part: Fields): boolean {
+  const named = Object.keys(part).filter((key) => key !== 'text' && key !== 'thought')
+  return named.length === 0 && !textOf(part['text'])
+}
+
+/** Where the turn under way begins: the last content of the user that answers no call. */
+export const turnStart = (contents: readonly Fields[]): number =>
+  contents.findLastIndex((content) => contentRole(content) === 'user' && resultsIn(content).length === 0)
+
+/** A call and a result belong together: by id where both have one, else by name. */
+export function answers(call: Fields, response: Fields): boolean {
+  const asked = textOf(call['id'])
+  const given = textOf(response['id'])
+  return asked !== null && given !== null ? asked === given : call['name'] === response['name']
+}

@@ -1,0 +1,150 @@
+// Messages of a view as contents. All results of a turn stand in one content, in the order of their calls; the first call of
+// an answer carries the signature it came with, and one that has none says so in the maker's own words.
+import type { Message, Part, ViewBlock } from '../../projection/view.ts'
+import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import type { SentBlock, SentMessage } from '../../request/segments.ts'
+import { isDeeplyWellFormed, wellFormedRecord } from '../../request/well-formed.ts'
+import { isItem, textIn, type ToolUseBlock } from '../../transcript/content.ts'
+import { isMedia, type MediaBlock } from '../../transcript/media.ts'
+import type { ToolResultBlock } from '../../projection/view.ts'
+import { continueText, noOutput } from '../anthropic/block-rules.ts'
+import type { Quirks } from '../wire.ts'
+import {
+  createWriter,
+  isCall,
+  isResult,
+  mediaIn,
+  mediaOf,
+  responsesIn,
+  sentBlock,
+  sentMessage,
+  serverText,
+  sidecarOf,
+  spelledName,
+  withFields,
+} from '../writing.ts'
+import { dummySignature, geminiName, ownIdPrefix } from './words.ts'
+
+export interface GeminiWriterOptions extends ComposerOptions {
+  readonly quirks: Quirks
+}
+
+export function createGeminiWriter(options: GeminiWriterOptions): MessageWriter {
+  return createWriter((message, leaves) =>
+    message.role === 'user' ? userContent(message, options) : answers(message, leaves, options),
+  )
+}
+
+function contentJson(role: 'user' | 'model', parts: readonly SentBlock[]): string {
+  return `{"role":"${role}","parts":[${parts.map(({ json }) => json).join(',')}]}`
+}
+
+/** A user content that no entry stands behind. */
+export function ownGeminiMessage(text: string): SentMessage {
+  const blocks = [sentBlock(JSON.stringify({ text }), null, null)]
+  return sentMessage('user', contentJson('user', blocks), blocks)
+}
+const goOn = ownGeminiMessage(continueText)
+
+function userContent(message: Message, options: GeminiWriterOptions): readonly SentMessage[] {
+  const results: SentBlock[] = []
+  const others: SentBlock[] = []
+  for (const part of message.parts) {
+    for (const block of part.blocks) {
+      if (isResult(block)) {
+        results.push(sentBlock(JSON.stringify({ functionResponse: responseOf(block, part) }), block, part))
+        for (const media of mediaIn(block.content)) others.push(mediaBlock(media, part, options))
+      } else if (isMedia(block)) others.push(mediaBlock(block, part, options))
+      else if (block.type === 'text')
+        others.push(sentBlock(JSON.stringify({ text: block.text }), block, part))
+    }
+    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
+    if (tag !== null) others.push(sentBlock(JSON.stringify({ text: tag }), null, part))
+  }
+  const blocks = [...inCallOrder(results), ...others]
+  return blocks.length === 0 ? [] : [sentMessage('user', contentJson('user', blocks), blocks)]
+}
+
+/** Without ids a server pairs by order; ours end with the number of their call. */
+function inCallOrder(results: readonly SentBlock[]): readonly SentBlock[] {
+  const numberOf = ({ of }: SentBlock): number => {
+    const id = of !== null && isResult(of) ? of.tool_use_id : ''
+    return id.startsWith(ownIdPrefix) ? Number(id.slice(id.lastIndexOf('_') + 1)) : 0
+  }
+  return results.toSorted((a, b) => numberOf(a) - numberOf(b))
+}
+
+/** An id that we gave ourselves is not sent: the server pairs by order then. */
+const idField = (id: string): { readonly id?: string } => (id.startsWith(ownIdPrefix) ? {} : { id })
+
+function responseOf(block: ToolResultBlock, part: Part): object {
+  const text = textIn(block.content)
+  const said = text.trim() === '' ? (block.content.some(isMedia) ? '(see below)' : noOutput) : text
+  return {
+    ...idField(block.tool_use_id),
+    name: spelledName(part.tool ?? 'unknown_tool'),
+    response: block.is_error ? { error: said } : { output: said },
+  }
+}
+
+function mediaBlock(block: MediaBlock, part: Part, options: GeminiWriterOptions): SentBlock {
+  const media = mediaOf(block, options, options.quirks.images !== false)
+  const shape = (): object => {
+    if (media.kind === 'text') return { text: media.text }
+    if (media.kind === 'url') return { fileData: { fileUri: media.url } }
+    return { inlineData: { mimeType: media.mime, data: media.data } }
+  }
+  return sentBlock(JSON.stringify(shape()), block, part)
+}
+
+function answers(
+  message: Message,
+  leaves: (part: Part) => boolean,
+  options: GeminiWriterOptions,
+): readonly SentMessage[] {
+  const sent: SentMessage[] = []
+  for (const response of responsesIn(message.parts)) {
+    const answer = answerOf(response, leaves, options)
+    if (answer === null) continue
+    if (sent.length > 0) sent.push(goOn)
+    sent.push(answer)
+  }
+  return sent
+}
+
+function answerOf(
+  parts: readonly Part[],
+  leaves: (part: Part) => boolean,
+  { quirks }: GeminiWriterOptions,
+): SentMessage | null {
+  const blocks: SentBlock[] = []
+  let calls = 0
+  for (const part of parts) {
+    for (const block of part.blocks) {
+      const json = partOf(block, leaves(part), calls === 0 && quirks.signatures !== false)
+      if (json === null) continue
+      if (isCall(block)) calls++
+      blocks.push(sentBlock(json, block, part))
+    }
+  }
+  const says = blocks.some(({ of }) => of?.type !== 'item')
+  return says ? sentMessage('assistant', contentJson('model', blocks), blocks) : null
+}
+
+/** A block as a part; null where it says nothing to this maker. */
+function partOf(block: ViewBlock, leaves: boolean, mustSign: boolean): string | null {
+  if (isItem(block)) return block.wire === geminiName && !leaves ? block.raw : null
+  const sealed = sidecarOf(block, geminiName, leaves)?.raw
+  if (isCall(block)) {
+    const signature = sealed ?? (mustSign ? JSON.stringify({ thoughtSignature: dummySignature }) : '{}')
+    return withFields(JSON.stringify({ functionCall: callOf(block) }), signature)
+  }
+  const text = block.type === 'text' && 'text' in block ? block.text : serverText(block)
+  return text === null ? null : withFields(JSON.stringify({ text }), sealed ?? '{}')
+}
+
+const callOf = ({ id, name, input }: ToolUseBlock): object => ({
+  ...idField(id),
+  name: spelledName(name),
+  args: isDeeplyWellFormed(input) ? input : wellFormedRecord(input),
+})

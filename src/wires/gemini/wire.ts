@@ -1,0 +1,45 @@
+// The Gemini API as a wire: contents and parts, signatures on calls.
+import type { ModelMessage } from '../../model/model.ts'
+import { noUsage } from '../openai-chat/usage.ts'
+import { fieldsOf } from '../reading.ts'
+import type { Wire } from '../wire.ts'
+import { createGeminiComposer } from './compose.ts'
+import { geminiFailure } from './failure.ts'
+import { geminiCacheRules } from './models.ts'
+import { GeminiReader, geminiStop } from './reader.ts'
+import { repairGemini } from './repair.ts'
+import type { GeminiRequest } from './request.ts'
+import { geminiUsage } from './usage.ts'
+import { checkGemini } from './validity.ts'
+import { geminiName } from './words.ts'
+
+/** The Gemini API: results in one content, signatures on the calls of the turn, prefixes cached without promise. */
+export const geminiWire: Wire<GeminiRequest> = {
+  name: geminiName,
+  createComposer: createGeminiComposer,
+  createReader: (asked) => new GeminiReader(asked),
+  parse,
+  check: checkGemini,
+  repair: repairGemini,
+  failureOf: geminiFailure,
+  usageOf: (reported) => geminiUsage(fieldsOf(reported) ?? {}) ?? noUsage,
+  stopOf: geminiStop,
+  capabilities: {
+    breakpoints: false,
+    contextManagement: false,
+    imagesInResults: false,
+    documents: true,
+    argumentsAsText: false,
+    mostTools: null,
+  },
+  cacheRules: geminiCacheRules,
+}
+
+function parse(answer: unknown, asked: string): ModelMessage | null {
+  const fields = fieldsOf(answer)
+  if (fields === null || (fields['candidates'] === undefined && fields['promptFeedback'] === undefined))
+    return null
+  const reader = new GeminiReader(asked)
+  reader.feed(answer)
+  return reader.message()
+}

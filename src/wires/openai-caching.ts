@@ -1,0 +1,52 @@
+// How the caches of OpenAI behave, by the generation of a model: prefixes are cached unasked; from 5.6 on writes are billed and
+// breakpoints may be named. Read on 2026-11-15 from the vendor's guide on prompt caching and its price list.
+import type { ModelInfo } from '../model/models.ts'
+import type { CacheRules, Quirks } from './wire.ts'
+
+interface Generation {
+  readonly models: RegExp
+  readonly readFactor: number
+  readonly writeFactor: number
+  readonly breakpoints: boolean
+}
+
+/** The first row that fits; compatible servers are taken for the last. */
+const generations: readonly Generation[] = [
+  { models: /^gpt-6\.1\b/, readFactor: 0.05, writeFactor: 1.25, breakpoints: true },
+  { models: /^gpt-(?:6|5\.[6-9])\b/, readFactor: 0.1, writeFactor: 1.25, breakpoints: true },
+  { models: /^gpt-5\b/, readFactor: 0.1, writeFactor: 1, breakpoints: false },
+  { models: /^gpt-4\.1\b|^o[34]\b/, readFactor: 0.25, writeFactor: 1, breakpoints: false },
+  { models: /^/, readFactor: 0.5, writeFactor: 1, breakpoints: false },
+]
+
+const plainName = (model: string): string => model.toLowerCase().replace(/^.*\//, '')
+const generationOf = (model: string): Generation =>
+  generations.find(({ models }) => models.test(plainName(model))) ?? generations.at(-1)!
+
+/** Whether a request to this model may name breakpoints. */
+export const takesBreakpoints = (model: string, quirks: Quirks): boolean =>
+  quirks.breakpoints ?? generationOf(model).breakpoints
+
+/** The field that ends a part which is cached for longer than one conversation. */
+export const cacheBreakpoint = '"prompt_cache_breakpoint":{"mode":"explicit"}'
+
+/** Shorter prefixes are not cached, hits come in steps, and a fall within the first of them says nothing. */
+const minTokens = 1024
+const stepTokens = 128
+
+/** The cache of an OpenAI model. */
+export function openAiCacheRules(model: ModelInfo | null): CacheRules {
+  const { readFactor, writeFactor } = generationOf(model?.id ?? '')
+  return {
+    kind: 'implicit',
+    lifetimes: ['5m'],
+    readFactor,
+    writeFactor,
+    minTokens: model?.minCacheTokens ?? minTokens,
+    stepTokens,
+    breaks: { slackTokens: minTokens, hitsBefore: 1, lookback: null },
+  }
+}
+
+/** Whether reasoning of this model comes sealed and may be asked for. Others refuse the question. */
+export const reasonsSealed = (model: string): boolean => !/^gpt-[34]/.test(plainName(model))

@@ -1,0 +1,71 @@
+// Requests for chat completions: how the body, its tools and its system prompt are written.
+import { createComposerOf, type BodyParts, type Composer } from '../../request/compose.ts'
+import { withField, type Segment } from '../../request/segments.ts'
+import type { ToolSpec } from '../../transcript/fact.ts'
+import { continueText } from '../anthropic/block-rules.ts'
+import { cacheBreakpoint, takesBreakpoints } from '../openai-caching.ts'
+import { objectIn, textOf } from '../reading.ts'
+import type { Quirks, WireComposerOptions } from '../wire.ts'
+import { spelledName } from '../writing.ts'
+import { createChatWriter, ownChatMessage } from './serialize.ts'
+
+/** A composer of chat completions, one for a session and a model. */
+export function createChatComposer(options: WireComposerOptions = {}): Composer {
+  const quirks = options.quirks ?? {}
+  return createComposerOf({
+    writer: createChatWriter({ ...options, quirks }),
+    own: (text) => ownChatMessage(text, quirks),
+    goOn: ownChatMessage(continueText, quirks),
+    tool: toolOf,
+    system: (text) => ({ type: 'text', text }),
+    breakpoints: () => [],
+    field: () => '',
+    withBreakpoint: (message) => message.json,
+    allowsThinking: () => true,
+    body: (parts) => bodyOf(parts, quirks),
+  })
+}
+
+const toolOf = ({ name, description, input_schema }: ToolSpec): object => ({
+  type: 'function',
+  function: { name: spelledName(name), description, parameters: input_schema },
+})
+
+function bodyOf({ segments, messages, parameters }: BodyParts, quirks: Quirks): string {
+  const { model, tools, system } = segments
+  let head = `{"model":${JSON.stringify(model)}`
+  if (tools.length > 0) head += `,"tools":[${tools.map(({ json }) => json).join(',')}]`
+  head += ',"messages":['
+  if (system.length > 0) head += `${systemJson(system, model, quirks)},`
+  return head + messages + ']' + restOf(parameters, tools.length > 0, quirks) + '}'
+}
+
+/** What is the same for everybody ends with a breakpoint, where the model knows them. */
+function systemJson(system: readonly Segment[], model: string, quirks: Quirks): string {
+  const role = quirks.systemRole ?? 'developer'
+  if (quirks.textContent === true) {
+    const text = system.map(({ json }) => textOf(objectIn(json)?.['text']) ?? '').join('\n\n')
+    return JSON.stringify({ role, content: text })
+  }
+  const marks = takesBreakpoints(model, quirks)
+  const parts = system.map(({ name, json }) =>
+    marks && name === 'static' ? withField(json, cacheBreakpoint) : json,
+  )
+  return `{"role":"${role}","content":[${parts.join(',')}]}`
+}
+
+/** Everything behind the messages may differ from one request to the next. */
+function restOf(parameters: BodyParts['parameters'], hasTools: boolean, quirks: Quirks): string {
+  const fields: readonly (readonly [string, unknown])[] = [
+    [quirks.maxTokensField ?? 'max_completion_tokens', parameters.maxTokens],
+    ['stream', true],
+    ['stream_options', quirks.streamUsage === false ? undefined : { include_usage: true }],
+    ['reasoning_effort', quirks.effort === false ? undefined : parameters.effort],
+    ['parallel_tool_calls', hasTools && quirks.parallelCalls === false ? false : undefined],
+    ['prompt_cache_key', quirks.cacheKey === false ? undefined : parameters.cacheKey],
+    ['cache_control', quirks.rootCacheControl === true ? { type: 'ephemeral' } : undefined],
+  ]
+  return fields
+    .flatMap(([name, value]) => (value === undefined ? [] : [`,"${name}":${JSON.stringify(value)}`]))
+    .join('')
+}

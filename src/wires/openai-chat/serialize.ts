@@ -1,0 +1,161 @@
+// Messages of a view as those of a chat completion. A result is a message of its own that follows its call; what cannot
+// stand in one (an image) follows all of them in a user message.
+import type { Message, Part } from '../../projection/view.ts'
+import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import type { SentBlock, SentMessage } from '../../request/segments.ts'
+import { isItem, type ToolUseBlock } from '../../transcript/content.ts'
+import { isMedia, type MediaBlock } from '../../transcript/media.ts'
+import { continueText } from '../anthropic/block-rules.ts'
+import { objectIn } from '../reading.ts'
+import type { Quirks } from '../wire.ts'
+import {
+  argumentsOf,
+  createWriter,
+  dataUrl,
+  isCall,
+  isResult,
+  mediaIn,
+  mediaOf,
+  responsesIn,
+  resultText,
+  sentBlock,
+  sentMessage,
+  serverText,
+  sidecarOf,
+  spelledId,
+  spelledName,
+  withFields,
+} from '../writing.ts'
+import { chatWire } from './words.ts'
+
+export interface ChatWriterOptions extends ComposerOptions {
+  readonly quirks: Quirks
+}
+
+/** Ids of calls may have this many characters. */
+const mostIdChars = 40
+
+export function createChatWriter(options: ChatWriterOptions): MessageWriter {
+  return createWriter((message, leaves) =>
+    message.role === 'user' ? userMessages(message, options) : answers(message, leaves, options),
+  )
+}
+
+/** A user message that no entry stands behind. */
+export function ownChatMessage(text: string, quirks: Quirks): SentMessage {
+  const part = JSON.stringify({ type: 'text', text })
+  return sentMessage('user', userJson([part], quirks), [sentBlock(part, null, null)])
+}
+
+function userMessages(message: Message, options: ChatWriterOptions): readonly SentMessage[] {
+  const results: SentBlock[] = []
+  const others: SentBlock[] = []
+  for (const part of message.parts) {
+    for (const block of part.blocks) {
+      if (isResult(block)) {
+        const tool_call_id = spelledId(block.tool_use_id, mostIdChars)
+        const json = JSON.stringify({ role: 'tool', tool_call_id, content: resultText(block) })
+        results.push(sentBlock(json, block, part))
+        for (const media of mediaIn(block.content)) others.push(mediaBlock(media, part, options))
+      } else if (isMedia(block)) others.push(mediaBlock(block, part, options))
+      else if (block.type === 'text') {
+        const json = JSON.stringify({ type: 'text', text: block.text })
+        others.push(sentBlock(json, block, part))
+      }
+    }
+    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
+    if (tag !== null) others.push(sentBlock(JSON.stringify({ type: 'text', text: tag }), null, part))
+  }
+  const items = results.map(({ json }) => json)
+  if (others.length > 0)
+    items.push(
+      userJson(
+        others.map(({ json }) => json),
+        options.quirks,
+      ),
+    )
+  return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
+}
+
+/** Parts, so that a message that grows keeps its beginning; one text where a server takes nothing else. */
+function userJson(parts: readonly string[], quirks: Quirks): string {
+  const text = quirks.textContent === true ? onlyText(parts) : null
+  return `{"role":"user","content":${text === null ? `[${parts.join(',')}]` : JSON.stringify(text)}}`
+}
+
+function onlyText(parts: readonly string[]): string | null {
+  const texts = parts.map((json) => objectIn(json)?.['text'])
+  return texts.every((text) => typeof text === 'string') ? texts.join('\n\n') : null
+}
+
+function mediaBlock(block: MediaBlock, part: Part, options: ChatWriterOptions): SentBlock {
+  const media = mediaOf(block, options, options.quirks.images !== false)
+  const shape = (): object => {
+    if (media.kind === 'text') return { type: 'text', text: media.text }
+    const url = media.kind === 'url' ? media.url : dataUrl(media.mime, media.data)
+    if (media.type === 'image') return { type: 'image_url', image_url: { url } }
+    if (media.kind === 'url') return { type: 'text', text: `[document at ${media.url}]` }
+    return { type: 'file', file: { filename: 'document.pdf', file_data: url } }
+  }
+  return sentBlock(JSON.stringify(shape()), block, part)
+}
+
+function answers(
+  message: Message,
+  leaves: (part: Part) => boolean,
+  options: ChatWriterOptions,
+): readonly SentMessage[] {
+  const sent: SentMessage[] = []
+  for (const response of responsesIn(message.parts)) {
+    const answer = answerOf(response, leaves, options.quirks)
+    if (answer === null) continue
+    // Asked for the second of two neighbouring answers, so it stays between them.
+    if (sent.length > 0) sent.push(ownChatMessage(continueText, options.quirks))
+    sent.push(answer)
+  }
+  return sent
+}
+
+function answerOf(
+  parts: readonly Part[],
+  leaves: (part: Part) => boolean,
+  quirks: Quirks,
+): SentMessage | null {
+  const texts: SentBlock[] = []
+  const calls: SentBlock[] = []
+  const own: SentBlock[] = []
+  for (const part of parts) {
+    for (const block of part.blocks) {
+      const text = block.type === 'text' && 'text' in block ? block.text : serverText(block)
+      if (text !== null) texts.push(sentBlock(JSON.stringify({ type: 'text', text }), block, part))
+      else if (isCall(block)) calls.push(sentBlock(callJson(block, leaves(part)), block, part))
+      else if (isItem(block) && block.wire === chatWire && !leaves(part))
+        own.push(sentBlock(block.raw, block, part))
+    }
+  }
+  if (texts.length + calls.length === 0) return null
+  const said = texts.map(({ json }) => json)
+  const called = calls.length === 0 ? '' : `,"tool_calls":[${calls.map(({ json }) => json).join(',')}]`
+  const plain = `{"role":"assistant","content":${saidJson(said, quirks)}${called}}`
+  // Open reasoning goes back with the calls it led to, where the server asks for it. Calls that another model made have
+  // none: then it is empty, since it may not be missing.
+  if (quirks.reasoningBack !== true || calls.length === 0)
+    return sentMessage('assistant', plain, [...texts, ...calls])
+  const fields = own.length === 0 ? ['{"reasoning_content":""}'] : own.map(({ json }) => json)
+  return sentMessage('assistant', fields.reduce(withFields, plain), [...own, ...texts, ...calls])
+}
+
+function callJson(block: ToolUseBlock, leaves: boolean): string {
+  const sidecar = sidecarOf(block, chatWire, leaves)
+  const plain = JSON.stringify({
+    id: spelledId(block.id, mostIdChars),
+    type: 'function',
+    function: { name: spelledName(block.name), arguments: argumentsOf(block, sidecar) },
+  })
+  return withFields(plain, sidecar?.raw ?? '{}')
+}
+
+function saidJson(parts: readonly string[], quirks: Quirks): string {
+  if (parts.length === 0) return 'null'
+  return quirks.textContent === true ? JSON.stringify(onlyText(parts) ?? '') : `[${parts.join(',')}]`
+}

@@ -1,0 +1,2 @@
+/** The name of this wire, in items and settings. */
+export const chatWire = 'openai-chat' as const

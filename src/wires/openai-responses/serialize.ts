@@ -1,0 +1,162 @@
+// Messages of a view as the items of a response's input. Nothing is stored with the provider, so items carry no ids but those
+// sealed in reasoning, and reasoning goes along only with its encrypted content and the item it led to.
+import type { Message, Part, ViewBlock } from '../../projection/view.ts'
+import type { ComposerOptions, MessageWriter } from '../../request/compose.ts'
+import type { SentBlock, SentMessage } from '../../request/segments.ts'
+import { isItem, type UserBlock } from '../../transcript/content.ts'
+import { isMedia, type MediaBlock } from '../../transcript/media.ts'
+import { continueText } from '../anthropic/block-rules.ts'
+import { objectIn, textOf } from '../reading.ts'
+import type { Quirks } from '../wire.ts'
+import {
+  argumentsOf,
+  createWriter,
+  dataUrl,
+  isCall,
+  isResult,
+  mediaOf,
+  responsesIn,
+  resultText,
+  sentBlock,
+  sentMessage,
+  serverText,
+  sidecarOf,
+  spelledId,
+  spelledName,
+} from '../writing.ts'
+import { responsesWire } from './words.ts'
+
+export interface ResponsesWriterOptions extends ComposerOptions {
+  readonly quirks: Quirks
+}
+
+/** Ids of calls may have this many characters. */
+const mostIdChars = 64
+
+export function createResponsesWriter(options: ResponsesWriterOptions): MessageWriter {
+  return createWriter((message, leaves) =>
+    message.role === 'user' ? userItems(message, options) : answers(message, leaves),
+  )
+}
+
+/** A user message that no entry stands behind. */
+export function ownResponsesMessage(text: string): SentMessage {
+  const part = JSON.stringify({ type: 'input_text', text })
+  return sentMessage('user', userJson([part]), [sentBlock(part, null, null)])
+}
+const goOn = ownResponsesMessage(continueText)
+
+function userJson(parts: readonly string[]): string {
+  return `{"type":"message","role":"user","content":[${parts.join(',')}]}`
+}
+
+function userItems(message: Message, options: ResponsesWriterOptions): readonly SentMessage[] {
+  const results: SentBlock[] = []
+  const others: SentBlock[] = []
+  for (const part of message.parts) {
+    for (const block of part.blocks) {
+      if (isResult(block)) {
+        const call_id = spelledId(block.tool_use_id, mostIdChars)
+        const head = `{"type":"function_call_output","call_id":${JSON.stringify(call_id)}`
+        const media = block.content.some(isMedia)
+        const output = media
+          ? `[${block.content.map((inner) => inputPart(inner, options)).join(',')}]`
+          : JSON.stringify(resultText(block))
+        results.push(sentBlock(`${head},"output":${output}}`, block, part))
+      } else if (isMedia(block) || block.type === 'text')
+        others.push(sentBlock(inputPart(block, options), block, part))
+    }
+    const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
+    if (tag !== null) others.push(sentBlock(JSON.stringify({ type: 'input_text', text: tag }), null, part))
+  }
+  const items = results.map(({ json }) => json)
+  if (others.length > 0) items.push(userJson(others.map(({ json }) => json)))
+  return items.length === 0 ? [] : [sentMessage('user', items.join(','), [...results, ...others])]
+}
+
+function inputPart(block: UserBlock, options: ResponsesWriterOptions): string {
+  return JSON.stringify(
+    isMedia(block)
+      ? mediaPart(block, options)
+      : { type: 'input_text', text: block.type === 'text' ? block.text : '' },
+  )
+}
+
+function mediaPart(block: MediaBlock, options: ResponsesWriterOptions): object {
+  const media = mediaOf(block, options, options.quirks.images !== false)
+  if (media.kind === 'text') return { type: 'input_text', text: media.text }
+  const url = media.kind === 'url' ? media.url : dataUrl(media.mime, media.data)
+  if (media.type === 'image') return { type: 'input_image', image_url: url }
+  if (media.kind === 'url') return { type: 'input_file', file_url: url }
+  return { type: 'input_file', filename: 'document.pdf', file_data: url }
+}
+
+function answers(message: Message, leaves: (part: Part) => boolean): readonly SentMessage[] {
+  const sent: SentMessage[] = []
+  for (const response of responsesIn(message.parts)) {
+    const answer = answerOf(response, leaves)
+    if (answer === null) continue
+    if (sent.length > 0) sent.push(goOn)
+    sent.push(answer)
+  }
+  return sent
+}
+
+/** One item of an answer that is still being put together: texts join until something else begins. */
+interface Item {
+  readonly kind: 'message' | 'call' | 'own'
+  json: string
+  readonly texts: string[]
+  readonly blocks: SentBlock[]
+}
+
+function answerOf(parts: readonly Part[], leaves: (part: Part) => boolean): SentMessage | null {
+  const items: Item[] = []
+  for (const part of parts) for (const block of part.blocks) addBlock(items, block, part, leaves(part))
+  const kept = items.filter((item, at) => isSendable(item, items, at))
+  if (!kept.some(({ kind }) => kind !== 'own')) return null
+  const json = kept.map(itemJson).join(',')
+  return sentMessage(
+    'assistant',
+    json,
+    kept.flatMap(({ blocks }) => blocks),
+  )
+}
+
+function addBlock(items: Item[], block: ViewBlock, part: Part, leaves: boolean): void {
+  const text = block.type === 'text' && 'text' in block ? block.text : serverText(block)
+  if (text !== null) {
+    const raw = sidecarOf(block, responsesWire, leaves)?.raw
+    const last = items.at(-1)
+    const sent = sentBlock(JSON.stringify({ type: 'output_text', text }), block, part)
+    if (raw === undefined && last?.kind === 'message') {
+      last.texts.push(sent.json)
+      last.blocks.push(sent)
+    } else items.push({ kind: 'message', json: raw ?? '{}', texts: [sent.json], blocks: [sent] })
+  } else if (isCall(block)) {
+    const sidecar = sidecarOf(block, responsesWire, leaves)
+    const json = JSON.stringify({
+      type: 'function_call',
+      call_id: spelledId(block.id, mostIdChars),
+      name: spelledName(block.name),
+      arguments: argumentsOf(block, sidecar),
+    })
+    items.push({ kind: 'call', json, texts: [], blocks: [sentBlock(json, block, part)] })
+  } else if (isItem(block) && block.wire === responsesWire && !leaves)
+    items.push({ kind: 'own', json: block.raw, texts: [], blocks: [sentBlock(block.raw, block, part)] })
+}
+
+/** Reasoning needs its encrypted content, and behind it the item it led to. */
+function isSendable({ kind, json }: Item, items: readonly Item[], at: number): boolean {
+  if (kind !== 'own') return true
+  const raw = objectIn(json)
+  if (raw?.['type'] !== 'reasoning') return raw !== null
+  if (!textOf(raw['encrypted_content'])) return false
+  return items.slice(at + 1).some((later) => later.kind !== 'own')
+}
+
+function itemJson({ kind, json, texts }: Item): string {
+  if (kind !== 'message') return json
+  const plain = `{"type":"message","role":"assistant","content":[${texts.join(',')}]}`
+  return json === '{}' ? plain : `${plain.slice(0, -1)},${json.slice(1)}`
+}

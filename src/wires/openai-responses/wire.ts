@@ -1,0 +1,44 @@
+// The Responses API as a wire: sealed reasoning, items, nothing stored.
+import type { ModelMessage } from '../../model/model.ts'
+import { openAiCacheRules } from '../openai-caching.ts'
+import { openAiFailure } from '../openai-chat/failure.ts'
+import { mostTools } from '../openai-chat/request.ts'
+import { noUsage } from '../openai-chat/usage.ts'
+import { fieldsOf } from '../reading.ts'
+import type { Wire } from '../wire.ts'
+import { createResponsesComposer } from './compose.ts'
+import { ResponsesReader, responsesStop } from './reader.ts'
+import { repairResponses } from './repair.ts'
+import type { ResponsesRequest } from './request.ts'
+import { responsesUsage } from './usage.ts'
+import { checkResponses } from './validity.ts'
+import { responsesWire } from './words.ts'
+
+/** The Responses API: reasoning sealed to its model, images in results, prefixes cached unasked. */
+export const openAiResponsesWire: Wire<ResponsesRequest> = {
+  name: responsesWire,
+  createComposer: createResponsesComposer,
+  createReader: (asked) => new ResponsesReader(asked),
+  parse,
+  check: checkResponses,
+  repair: repairResponses,
+  failureOf: openAiFailure,
+  usageOf: (reported) => responsesUsage(fieldsOf(reported) ?? {}) ?? noUsage,
+  stopOf: responsesStop,
+  capabilities: {
+    breakpoints: false,
+    contextManagement: false,
+    imagesInResults: true,
+    documents: true,
+    argumentsAsText: true,
+    mostTools,
+  },
+  cacheRules: openAiCacheRules,
+}
+
+function parse(answer: unknown, asked: string): ModelMessage | null {
+  if (fieldsOf(answer)?.['object'] !== 'response') return null
+  const reader = new ResponsesReader(asked)
+  reader.feed(answer)
+  return reader.message()
+}

@@ -1,0 +1,69 @@
+// What the readers of answers share: looking into JSON that somebody else wrote, calls with their arguments, and the
+// items that only their maker reads.
+import type { ServerRefusal } from '../model/failure.ts'
+import type { ItemBlock, Sidecar, ToolUseBlock } from '../transcript/content.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+export const countOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null
+export const fieldsOf = (value: unknown): Fields | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+export const listOf = (value: unknown): readonly Fields[] =>
+  Array.isArray(value) ? value.flatMap((item: unknown): readonly Fields[] => asList(fieldsOf(item))) : []
+/** One, or none. */
+export const asList = (fields: Fields | null): readonly Fields[] => (fields === null ? [] : [fields])
+
+/** The object a text is the JSON of; null for any other text. */
+export function objectIn(json: string): Fields | null {
+  try {
+    return fieldsOf(JSON.parse(json))
+  } catch {
+    return null
+  }
+}
+
+/** A call whose arguments are text. Those that cannot be read are kept as they came, and the call never runs. */
+export function callBlock(id: string, name: string, json: string, whole: boolean): ToolUseBlock {
+  // Some servers send no arguments at all for a call without any.
+  const input = whole ? objectIn(json.trim() === '' ? '{}' : json) : null
+  const call = { type: 'tool_use', id, name } as const
+  return input === null ? { ...call, input: {}, broken: json } : { ...call, input }
+}
+
+/** The exact text of arguments, where printing what was read would give another. */
+export const exactArguments = (block: ToolUseBlock, json: string): string | undefined =>
+  block.broken === undefined && json !== '' && JSON.stringify(block.input) !== json ? json : undefined
+
+/** A call with what its wire wants back of it; as it is where that is nothing. */
+export function withSidecar(
+  block: ToolUseBlock,
+  maker: { readonly wire: string; readonly model: string },
+  kept: { readonly arguments?: string | undefined; readonly raw?: string | undefined },
+): ToolUseBlock {
+  const { arguments: exact, raw } = kept
+  if (exact === undefined && raw === undefined) return block
+  const sidecar: Sidecar = {
+    ...maker,
+    ...(exact === undefined ? {} : { arguments: exact }),
+    ...(raw === undefined ? {} : { raw }),
+  }
+  return { ...block, sidecar }
+}
+
+/** Sealed content is base64: it weighs about this much of its characters. */
+const tokensPerChar = 0.25
+
+/** A piece of an answer that only its maker reads. */
+export const itemBlock = (wire: string, model: string, raw: Fields): ItemBlock => {
+  const json = JSON.stringify(raw)
+  return { type: 'item', wire, model, raw: json, tokens: Math.ceil(json.length * tokensPerChar) }
+}
+
+/** An error inside a stream: the words are all there is. */
+export const refusalOf = (error: unknown): ServerRefusal => ({
+  status: null,
+  text: JSON.stringify({ error }),
+  header: () => null,
+})

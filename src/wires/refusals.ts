@@ -1,0 +1,105 @@
+// From a refusal to one failure of the port, for wires whose words are a table: the type or code of the error, the status and
+// the text are all looked at, since servers that speak alike agree on none of them.
+import { retryAfter, type ServerRefusal, type Verdict } from '../model/failure.ts'
+import type { Feature, ModelFailure } from '../model/model.ts'
+import { errorBody, overflowOf } from '../model/overflow.ts'
+import { defaults } from '../settings/defaults.ts'
+
+export type PlainCode = Exclude<ModelFailure['code'], 'overflow' | 'media-refused' | 'feature-refused'>
+
+/** The words of one wire. */
+export interface RefusalWords {
+  /** By the type, code or status word of the error. */
+  readonly codes: Readonly<Record<string, PlainCode>>
+  /** Content sealed by its maker that is no longer taken: it is sent without. */
+  readonly reasoning: readonly RegExp[]
+  readonly features: readonly (readonly [Feature, RegExp])[]
+  readonly images: readonly RegExp[]
+  /** Quota that waiting does not bring back. */
+  readonly spent: RegExp
+  /** How long to wait, where the text says it. */
+  readonly waits: RegExp
+}
+
+const codesByStatus: Readonly<Record<number, PlainCode>> = {
+  401: 'unauthorized',
+  402: 'unauthorized',
+  403: 'unauthorized',
+  404: 'invalid',
+  408: 'server',
+  409: 'server',
+  413: 'too-large',
+  429: 'rate-limited',
+  503: 'overloaded',
+  529: 'overloaded',
+}
+const firstServerStatus = 500
+const firstErrorStatus = 400
+const passing: readonly PlainCode[] = ['rate-limited', 'overloaded', 'server', 'network', 'cut-short']
+const notOffered =
+  /not (?:supported|permitted|allowed|available|enabled)|unsupported|unknown|unrecognized|does not support|invalid value/i
+
+/** What a refusal means in the words of a wire, and whether trying again may help. */
+export function verdictBy(words: RefusalWords, refusal: ServerRefusal, now: number): Verdict {
+  const { status } = refusal
+  const text = refusal.text.slice(0, defaults.model.errorTextChars)
+  const body = errorBody(text)
+  const message =
+    said(text, body.message).trim() || `the server answered ${status ?? 'with an error'} and no text`
+  const overflow = overflowOf({ status, text })
+  if (overflow !== null && !overflow.bytes)
+    return { failure: { code: 'overflow', message, status, overflow }, retry: false }
+  const code =
+    overflow === null ? codeOf(words, status, [body.code, body.type, statusWord(text)], message) : 'too-large'
+  if (code === 'invalid') {
+    const image = words.images.some((pattern) => pattern.test(message))
+    if (image) return mediaRefused(message, status)
+    const feature = notOffered.test(message)
+      ? words.features.find(([, pattern]) => pattern.test(message))?.[0]
+      : undefined
+    if (feature !== undefined)
+      return { failure: { code: 'feature-refused', message, status, feature }, retry: false }
+  }
+  const isSpent = words.spent.test(`${body.code} ${message}`)
+  const retryAfterMs = retryAfter(refusal.header, now) ?? waitIn(words, text) ?? undefined
+  const failure: ModelFailure =
+    retryAfterMs === undefined ? { code, message, status } : { code, message, status, retryAfterMs }
+  const advice = refusal.header('x-should-retry')
+  return { failure, retry: !isSpent && advice !== 'false' && (advice === 'true' || passing.includes(code)) }
+}
+
+/** Some servers put the sentence where others have an object. */
+function said(text: string, message: string): string {
+  if (message !== text || !text.trimStart().startsWith('{')) return message
+  const found = /"error"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
+  return found === undefined ? message : String(JSON.parse(found))
+}
+
+const statusWord = (text: string): string | null => /"status"\s*:\s*"([A-Z_]+)"/.exec(text)?.[1] ?? null
+
+function codeOf(
+  words: RefusalWords,
+  status: number | null,
+  names: readonly (string | null)[],
+  message: string,
+): PlainCode {
+  if (words.reasoning.some((pattern) => pattern.test(message))) return 'reasoning-invalid'
+  const named = names.flatMap((name) => (name === null ? [] : (words.codes[name] ?? []))).at(0)
+  if (status === null || status < firstErrorStatus) return named ?? 'server'
+  if (status < firstServerStatus && named !== undefined && named !== 'server') return named
+  return codesByStatus[status] ?? (status >= firstServerStatus ? 'server' : 'invalid')
+}
+
+const mediaRefused = (message: string, status: number | null): Verdict => ({
+  failure: { code: 'media-refused', message, status, media: { at: null, kind: 'image', limits: {} } },
+  retry: false,
+})
+
+const msPerSecond = 1000
+function waitIn(words: RefusalWords, text: string): number | null {
+  const found = words.waits.exec(text)?.groups
+  if (found === undefined) return null
+  const unit = found['unit'] === 'ms' ? 1 : msPerSecond
+  const ms = Number(found['count']) * unit
+  return Number.isFinite(ms) && ms > 0 ? ms : null
+}
