@@ -75,8 +75,8 @@ function run(name: string, words: readonly string[], stdin = ''): void {
 try {
   for (const path of [root, work]) mkdirSync(path, { mode: 0o700 })
   const url = pathToFileURL(join(dirname(import.meta.dirname), 'scripts', 'bundle.mjs')).href
-  const { bundleHook } = (await import(url)) as { bundleHook: (folder: string) => Promise<unknown> }
-  await bundleHook(root)
+  const { bundleHooks } = (await import(url)) as { bundleHooks: (folder: string) => Promise<unknown> }
+  await bundleHooks(root)
   const hook = join(root, 'companion-hook.cjs')
   writeTranscript()
   const event = (session: string, name: string, more: object): [string[], string] => [

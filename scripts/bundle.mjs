@@ -55,19 +55,29 @@ export async function bundle(folder) {
     writeFileSync(path, `${start}${text.includes('typeof require') ? requireLine : ''}${text}`)
   }
   chmodSync(pal, 0o755)
-  await bundleHook(folder)
+  await bundleHooks(folder)
 }
 
-/** Writes what runs in the hooks of other programs: one file without packages or chunks, since it is started at every event. */
-export async function bundleHook(folder) {
+/** What runs in the hooks of other programs, each in one file without packages or chunks: started at every event, or loaded by another program. */
+const hookBundles = [
+  { entry: 'src/companion/hook/main.ts', name: 'companion-hook.cjs', format: 'cjs' },
+  { entry: 'src/companion/hook/opencode.ts', name: 'companion-opencode.js', format: 'esm' },
+]
+
+/** Writes them into a folder; says what each is made of. */
+export async function bundleHooks(folder) {
+  const [hook, opencode] = await Promise.all(hookBundles.map((one) => bundleHook(folder, one)))
+  return { hook, opencode }
+}
+
+async function bundleHook(folder, { entry, name, format }) {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { 'companion-hook': 'src/companion/hook/main.ts' },
-    outdir: folder,
-    outExtension: { '.js': '.cjs' },
+    entryPoints: [entry],
+    outfile: join(folder, name),
     bundle: true,
     platform: 'node',
-    format: 'cjs',
+    format,
     target: 'node20.19',
     minifyWhitespace: true,
     minifySyntax: true,

@@ -20,10 +20,10 @@ const scripts = join(dirname(dirname(import.meta.dirname)), 'scripts', 'bundle.m
 
 /** Bundles the hook into a folder; says what is in it. */
 export async function bundledHook(folder: string): Promise<Metafile> {
-  const { bundleHook } = (await import(pathToFileURL(scripts).href)) as {
-    bundleHook: (folder: string) => Promise<Metafile>
+  const { bundleHooks } = (await import(pathToFileURL(scripts).href)) as {
+    bundleHooks: (folder: string) => Promise<{ readonly hook: Metafile }>
   }
-  return bundleHook(folder)
+  return (await bundleHooks(folder)).hook
 }
 
 export interface HookRunResult {

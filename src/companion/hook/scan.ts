@@ -94,6 +94,17 @@ export function scanOn(
   return scan
 }
 
+/** Adds what a client tells of itself, where it has no file to read. */
+export function noteFacts(state: SessionState, facts: LineFacts): void {
+  const before = storedScan(readRecord(state, scanFile))
+  const folding = foldingOf(before)
+  fold(folding, facts)
+  writeRecord(state, scanFile, scanned(folding, { identity: 'noted', offset: 0, isInside: false }))
+}
+
+/** What has been noted so far. */
+export const notedScan = (state: SessionState): Scan | null => storedScan(readRecord(state, scanFile))
+
 function readOn(
   file: OpenedFile,
   stored: StoredScan | null,
@@ -113,18 +124,19 @@ function readOn(
     const line = parseFields(raw.whole())
     if (line !== null) fold(folding, reader.factsOf(line))
   })
-  return {
-    identity: file.identity,
-    ...stop,
-    lines: folding.lines,
-    boundaries: folding.boundaries,
-    files: [...folding.files].map(([path, counts]) => ({ path, ...counts })),
-    failures: folding.failures,
-    openTasks: [...folding.tasks.values()],
-    commands: [...folding.commands],
-    tasks: [...folding.tasks],
-  }
+  return scanned(folding, { identity: file.identity, ...stop })
 }
+
+const scanned = (folding: Folding, stop: Stop & Pick<Scan, 'identity'>): StoredScan => ({
+  ...stop,
+  lines: folding.lines,
+  boundaries: folding.boundaries,
+  files: [...folding.files].map(([path, counts]) => ({ path, ...counts })),
+  failures: folding.failures,
+  openTasks: [...folding.tasks.values()],
+  commands: [...folding.commands],
+  tasks: [...folding.tasks],
+})
 
 interface Stop {
   readonly offset: number

@@ -1,0 +1,193 @@
+// `pal companion install`: shows what would be written into another agent's files, asks, writes, and notes what was there.
+import { createTwoFilesPatch } from 'diff'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { planClaude } from '../../../companion/install/claude.ts'
+import { planCodex } from '../../../companion/install/codex.ts'
+import { planOpencode } from '../../../companion/install/opencode.ts'
+import {
+  hookName,
+  type InstallClient,
+  type InstallPlace,
+  type InstallPlan,
+  type PlannedFile,
+  type ReadText,
+} from '../../../companion/install/plan.ts'
+import { withoutOurs } from '../../../companion/install/merge.ts'
+import {
+  foldersAbove,
+  parseInstallRecord,
+  recordOf,
+  shaOfText,
+  type InstallRecord,
+} from '../../../companion/install/record.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeJson, safeLine, safeText } from '../../terminal/safe-text.ts'
+import { prose } from '../../terminal/tables.ts'
+import { bundledFiles, installable, installPlace, recordPath, textAt, titleOf, writeText } from './place.ts'
+
+export interface CompanionFlags {
+  readonly dryRun?: boolean | undefined
+  readonly yes?: boolean | undefined
+  readonly json?: boolean | undefined
+}
+
+export async function installCompanion(
+  io: Io,
+  name: string,
+  version: string,
+  flags: CompanionFlags,
+): Promise<Exit> {
+  const client = installable(name)
+  if (typeof client !== 'string') return complain(io, client)
+  const pal = process.argv[1]
+  const bundled = await bundledFiles(pal)
+  if (!('hook' in bundled)) return complain(io, bundled)
+  const place = installPlace(io, bundled, pal)
+  const earlier = parseInstallRecord(await textAt(recordPath(place.root, client)), client)
+  const plan = await planFor(client, place, version, earlier)
+  if ('exit' in plan) return complain(io, plan)
+  const changed = plan.files.filter(({ before, after }) => before !== after)
+  const hook = join(place.root, hookName)
+  const isOld = (await textAt(hook)) !== bundled.hook
+  const files = isOld
+    ? [...changed, { path: hook, before: null, after: bundled.hook, isShared: false }]
+    : changed
+  const isDry = flags.dryRun === true
+  if (flags.json !== true) io.out(planText(files, io))
+  if (plan.files.length > 0 && files.length > 0 && !isDry) {
+    const agreed = flags.yes === true ? null : await agreesTo(io, `Write these ${files.length} files?`)
+    if (agreed !== null) return complain(io, agreed)
+    const failed = await writePlan(client, version, place, plan, bundled.hook, earlier)
+    if (failed !== null) return complain(io, failed)
+  }
+  const notes = [
+    ...(files.length === 0 ? [`${titleOf(client)} has this companion already.`] : []),
+    ...plan.notes,
+  ]
+  if (flags.json === true)
+    io.out(
+      `${safeJson({ client, installed: !isDry && plan.files.length > 0, files: files.map(({ path, before }) => ({ path, isNew: before === null })), notes }, 2)}\n`,
+    )
+  else {
+    const end = isDry
+      ? 'Nothing was changed; without --dry-run it is.'
+      : `pal companion uninstall ${client} takes it out again.`
+    io.out(
+      prose(
+        [...notes, ...(plan.files.length === 0 ? [] : [end])].map((note) => `${safeLine(note)}\n`).join(''),
+        io.columns,
+      ),
+    )
+  }
+  return plan.files.length === 0 ? exits.failed : exits.done
+}
+
+/** Plans over what was there before an earlier install, so that a second one adds nothing twice. */
+async function planFor(
+  client: InstallClient,
+  place: InstallPlace,
+  version: string,
+  earlier: InstallRecord | null,
+): Promise<InstallPlan | Refusal> {
+  const known = new Map<string, string | null>()
+  const read: ReadText = (path) => known.get(path) ?? null
+  const make = (): InstallPlan =>
+    client === 'claude'
+      ? planClaude(place, version, read)
+      : client === 'codex'
+        ? planCodex(place, read)
+        : planOpencode(place, read)
+  // First with empty files, for their names.
+  const paths = [...make().files.map(({ path }) => path), ...(earlier?.files ?? []).map(({ path }) => path)]
+  try {
+    for (const path of new Set(paths)) known.set(path, await textAt(path))
+  } catch (error) {
+    return refuse(exits.failed, `nothing was changed: ${(error as Error).message}`)
+  }
+  const now = new Map(known)
+  for (const file of earlier?.files ?? [])
+    if (file.isShared && now.get(file.path) !== null) known.set(file.path, stripped(file.path, now, place))
+  const plan = make()
+  return {
+    ...plan,
+    files: plan.files.map((file) => ({ ...file, before: now.get(file.path) ?? null })),
+  }
+}
+
+/** What a shared file says without us. */
+function stripped(path: string, now: ReadonlyMap<string, string | null>, place: InstallPlace): string | null {
+  const text = now.get(path) ?? null
+  return text === null ? null : (withoutOurs(text, join(place.root, hookName)) ?? text)
+}
+
+async function writePlan(
+  client: InstallClient,
+  version: string,
+  place: InstallPlace,
+  plan: InstallPlan,
+  hook: string,
+  earlier: InstallRecord | null,
+): Promise<Refusal | null> {
+  // What was there is kept before anything is changed, so that no stop on the way loses it.
+  const path = recordPath(place.root, client)
+  const folders = new Set<string>()
+  for (const file of plan.files)
+    for (const folder of foldersAbove(file.path)) if (!existsSync(folder)) folders.add(folder)
+  const record = recordOf(client, version, plan.files, [...folders], earlier)
+  for (const [to, text] of [
+    [join(place.root, hookName), hook],
+    [path, `${JSON.stringify(record, null, 2)}\n`],
+    ...plan.files
+      .filter(({ before, after }) => before !== after)
+      .map(({ path: at, after }) => [at, after] as const),
+  ] as const) {
+    const written = await writeText(to, text)
+    if (!written.ok)
+      return refuse(
+        exits.failed,
+        `${written.failure.message}. The install is not complete: pal companion uninstall ${client} removes what was written`,
+      )
+  }
+  return null
+}
+
+/** Each file as a diff; programs of ours, which nobody can read, by their hash. */
+const planText = (files: readonly PlannedFile[], io: Io): string =>
+  files.map((file) => `${headOf(file, io)}${isProgram(file) ? '' : patchOf(file)}`).join('\n')
+
+const isProgram = ({ path, isShared }: PlannedFile): boolean => !isShared && /\.c?js$/.test(path)
+
+function headOf(file: PlannedFile, { columns }: Io): string {
+  const { path, before, after } = file
+  const hash = isProgram(file) ? `, sha256 ${shaOfText(after)}` : ''
+  const size = after.length.toLocaleString('en-US')
+  return prose(
+    `${before === null ? 'new' : 'changed'}: ${safeLine(path)}, ${size} characters${hash}\n`,
+    columns,
+  )
+}
+
+function patchOf({ path, before, after }: PlannedFile): string {
+  const patch = createTwoFilesPatch(path, path, before ?? '', after, before === null ? 'none' : 'now', 'new')
+  return safeText(patch.split('\n').slice(3).join('\n'), { reveal: true })
+}
+
+/** Null: yes. Without a terminal nobody can be asked, and a script has to say so. */
+export async function agreesTo(io: Io, question: string): Promise<Refusal | null> {
+  if (!io.inIsTerminal)
+    return refuse(
+      exits.usage,
+      'nothing was changed: there is no terminal to ask for confirmation. Use --yes, or --dry-run for a preview',
+    )
+  io.err(`${question} [y/N] `)
+  const lines = io.lines()
+  let answer = ''
+  for await (const line of lines) {
+    answer = line.trim().toLowerCase()
+    break
+  }
+  lines.close()
+  return answer === 'y' || answer === 'yes' ? null : refuse(exits.failed, 'nothing was changed')
+}

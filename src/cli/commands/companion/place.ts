@@ -1,0 +1,122 @@
+// Where the companion and the agents it serves keep their files, and the few things install and uninstall do there.
+import { existsSync, realpathSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readFile, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
+import { installClients, type InstallClient, type InstallPlace } from '../../../companion/install/plan.ts'
+import { foldersAbove } from '../../../companion/install/record.ts'
+import { machineFileSystem, type Result } from '../../../disk/fs.ts'
+import { replaceFile } from '../../../disk/replace.ts'
+import { exits, refuse, type Refusal } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { homeOf } from '../../workplace/workplace.ts'
+
+const titles: Readonly<Record<string, string>> = {
+  claude: 'Claude Code',
+  codex: 'Codex',
+  opencode: 'opencode',
+  qwen: 'Qwen Code',
+  gemini: 'Gemini CLI',
+}
+export const titleOf = (client: string): string => titles[client] ?? client
+
+/** Those whose hooks we know well enough; the others are refused in words. */
+export function installable(client: string): InstallClient | Refusal {
+  const known = installClients.find((one) => one === client)
+  return (
+    known ??
+    refuse(
+      exits.usage,
+      `${titleOf(client)} gets the audit alone for now: its hooks cannot bring text into the request after a compaction. Run pal companion audit`,
+    )
+  )
+}
+
+export const companionRoot = (io: Io): string => join(homeOf(io), 'companion')
+export const recordPath = (root: string, client: InstallClient): string =>
+  join(root, `installed-${client}.json`)
+
+const folderIn = (io: Io, variable: string, otherwise: string): string => {
+  const named = io.environment[variable]
+  return named === undefined || !isAbsolute(named) ? otherwise : named
+}
+
+/** The files that were bundled with `pal`. */
+export interface Bundled {
+  readonly hook: string
+  readonly opencode: string
+}
+
+export async function bundledFiles(pal: string | undefined): Promise<Bundled | Refusal> {
+  const folder = pal === undefined || !existsSync(pal) ? null : dirname(realpathSync(pal))
+  try {
+    if (folder === null) throw new Error('started without a file')
+    const [hook, opencode] = await Promise.all(
+      ['companion-hook.cjs', 'companion-opencode.js'].map((name) => readFile(join(folder, name), 'utf8')),
+    )
+    return { hook: hook!, opencode: opencode! }
+  } catch {
+    return refuse(
+      exits.failed,
+      'the files of the companion are missing beside pal. Install pal again, or run npm run build in its repository',
+    )
+  }
+}
+
+export function installPlace(io: Io, bundled: Bundled, pal: string | undefined): InstallPlace {
+  const real = pal === undefined || !existsSync(pal) ? null : realpathSync(pal)
+  return {
+    root: companionRoot(io),
+    claude: folderIn(io, 'CLAUDE_CONFIG_DIR', join(io.userHome, '.claude')),
+    codex: folderIn(io, 'CODEX_HOME', join(io.userHome, '.codex')),
+    opencode: join(folderIn(io, 'XDG_CONFIG_HOME', join(io.userHome, '.config')), 'opencode'),
+    node: process.execPath,
+    pal: real === null || /[/\\]_npx[/\\]/.test(real) ? null : real,
+    opencodePlugin: bundled.opencode,
+  }
+}
+
+export async function textAt(path: string): Promise<string | null> {
+  try {
+    const bytes = await readFile(path)
+    const text = bytes.toString('utf8')
+    // What cannot be written back byte for byte is not touched.
+    if (!Buffer.from(text).equals(bytes)) throw new Error(`${path} is not UTF-8`)
+    return text
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+const ownerOnly = 0o600
+const ownerFolder = 0o700
+
+/** Writes a file whole, where a link leads too, with the mode it had; says which folders it made. */
+export async function writeText(
+  path: string,
+  text: string,
+): Promise<Result<{ readonly folders: readonly string[] }>> {
+  const missing = foldersAbove(path).filter((folder) => !existsSync(folder))
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: ownerFolder })
+    const real = existsSync(path) ? realpathSync(path) : path
+    const mode = existsSync(real) ? (await stat(real)).mode & modeBits : ownerOnly
+    const unique = (): string => randomUUID()
+    const done = await replaceFile(machineFileSystem, real, Buffer.from(text), { mode, unique })
+    return done.ok ? { ok: true, folders: missing } : done
+  } catch (error) {
+    const { message } = error as Error
+    return { ok: false, failure: { code: 'io-error', message: `writing ${path} failed: ${message}` } }
+  }
+}
+const modeBits = 0o777
+
+export async function removeText(path: string): Promise<void> {
+  await rm(path, { force: true })
+}
+
+/** Folders that an install made, where nothing else is in them now. */
+export async function removeFolders(folders: readonly string[]): Promise<void> {
+  for (const folder of folders.toSorted((a, b) => b.length - a.length)) await rmdir(folder).catch(() => {})
+}

@@ -1,0 +1,169 @@
+// One agent tried offline: a home of its own below the temporary folder, a fake key, our simulator as its model, and the
+// companion installed there as it would be here. What the agent sent and what the hooks kept says which points work.
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { InstallClient } from '../../../companion/install/plan.ts'
+import { makeOwnFolder } from '../../../disk/own-folders.ts'
+import { createSimulator, text, type Answerer } from '../../../simulator/index.ts'
+
+export interface Point {
+  readonly event: string
+  readonly what: string
+  readonly works: boolean
+  /** Why it does not, or could not be tried. */
+  readonly why?: string | undefined
+}
+
+export interface Trial {
+  readonly points: readonly Point[]
+  /** Why the agent could not be run at all. */
+  readonly why?: string | undefined
+}
+
+/** A word that stands nowhere else. */
+const canary = 'CANARY-7Q4'
+const rule = `Write the parser. Never touch the ${canary} file.`
+/** Against hanging: agents may start slowly. */
+const mostMs = 180_000
+
+const answerer: Answerer = {
+  answer: ({ request }) => {
+    const end = JSON.stringify(request.messages.at(-1) ?? '')
+    const isSummary = /summar/i.test(end) && end.length > longPrompt
+    return {
+      content: [text(isSummary ? '<summary>Some work was done.</summary>' : 'Done.')],
+      stop_reason: 'end_turn',
+    }
+  },
+}
+const longPrompt = 1500
+
+interface Place {
+  readonly home: string
+  readonly project: string
+  readonly url: string
+  readonly program: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+export type InstallThere = (home: string, client: InstallClient) => Promise<boolean>
+
+export async function tryClient(
+  client: 'claude' | 'opencode',
+  program: string,
+  path: string,
+  install: InstallThere,
+): Promise<Trial> {
+  const folder = await makeOwnFolder('pal-companion')
+  const [home, project] = [join(folder, 'home'), join(folder, 'project')]
+  for (const one of [home, project]) mkdirSync(one, { mode: 0o700 })
+  const simulator = createSimulator({ answerer })
+  try {
+    if (!(await install(home, client)))
+      return { points: [], why: 'the companion could not be installed in a fresh home' }
+    // The agent waits for the hooks as long as it must; their own clock is not what is tried here.
+    writeFileSync(join(home, '.palimpsest', 'companion', 'options.json'), '{"clockMs":60000}')
+    const { url } = await simulator.start()
+    const place = { home, project, url, program, environment: { PATH: path, HOME: home, TERM: 'dumb' } }
+    const why = client === 'claude' ? await driveClaude(place) : await driveOpencode(place)
+    if (why !== null) return { points: [], why }
+    const sent = simulator.log.requests.map(({ body }) => JSON.stringify(body ?? ''))
+    return { points: pointsOf(client, join(home, '.palimpsest', 'companion'), sent.at(-1) ?? '') }
+  } finally {
+    await simulator.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Null: it went through; else what the agent said. */
+async function driveClaude(place: Place): Promise<string | null> {
+  const environment = {
+    ANTHROPIC_BASE_URL: place.url,
+    ANTHROPIC_API_KEY: 'k',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+  }
+  for (const args of [
+    ['-p', rule],
+    ['-p', '--continue', '/compact'],
+    ['-p', '--continue', 'go on'],
+  ]) {
+    const why = await runOnce(place, args, environment)
+    if (why !== null) return why
+  }
+  return null
+}
+
+async function driveOpencode(place: Place): Promise<string | null> {
+  const folder = join(place.home, '.config', 'opencode')
+  mkdirSync(folder, { recursive: true })
+  const config = { provider: { anthropic: { options: { baseURL: `${place.url}/v1`, apiKey: 'k' } } } }
+  writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config))
+  const environment = { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' }
+  const model = ['--model', 'anthropic/claude-sonnet-4-5']
+  for (const args of [
+    ['run', ...model, rule],
+    ['run', ...model, '--continue', '--command', 'compact'],
+    ['run', ...model, '--continue', 'go on'],
+  ]) {
+    const why = await runOnce(place, args, environment)
+    if (why !== null) return why
+  }
+  return null
+}
+
+const runOnce = (
+  { program, project, environment }: Place,
+  args: readonly string[],
+  more: Readonly<Record<string, string>>,
+): Promise<string | null> =>
+  new Promise((resolve) => {
+    const options = { cwd: project, env: { ...environment, ...more }, timeout: mostMs, maxBuffer: 64_000_000 }
+    const child = execFile(program, args, options, (error, out, err) =>
+      resolve(
+        error === null
+          ? null
+          : `${args.join(' ')}: ${(err.trim() || out.trim() || error.message).slice(0, 300)}`,
+      ),
+    )
+    child.stdin?.end()
+  })
+
+function pointsOf(client: InstallClient, root: string, last: string): readonly Point[] {
+  const sessions = join(root, 'sessions')
+  const folder = existsSync(sessions)
+    ? readdirSync(sessions).find((name) => name.startsWith(`${client}-`))
+    : undefined
+  const kept = (name: string): string => {
+    const path = join(sessions, folder ?? '', name)
+    return folder !== undefined && existsSync(path) ? readFileSync(path, 'utf8') : ''
+  }
+  const times = last.split(canary).length - 1
+  const isSaid = last.includes('<companion') && times === 1
+  const said: Omit<Point, 'event'> = {
+    what: 'the block stands in the request after the compaction, once',
+    works: isSaid,
+    ...(isSaid ? {} : { why: times > 1 ? `it stands there ${times} times` : 'it is not there' }),
+  }
+  const typed = { what: 'typed words reach the ledger', works: kept('typed.jsonl').includes(canary) }
+  if (client === 'opencode')
+    return [
+      { event: 'chat.message', ...typed },
+      { event: 'experimental.chat.messages.transform', ...said },
+    ]
+  return [
+    { event: 'UserPromptSubmit', ...typed },
+    {
+      event: 'PreCompact',
+      what: 'the block is prepared before the compaction',
+      works: kept('block.json') !== '' || kept('said.json').includes(canary),
+    },
+    { event: 'SessionStart', ...said },
+    {
+      event: 'PostCompact',
+      what: 'the summary is audited after it',
+      works: kept('audit.json').includes('"words":{'),
+    },
+  ]
+}

@@ -1,0 +1,102 @@
+// What an install wrote, kept beside the companion so that an uninstall can put everything back: the bytes before, and the
+// hash of the bytes after. What somebody changed since is not overwritten: it is said.
+import { createHash } from 'node:crypto'
+import { dirname } from 'node:path'
+import { isFields, listOf, parseFields, textOf } from '../hook/shape.ts'
+import { withoutOurs } from './merge.ts'
+import type { InstallClient, PlannedFile } from './plan.ts'
+
+export interface RecordedFile {
+  readonly path: string
+  /** Null where there was none. */
+  readonly before: string | null
+  readonly sha256: string
+  readonly isShared: boolean
+}
+
+export interface InstallRecord {
+  readonly client: InstallClient
+  readonly version: string
+  readonly files: readonly RecordedFile[]
+  /** Made by the install, the deepest last. */
+  readonly folders: readonly string[]
+}
+
+export const shaOfText = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** A second install keeps what was there before the first. */
+export function recordOf(
+  client: InstallClient,
+  version: string,
+  files: readonly PlannedFile[],
+  folders: readonly string[],
+  earlier: InstallRecord | null,
+): InstallRecord {
+  const known = new Map((earlier?.files ?? []).map((file) => [file.path, file]))
+  const recorded = files.map(({ path, before, after, isShared }): RecordedFile => {
+    const old = known.get(path)
+    known.delete(path)
+    const isOurs = old !== undefined && before !== null && shaOfText(before) === old.sha256
+    return { path, before: isOurs ? old.before : before, sha256: shaOfText(after), isShared }
+  })
+  return {
+    client,
+    version,
+    files: [...recorded, ...known.values()],
+    folders: [...new Set([...(earlier?.folders ?? []), ...folders])],
+  }
+}
+
+export function parseInstallRecord(text: string | null, client: InstallClient): InstallRecord | null {
+  const fields = text === null ? null : parseFields(text)
+  const version = textOf(fields?.['version'])
+  if (fields === null || fields['client'] !== client || version === null) return null
+  const files = listOf(fields['files']).flatMap((file) => {
+    if (!isFields(file)) return []
+    const [path, sha256] = [textOf(file['path']), textOf(file['sha256'])]
+    if (path === null || sha256 === null) return []
+    return [{ path, sha256, before: textOf(file['before']), isShared: file['isShared'] === true }]
+  })
+  return { client, version, files, folders: listOf(fields['folders']).flatMap((one) => textOf(one) ?? []) }
+}
+
+/** What becomes of one file when the companion is taken out. */
+export type Restoring =
+  | { readonly path: string; readonly how: 'restore'; readonly text: string | null }
+  | { readonly path: string; readonly how: 'remove-ours'; readonly text: string; readonly why: string }
+  | { readonly path: string; readonly how: 'leave'; readonly why: string }
+
+export function restoringOf(file: RecordedFile, now: string | null, hookPath: string): Restoring {
+  const { path, before, sha256, isShared } = file
+  if (now === null)
+    return before === null
+      ? { path, how: 'restore', text: null }
+      : { path, how: 'leave', why: 'was deleted since; it stays deleted' }
+  if (shaOfText(now) === sha256) return { path, how: 'restore', text: before }
+  if (now === before) return { path, how: 'leave', why: 'is as it was before the install' }
+  if (!isShared)
+    return {
+      path,
+      how: 'leave',
+      why: 'was changed since; it is left as it is. Delete it if you do not need it',
+    }
+  const text = withoutOurs(now, hookPath)
+  return text === null
+    ? {
+        path,
+        how: 'leave',
+        why: `was changed since and is no JSON now. Remove the entries that name ${hookPath} by hand`,
+      }
+    : {
+        path,
+        how: 'remove-ours',
+        text,
+        why: 'was changed since: only the entries of the companion were removed',
+      }
+}
+
+/** Folders above a file, the highest first. */
+export function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path)
+  return folder === path || folder === '.' ? [] : [...foldersAbove(folder), folder]
+}

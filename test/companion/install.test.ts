@@ -1,0 +1,211 @@
+// Installing the companion into the files of other agents, with the command as it is shipped.
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bundledPal } from '../../bench/first-request.ts'
+import { asked, contextIn, runProgram } from './hook-process.ts'
+
+const base = mkdtempSync(join(tmpdir(), 'pal-install-'))
+const home = join(base, "home with 'quotes'")
+let pal = ''
+beforeAll(async () => {
+  const folder = join(base, 'pal')
+  mkdirSync(folder)
+  pal = await bundledPal(folder)
+})
+beforeEach(() => {
+  rmSync(home, { recursive: true, force: true })
+  mkdirSync(home)
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+const companion = (...args: readonly string[]): Promise<Ended> =>
+  new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'], HOME: home }
+    execFile(process.execPath, [pal, 'companion', ...args], { cwd: home, env }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+  })
+
+/** Every file and link below the home with its mode. */
+function picture(folder = home): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    const stat = lstatSync(path)
+    const mode = (stat.mode & 0o777).toString(8)
+    if (stat.isDirectory()) Object.assign(found, picture(path))
+    found[relative(home, path)] = stat.isDirectory()
+      ? `folder ${mode}`
+      : stat.isSymbolicLink()
+        ? 'link'
+        : `${mode} ${readFileSync(path, 'base64')}`
+  }
+  return found
+}
+const write = (path: string, text: string): void => {
+  mkdirSync(dirname(join(home, path)), { recursive: true })
+  writeFileSync(join(home, path), text)
+}
+const read = (path: string): string => readFileSync(join(home, path), 'utf8')
+const plugin = '.config/opencode/plugins/palimpsest-companion.js'
+const ownHook = { matcher: '*', hooks: [{ type: 'command', command: 'echo mine' }] }
+
+describe('install', () => {
+  it('[CI1] shows the diff and changes nothing on a dry run, or where nobody can be asked', async () => {
+    write('.claude/settings.json', '{"model":"x"}')
+    const before = picture()
+    for (const client of ['claude', 'codex', 'opencode']) {
+      const dry = await companion('install', client, '--dry-run')
+      expect(dry.code).toBe(0)
+      expect(dry.out).toContain('new: ')
+      const unasked = await companion('install', client)
+      expect([unasked.code, unasked.err]).toEqual([2, expect.stringContaining('Use --yes')])
+    }
+    const { out } = await companion('install', 'claude', '--dry-run')
+    expect(out).toContain('+  "statusLine": {')
+    expect(out).toContain('-{"model":"x"}')
+    expect(picture()).toEqual(before)
+  })
+
+  it('[CI2] leaves every file as it was after an uninstall, with entries of others and odd formats', async () => {
+    write('.claude/settings.json', '{\n\t"model": "x",   "hooks": {"Stop":[]}}')
+    write('.claude/skills/other/SKILL.md', 'mine')
+    write('.codex/hooks.json', JSON.stringify({ hooks: { SessionStart: [ownHook] }, more: 1 }))
+    chmodSync(join(home, '.codex/hooks.json'), 0o640)
+    const before = picture()
+    for (const client of ['claude', 'codex', 'opencode'])
+      expect((await companion('install', client, '--yes')).code, client).toBe(0)
+    expect(JSON.parse(read('.codex/hooks.json'))).toMatchObject({
+      hooks: { SessionStart: [ownHook, {}], PreCompact: [{}], UserPromptSubmit: [{}], PostCompact: [{}] },
+      more: 1,
+    })
+    expect(statSync(join(home, '.codex/hooks.json')).mode & 0o777).toBe(0o640)
+    expect(read(plugin)).toContain(join(home, '.palimpsest', 'companion'))
+    for (const client of ['claude', 'codex', 'opencode']) {
+      const ended = await companion('uninstall', client, '--yes', '--json')
+      expect(ended.code, ended.err).toBe(0)
+    }
+    expect(picture()).toEqual(before)
+  })
+
+  it('[CI2] the installed commands run, quotes in paths included, and their state goes with the uninstall', async () => {
+    await companion('install', 'claude', '--yes')
+    writeFileSync(join(home, '.palimpsest/companion/options.json'), '{"clockMs":60000}')
+    const hooks = (
+      JSON.parse(read('.claude/skills/pal/hooks/hooks.json')) as {
+        hooks: Record<string, [{ hooks: [{ command: string }] }]>
+      }
+    ).hooks
+    const transcript = join(home, 's.jsonl')
+    writeFileSync(transcript, `${JSON.stringify(asked('x'))}\n`)
+    const fire = (event: string, more: object) =>
+      runProgram(
+        ['sh', '-c', hooks[event]![0].hooks[0].command],
+        JSON.stringify({
+          session_id: 's',
+          transcript_path: transcript,
+          cwd: home,
+          hook_event_name: event,
+          ...more,
+        }),
+        { cwd: home },
+      )
+    await fire('UserPromptSubmit', { prompt: 'Never touch the lexer.' })
+    await fire('PreCompact', {})
+    const said = await fire('SessionStart', { source: 'compact' })
+    expect(contextIn(said)).toContain('Never touch the lexer.')
+    expect(await fire('PostToolUse', { tool_name: 'Read' })).toEqual({ code: 0, out: '', err: '' })
+    expect(existsSync(join(home, '.palimpsest/companion/sessions/claude-s'))).toBe(true)
+    await companion('uninstall', 'claude', '--yes')
+    expect(readdirSync(join(home, '.palimpsest/companion'))).toEqual(['options.json'])
+  })
+
+  it('[CI2] writes through a link and leaves it a link', async () => {
+    write('dotfiles/settings.json', '{}')
+    mkdirSync(join(home, '.claude'))
+    symlinkSync(join(home, 'dotfiles/settings.json'), join(home, '.claude/settings.json'))
+    const before = picture()
+    await companion('install', 'claude', '--yes')
+    expect(lstatSync(join(home, '.claude/settings.json')).isSymbolicLink()).toBe(true)
+    expect(read('dotfiles/settings.json')).toContain('statusLine')
+    await companion('uninstall', 'claude', '--yes')
+    expect(picture()).toEqual(before)
+  })
+
+  it('[CI3] names what somebody changed since and takes out its own entries alone', async () => {
+    write('.codex/hooks.json', JSON.stringify({ hooks: {} }))
+    await companion('install', 'codex', '--yes')
+    await companion('install', 'claude', '--yes')
+    const changed = JSON.parse(read('.codex/hooks.json')) as { hooks: Record<string, unknown[]> }
+    changed.hooks['Stop'] = [ownHook]
+    changed.hooks['SessionStart']!.unshift(ownHook)
+    write('.codex/hooks.json', JSON.stringify(changed))
+    const codex = await companion('uninstall', 'codex', '--yes')
+    expect(codex.out).toContain('was changed since: only the entries of the companion were removed')
+    expect(JSON.parse(read('.codex/hooks.json'))).toEqual({
+      hooks: { SessionStart: [ownHook], Stop: [ownHook] },
+    })
+    write('.claude/skills/pal/commands/audit.md', 'mine now')
+    const claude = await companion('uninstall', 'claude', '--yes')
+    expect(claude.out).toMatch(/leave .*audit\.md: it was changed since/)
+    expect(read('.claude/skills/pal/commands/audit.md')).toBe('mine now')
+    expect(existsSync(join(home, '.claude/settings.json'))).toBe(false)
+  })
+
+  it('[CI4] a second install adds nothing, and an uninstall goes back behind the first', async () => {
+    write('.codex/hooks.json', '{"hooks":{}}')
+    write('.claude/settings.json', '{ }')
+    const before = picture()
+    for (let times = 0; times < 2; times++)
+      for (const client of ['codex', 'claude']) await companion('install', client, '--yes')
+    const { out } = await companion('install', 'codex', '--yes')
+    expect(out).toContain('Codex has this companion already.')
+    const { hooks } = JSON.parse(read('.codex/hooks.json')) as { hooks: Record<string, unknown[]> }
+    expect(Object.values(hooks).map((entries) => entries.length)).toEqual([1, 1, 1, 1])
+    for (const client of ['codex', 'claude']) await companion('uninstall', client, '--yes')
+    expect(picture()).toEqual(before)
+  })
+
+  it('[CI5] a status line that is set stays, and a file that is no JSON is left alone', async () => {
+    write('.claude/settings.json', '{"statusLine":{"type":"command","command":"mine"}}')
+    const claude = await companion('install', 'claude', '--yes')
+    expect(claude.out).toContain('has a status line')
+    expect(read('.claude/settings.json')).toBe('{"statusLine":{"type":"command","command":"mine"}}')
+    write('.codex/hooks.json', '// comment\n{}')
+    const codex = await companion('install', 'codex', '--yes')
+    expect([codex.code, codex.out]).toEqual([1, expect.stringContaining('cannot be read as JSON')])
+    expect(read('.codex/hooks.json')).toBe('// comment\n{}')
+    expect(existsSync(join(home, '.palimpsest/companion/installed-codex.json'))).toBe(false)
+  })
+
+  it('[CI6] Qwen and Gemini are refused in words, an unknown agent as a usage error', async () => {
+    for (const client of ['qwen', 'gemini']) {
+      const { code, err } = await companion('install', client)
+      expect([code, err]).toEqual([2, expect.stringContaining('gets the audit alone for now')])
+    }
+    expect((await companion('install', 'nobody')).code).toBe(2)
+    expect((await companion('uninstall', 'claude', '--yes')).err).toContain(
+      'there is no record of an install',
+    )
+  })
+})
