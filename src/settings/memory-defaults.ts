@@ -145,8 +145,13 @@ export const recallDefaults = {
     searchChars: 8000,
     /** One memory, or the turns around a place. */
     openChars: 16_000,
+    /** Of a kept output at once: with the line on how to go on it is within that. */
+    keptBytes: 15_900,
     turns: 2,
     mostTurns: 20,
+    /** What a resumption shows: titles, and turns of the newest session. */
+    resumeChars: 4000,
+    resumeTurns: 6,
     /** Longest name of a memory that a caller names, and longest text. */
     nameChars: 80,
     textChars: 16_000,

@@ -1,5 +1,5 @@
 // `pal mcp serve-memory` as another program uses it: the MCP SDK's own client over standard input and output and over HTTP.
-import { mkdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import * as http from 'node:http'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it } from 'vitest'
 import { machineFileSystem } from '../../src/disk/fs.ts'
 import { projectOf } from '../../src/preset/project.ts'
+import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server as simulated, type Running, type Workspace } from '../cli/pal.ts'
 import { later } from '../e2e/simulated.ts'
 import { memoryText, plant } from '../recall/memory-folder.ts'
@@ -18,8 +19,9 @@ async function connected(
   at: Workspace,
   args: readonly string[] = [],
   options: ClientOptions = {},
+  name = 'other-agent',
 ): Promise<Client> {
-  const client = new Client({ name: 'other-agent', version: '1' }, options)
+  const client = new Client({ name, version: '1' }, options)
   if (options.capabilities?.roots !== undefined)
     client.setRequestHandler('roots/list', () => ({ roots: [{ uri: pathToFileURL(at.project).href }] }))
   const transport = new StdioClientTransport({
@@ -57,6 +59,17 @@ const firstLine = (running: Running): Promise<string> =>
     })
   })
 
+/** The hash of the one output that a session of a project keeps. */
+async function keptHash(project: string): Promise<string> {
+  for (const name of await readdir(project, { recursive: true }))
+    if (name.endsWith('.jsonl')) {
+      const text = await readFile(join(project, name), 'utf8')
+      const found = /"spill":\{[^}]*"sha256":"([0-9a-f]{64})"/u.exec(text)?.[1]
+      if (found !== undefined) return found
+    }
+  throw new Error('nothing is kept')
+}
+
 const staging = {
   text: 'The staging server is called heron and runs in Oslo.',
   name: 'Staging server',
@@ -85,9 +98,63 @@ describe('memories for other agents', () => {
       ],
     )
     expect(client.getInstructions()!.length).toBeLessThanOrEqual(1000)
+    // All that enters a prompt: names, descriptions and schemas.
     expect(
-      JSON.stringify(tools.map(({ inputSchema, description }) => [description, inputSchema])).length,
-    ).toBeLessThan(2600)
+      JSON.stringify(tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema })))
+        .length,
+    ).toBeLessThanOrEqual(2000)
+    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(['memory://index'])
+    const { resourceTemplates } = await client.listResourceTemplates()
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'memory://{scope}/{+name}',
+      'kept://{hash}',
+    ])
+    expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(['resume'])
+  })
+
+  it('[MS1] instructions stay within their bound however many memories there are, and say no title by half', async () => {
+    const at = await openWorkspace()
+    await plant(
+      userPlace(at),
+      Array.from({ length: 60 }, (_, n) => ({
+        file: `note-${n}.md`,
+        text: memoryText(`what number ${n} is about, said at some length`, 'x'),
+      })),
+    )
+    const instructions = (await connected(at)).getInstructions()!
+    expect(instructions.length).toBeLessThanOrEqual(1000)
+    const titles = instructions.split('\n').filter((line) => line.startsWith('- '))
+    expect(titles.length).toBeGreaterThan(3)
+    for (const title of titles) expect(title).toMatch(/^- user\/note-\d+\.md: .* length$/u)
+  })
+
+  it('[MS11] a kept output is read by its hash, and a prompt goes on where the newest session ended', async () => {
+    const at = await openWorkspace()
+    const { access } = await simulated([[call('Bash', { command: 'seq 1 20000' })], 'It counts to KOALA.'])
+    const environment = { ...access, PALIMPSEST_RECALL_MODEL: 'off' }
+    expect(
+      (await at.pal(['-p', '--allow', 'Bash', 'Count for the WOMBAT release.'], { environment })).code,
+    ).toBe(0)
+    const found = await projectOf(machineFileSystem, at.project)
+    if (!found.ok) throw new Error(found.failure.message)
+    const hash = await keptHash(join(at.state, 'projects', found.project.slug))
+    const client = await connected(at, ['--cwd', at.project])
+    const read = await ask(client, 'memory_expand', { ref: hash })
+    expect(read.text).toContain('\n17\n18\n')
+    expect(read.text).toMatch(/108894 bytes in all; offset 15900 goes on/u)
+    expect((await ask(client, 'memory_expand', { ref: hash, offset: 108_880 })).text).toContain(
+      '19999\n20000',
+    )
+    const { contents } = await client.readResource({ uri: `kept://${hash}` })
+    expect(JSON.stringify(contents)).toContain('17\\n18')
+    await expect(client.readResource({ uri: `kept://${'0'.repeat(64)}` })).rejects.toThrow(/no kept output/u)
+    const { messages } = await client.getPrompt({ name: 'resume' })
+    expect(JSON.stringify(messages)).toMatch(/WOMBAT[\s\S]*KOALA/u)
+    // A client that names no folder sees neither.
+    const outside = await connected(at)
+    expect((await ask(outside, 'memory_expand', { ref: hash })).isError).toBe(true)
+    await expect(outside.readResource({ uri: `kept://${hash}` })).rejects.toThrow(/sessions are served only/u)
+    expect(JSON.stringify(await outside.getPrompt({ name: 'resume' }))).not.toMatch(/WOMBAT|KOALA/u)
   })
 
   it('[MS2] what another model saves is data: found by search, in no index, and a rule waits for a person', async () => {
@@ -247,6 +314,11 @@ describe('memories for other agents', () => {
       )
     expect(answers.at(-1)).toContain('which is the limit')
     expect(answers.slice(0, 59).filter((text) => text.startsWith('Saved'))).toHaveLength(59)
+    // Who connects anew is the same client.
+    const again = await connected(at)
+    expect((await ask(again, 'memory_remember', { ...staging, name: 'Once more' })).text).toContain(
+      'which is the limit',
+    )
   }, 120_000)
 
   it('[MS7] over HTTP: loopback, a token, and no other host or origin', async () => {
@@ -283,21 +355,45 @@ describe('memories for other agents', () => {
     expect((await ask(client, 'memory_search', { query: 'heron Oslo' })).text).toContain('heron')
   })
 
-  it('[MS8] two servers on one folder lose no memory of each other', async () => {
+  it('[MS8] eight servers at once on one folder make 400 versions of 400 writes', async () => {
     const at = await openWorkspace()
-    await mkdir(userPlace(at).root, { recursive: true })
-    const clients = await Promise.all([connected(at), connected(at)])
-    await Promise.all(
+    // An hour takes sixty of a client, so four clients stand for each of two.
+    const clients = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => connected(at, [], {}, `agent-${n % 2}-${n}`)),
+    )
+    const answers = await Promise.all(
       clients.map(async (client, who) => {
-        for (let n = 0; n < 20; n++)
-          await ask(client, 'memory_remember', {
-            ...staging,
-            name: `From ${who} number ${n}`,
-            text: `Fact ${n} of ${who}.`,
-          })
+        const said: string[] = []
+        for (let n = 0; n < 50; n++) {
+          const fact = { ...staging, name: `From ${who} number ${n}`, text: `Fact ${n} of ${who}.` }
+          said.push((await ask(client, 'memory_remember', fact)).text)
+        }
+        return said
       }),
     )
+    expect(answers.flat().filter((text) => !text.startsWith('Saved'))).toEqual([])
+    const ledger = await readFile(join(userPlace(at).state, 'ledger.jsonl'), 'utf8')
+    expect(ledger.match(/"do":"write"/gu)).toHaveLength(400)
+    expect(new Set(ledger.match(/"n":\d+/gu)).size).toBe(400)
     const { out } = await at.pal(['memory', '--scope', 'user', '--json'])
-    expect(out.match(/"fenced"/gu)).toHaveLength(40)
-  }, 120_000)
+    expect(out.match(/"fenced"/gu)).toHaveLength(400)
+  }, 300_000)
+
+  it('[MS8] two clients that read the same version: the second is told of the first', async () => {
+    const at = await openWorkspace()
+    const [one, two] = await Promise.all([connected(at), connected(at)])
+    await ask(one, 'memory_remember', staging)
+    const opened = await Promise.all(
+      [one, two].map((who) => ask(who, 'memory_open', { name: 'staging-server' })),
+    )
+    const [base, same] = opened.map(({ text }) => /version ([0-9a-f]{64})/u.exec(text)?.[1])
+    expect(same).toBe(base)
+    const change = (text: string) => ({ ...staging, text, base })
+    const both = await Promise.all([
+      ask(one, 'memory_remember', change('Staging is called stork.')),
+      ask(two, 'memory_remember', change('Staging is called crane.')),
+    ])
+    expect(both.filter(({ isError }) => isError)).toHaveLength(1)
+    expect(both.find(({ isError }) => isError)?.text).toMatch(/changed since/u)
+  })
 })

@@ -7,9 +7,11 @@ import { machineFileSystem } from '../../disk/fs.ts'
 import { isInside } from '../../disk/under-root.ts'
 import type { FolderStore } from '../../memory/keeping/folder-store.ts'
 import { forget } from '../../memory/keeping/forget.ts'
+import type { Ledger } from '../../memory/keeping/ledger.ts'
+import type { MemoryScope } from '../../memory/memory.ts'
 import { MemoryIndex } from '../../memory/recall/memory-index.ts'
-import { MemorySearch } from '../../memory/recall/search.ts'
-import { MemoryService, type WriteCount } from '../../memory/serving/memory-service.ts'
+import { MemorySearch, type TurnHit } from '../../memory/recall/search.ts'
+import { MemoryService, type Caller, type WriteCount } from '../../memory/serving/memory-service.ts'
 import { projectStore } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { systemClock } from '../../transcript/ids.ts'
@@ -95,7 +97,8 @@ class Serving {
   readonly #keepers: readonly FolderStore[]
   /** Whoever wrote the command line named the project. */
   readonly #isNamed: boolean
-  readonly #writes: WriteCount = { at: [] }
+  /** By the name that a client claims. */
+  readonly #writes = new Map<string, WriteCount>()
   readonly #search: MemorySearch
 
   constructor(place: Workplace, keepers: readonly FolderStore[], isNamed: boolean) {
@@ -107,42 +110,57 @@ class Serving {
 
   /** Told before a client has said which folders it works in: of the user alone, unless the project was named. */
   titles(): Promise<string> {
-    return this.#service(this.#isNamed, 'unknown', null).titles(defaults.serving.instructionChars / 2)
+    return this.#service({ name: 'unknown', scopes: this.#scopes(this.#isNamed) }, null).titles(
+      defaults.serving.instructionChars / 2,
+    )
   }
 
   async serviceFor(server: McpServer): Promise<MemoryService> {
-    const isProject = this.#isNamed || (await this.#hasRoot(server))
-    const caller = server.server.getClientVersion()?.name ?? 'unknown'
+    const scopes = this.#scopes(this.#isNamed || (await this.#hasRoot(server)))
+    const name = plainName(server.server.getClientVersion()?.name ?? 'unknown')
     const canAsk = server.server.getClientCapabilities()?.elicitation !== undefined
-    return this.#service(isProject, plainName(caller), canAsk ? (question) => asked(server, question) : null)
+    return this.#service({ name, scopes }, canAsk ? (question) => asked(server, question) : null)
   }
 
-  #service(isProject: boolean, caller: string, confirm: ((question: string) => Promise<boolean>) | null) {
-    const stores = this.#keepers.filter(({ scope }) => isProject || scope === 'user')
+  #scopes(isProject: boolean): ReadonlySet<MemoryScope> {
+    return new Set(this.#keepers.map(({ scope }) => scope).filter((scope) => isProject || scope === 'user'))
+  }
+
+  #service(caller: Caller, confirm: ((question: string) => Promise<boolean>) | null): MemoryService {
+    const stores = this.#keepers
     return new MemoryService({
       stores,
       caller,
       confirm,
-      writes: this.#writes,
+      writes: this.#writesOf(caller.name),
       now: () => systemClock.now(),
-      typed: (quote) => (isProject ? this.#typed(quote) : Promise.resolve(null)),
-      waiting: async () => {
-        await Promise.all(stores.map(({ ledger }) => ledger.refresh()))
-        return stores.reduce((sum, { ledger }) => sum + ledger.held().length, 0)
-      },
+      typed: (quote) => this.#typed(quote),
+      waiting: async () => (await this.#ledgers()).reduce((sum, ledger) => sum + ledger.held().length, 0),
+      savedSince: async (time) =>
+        (await this.#ledgers()).reduce((sum, ledger) => sum + savedBy(ledger, caller.name, time), 0),
       forget: async (store, file) => {
         const keeper = stores.find((one) => one === store)
         const done = keeper === undefined ? null : await forget(keeper, { file })
         return done === null ? 'it is not kept here' : done.ok ? null : done.failure.message
       },
-      around: (ref, turns) =>
-        isProject
-          ? this.#around(ref, turns)
-          : Promise.resolve({
-              ok: false,
-              text: 'sessions are served only for a project that is named with --cwd or as a root',
-            }),
+      around: (ref, turns) => this.#around(ref, turns),
+      kept: (hash, offset, length) => this.#kept(hash, offset, length),
+      newest: async () => {
+        const found = await this.#search.newest(defaults.serving.resumeTurns)
+        return found.ok && found.hits.length > 0 ? turnsText(found.hits) : null
+      },
     })
+  }
+
+  #writesOf(name: string): WriteCount {
+    const known = this.#writes.get(name) ?? { at: [] }
+    this.#writes.set(name, known)
+    return known
+  }
+
+  async #ledgers() {
+    await Promise.all(this.#keepers.map(({ ledger }) => ledger.refresh()))
+    return this.#keepers.map(({ ledger }) => ledger)
   }
 
   /** Whether the client works in this project, by the folders it names. A client that names none sees the user's alone. */
@@ -171,12 +189,33 @@ class Serving {
   async #around(ref: string, turns: number): Promise<{ readonly ok: boolean; readonly text: string }> {
     const found = await this.#search.around(ref, turns, new AbortController().signal)
     if (!found.ok) return { ok: false, text: found.failure.message }
-    return {
-      ok: true,
-      text: found.hits.map(({ ref: at, speaker, text }) => `${at} ${speaker}: ${text}`).join('\n'),
-    }
+    return { ok: true, text: turnsText(found.hits) }
+  }
+
+  async #kept(
+    hash: string,
+    offset: number,
+    length: number,
+  ): Promise<{ readonly ok: boolean; readonly text: string }> {
+    const read = await this.#search.kept(hash, { offset, length }, new AbortController().signal)
+    if (!read.ok) return { ok: false, text: read.failure.message }
+    const end = offset + length
+    const rest = end < read.totalBytes ? `\n[${read.totalBytes} bytes in all; offset ${end} goes on]` : ''
+    return { ok: true, text: `${read.text}${rest}` }
   }
 }
+
+const turnsText = (hits: readonly TurnHit[]): string =>
+  hits.map(({ ref, speaker, text }) => `${ref} ${speaker}: ${text}`).join('\n')
+
+/** What a caller of this name has saved or has waiting since a time. */
+const savedBy = (ledger: Ledger, name: string, time: number): number =>
+  ledger
+    .records()
+    .filter(
+      (one) =>
+        (one.do === 'write' || one.do === 'hold') && one.at > time && one.by.from.includes(`mcp:${name}`),
+    ).length
 
 const realPathOf = (uri: string): Promise<string | null> =>
   Promise.resolve()

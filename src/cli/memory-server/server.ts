@@ -1,6 +1,11 @@
-// Memories as an MCP server: five tools in a fixed order, the index and single memories as resources. What a caller may see
-// and do is the service's to decide; this only speaks the protocol.
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+// Memories as an MCP server: five tools in a fixed order, the index, single memories and kept outputs as resources, and a prompt
+// to go on with. What a caller may see and do is the service's to decide; this only speaks the protocol.
+import {
+  McpServer,
+  ResourceNotFoundError,
+  ResourceTemplate,
+  type StandardSchemaWithJSON,
+} from '@modelcontextprotocol/server'
 // In full: the library asks its schemas for their JSON form, which the small one cannot tell.
 import * as z from 'zod'
 import { memoryTypes } from '../../memory/memory.ts'
@@ -8,8 +13,18 @@ import type { Answer, MemoryService } from '../../memory/serving/memory-service.
 import { defaults } from '../../settings/defaults.ts'
 
 const limits = defaults.serving
-const text = (most: number) => z.string().min(1).max(most)
+const text = (most: number) => z.string().max(most)
 const small = text(limits.queryChars)
+
+/** Every client pays for these with every request: without what says nothing to it. */
+function slim<Input, Output>(schema: z.ZodType<Output, Input>): StandardSchemaWithJSON<Input, Output> {
+  const { version, vendor, validate, jsonSchema } = schema['~standard']
+  const input: typeof jsonSchema.input = (options) => {
+    const { $schema: _, ...rest } = jsonSchema.input(options)
+    return rest
+  }
+  return { '~standard': { version, vendor, validate, jsonSchema: { ...jsonSchema, input } } }
+}
 
 const shapes = {
   search: z.object({
@@ -30,6 +45,7 @@ const shapes = {
   expand: z.object({
     ref: small,
     turns: z.optional(z.int().min(0).max(limits.mostTurns)),
+    offset: z.optional(z.int().min(0)),
   }),
 }
 
@@ -45,6 +61,14 @@ export interface MemoryServerOptions {
 
 export function memoryServer({ version, instructions, service }: MemoryServerOptions): McpServer {
   const server = new McpServer({ name: 'palimpsest-memory', version }, { instructions })
+  addTools(server, service)
+  addResources(server, service)
+  return server
+}
+
+type Serving = MemoryServerOptions['service']
+
+function addTools(server: McpServer, service: Serving): void {
   const answer = async (ask: (memories: MemoryService) => Promise<Answer>) => {
     const { ok, text: words } = await ask(await service(server))
     return { content: [{ type: 'text' as const, text: words }], isError: !ok }
@@ -55,7 +79,7 @@ export function memoryServer({ version, instructions, service }: MemoryServerOpt
     {
       description:
         'Search what was remembered in earlier sessions. Use it when the user refers to earlier work.',
-      inputSchema: shapes.search,
+      inputSchema: slim(shapes.search),
       annotations: reads,
       _meta: alwaysLoad,
     },
@@ -65,7 +89,7 @@ export function memoryServer({ version, instructions, service }: MemoryServerOpt
     'memory_open',
     {
       description: 'One memory whole, with its origin and version.',
-      inputSchema: shapes.open,
+      inputSchema: slim(shapes.open),
       annotations: reads,
     },
     (input) => answer((memories) => memories.open(input)),
@@ -75,7 +99,7 @@ export function memoryServer({ version, instructions, service }: MemoryServerOpt
     {
       description:
         'Save a fact for later sessions, one topic each. `quote`: what the user typed, word for word. `base`: the version you read, to replace it.',
-      inputSchema: shapes.remember,
+      inputSchema: slim(shapes.remember),
       annotations: {
         readOnlyHint: false,
         destructiveHint: false,
@@ -90,7 +114,7 @@ export function memoryServer({ version, instructions, service }: MemoryServerOpt
     'memory_forget',
     {
       description: 'Ask the user to have a memory forgotten. `base`: the version you read.',
-      inputSchema: shapes.forget,
+      inputSchema: slim(shapes.forget),
       annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
     },
     (input) => answer((memories) => memories.forget(input)),
@@ -98,25 +122,51 @@ export function memoryServer({ version, instructions, service }: MemoryServerOpt
   server.registerTool(
     'memory_expand',
     {
-      description: 'The turns around a place in an earlier session; ref is SESSION:NUMBER.',
-      inputSchema: shapes.expand,
+      description:
+        'The turns around a place in an earlier session (ref SESSION:NUMBER), or a kept output from a byte on (ref its sha256).',
+      inputSchema: slim(shapes.expand),
       annotations: reads,
     },
     (input) => answer((memories) => memories.expand(input)),
   )
-  server.registerResource('index', 'memory://index', { mimeType: 'text/markdown' }, async (uri) => ({
-    contents: [{ uri: uri.href, text: await (await service(server)).titles(limits.openChars) }],
-  }))
+}
+
+/** The index, single memories, kept outputs, and the prompt to go on with. */
+function addResources(server: McpServer, service: Serving): void {
+  const resource = async (uri: URL, ask: (memories: MemoryService) => Promise<Answer>) => {
+    const { ok, text: words } = await ask(await service(server))
+    if (!ok) throw new ResourceNotFoundError(uri.href, words)
+    return { contents: [{ uri: uri.href, text: words }] }
+  }
+  const markdown = { mimeType: 'text/markdown' }
+  server.registerResource('index', 'memory://index', markdown, (uri) =>
+    resource(uri, async (memories) => ({ ok: true, text: await memories.titles(limits.openChars) })),
+  )
   server.registerResource(
     'memory',
     new ResourceTemplate('memory://{scope}/{+name}', { list: undefined }),
-    { mimeType: 'text/markdown' },
-    async (uri, { scope, name }) => {
-      const { text: words } = await (await service(server)).open({ name: `${String(scope)}/${String(name)}` })
-      return { contents: [{ uri: uri.href, text: words }] }
-    },
+    markdown,
+    (uri, { scope, name }) =>
+      resource(uri, (memories) => memories.open({ name: `${String(scope)}/${String(name)}` })),
   )
-  return server
+  server.registerResource(
+    'kept',
+    new ResourceTemplate('kept://{hash}', { list: undefined }),
+    { mimeType: 'text/plain' },
+    (uri, { hash }) => resource(uri, (memories) => memories.expand({ ref: `kept://${String(hash)}` })),
+  )
+  server.registerPrompt(
+    'resume',
+    { description: 'Go on with earlier work: what is remembered, and how the newest session ended.' },
+    async () => ({
+      messages: [
+        {
+          role: 'user' as const,
+          content: { type: 'text' as const, text: (await (await service(server)).resume()).text },
+        },
+      ],
+    }),
+  )
 }
 
 export function instructionsOf(titles: string): string {

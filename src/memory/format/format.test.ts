@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { defaults } from '../../settings/defaults.ts'
 import type { MemoryHead } from '../memory.ts'
 import { readMemoryText, withFields } from './frontmatter.ts'
-import { hiddenIn, visible } from './hidden.ts'
+import { hiddenIn, withoutHidden } from './hidden.ts'
 import { indexOf, type IndexEntry } from './index-file.ts'
 
 describe('frontmatter', () => {
@@ -55,10 +55,10 @@ describe('frontmatter', () => {
 describe('hidden characters', () => {
   it('[ME17] are taken out and counted; joined pictures and plain text stay (A20)', () => {
     const payload = Array.from('evil', (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')
-    expect(visible(`use tabs${payload}\u200B\u202E`)).toEqual({ text: 'use tabs', hidden: 6 })
-    expect(visible('\uFEFFa\uFEFFb')).toEqual({ text: 'ab', hidden: 1 })
+    expect(withoutHidden(`use tabs${payload}\u200B\u202E`)).toEqual({ text: 'use tabs', hidden: 6 })
+    expect(withoutHidden('\uFEFFa\uFEFFb')).toEqual({ text: 'ab', hidden: 1 })
     for (const text of ['👩‍💻 ok', 'naïve\tx\r\n', 'می‌خواهم', '日本語'])
-      expect(visible(text)).toEqual({ text, hidden: 0 })
+      expect(withoutHidden(text)).toEqual({ text, hidden: 0 })
     expect(hiddenIn('a\u200Bb\u200Bc')).toEqual(['U+200B'])
   })
 })

@@ -23,7 +23,7 @@ const nameOf = (char: string): string =>
   `U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
 /** The text as a person sees it. A byte order mark at its start is no secret and goes without a word. */
-export function visible(text: string): Seen {
+export function withoutHidden(text: string): Seen {
   const start = text.startsWith('\uFEFF') ? text.slice(1) : text
   const kept = new Set(Array.from(start.matchAll(joined), (match) => match.index))
   let count = 0

@@ -5,7 +5,7 @@ import { attempt, readAt, type Result, type FileSystem, type FailureCode } from 
 import { isInside, openUnder } from '../../disk/under-root.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { shaOf } from '../files.ts'
-import { visible } from '../format/hidden.ts'
+import { withoutHidden } from '../format/hidden.ts'
 
 export interface InstructionText {
   /** Where it really lies. */
@@ -38,7 +38,7 @@ export async function readBelow(
     if (!read.ok) return read
     const text = textIn(read.bytes)
     if (text === null) return refused('binary', `${path} is not UTF-8 text`)
-    const seen = visible(text)
+    const seen = withoutHidden(text)
     return {
       ok: true,
       path: opened.path,

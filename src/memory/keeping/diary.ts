@@ -4,7 +4,7 @@ import type { Result } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
 import { writeUnder } from '../../disk/under-root.ts'
 import { readBytes } from '../files.ts'
-import { visible } from '../format/hidden.ts'
+import { withoutHidden } from '../format/hidden.ts'
 import { diaryFolder } from '../memory.ts'
 import { alone } from './alone.ts'
 import { fileMode, folderMode, type Keeper } from './keeper.ts'
@@ -28,7 +28,7 @@ export async function appendDiary(
     const read = await readBytes(keeper.fs, keeper.place.root, file)
     if (!read.ok && read.failure.code !== 'not-found') return read
     const before = read.ok ? read.bytes.toString('utf8') : ''
-    const clean = redact(visible(text).text).text
+    const clean = redact(withoutHidden(text).text).text
     const more = clean.startsWith(before) ? clean.slice(before.length) : clean
     const gap = before === '' || before.endsWith('\n') ? '' : '\n'
     const whole = Buffer.from(`${before}${gap}${more}${more.endsWith('\n') ? '' : '\n'}`)

@@ -5,7 +5,7 @@ import type { FailureCode } from '../../disk/fs.ts'
 import { redact } from '../../disk/redact.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
-import { visible } from '../format/hidden.ts'
+import { withoutHidden } from '../format/hidden.ts'
 import { nameRefusal } from '../format/names.ts'
 import { isRule, weakest, type MemoryHead, type Provenance } from '../memory.ts'
 import type { MemoryChange, Writer } from '../memory-store.ts'
@@ -48,7 +48,7 @@ export function judge(change: MemoryChange, by: Provenance, ledger: Ledger, opti
       `Nothing was saved: the file name holds a secret (${secret.kind}). Save it under a name that says what it is about.`,
     )
   if (change.text === null) return judgeRemoval(file, by, ledger, options, refuse)
-  const seen = visible(change.text)
+  const seen = withoutHidden(change.text)
   const clean = redact(seen.text)
   const notes = [
     ...(seen.hidden === 0 ? [] : [`${seen.hidden} hidden characters were removed`]),

@@ -12,7 +12,7 @@
 // Law: a memory's own text can close neither tag, and holds nothing a person would not see.
 import { defaults } from '../../settings/defaults.ts'
 import { around, fenced } from '../../transcript/fence.ts'
-import { visible } from '../format/hidden.ts'
+import { withoutHidden } from '../format/hidden.ts'
 import type { Memory } from '../memory.ts'
 import type { IndexedMemory } from './memory-index.ts'
 
@@ -46,7 +46,7 @@ const doubtLine = /^---\r?\n(?:(?!---).*\r?\n)*?doubtful:[ \t]*["']?(since \d{4}
 /** The text up to its bounds, with a word on what is missing and where it is. */
 function bounded({ text, path }: Chosen): string {
   const { fileLines, fileBytes } = defaults.recall
-  const seen = visible(text)
+  const seen = withoutHidden(text)
   const lines = seen.text.trimEnd().split('\n')
   const some = lines.slice(0, fileLines).join('\n')
   const bytes = Buffer.from(some)
@@ -61,7 +61,7 @@ function bounded({ text, path }: Chosen): string {
 const whole = (bytes: Uint8Array): string => new TextDecoder().decode(bytes, { stream: true })
 
 const attribute = (text: string): string => oneLine(text).replaceAll(/["<>]/gu, '_')
-const oneLine = (text: string): string => visible(text).text.replaceAll(/\s+/gu, ' ').trim()
+const oneLine = (text: string): string => withoutHidden(text).text.replaceAll(/\s+/gu, ' ').trim()
 
 export function savedWords(at: number, now: number): string {
   const days = Math.floor((now - at) / dayMs)

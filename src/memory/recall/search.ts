@@ -6,7 +6,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { textIn } from '../../transcript/content.ts'
 import { isKnown, isRealInput, type Entry, type Fact } from '../../transcript/fact.ts'
 import { seq, sessionId, type Seq, type SessionId } from '../../transcript/ids.ts'
-import type { Failure, Store } from '../../transcript/store.ts'
+import type { Failure, Result, Store } from '../../transcript/store.ts'
 import type { Standing } from '../memory.ts'
 import type { MemoryIndex, IndexedMemory } from './memory-index.ts'
 import { TurnRanker } from './turn-ranker.ts'
@@ -35,6 +35,12 @@ export type Found<T> =
   | { readonly ok: true; readonly hits: readonly T[] }
   | { readonly ok: false; readonly failure: Failure }
 
+/** A part of an output that was too large for a result and is kept whole. */
+export interface KeptPart {
+  readonly text: string
+  readonly totalBytes: number
+}
+
 interface Indexed {
   bytes: number
   next: Seq
@@ -45,6 +51,8 @@ export class MemorySearch {
   readonly #index: MemoryIndex
   readonly #store: Store
   readonly #sessions = new Map<SessionId, Indexed>()
+  /** Kept outputs by the hash of their bytes. */
+  readonly #kept = new Map<string, { readonly session: SessionId; readonly blob: string }>()
   #made: { readonly lexicon: Lexicon; readonly ranker: TurnRanker } | null = null
 
   constructor(index: MemoryIndex, store: Store) {
@@ -114,6 +122,50 @@ export class MemorySearch {
     return { ok: false, failure: { code: 'not-found', message: `there is no turn ${JSON.stringify(ref)}` } }
   }
 
+  /** The last turns of the newest session, oldest first. */
+  async newest(turns: number): Promise<Found<TurnHit>> {
+    const hits: TurnHit[] = []
+    for await (const info of this.#store.list()) {
+      if (!info.ok) return { ok: false, failure: info.failure }
+      if (!(await this.#isMain(info.session))) continue
+      for await (const item of this.#store.readBack(info.session)) {
+        if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+        const turn = turnOf(`${info.session}:${item.entry.seq}`, info.session, item.entry)
+        if (turn !== null) hits.unshift(turn)
+        if (hits.length >= turns) break
+      }
+      if (hits.length > 0) break
+    }
+    return { ok: true, hits }
+  }
+
+  /** What runs in the background is nobody's conversation. */
+  async #isMain(session: SessionId): Promise<boolean> {
+    for await (const item of this.#store.read(session))
+      if (item.kind === 'entry' && isKnown(item.entry))
+        return item.entry.fact.type === 'session-start' && item.entry.fact.purpose === 'main'
+    return false
+  }
+
+  /** Kept output by the hash of its bytes. */
+  async kept(
+    sha256: string,
+    part: { readonly offset: number; readonly length: number },
+    signal: AbortSignal,
+  ): Promise<Result<KeptPart>> {
+    const failure = await this.#indexTurns(signal)
+    if (failure !== null) return { ok: false, failure }
+    const found = this.#kept.get(sha256)
+    if (found === undefined)
+      return {
+        ok: false,
+        failure: { code: 'not-found', message: `no kept output is ${JSON.stringify(sha256)}` },
+      }
+    const read = await this.#store.getBlob(found.session, found.blob, part)
+    if (!read.ok) return read
+    return { ok: true, text: Buffer.from(read.bytes).toString('utf8'), totalBytes: read.total }
+  }
+
   /** Made when it is first asked for. */
   #turns(): { readonly lexicon: Lexicon; readonly ranker: TurnRanker } {
     if (this.#made === null) {
@@ -152,6 +204,8 @@ export class MemorySearch {
       const { fact, at } = item.entry
       if (fact.type === 'session-start') known.isMain = fact.purpose === 'main'
       if (!known.isMain) return null
+      if (fact.type === 'tool-result' && fact.spill !== undefined)
+        this.#kept.set(fact.spill.sha256, { session, blob: fact.spill.blob })
       const said = saidIn(fact)
       if (said === null) continue
       this.#turns().ranker.add({
