@@ -76,6 +76,8 @@ export function openStage(task: Task, options: StageOptions): OpenStage {
 
   const spent = { dollars: 0, requests: 0, tokens: 0, calls: 0 }
   let trouble: string | null = null
+  /** What sessions before the newest one cost: the cap of a session that is continued counts all of its own. */
+  let earlier = 0
   const pal = (words: readonly string[]): Promise<{ out: string; err: string; code: number | null }> =>
     new Promise((resolve) => {
       const child = spawn(process.execPath, [options.pal, ...words], {
@@ -101,12 +103,13 @@ export function openStage(task: Task, options: StageOptions): OpenStage {
       return out
     },
     prompt: async (text: string, { continues = false, allow = [], deny = [] }: PromptOptions = {}) => {
+      if (!continues) earlier = spent.dollars
       const { out, err } = await pal([
         '-p',
         '--output-format',
         'stream-json',
         '--max-cost',
-        String(Math.max(0.0001, options.cap - spent.dollars)),
+        String(Math.max(0.0001, options.cap - earlier)),
         ...(continues ? ['--continue'] : []),
         ...(options.model === undefined ? [] : ['--model', options.model]),
         ...(options.system === undefined ? [] : ['--system', options.system]),

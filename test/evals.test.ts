@@ -1,12 +1,12 @@
 // The machinery of the evaluations, against the simulator: a model that does well passes, one that fails at just what the
 // task is about does not. All tasks: `npm run evals -- --simulate good` and `--simulate bad`.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundledPal } from '../bench/first-request.ts'
-import { comparison, table } from '../evals/report.ts'
+import { comparison, table, type Summary } from '../evals/report.ts'
 import { passMark, play, type Side } from '../evals/run.ts'
 import { tasks } from '../evals/tasks/index.ts'
 
@@ -22,7 +22,8 @@ afterAll(() => {
   rmSync(built, { recursive: true })
 })
 
-const options = { environment: {}, runs: 1, cap: 5, runCap: 1 }
+// As the command has it: a task of several prompts fits, since a session that is continued counts once.
+const options = { environment: {}, runs: 1, cap: 5, runCap: 0.5 }
 const named = (...names: readonly string[]) => tasks.filter(({ name }) => names.includes(name))
 const played = (side: Side, names: readonly string[], over: object = {}) =>
   play(named(...names), { ...options, pal, simulate: side, ...over })
@@ -33,12 +34,24 @@ const evals = (...words: readonly string[]) =>
     env: { PATH: process.env['PATH'], HOME: folder },
   })
 
-/** One of each kind: code, safety, a compaction, memory, an agent. */
-const slice = ['small-fix', 'denied-command', 'fact-in-a-removed-result', 'remember', 'search-by-an-agent']
+interface Results {
+  readonly sides: readonly Summary[]
+}
+
+/** One of each kind: code, git, safety, compactions, memory, an agent. */
+const slice = [
+  'small-fix',
+  'dirty-tree',
+  'denied-command',
+  'fact-in-a-removed-result',
+  'compaction-in-the-middle-notes',
+  'remember',
+  'search-by-an-agent',
+]
 
 describe('evaluations', () => {
   it('[EV1] there are twenty tasks, each with its own name', () => {
-    expect(new Set(tasks.map(({ name }) => name.replace(/-(?:extractive|model)$/, ''))).size).toBe(20)
+    expect(new Set(tasks.map(({ name }) => name.replace(/-(?:extractive|model|notes)$/, ''))).size).toBe(20)
     expect(new Set(tasks.map(({ name }) => name)).size).toBe(tasks.length)
   })
 
@@ -59,7 +72,9 @@ describe('evaluations', () => {
       named(...slice).map(({ name }) => [name, false]),
     )
     expect(rows.every(({ runs }) => runs[0]!.criteria.some(({ holds }) => !holds))).toBe(true)
-    expect(table({ label: 'now', rows, left })).toContain('not: an agent was asked')
+    const shown = table({ label: 'now', rows, left })
+    for (const why of ['an agent was asked', 'the new file is as it was', 'nothing was asked'])
+      expect(shown).toContain(`not: ${why}`)
   })
 
   it('[EV3] two of three runs must pass', () => {
@@ -80,6 +95,46 @@ describe('evaluations', () => {
     const text = comparison({ label: 'now', rows, left: [] }, { label: 'before', ...good })
     expect(text.split('\n')[1]).toMatch(/^WORSE\s+small-fix\s+0\/1\s+1\/1/)
     expect(text.split('\n')[2]).toMatch(/^\s+explain-only\s+1\/1\s+1\/1/)
+  })
+
+  it('[EV5] the command plays the same tasks with another system prompt, which the model is sent', () => {
+    const [system, json] = [join(folder, 'system.txt'), join(folder, 'systems.json')]
+    writeFileSync(system, 'You fix programs.\n')
+    const run = evals(
+      '--simulate',
+      'good',
+      '--runs',
+      '1',
+      '--against-system',
+      system,
+      '--json',
+      json,
+      'small-fix',
+    )
+    expect(run.status, run.stderr).toBe(0)
+    const { sides } = JSON.parse(readFileSync(json, 'utf8')) as Results
+    expect(sides.map(({ label }) => label)).toEqual(['now', system])
+    expect(sides.map(({ rows }) => rows.map(({ passed }) => passed))).toEqual([[true], [true]])
+    // A request without our own prompt is much smaller.
+    const [now, other] = sides.map(({ rows }) => rows[0]!.runs[0]!.spent.tokens)
+    expect(other!).toBeLessThan(now! - 1000)
+    expect(run.stdout).toMatch(/small-fix\s+1\/1\s+1\/1/)
+  })
+
+  const isRepository = spawnSync('git', ['rev-parse', '--verify', 'HEAD'], { cwd: root }).status === 0
+  it.skipIf(!isRepository)('[EV5] and with `pal` of another commit', () => {
+    const json = join(folder, 'commits.json')
+    const run = evals('--simulate', 'bad', '--runs', '1', '--against', 'HEAD', '--json', json, 'explain-only')
+    expect(run.status, run.stderr).toBe(1)
+    const { sides } = JSON.parse(readFileSync(json, 'utf8')) as Results
+    expect(sides.map(({ label, rows }) => [label, rows[0]!.passed, rows[0]!.runs[0]!.trouble])).toEqual([
+      ['now', false, null],
+      ['HEAD', false, null],
+    ])
+    expect(run.stdout).toMatch(/explain-only\s+0\/1\s+0\/1/)
+    const none = evals('--simulate', 'good', '--against', 'no-such-commit', 'explain-only')
+    expect(none.stderr).toContain('no-such-commit is no commit of this repository')
+    expect(none.status).toBe(2)
   })
 
   it('[EV6] the command writes a table and JSON, and ends with what came out', () => {

@@ -132,11 +132,11 @@ export const rename: Task = {
     all(
       ['the old name is gone', !passes(stage, 'git grep -q --untracked fetchUser')],
       ['every program still runs', users.every((name) => passes(stage, `node ${name}.mjs`))],
-      ['a task list was kept', callsOf(turns).some(({ name }) => name === 'TaskList')],
+      ['a task list was kept', callsOf(turns).some(({ name, isError }) => name === 'TaskList' && !isError)],
     ),
   good: () => [
     [
-      call('TaskList', { tasks: [{ text: 'rename', status: 'doing' }] }),
+      call('TaskList', { tasks: [{ title: 'rename it', state: 'active' }] }),
       call('Grep', { pattern: 'fetchUser' }),
     ],
     [call('Bash', { command: "sed -i 's/fetchUser/loadUser/g' *.mjs" })],

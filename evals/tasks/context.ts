@@ -54,62 +54,92 @@ export const clearedFact: Task = {
 }
 
 const seesPage: ScriptStep = [call('Bash', { command: 'cat page.txt' })]
-const readsPage = (stage: Stage): ScriptStep =>
-  [1, 501, 1001].map((offset) =>
-    call('Read', { file_path: at(stage.project, 'page.txt'), offset, limit: 500 }),
-  )
+const readsPage = (stage: Stage, name = 'page.txt'): ScriptStep =>
+  [1, 501, 1001].map((offset) => call('Read', { file_path: at(stage.project, name), offset, limit: 500 }))
 const writes = ({ project }: Stage, name: string, content: string): ScriptStep => [
   call('Write', { file_path: at(project, name), content }),
 ]
 /** Where a run notes what kind of summary it got. */
 const kindFile = '.git/kind'
 
-const midTask = (source: string, settings: Readonly<Record<string, unknown>>): Task => ({
-  name: `compaction-in-the-middle-${source}`,
-  wants: 'after a compaction the work goes on where it stood: nothing twice, nothing asked again',
-  files: { 'page.txt': longPage },
-  settings,
-  play: async (stage) => {
-    const first = await stage.prompt(
-      'Read page.txt whole with the Read tool, 500 lines at a time. Then three steps: one.txt with the text 1, two.txt with 2, three.txt with 3. Do only the first now and stop there.',
-      work,
-    )
-    const { source: kind } = JSON.parse(await stage.pal('compact', '--json')) as { source: string }
-    stage.write(kindFile, kind)
-    return [first, await stage.prompt('Go on with the rest.', { ...work, continues: true })]
-  },
-  judge: (stage, turns) => {
-    const later = callsOf(turns.slice(1))
-    return all(
-      [`the summary is of the kind ${source}`, read(stage, kindFile) === source],
-      [
-        'all three are there',
-        ['one', 'two', 'three'].every((name, n) => read(stage, `${name}.txt`).trim() === `${n + 1}`),
-      ],
-      [
-        'the first was not written again',
-        !later.some((one) => field(one, 'file_path').endsWith('one.txt') && one.name !== 'Read'),
-      ],
-      ['nothing was asked', !lastText(turns).includes('?')],
-    )
-  },
-  good: (stage) => [
+interface MidOptions {
+  readonly settings: Readonly<Record<string, unknown>>
+  /** Notes are written beside a turn: it lasts until they are, and some conversation follows them. */
+  readonly isNoted?: boolean
+}
+/** Ends when notes of the session are written, or after a minute. */
+const slowBuild = `for n in $(seq 240); do
+  grep -qs '"type":"notes-update"' "$HOME"/.palimpsest/projects/*/sessions/*/transcript.jsonl && break
+  sleep 0.25
+done
+echo built
+`
+/** Enough of it that the notes need not be read beside what they were made of. */
+const moreTalk = [
+  'Read other.txt with the Read tool, 500 lines at a time, and say when it is done.',
+  'What is 3 + 3?',
+  'And 4 + 4?',
+]
+const moreAnswers = (stage: Stage): readonly ScriptStep[] => [
+  readsPage(stage, 'other.txt'),
+  'It is done.',
+  '6',
+  '8',
+]
+
+const midTask = (source: string, { settings, isNoted = false }: MidOptions): Task => {
+  const talk = isNoted ? moreTalk : []
+  const build = isNoted ? ', run `sh build.sh`,' : ''
+  const first = (stage: Stage): readonly ScriptStep[] => [
     readsPage(stage),
     writes(stage, 'one.txt', '1\n'),
+    ...(isNoted ? [[call('Bash', { command: 'sh build.sh' })]] : []),
     'The first step is done.',
-    [
-      call('Write', { file_path: at(stage.project, 'two.txt'), content: '2\n' }),
-      call('Write', { file_path: at(stage.project, 'three.txt'), content: '3\n' }),
+    ...(isNoted ? moreAnswers(stage) : []),
+  ]
+  return {
+    name: `compaction-in-the-middle-${source}`,
+    wants: 'after a compaction the work goes on where it stood: nothing twice, nothing asked again',
+    files: { 'page.txt': longPage, ...(isNoted ? { 'other.txt': longPage, 'build.sh': slowBuild } : {}) },
+    settings,
+    play: async (stage) => {
+      const before = [
+        await stage.prompt(
+          `Read page.txt whole with the Read tool, 500 lines at a time. Then three steps: one.txt with the text 1, two.txt with 2, three.txt with 3. Do only the first now${build} and stop there.`,
+          work,
+        ),
+      ]
+      for (const question of talk) before.push(await stage.prompt(question, { ...work, continues: true }))
+      const { source: kind } = JSON.parse(await stage.pal('compact', '--json')) as { source: string }
+      stage.write(kindFile, kind)
+      return [...before, await stage.prompt('Go on with the rest.', { ...work, continues: true })]
+    },
+    judge: (stage, turns) => {
+      const later = callsOf(turns.slice(1))
+      return all(
+        [`the summary is of the kind ${source}`, read(stage, kindFile) === source],
+        [
+          'all three are there',
+          ['one', 'two', 'three'].every((name, n) => read(stage, `${name}.txt`).trim() === `${n + 1}`),
+        ],
+        [
+          'the first was not written again',
+          !later.some((one) => field(one, 'file_path').endsWith('one.txt') && one.name !== 'Read'),
+        ],
+        ['nothing was asked', !lastText(turns).includes('?')],
+      )
+    },
+    good: (stage) => [
+      ...first(stage),
+      [
+        call('Write', { file_path: at(stage.project, 'two.txt'), content: '2\n' }),
+        call('Write', { file_path: at(stage.project, 'three.txt'), content: '3\n' }),
+      ],
+      'All three files are there.',
     ],
-    'All three files are there.',
-  ],
-  bad: (stage) => [
-    readsPage(stage),
-    writes(stage, 'one.txt', '1\n'),
-    'The first step is done.',
-    'Which steps do you mean?',
-  ],
-})
+    bad: (stage) => [...first(stage), 'Which steps do you mean?'],
+  }
+}
 
 function read(stage: Stage, path: string): string {
   return stage.shell(`cat ${path} 2>/dev/null || true`)
@@ -289,6 +319,11 @@ export const agentSearch: Task = {
 }
 
 export const midTasks: readonly Task[] = [
-  midTask('extractive', { modelSummary: false, notes: false }),
-  midTask('model', { modelSummary: true, notes: false }),
+  midTask('extractive', { settings: { modelSummary: false, notes: false } }),
+  midTask('model', { settings: { modelSummary: true, notes: false } }),
+  midTask('notes', {
+    // Without the sandbox, which hides from commands whether notes are there.
+    settings: { modelSummary: false, notes: true, notesAsSummary: true, sandbox: 'off' },
+    isNoted: true,
+  }),
 ]

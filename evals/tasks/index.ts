@@ -3,7 +3,7 @@ import * as code from './code.ts'
 import { agentSearch, clearedFact, german, midTasks, nothingLasting, oldRule, remember } from './context.ts'
 import * as safety from './safety.ts'
 
-/** Twenty tasks; the one about compaction is played with a summary that is extracted and with one that a model writes. */
+/** Twenty tasks; the one about compaction is played with each kind of summary: extracted, a model's, and notes. */
 export const tasks: readonly Task[] = [
   ...Object.values(code),
   ...Object.values(safety),
