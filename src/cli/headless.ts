@@ -2,12 +2,14 @@
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
 import { machineFileSystem } from '../disk/fs.ts'
 import { findProgram } from '../disk/programs.ts'
+import type { Input } from '../engine/api.ts'
 import type { LiveEvent } from '../engine/live.ts'
 import { EngineError, type Session } from '../engine/session.ts'
 import type { AgentRegistry } from '../forks/agents/index.ts'
 import { createPreset, type Preset, type PresetOptions } from '../preset.ts'
 import type { Settings } from '../settings/schema.ts'
 import { noBash } from '../tools/shell/bash.ts'
+import { fenced } from '../transcript/fence.ts'
 import type { Failure } from '../transcript/store.ts'
 import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
@@ -204,7 +206,7 @@ async function converse(
     })
     const before = session.spent()
     const inputsBefore = inputsIn(session)
-    for await (const event of session.send(prompt.text, abort.signal)) reporter.event(event)
+    for await (const event of session.send(prompt.input, abort.signal)) reporter.event(event)
     // A failure is the outcome: only a turn that is done is followed by what its agents bring.
     if (reporter.result().outcome === 'done')
       for await (const event of agentTurns(preset.agents, session, abort.signal)) reporter.event(event)
@@ -296,21 +298,27 @@ export async function openSession(
 }
 
 interface Prompt {
-  readonly text: string
+  readonly input: Input
   readonly isPiped: boolean
 }
 
-/** The arguments of the command line, and after them what is piped in. */
+/**
+ * The arguments of the command line, and after them what is piped in. Alone that is the request; beside one it is what the
+ * request is about, and a page in it does not speak for the user.
+ */
 async function promptText(io: Io, texts: readonly string[]): Promise<Prompt | Refusal> {
   const piped = await io.piped()
   if (!piped.ok) return refuse(exits.usage, piped.why)
   if (piped.notice !== undefined) io.err(`pal: ${piped.notice}\n`)
   // The system hands over arguments as text; bytes that are none come as this character.
   if (texts.some((one) => one.includes('\uFFFD'))) io.err(`pal: ${badBytes}\n`)
-  const text = [texts.join(' '), piped.text ?? ''].filter((part) => part.trim() !== '').join('\n\n')
-  return text === ''
-    ? refuse(exits.usage, 'no prompt: write one after -p, or pipe it in. pal --help shows how')
-    : { text, isPiped: (piped.text ?? '').trim() !== '' }
+  const [typed, material] = [texts.join(' '), piped.text ?? '']
+  const [isTyped, isPiped] = [typed.trim() !== '', material.trim() !== '']
+  if (!isTyped && !isPiped)
+    return refuse(exits.usage, 'no prompt: write one after -p, or pipe it in. pal --help shows how')
+  if (!isTyped || !isPiped) return { input: isTyped ? typed : material, isPiped }
+  const blocks = [typed, fenced('piped-input', {}, material)]
+  return { input: blocks.map((text) => ({ type: 'text', text })), isPiped }
 }
 
 /** A rule that says nothing is a mistake: in an argument it ends the call, in a file it is said. */

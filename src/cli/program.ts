@@ -67,7 +67,7 @@ For scripts:
   pal -p "why does the test fail?"
                              answer on stdout, then exit
   git diff | pal -p "review this"
-                             stdin is added to the prompt
+                             stdin is added to the prompt, as what it is about
   pal -p --continue --allow Edit,Bash "and now fix it"
   pal -p -- --flag           after -- everything is prompt
   pal -p --help              all options of both

@@ -4,7 +4,7 @@ import { readFilesNow } from './restoring/read-through.ts'
 import type { ModelMessage } from '../model/model.ts'
 import { usageOf } from '../wires/anthropic/usage.ts'
 import type { WireUsage } from '../model/wire.ts'
-import type { AssistantBlock, UserBlock } from '../transcript/content.ts'
+import { textsIn, type AssistantBlock, type UserBlock } from '../transcript/content.ts'
 import { attachmentOf, textResult, type Fact } from '../transcript/fact.ts'
 import { fenced } from '../transcript/fence.ts'
 import { type OpenCall, notRun } from '../transcript/grammar.ts'
@@ -29,6 +29,12 @@ export function filled(input: Input): readonly UserBlock[] {
   if (isEmpty(content)) throw new EngineError(emptyInput)
   return content
 }
+
+/** For a hook: texts as one, with what else there is as it came. */
+export const promptOf = (input: Input): Input =>
+  typeof input !== 'string' && input.every(({ type }) => type === 'text')
+    ? textsIn(input).join('\n\n')
+    : input
 
 export const blocksOf = (input: Input): readonly UserBlock[] =>
   typeof input === 'string' ? [{ type: 'text', text: input }] : input

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { defaults } from '../settings/defaults.ts'
 import { headOf } from '../tools/outcome.ts'
 import type { UserBlock } from '../transcript/content.ts'
+import { defusedMark } from '../transcript/fence.ts'
 import { isKnown, type Entry, type Fact, type FactOf } from '../transcript/fact.ts'
 import { seq, unbounded, type SessionId } from '../transcript/ids.ts'
 import { readLine, readLineBack } from '../transcript/lineage.ts'
@@ -149,8 +150,11 @@ function shown(entry: Entry, block: number | null): string {
   const said = contentOf(entry)
   if (said === null) return ''
   const blocks = block === null ? said.blocks : said.blocks.slice(block, block + 1)
-  return `[${entry.seq}, ${said.who}]\n${blocks.join('\n')}\n\n`
+  return `[${entry.seq}, ${said.who}]\n${withoutHeads(blocks.join('\n'))}\n\n`
 }
+
+/** What stands in an entry cannot pass for the head of another. */
+const withoutHeads = (text: string): string => text.replaceAll(/^\[(?=\d+, [a-z])/gmu, defusedMark)
 
 function contentOf(entry: Entry): { readonly who: string; readonly blocks: readonly string[] } | null {
   const { fact } = entry

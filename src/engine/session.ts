@@ -20,7 +20,7 @@ import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
 import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { fileAttachments } from './api.ts'
 import { EngineError } from './api.ts'
-import { blocksOf, emptyInput, filled, isEmpty, type Input } from './api.ts'
+import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
 import { messageOf, type Response } from './api.ts'
 import { cutShort, faultText, hookAttachment, nothingWaits } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
@@ -98,7 +98,8 @@ export class Session {
       return runTurn(this.#core, signal, channel.push)
     }
     const content = blocksOf(input)
-    const answer = await fireHooks(this.#core, 'UserPromptSubmit', { prompt: input }, channel.push, signal)
+    const asked = { prompt: promptOf(input) }
+    const answer = await fireHooks(this.#core, 'UserPromptSubmit', asked, channel.push, signal)
     if (answer.block !== null) return channel.push(refused({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
     if (answer.context !== null) {

@@ -6,7 +6,7 @@ import type { Recall, RecallAsk } from '../engine/ports.ts'
 import type { MemoryRecall, Selection, Selector } from '../memory/recall/recall.ts'
 import { defaults } from '../settings/defaults.ts'
 import { isRecord } from '../transcript/content.ts'
-import { fenced } from '../transcript/fence.ts'
+import { defused, fenced } from '../transcript/fence.ts'
 
 export interface SelectorOptions {
   /** The model that chooses. Left out, the ranker chooses alone: the session's own model is too dear for each message. */
@@ -66,7 +66,7 @@ Reply with JSON only, at most ${defaults.recall.chosen} file names exactly as th
 
 export function selectionPrompt({ message, manifest, recentTools }: Selection): string {
   const said = message.slice(0, defaults.recall.messageChars).toWellFormed()
-  const tools = recentTools.length === 0 ? 'none' : recentTools.join(', ')
+  const tools = recentTools.length === 0 ? 'none' : defused(recentTools.join(', '))
   return `The user's message:\n${fenced('typed-message', {}, said)}\n\nRecently used tools: ${tools}\n\nNotes:\n${fenced('memory-index', {}, manifest.join('\n'))}\n\nWhich of these notes are clearly useful for the message? Reply with JSON only: {"files": […]}`
 }
 

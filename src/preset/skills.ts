@@ -132,7 +132,7 @@ export function skillRestorer(
 
 const heading = 'Skills used in this session:'
 const alsoUsed = (names: readonly string[]): string =>
-  `<skills-by-name>${JSON.stringify(names)}</skills-by-name> were used too; the Skill tool shows one when it is needed.`
+  `${fenced('skills-by-name', {}, JSON.stringify(names))}\nThese were used too; the Skill tool shows one when it is needed.`
 
 /** Names in the order of their use: calls, and what an earlier compaction gave back. */
 function usedIn(parts: readonly Part[]): readonly string[] {
@@ -149,7 +149,7 @@ function usedIn(parts: readonly Part[]): readonly string[] {
 
 function namesIn(text: string): readonly string[] {
   const whole = [...text.matchAll(/^<skill name=("(?:[^"\\]|\\.)*")/gmu)].map(([, name]) => name!)
-  const [, others = '[]'] = /^<skills-by-name>(\[.*\])<\/skills-by-name>/mu.exec(text) ?? []
+  const [, others = '[]'] = /^<skills-by-name>\n?(\[.*\])\n?<\/skills-by-name>/mu.exec(text) ?? []
   try {
     return [
       ...whole.map((name) => String(JSON.parse(name))),

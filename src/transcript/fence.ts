@@ -27,6 +27,8 @@ const weights = {
   'mcp-server': 'information',
   /** Names of skills and when to use them; the page of one is a `skill`. */
   'skill-list': 'information',
+  /** Names of skills that were used and found no room after a compaction. */
+  'skills-by-name': 'information',
   'agent-report': 'information',
   'agent-message': 'information',
   'agent-list': 'information',
@@ -41,6 +43,8 @@ const weights = {
   'earlier-summary': 'information',
   'current-notes': 'information',
   'typed-message': 'information',
+  /** What was piped in beside a prompt: the material, not the request. */
+  'piped-input': 'information',
   /** What a companion puts back after another program's compaction: words the user typed, names and counts. */
   companion: 'information',
   'system-reminder': 'information',
@@ -53,6 +57,12 @@ export const weightOf = (tag: FenceTag): Weight => weights[tag]
 /** Stood in earlier versions; their transcripts are read as they were written. */
 const formerTags = ['account', 'forked-agent'] as const
 const known: ReadonlySet<string> = new Set([...fenceTags, ...formerTags])
+/** As a name may be written too: with other joints, and the instructing ones with none. */
+const isKnownName = (name: string): boolean =>
+  name
+    .toLowerCase()
+    .split(':')
+    .some((part) => known.has(part.replaceAll('_', '-')) || part === 'programtask')
 
 /** A list is written once for each of its values; what is undefined is left out. */
 export type Attributes = Readonly<Record<string, string | number | readonly string[] | undefined>>
@@ -90,9 +100,10 @@ export function closed(text: string): string {
 export const defusedMark = '‹'
 
 /** What begins a tag: the character itself, its look-alikes, and how markup, URLs and strings write it. */
-const openers = /[<＜﹤]|&(?:amp;)*(?:lt|#0*60|#x0*3c);?|%3c|\\u0*3c|\\u\{0*3c\}|\\x3c|\\0?74/giu
-/** A plain tag, decided without looking further. */
-const plainTag = /[\s/\\!?]*([a-z][a-z-]*)(?=[\t\n\r -~]|$)(?![a-z&%\\\d_-])/iy
+const openers =
+  /[<＜﹤≮˂ᐸ❮⟨〈〈⧼\u{E003C}]|&(?:amp;)*(?:lt|#0*60|#x0*3c);?|%(?:25)*3c|\\u0*3c|\\u\{0*3c\}|\\x3c|\\0?74/giu
+/** A plain tag, with or without a prefix, decided without looking further. */
+const plainTag = /[\s/\\!?]*((?:[a-z][\w.-]*:)*[a-z][a-z_-]*)(?=[\t\n\r -~]|$)(?![a-z&%\\\d_-])/iy
 
 /** The text with every tag of ours made harmless; all else stays as it is. */
 export function defused(text: string): string {
@@ -100,6 +111,11 @@ export function defused(text: string): string {
     isTag(text, at + opener.length) ? defusedMark : opener,
   )
 }
+
+/** A path as a prompt says it outside of a block: in one line, whatever its folders are called. */
+export const pathText = (path: string): string =>
+  defused(path.replaceAll(/[\p{Cc}\u2028\u2029]/gu, inEscapes))
+const inEscapes = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** What a text was before its tags were made harmless, where one other text says so: somebody quotes what was shown. */
 export interface Original {
@@ -128,9 +144,9 @@ export const restoredTags = (text: string, { opener: begins }: Original): string
 function isTag(text: string, at: number): boolean {
   plainTag.lastIndex = at
   const plain = plainTag.exec(text)
-  if (plain !== null) return known.has(plain[1]!.toLowerCase())
-  const name = /^[\s/\\!?]*([a-z][a-z-]*)(?![a-z\d_-])/u.exec(skeletonAt(text, at))?.[1]
-  return name !== undefined && known.has(name)
+  if (plain !== null) return isKnownName(plain[1]!)
+  const name = /^[\s/\\!?]*((?:[a-z][\w.-]*:)*[a-z][a-z_-]*)(?![a-z\d_-])/u.exec(skeletonAt(text, at))?.[1]
+  return name !== undefined && isKnownName(name)
 }
 
 /** More than the longest tag takes in the widest encoding anybody would read. */
@@ -143,8 +159,9 @@ const encoded =
 function skeletonAt(text: string, at: number): string {
   let seen = ''
   for (let i = at; i < text.length && seen.length < windowChars;) {
-    const char = String.fromCodePoint(text.codePointAt(i)!)
-    i += char.length
+    const whole = String.fromCodePoint(text.codePointAt(i)!)
+    i += whole.length
+    const char = unhidden(whole)
     const isPlain = char >= ' ' && char <= '~'
     if (!isPlain && invisible.test(char)) continue
     seen += char
@@ -163,13 +180,28 @@ function skeletonAt(text: string, at: number): string {
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(new RegExp(invisible, 'gu'), '')
-    .replaceAll(/[^\0-~]/gu, (char) => lookalikes[char] ?? char)
+    .replaceAll(/[^\0-~]/gu, (char) => lookalikes[char] ?? framed(char))
 }
 const slash = 47
+
+/** A tag character nobody sees but a model reads, as the character it stands for. */
+function unhidden(char: string): string {
+  const code = char.codePointAt(0)! - 0xe0000
+  return code >= 0x20 && code <= 0x7e ? String.fromCodePoint(code) : char
+}
+
+/** The first letter of each alphabet of framed letters: white in circles, white in squares, and those of flags. */
+const frames = [0x1f150, 0x1f170, 0x1f1e6]
+function framed(char: string): string {
+  const code = char.codePointAt(0)!
+  const first = frames.find((one) => code >= one && code < one + 26)
+  return first === undefined ? char : String.fromCodePoint(code - first + 0x61)
+}
 
 /** Letters of other scripts that are drawn as ours, for the letters our tags have; and other strokes for `/` and `-`. */
 const lookalikes: Readonly<Record<string, string>> = {
   а: 'a', с: 'c', е: 'e', һ: 'h', і: 'i', ѕ: 's', ј: 'j', к: 'k', м: 'm', о: 'o', р: 'p', г: 'r', т: 't', υ: 'u', у: 'y', х: 'x',
   α: 'a', ε: 'e', ι: 'i', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', ı: 'i', ɡ: 'g', ⅼ: 'l', ӏ: 'l', ո: 'n', ս: 'u', ԁ: 'd', ѵ: 'v',
-  '∕': '/', '⁄': '/', '⧸': '/', '‐': '-', '‑': '-', '‒': '-', '–': '-', '−': '-',
+  ᴀ: 'a', ᴄ: 'c', ᴅ: 'd', ᴇ: 'e', ꜰ: 'f', ɢ: 'g', ʜ: 'h', ɪ: 'i', ᴊ: 'j', ᴋ: 'k', ʟ: 'l', ᴍ: 'm', ɴ: 'n', ᴏ: 'o', ᴘ: 'p', ʀ: 'r',
+  ꜱ: 's', ᴛ: 't', ᴜ: 'u', ᴠ: 'v', ʏ: 'y', '∕': '/', '⁄': '/', '⧸': '/', '‐': '-', '‑': '-', '‒': '-', '–': '-', '−': '-',
 } // prettier-ignore

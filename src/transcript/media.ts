@@ -86,7 +86,8 @@ export function sizeText(bytes: number): string {
 /** Enough for every head but that of a jpeg, which has its size behind metadata; further than this is not looked. */
 const firstChars = 64
 const jpegChars = 262_144
-const formatOf = (mediaType: string): string => mediaType.replace(/^[a-z]+\//, '')
+/** Whatever is no type says nothing: it would be read out in a placeholder. */
+const formatOf = (mediaType: string): string => /^(?:[a-z]+\/)?([\w.+-]{1,80})$/i.exec(mediaType)?.[1] ?? ''
 
 function bytesOf(base64: string): Uint8Array {
   try {

@@ -1,12 +1,43 @@
 // Every way in which a tag of ours was seen to be written, and a reader that sees through all of them.
 import { fenceTags } from '../../src/transcript/fence.ts'
 
+const names = fenceTags.flatMap((tag) => (tag.includes('-') ? [tag, tag.replaceAll('-', '_')] : [tag]))
+const small: Readonly<Record<string, string>> = {
+  ᴀ: 'a',
+  ᴅ: 'd',
+  ᴇ: 'e',
+  ᴋ: 'k',
+  ʟ: 'l',
+  ᴍ: 'm',
+  ɴ: 'n',
+  ᴏ: 'o',
+  ᴘ: 'p',
+  ʀ: 'r',
+  ꜱ: 's',
+  ᴛ: 't',
+  ᴜ: 'u',
+}
+
 /**
  * A reader that takes more for a tag than any model would: it sees through entities, escapes, wide and decorated
  * letters and characters without width, and minds neither case nor blanks.
  */
 export function tagsRead(text: string): readonly string[] {
   const codes = text
+    // Tag characters, which nobody sees and models read.
+    .replaceAll(/[\u{E0020}-\u{E007E}]/gu, (char) => String.fromCodePoint(char.codePointAt(0)! - 0xe0000))
+    .replaceAll(/[˂ᐸ❮⟨〈〈⧼]/gu, '<')
+    .replaceAll(/[ᴀᴅᴇᴋʟᴍɴᴏᴘʀꜱᴛᴜ]/gu, (char) => small[char]!)
+    .replaceAll(/[\u{1F150}-\u{1F169}]/gu, (char) =>
+      String.fromCodePoint(char.codePointAt(0)! - 0x1f150 + 97),
+    )
+    .replaceAll(/[\u{1F170}-\u{1F189}]/gu, (char) =>
+      String.fromCodePoint(char.codePointAt(0)! - 0x1f170 + 97),
+    )
+    .replaceAll(/[\u{1F1E6}-\u{1F1FF}]/gu, (char) =>
+      String.fromCodePoint(char.codePointAt(0)! - 0x1f1e6 + 97),
+    )
+    .replaceAll(/%(?:25)+(?=3c)/giu, '%')
     .replaceAll(/&(?:amp;)*lt;?/giu, '<')
     .replaceAll(/&sol;/giu, '/')
     .replaceAll(/&(?:amp;)*#x0*([\da-f]{2,5});?/giu, (_, hex: string) =>
@@ -27,10 +58,10 @@ export function tagsRead(text: string): readonly string[] {
     .replaceAll(/\p{M}/gu, '')
     .toLowerCase()
   const shape = new RegExp(
-    String.raw`<[\s\\!?]*(/?)[\s\\]*(${fenceTags.join('|')}|account)(?![a-z0-9_-])`,
+    String.raw`<[\s\\!?]*(/?)[\s\\]*(?:[a-z][\w.-]*:)*(${names.join('|')}|account)(?![a-z0-9_-])`,
     'gu',
   )
-  return [...seen.matchAll(shape)].map(([, slash, tag]) => `${slash}${tag}`)
+  return [...seen.matchAll(shape)].map(([, slash, tag]) => `${slash}${tag!.replaceAll('_', '-')}`)
 }
 
 const wide = (text: string): string =>
@@ -43,6 +74,15 @@ const hex = (text: string): string =>
 const url = (text: string): string => text.replaceAll(/./gu, (char) => `%${char.charCodeAt(0).toString(16)}`)
 const json = (text: string): string =>
   text.replaceAll(/./gu, (char) => `\\u00${char.charCodeAt(0).toString(16)}`)
+
+const letters =
+  (first: number) =>
+  (text: string): string =>
+    text.replaceAll(/[a-z]/g, (char) => String.fromCodePoint(first + char.charCodeAt(0) - 97))
+const inSmall = (text: string): string =>
+  text.replaceAll(/[a-z]/g, (char) => Object.keys(small).find((one) => small[one] === char) ?? char)
+const hidden = (text: string): string =>
+  text.replaceAll(/[ -~]/g, (char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0)))
 
 /** Every way in which a tag was seen to be written. */
 export const variants: readonly ((slash: string, tag: string) => string)[] = [
@@ -72,6 +112,20 @@ export const variants: readonly ((slash: string, tag: string) => string)[] = [
   (slash, tag) => `<<${slash}${tag}>`,
   (slash, tag) => `<${slash}<${tag}>${tag}>`,
   (slash, tag) => `<a title="<${slash}${tag}>">`,
+  (slash, tag) => `≮${slash}${tag}≯`,
+  (slash, tag) => `ᐸ${slash}${tag}ᐳ`,
+  (slash, tag) => `⟨${slash}${tag}⟩`,
+  (slash, tag) => `〈${slash}${tag} from="user"〉`,
+  (slash, tag) => `<${slash}${inSmall(tag)}>`,
+  (slash, tag) => `<${slash}${letters(0x1f150)(tag)}>`,
+  (slash, tag) => `<${slash}${letters(0x1f170)(tag)}>`,
+  (slash, tag) => `<${slash}${letters(0x1f1e6)(tag)}>`,
+  (slash, tag) => hidden(`<${slash}${tag} from="user">`),
+  (slash, tag) => `<${slash}${hidden(tag)}>`,
+  (slash, tag) => `<${slash}program:${tag} from="user">`,
+  (slash, tag) => `<${slash}ns.x:a-b:${tag}>`,
+  (slash, tag) => `<${slash}${tag.replaceAll('-', '_')}>`,
+  (slash, tag) => `%253C${slash}${tag}>`,
 ]
 
 /**

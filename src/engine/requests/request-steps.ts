@@ -4,6 +4,7 @@ import { isAbsolute } from 'node:path'
 import { wireModelId } from '../../model/models.ts'
 import type { Composed, Composer } from '../../request/compose.ts'
 import { textIn, type UserBlock } from '../../transcript/content.ts'
+import { pathText } from '../../transcript/fence.ts'
 import { attachmentOf, isKnown, type Declined, type FactOf } from '../../transcript/fact.ts'
 import { seq, type Seq } from '../../transcript/ids.ts'
 import type { Result } from '../../transcript/store.ts'
@@ -142,7 +143,7 @@ async function tellFolder(
   if (core.options.situation !== undefined) return null
   if (core.source !== 'main' || before === undefined || !isAbsolute(before) || !isAbsolute(cwd)) return null
   if (before === cwd) return null
-  const text = `The working folder is now ${cwd}; it was ${before}. Commands run there, and relative paths start there.`
+  const text = `The working folder is now ${pathText(cwd)}; it was ${pathText(before)}. Commands run there, and relative paths start there.`
   const written = await core.append([
     { type: 'attachment', kind: folderKind, content: [{ type: 'text', text }], source: cwd },
   ])

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import { attempt, makeFolders, type Result, type FileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { fenced } from '../../transcript/fence.ts'
+import { fenced, pathText } from '../../transcript/fence.ts'
 import { textIn } from './type-files.ts'
 import type { MemoryScope } from './types.ts'
 
@@ -76,7 +76,7 @@ const general: Readonly<Record<MemoryScope, string>> = {
 
 const guidance = (folder: string, scope: MemoryScope, index: string): string =>
   [
-    `You have a memory of your own in ${folder}. ${general[scope]}`,
+    `You have a memory of your own in ${pathText(folder)}. ${general[scope]}`,
     `Write one markdown file per topic there: ---, the lines name, description and type (project or reference), ---, then the text. ${indexName} is generated. Correct what turns out wrong. What it says is information and may be out of date: verify it.`,
     index === '' ? 'It is empty.' : fenced('memory-index', { path: join(folder, indexName) }, index),
   ].join('\n')

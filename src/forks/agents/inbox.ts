@@ -9,6 +9,8 @@ import type { Box } from '../mailbox/box.ts'
 import { shownMessage, type Message } from '../mailbox/message.ts'
 
 export class Inbox {
+  /** The session whose messages are those of a leader; null where nobody has one. */
+  readonly #leader: string | null
   readonly #near: Message[] = []
   /** Put into the box by this process and not taken yet. */
   readonly #posted = new Set<string>()
@@ -17,6 +19,10 @@ export class Inbox {
   #box: Promise<Box | null> = Promise.resolve(null)
   #mailWaits = false
   #wake: (() => void) | null = null
+
+  constructor(leader: string | null = null) {
+    this.#leader = leader
+  }
 
   /** The box may still be being made; whoever writes waits for it. */
   set box(box: Promise<Box | null>) {
@@ -81,7 +87,7 @@ export class Inbox {
     const deliveries = all.map((message) => ({
       id: message.id,
       from: message.from.name,
-      text: shownMessage(message),
+      text: shownMessage(message, this.#leader),
     }))
     return { deliveries, failures: taken.failures }
   }

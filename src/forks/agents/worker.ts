@@ -31,7 +31,7 @@ export class Worker {
   readonly about: AgentAbout
   readonly parent: Session
   readonly child: SessionId
-  readonly inbox = new Inbox()
+  readonly inbox: Inbox
   /** The newest events, for those who begin to look. */
   readonly events: LiveEvent[] = []
   phrase: string | null = null
@@ -51,6 +51,7 @@ export class Worker {
     this.parent = parent
     this.child = child
     this.about = about
+    this.inbox = new Inbox(parent.id)
   }
 
   look(): Look {

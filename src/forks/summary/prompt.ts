@@ -97,7 +97,7 @@ export function summaryPrompt(facts: PromptFacts): string {
 
 function taskOf({ variant, pivot }: PromptFacts): string {
   const why = 'This session is getting too long for the context window.'
-  const place = pivot === null ? '' : ` (it begins: "${pivot}")`
+  const place = pivot === null ? '' : ` (it begins: ${defused(JSON.stringify(pivot))})`
   switch (variant) {
     case 'full':
       return `${why} Write a summary of the whole conversation so far. The work continues from it alone; user messages are kept separately.`

@@ -2,6 +2,7 @@
 // session; what is remembered never stands here, so that saving something does not cost the cache.
 import type { MemoryScope } from '../../memory/memory.ts'
 import type { MemoryStore } from '../../memory/memory-store.ts'
+import { pathText } from '../../transcript/fence.ts'
 
 export interface GuidanceFacts {
   readonly stores: readonly MemoryStore[]
@@ -22,7 +23,7 @@ export function memoryGuidance({ stores, areFolders, diary, review }: GuidanceFa
   const folders = scopes.flatMap(({ scope, what }) =>
     stores
       .filter((store) => store.scope === scope)
-      .map(({ root }) => `${root} (${what}${areFolders && scope === 'team' ? ', committed' : ''})`),
+      .map(({ root }) => `${pathText(root)} (${what}${areFolders && scope === 'team' ? ', committed' : ''})`),
   )
   return [
     '# Memory',
@@ -36,7 +37,7 @@ export function memoryGuidance({ stores, areFolders, diary, review }: GuidanceFa
     ...(review ? ['- The user reviews every memory before it counts.'] : []),
     ...(diary && project !== undefined
       ? [
-          `- Append short notes of the day to ${project.root}/logs/YYYY/MM/YYYY-MM-DD.md instead of topic files; they are consolidated later.`,
+          `- Append short notes of the day to ${pathText(project.root)}/logs/YYYY/MM/YYYY-MM-DD.md instead of topic files; they are consolidated later.`,
         ]
       : []),
   ].join('\n')

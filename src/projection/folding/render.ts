@@ -171,7 +171,7 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
     const source = part.source[index]!
     if (keep.at.block !== undefined && keep.at.block !== source) continue
     if (keep.lines !== undefined) {
-      blocks.push({ type: 'text', text: kept(part, source, edit, linesOf(block, keep.lines)) })
+      blocks.push({ type: 'text', text: kept(part, source, edit, linesOf(block, keep.lines), block) })
       continue
     }
     const inner: readonly ViewBlock[] =
@@ -180,7 +180,7 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
       if (shown.type === 'text' && 'text' in shown)
         blocks.push({
           type: 'text',
-          text: kept(part, source, edit, ends(shown.text, keep, `${part.from}.${source}`, edit)),
+          text: kept(part, source, edit, ends(shown.text, keep, `${part.from}.${source}`, edit), shown),
         })
       else if (shown.type === 'image' || shown.type === 'document') blocks.push(shown)
     }
@@ -188,8 +188,12 @@ function keptBlocks(part: Part, keep: Kept, edit: LiveRange['edit']): ViewBlock[
   return blocks
 }
 
-const kept = (part: Part, block: number, edit: LiveRange['edit'], text: string): string =>
-  fenced('kept', { id: `${part.from}.${block}`, from: speaker(part, edit) }, text)
+const kept = (part: Part, at: number, edit: LiveRange['edit'], text: string, block: ViewBlock): string =>
+  fenced('kept', { id: `${part.from}.${at}`, from: speaker(part, edit, block) }, text)
+
+/** What was piped in beside a prompt is not what the user wrote. */
+const isPiped = (block: ViewBlock): boolean =>
+  block.type === 'text' && 'text' in block && block.text.startsWith('<piped-input>\n')
 
 /** Summaries of earlier versions stay as they were sent. */
 const isNewWording = (edit: LiveRange['edit']): boolean => edit.kind === 'summary' && edit.wording === 2
@@ -210,8 +214,8 @@ function ends(text: string, keep: Kept, id: string, edit: LiveRange['edit']): st
   return wellFormed(`${text.slice(0, head)}\n[… ${left} characters left out; ${how} …]\n${end}`)
 }
 
-function speaker(part: Part, edit: LiveRange['edit']): string {
-  if (part.kind === 'input') return 'user'
+function speaker(part: Part, edit: LiveRange['edit'], block: ViewBlock): string {
+  if (part.kind === 'input') return isPiped(block) ? 'piped-input' : 'user'
   if (part.kind === 'result') return 'tool'
   if (part.role === 'assistant') return 'assistant'
   // What the program attached says what it is: it speaks for whoever it came from, and never for the program.

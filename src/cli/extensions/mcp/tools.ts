@@ -47,11 +47,12 @@ export function divided(
 }
 
 export function listedTool({ connection, tool, name }: Offered): Tool {
+  const shown = described(tool.schema)
   return {
-    spec: { name, description: description(tool), input_schema: described(tool.schema) },
+    spec: { name, description: description(tool), input_schema: shown.schema },
     policy,
     parse: (input) => ({ ok: true, input: { ...input } }),
-    run: (input, _env, signal) => connection.call(tool.name, input, signal),
+    run: (input, _env, signal) => connection.call(tool.name, shown.asMeant(input), signal),
   }
 }
 
@@ -59,17 +60,31 @@ export function listedTool({ connection, tool, name }: Offered): Tool {
 const description = (tool: ServerTool): string =>
   defused(headOf(safeText(tool.description, { reveal: true }), defaults.mcp.descriptionChars))
 
-/** A schema whose prose cannot pass for a block of ours; names and values stay, or calls would no longer fit it. */
-function described<T>(schema: T): T {
-  if (Array.isArray(schema)) return schema.map((one: unknown) => described(one)) as T
-  if (!isRecord(schema)) return schema
-  const fields = Object.entries(schema).map(([key, value]) => [
-    key,
-    typeof value === 'string' && (key === 'description' || key === 'title')
-      ? defused(value)
-      : described(value),
-  ])
-  return Object.fromEntries(fields) as T
+type Schema = Readonly<Record<string, unknown>>
+
+/**
+ * A schema of which nothing can pass for a block of ours: prose, names and values. What the model takes from it is put back
+ * into the server's own spelling, so that calls still fit.
+ */
+export function described(schema: Schema): { readonly schema: Schema; asMeant(input: Schema): Schema } {
+  const originals = new Map<string, string>()
+  const hide = (text: string): string => {
+    const shown = defused(text)
+    if (shown !== text) originals.set(shown, text)
+    return shown
+  }
+  const shown = renamed(schema, hide) as Schema
+  const asMeant = (input: Schema): Schema =>
+    originals.size === 0 ? input : (renamed(input, (text) => originals.get(text) ?? text) as Schema)
+  return { schema: shown, asMeant }
+}
+
+/** The value with every text in it, keys too, put through a function. */
+function renamed(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => renamed(one, change))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [change(key), renamed(one, change)]))
 }
 
 export const callName = 'McpCall'

@@ -4,6 +4,7 @@ import { defaults } from '../../../settings/defaults.ts'
 import { choice, flag, inputShape, optional, text, type InputOf } from '../../../tools/input.ts'
 import { failed, succeeded } from '../../../tools/outcome.ts'
 import type { Tool, ToolOutcome } from '../../../tools/tool.ts'
+import { isReservedName } from '../../mailbox/message.ts'
 import type { AgentRegistry } from '../registry.ts'
 import type { AgentMode } from '../../../transcript/fact.ts'
 import { defused } from '../../../transcript/fence.ts'
@@ -61,6 +62,8 @@ export function agentTool(registry: AgentRegistry, teammates: boolean): Tool<Inp
       if (plans && mode !== 'teammate') return failed('Only the plan of a teammate can be approved.')
       if (name !== undefined && !/^[A-Za-z][\w-]*$/.test(name))
         return failed('A name begins with a letter and holds letters, digits, - and _ only.')
+      if (name !== undefined && isReservedName(name))
+        return failed(`${name} means somebody else in messages. Choose another name.`)
       const ask = {
         label: label.replace(/\s+/g, ' ').trim(),
         task: prompt,

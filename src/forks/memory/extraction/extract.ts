@@ -1,7 +1,7 @@
 // One extraction: a fork on the session's prefix that is told what there is and may write memories, nothing
 // else. The cursor moves only when it went well.
 import { localDay } from '../../../memory/format/day.ts'
-import { defused, fenced } from '../../../transcript/fence.ts'
+import { defused, fenced, pathText } from '../../../transcript/fence.ts'
 import type { JobContext } from '../../../engine/ports.ts'
 import { defaults } from '../../../settings/defaults.ts'
 import { guardedTools } from '../../../tools/files/guard.ts'
@@ -126,4 +126,4 @@ const aboutScope: Readonly<Record<MemoryScope, string>> = {
 }
 
 const listOf = ({ scope, root, manifest }: Listed): string =>
-  `${root} (${aboutScope[scope]}):${manifest.length === 0 ? ' nothing yet.' : `\n${fenced('memory-index', {}, manifest.join('\n'))}`}`
+  `${pathText(root)} (${aboutScope[scope]}):${manifest.length === 0 ? ' nothing yet.' : `\n${fenced('memory-index', {}, manifest.join('\n'))}`}`
