@@ -1,6 +1,6 @@
 // `npm run lab -- [FOLDER] [options of pal replay]`: every policy that has a name over the recordings of a folder; with
 // no folder over sessions that are made up, so that a fresh clone has something to show.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, mkdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,6 +8,17 @@ import { bundle } from './bundle.mjs'
 
 const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache')
 mkdirSync(cache, { recursive: true })
+// `companion` measures what the block adds to other programs' summaries.
+if (process.argv[2] === 'companion') {
+  const root = dirname(dirname(fileURLToPath(import.meta.url)))
+  const run = [
+    join(root, 'scripts', 'run-ts.mjs'),
+    join(root, 'bench', 'companion.ts'),
+    ...process.argv.slice(3),
+  ]
+  const { status } = spawnSync(process.execPath, run, { stdio: 'inherit' })
+  process.exit(status ?? 1)
+}
 const folder = mkdtempSync(join(cache, 'lab-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 await bundle(folder)

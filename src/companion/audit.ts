@@ -11,7 +11,7 @@ import { quotable } from './clean.ts'
 import { personsText, readingOf, shownIn } from './reading.ts'
 import { spansOf, type CompactedSpan, type SessionHead } from './spans.ts'
 import { quotedWords, rulesIn, sightOf } from './words.ts'
-import { workOf } from './work.ts'
+import { laterWork, noWork, workOf, type Work } from './work.ts'
 
 export interface CompactionAudit {
   /** From 1. */
@@ -59,6 +59,7 @@ export async function auditSession(path: string, isOver: () => boolean = () => f
   const skipped: { line: number; why: string }[] = []
   const typed: TypedWords[] = []
   let head: SessionHead | null = null
+  let work = noWork
   let turnsSince = 0
   for await (const event of spansOf(path)) {
     if (event.kind === 'failure') return { ok: false, failure: event.failure }
@@ -68,8 +69,9 @@ export async function auditSession(path: string, isOver: () => boolean = () => f
     }
     head = event.head
     typed.push(...typedIn(event.span, typed.length))
+    work = laterWork(work, workIn(event.span))
     if (event.span.summary === null) turnsSince = event.span.turns.length
-    else compactions.push(auditOf(event.span, head, typed, compactions.length + 1))
+    else compactions.push(auditOf(event.span, head, { typed, work }, compactions.length + 1))
     if (isOver()) break
   }
   return {
@@ -106,24 +108,30 @@ const mostTyped = 100_000
 export const clientNamed = (client: string): CompanionClient =>
   companionClients.find((name) => client.startsWith(name)) ?? 'claude-code'
 
-/** What the companion would say behind this span, had it been there. */
-export function blockBehind(
-  span: CompactedSpan,
+export const workIn = ({ turns }: CompactedSpan): Work => workOf(readingOf(turns).calls)
+
+/** All that was typed and worked on since the session began. */
+export interface SoFar {
+  readonly typed: readonly TypedWords[]
+  readonly work: Work
+}
+
+/** What the companion would say at a boundary, had it been there. */
+export function blockAt(
   { client, folder }: Pick<SessionHead, 'client' | 'folder'>,
-  typed: readonly TypedWords[],
+  { typed, work }: SoFar,
   boundary: number,
 ): Block {
-  const { calls } = readingOf(span.turns)
-  const { files, failures, tasks } = workOf(calls)
-  const named = files.map((file) => ({ ...file, path: belowFolder(file.path, folder) }))
+  const files = work.files.map((file) => ({ ...file, path: belowFolder(file.path, folder) }))
   return blockOf({
     session: 'audit',
     boundary: String(boundary),
     client: clientNamed(client),
     typed,
-    files: named,
-    failures,
-    tasks,
+    files,
+    failures: work.failures,
+    tasks: work.tasks ?? [],
+    ...(folder === null ? {} : { folder }),
   })
 }
 
@@ -134,7 +142,7 @@ const belowFolder = (path: string, folder: string | null): string =>
 export function auditOf(
   span: CompactedSpan,
   head: Pick<SessionHead, 'client' | 'folder'>,
-  typed: readonly TypedWords[],
+  soFar: SoFar,
   number: number,
 ): CompactionAudit {
   const kept = shownIn(span.kept)
@@ -143,12 +151,12 @@ export function auditOf(
     summary.trim().length >= (keepsSealed.test(head.client) ? defaults.lab.compactions.leastTextChars : 1)
   const shown = `${summary}\n${kept}`
   const isShown = sightOf(quotable(shown))
-  const words = quotedWords(typed)
+  const words = quotedWords(soFar.typed)
   const rules = words.flatMap(rulesIn)
   const all = inventoryOf(readingOf(span.turns))
   const inventory = { ...all, pending: all.pending.filter((task) => !task.startsWith('[x]')) }
   const missing = missingFrom(inventory, shown)
-  const block = blockBehind(span, head, typed, number)
+  const block = blockAt(head, soFar, number)
   const isShownThen = sightOf(`${quotable(shown)}\n${block.text}`)
   const count = (texts: readonly string[], sees: (text: string) => boolean): number =>
     texts.filter(sees).length

@@ -47,6 +47,8 @@ export interface BlockInput {
   readonly typed: readonly TypedWords[]
   readonly tasks?: readonly OpenTask[] | undefined
   readonly files?: readonly FileAtWork[] | undefined
+  /** The working folder: paths below it are written whole. */
+  readonly folder?: string | undefined
   /** The newest first. */
   readonly failures?: readonly FailedCommand[] | undefined
   readonly wayBack?: WayBack | undefined

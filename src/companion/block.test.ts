@@ -44,7 +44,7 @@ describe('the block behind a compaction', () => {
       }),
     )
     expect(text).toContain('Build the parser. Never touch src/legacy.')
-    expect(text).toContain('- src/parser.ts (edited 3×, read 2×)')
+    expect(text).toContain('Files changed:\nsrc/parser.ts\n')
     expect(text).toContain('- npm (exit 1)')
     expect(text).toContain('- 2 on the list, 1 of them begun')
     expect(text).toContain('- add tests for the lexer')
@@ -156,7 +156,7 @@ describe('the block behind a compaction', () => {
     ]
     const { text } = blockOf(input({ typed: typed(...texts), budget: 60_000 }))
     const inner = text.slice(text.indexOf('\n'), text.lastIndexOf('\n'))
-    expect(tagsRead(inner).filter((tag) => !/typed-message/.test(tag))).toEqual([])
+    expect(tagsRead(inner).filter((tag) => !/typed/.test(tag))).toEqual([])
     expect(text).not.toMatch(/<\/?hook_context/)
     // oxlint-disable-next-line no-control-regex
     expect(text).not.toMatch(/[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202E]/)

@@ -3,7 +3,15 @@
 // quoted (not a model's, not a tool's, not a page's), and what is quoted can neither end its block nor open another.
 import { defaults } from '../settings/defaults.ts'
 import { around, defused } from '../transcript/fence.ts'
-import type { Block, BlockInput, BlockItem, CompanionClient, TypedWords, WayBack } from './block-input.ts'
+import type {
+  Block,
+  BlockInput,
+  BlockItem,
+  CompanionClient,
+  FileAtWork,
+  TypedWords,
+  WayBack,
+} from './block-input.ts'
 import { isPlainPath, isProgramName, plainLine } from './clean.ts'
 import { blockId, type BlockKind } from './own-text.ts'
 import { byWorth, quotedWords, quoteOf, rulesIn, rulesQuote, sightOf, type Quote } from './words.ts'
@@ -22,20 +30,23 @@ const keepsWords: ReadonlySet<CompanionClient> = new Set(['codex'])
 
 const intro: Readonly<Record<BlockKind, string>> = {
   block:
-    'The conversation was compacted. Quoted below: what the user typed earlier, in their own words, and names from the work. They are no new requests; where later words of the user differ, the later ones count.',
+    'After the compaction, what the user typed before it, word for word, and names from the work. No new requests; where the user says otherwise later, that counts.',
   remainder:
-    'The last compaction left out what the user typed earlier, quoted below. These are no new requests; where later words of the user differ, the later ones count.',
+    'What the user typed before the last compaction and its summary left out. No new requests; where the user says otherwise later, that counts.',
 }
 
 const headings: Readonly<Record<Quote['kind'], string>> = {
-  newest: 'Newest request before the compaction:',
+  newest: 'Newest request:',
   first: 'First task:',
   rules: 'Rules, newest first:',
   words: 'Also said, in order:',
   task: 'Open tasks:',
-  file: 'Files at work, newest first:',
-  failure: 'Commands that failed last:',
+  file: 'Files read:',
+  failure: 'Failed last:',
 }
+
+/** What was changed stands apart from what was only read. */
+const changedHeading = 'Files changed:'
 
 function made(input: BlockInput, kind: BlockKind, budget: number): Block {
   const id = blockId(input.session, input.boundary, kind)
@@ -57,8 +68,7 @@ function made(input: BlockInput, kind: BlockKind, budget: number): Block {
     files.map(({ path }) => path),
   )
   if (kind === 'block') {
-    for (const { path, edits, reads } of files.slice(0, limits.files))
-      if (!isShown(path)) room.line('file', `${path}${deeds(edits, reads)}`)
+    takeFiles(room, files.slice(0, limits.files), input.folder, isShown)
     takeFailures(room, input)
   }
   if (room.included.length === 0) return { id, text: '', included: [], left: room.left, shown: room.shown }
@@ -151,12 +161,18 @@ function takeFailures(room: Room, { failures = [] }: BlockInput): void {
   }
 }
 
-function deeds(edits = 0, reads = 0): string {
-  const said = [
-    ...(edits > 0 ? [`edited ${Math.trunc(edits)}×`] : []),
-    ...(reads > 0 ? [`read ${Math.trunc(reads)}×`] : []),
-  ]
-  return said.length === 0 ? '' : ` (${said.join(', ')})`
+/** Whole paths, each alone on its line, as calls name them: a client's tools want them so. */
+function takeFiles(
+  room: Room,
+  files: readonly FileAtWork[],
+  folder: string | undefined,
+  isShown: (text: string) => boolean,
+): void {
+  const above = folder !== undefined && isPlainPath(folder, limits.pathChars) ? `${folder}/` : ''
+  const line = ({ path }: FileAtWork): string => (path.startsWith('/') ? path : `${above}${path}`)
+  for (const file of files)
+    if (!isShown(line(file)))
+      room.line('file', line(file), (file.edits ?? 0) > 0 ? changedHeading : undefined)
 }
 
 const leftLine = (count: number): string =>
@@ -171,10 +187,13 @@ function wayLine(way: WayBack | undefined): string {
   return `What came before can be read${tool}: ${defused(way.file)}, lines ${Math.trunc(way.from)}-${Math.trunc(way.to)}.`
 }
 
+/** A line end, and what marks it as one of a list. */
+const lineExtra = 3
+
 /** What was taken, what it costs and what did not fit. */
 class Room {
   readonly #quotes: Quote[] = []
-  readonly #lines: { readonly kind: Quote['kind']; readonly line: string }[] = []
+  readonly #lines: { readonly kind: Quote['kind']; readonly heading: string; readonly line: string }[] = []
   readonly left: BlockItem[] = []
   #room: number
   shown = 0
@@ -209,21 +228,20 @@ class Room {
     return true
   }
 
-  line(kind: Quote['kind'], line: string): void {
-    const cost = line.length + 3 + this.#heading(kind)
+  line(kind: Quote['kind'], line: string, heading: string = headings[kind]): void {
+    const isOpen = this.#lines.some((one) => one.heading === heading)
+    const cost = line.length + lineExtra + (isOpen ? 0 : heading.length + 1)
     if (cost > this.#room) {
       this.left.push({ kind, form: 'whole', text: line })
       return
     }
     this.#room -= cost
-    this.#lines.push({ kind, line })
+    this.#lines.push({ kind, heading, line })
   }
 
   /** Opened headings are paid once; one that is emptied again stays paid. */
   #heading(kind: Quote['kind']): number {
-    const isOpen =
-      this.#quotes.some((one) => one.kind === kind) || this.#lines.some((one) => one.kind === kind)
-    return isOpen ? 0 : headings[kind].length + 1
+    return this.#quotes.some((one) => one.kind === kind) ? 0 : headings[kind].length + 1
   }
 
   sections(): readonly string[] {
@@ -231,9 +249,9 @@ class Room {
       const own = order.filter((quote) => quote.kind === kind).map(({ written }) => written)
       return own.length === 0 ? [] : [headings[kind], ...own]
     }
-    const lines = (kind: Quote['kind']): readonly string[] => {
-      const own = this.#lines.filter((one) => one.kind === kind).map(({ line }) => `- ${line}`)
-      return own.length === 0 ? [] : [headings[kind], ...own]
+    const lines = (heading: string, mark: string): readonly string[] => {
+      const own = this.#lines.filter((one) => one.heading === heading).map(({ line }) => `${mark}${line}`)
+      return own.length === 0 ? [] : [heading, ...own]
     }
     const inOrder = [...this.#quotes].sort((a, b) => a.order - b.order)
     return [
@@ -241,9 +259,10 @@ class Room {
       ...quotes('first', inOrder),
       ...quotes('rules', inOrder.toReversed()),
       ...quotes('words', inOrder),
-      ...lines('task'),
-      ...lines('file'),
-      ...lines('failure'),
+      ...lines(headings.task, '- '),
+      ...lines(changedHeading, ''),
+      ...lines(headings.file, ''),
+      ...lines(headings.failure, '- '),
     ]
   }
 }

@@ -52,13 +52,13 @@ export interface Quote extends BlockItem {
 /** One message as it can stand: whole, or by its ends where it may be pasted. */
 export function quoteOf(kind: Quote['kind'], { order, text }: TypedWords): Quote {
   if (text.length <= limits.pasteChars)
-    return { kind, form: 'whole', order, text, written: fenced('typed-message', { n: order }, text) }
+    return { kind, form: 'whole', order, text, written: fenced('typed', { n: order }, text) }
   const { pasteEndChars: ends } = limits
   const head = text.slice(0, ends).toWellFormed()
   const tail = text.slice(-ends).toWellFormed()
   const cut = text.length - 2 * ends
   const said = `${head}\n[${cut} characters left out; the message has ${text.length}]\n${tail}`
-  return { kind, form: 'ends', order, text, written: fenced('typed-message', { n: order }, said) }
+  return { kind, form: 'ends', order, text, written: fenced('typed', { n: order }, said) }
 }
 
 /** The sentences of a message that are rules. One that may be pasted gives none: what it says need not be the user's. */
@@ -72,7 +72,7 @@ export const rulesQuote = (words: TypedWords, rules: readonly string[]): Quote =
   form: 'sentences',
   order: words.order,
   text: rules.join('\n'),
-  written: fenced('typed-message', { n: words.order, part: 'sentences' }, rules.join('\n')),
+  written: fenced('typed', { n: words.order, part: 'sentences' }, rules.join('\n')),
 })
 
 /** The other messages, those first that the score values for their size; `standing` is what stands anyway. */

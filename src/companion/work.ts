@@ -15,14 +15,34 @@ export interface Work {
   /** The newest first. */
   readonly files: readonly FileAtWork[]
   readonly failures: readonly FailedCommand[]
-  readonly tasks: readonly OpenTask[]
+  /** Null where no list was made. */
+  readonly tasks: readonly OpenTask[] | null
 }
+
+export const noWork: Work = { files: [], failures: [], tasks: null }
+
+/** Earlier work with what came after it. */
+export function laterWork(before: Work, now: Work): Work {
+  const files = new Map<string, FileAtWork>(now.files.map((file) => [file.path, file]))
+  for (const file of before.files) {
+    const known = files.get(file.path)
+    const sum = (of: 'edits' | 'reads'): number => (known?.[of] ?? 0) + (file[of] ?? 0)
+    files.set(file.path, { path: file.path, edits: sum('edits'), reads: sum('reads') })
+  }
+  return {
+    files: [...files.values()].slice(0, mostFiles),
+    failures: [...now.failures, ...before.failures].slice(0, mostFailures),
+    tasks: now.tasks ?? before.tasks,
+  }
+}
+const mostFiles = 500
+const mostFailures = 4 * defaults.companion.failures
 
 /** In the order in which the calls were made. */
 export function workOf(calls: readonly WorkCall[]): Work {
   const files = new Map<string, { edits: number; reads: number }>()
   const failures: FailedCommand[] = []
-  let tasks: readonly OpenTask[] = []
+  let tasks: readonly OpenTask[] | null = null
   for (const { input, outcome } of calls) {
     const listed = tasksIn(input)
     if (listed !== null) {
@@ -32,22 +52,31 @@ export function workOf(calls: readonly WorkCall[]): Work {
     const { files: paths, deed, command } = callShape({ input })
     if (command !== null && outcome?.isError === true)
       failures.unshift({ program: programOf(command), exitCode: exitCodeIn(outcome.text) })
-    if (deed === null || outcome?.isError === true) continue
-    for (const path of paths) {
+    if (outcome?.isError === true) continue
+    for (const path of deed === null ? foldersIn(input, command) : paths) {
       const known = files.get(path) ?? { edits: 0, reads: 0 }
       // The newest last, whatever came before.
       files.delete(path)
       files.set(path, {
-        edits: known.edits + (deed === 'read' ? 0 : 1),
-        reads: known.reads + (deed === 'read' ? 1 : 0),
+        edits: known.edits + (deed === 'edited' || deed === 'written' ? 1 : 0),
+        reads: known.reads + (deed === 'edited' || deed === 'written' ? 0 : 1),
       })
     }
   }
   return {
     files: [...files].map(([path, counts]) => ({ path, ...counts })).toReversed(),
-    failures: failures.slice(0, 4 * defaults.companion.failures),
+    failures: failures.slice(0, mostFailures),
     tasks,
   }
+}
+
+/** Where a call searches, or a command runs: what a field names as a whole path, and where `cd` leads. */
+function foldersIn(input: WorkCall['input'], command: string | null): readonly string[] {
+  const moved = command === null ? undefined : /^\s*cd\s+(\/[\w.@~+/-]+)\s*(?:&&|;|$)/.exec(command)?.[1]
+  if (command !== null) return moved === undefined ? [] : [moved]
+  return Object.values(input).filter(
+    (value): value is string => typeof value === 'string' && /^\/[\w.@~+-]+(?:\/[\w.@~+-]+)+$/.test(value),
+  )
 }
 
 const openIn = (listed: readonly string[]): readonly OpenTask[] =>

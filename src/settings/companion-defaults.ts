@@ -6,11 +6,11 @@ export const companionDefaults = {
     remainderChars: 1500,
     /** A message that is longer may be pasted: both its ends stand, and its place. */
     pasteChars: 1200,
-    pasteEndChars: 450,
+    pasteEndChars: 220,
     /** A message with a rule is quoted whole up to here, else the sentences that are rules. */
     ruleMessageChars: 600,
     ruleChars: 400,
-    files: 24,
+    files: 20,
     pathChars: 200,
     failures: 6,
     tasks: 12,

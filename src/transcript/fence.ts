@@ -47,6 +47,8 @@ const weights = {
   'piped-input': 'information',
   /** What a companion puts back after another program's compaction: words the user typed, names and counts. */
   companion: 'information',
+  /** One message of the user in it. */
+  typed: 'information',
   'system-reminder': 'information',
 } as const satisfies Readonly<Record<string, Weight>>
 

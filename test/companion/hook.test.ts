@@ -74,7 +74,7 @@ describe('the hook around a compaction', () => {
       called('5', 'TodoWrite', { todos: [{ content: 'model words', status: 'in_progress' }] }, home.work),
     )
     const block = await compacts()
-    expect(block).toContain('- src/a.ts (edited 1×)')
+    expect(block).toContain(`Files changed:\n${join(home.work, 'src', 'a.ts')}\n`)
     expect(block).toContain('- npm (exit 7)')
     expect(block).toContain('1 on the list, 1 of them begun')
     for (const never of ['passwd', 'gone.ts', 'secret-flag', 'the words of the output', 'model words'])
@@ -133,7 +133,7 @@ describe('the hook around a compaction', () => {
     home.lines({ type: 'compacted', payload: { message: '' } })
     expect(await codex('PostCompact', { trigger: 'auto' })).toEqual(silent)
     const block = contextIn(await codex('SessionStart', { source: 'compact' }))
-    expect(block).toContain('- b.ts (edited 1×)')
+    expect(block).toContain(`Files changed:\n${join(home.work, 'b.ts')}\n`)
     expect(block).toContain('- npm (exit 2)')
     expect(block).not.toContain('lexer')
     const audit = home.kept().get(join('sessions', 'codex-s1', 'audit.json'))!

@@ -117,20 +117,26 @@ describe('hostile transcripts', () => {
       '{"type":"user"',
     ]
     writeFileSync(home.transcript, parts.join('\n'))
-    expect(await block()).toContain('- a.ts (edited 1×)')
+    expect(await block()).toContain(join(home.work, 'a.ts'))
     // The torn line is read when it is whole.
-    writeFileSync(home.transcript, `,"message":{}}\n${good}\n`, { flag: 'a' })
-    expect(await block()).toContain('- a.ts (edited 2×)')
+    writeFileSync(join(home.work, 'b.ts'), '')
+    writeFileSync(home.transcript, `,"message":{}}\n${good.replace('a.ts', 'b.ts')}\n`, { flag: 'a' })
+    const again = await block()
+    expect(again).toContain(join(home.work, 'a.ts'))
+    expect(again).toContain(join(home.work, 'b.ts'))
   })
 
   it('[CH11] a file that shrinks or is another one is read anew', async () => {
     writeFileSync(join(home.work, 'a.ts'), '')
     const edit = called('1', 'Edit', { file_path: join(home.work, 'a.ts') }, home.work)
     home.lines(edit, edit, edit)
-    expect(await block()).toContain('(edited 3×)')
-    writeFileSync(home.transcript, `${JSON.stringify(edit)}\n`)
+    expect(await block()).toContain(join(home.work, 'a.ts'))
+    writeFileSync(join(home.work, 'b.ts'), '')
+    writeFileSync(home.transcript, `${JSON.stringify(edit).replace('a.ts', 'b.ts')}\n`)
     await home.event('UserPromptSubmit', { prompt: 'go on' })
-    expect(await block()).toContain('(edited 1×)')
+    const anew = await block()
+    expect(anew).toContain(join(home.work, 'b.ts'))
+    expect(anew).not.toContain(join(home.work, 'a.ts'))
   })
 
   it('[CH11] of 700 MB the last 64 MB are read', async () => {
@@ -145,7 +151,7 @@ describe('hostile transcripts', () => {
     closeSync(fd)
     await home.event('UserPromptSubmit', { prompt: 'Never touch the lexer.' })
     const said = await block()
-    expect(said).toContain('- new.ts (edited 1×)')
+    expect(said).toContain(join(home.work, 'new.ts'))
     expect(said).not.toContain('old.ts')
     expect(said).toContain('Never touch the lexer.')
   })

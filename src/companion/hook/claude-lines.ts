@@ -25,6 +25,7 @@ export const claudeLines: LineReader = {
 }
 
 const readers = new Set(['Read', 'NotebookRead'])
+const searchers = new Set(['Grep', 'Glob', 'LS'])
 const editors = new Set(['Edit', 'Write', 'MultiEdit', 'NotebookEdit'])
 
 function callFacts(content: readonly Fields[], cwd: string | null): LineFacts {
@@ -40,6 +41,8 @@ function callFacts(content: readonly Fields[], cwd: string | null): LineFacts {
     const path = textOf(input['file_path']) ?? textOf(input['notebook_path'])
     if (path !== null && (readers.has(name) || editors.has(name)))
       files.push({ path: below(path, cwd), isEdit: editors.has(name) })
+    const searched = searchers.has(name) ? textOf(input['path']) : null
+    if (searched !== null) files.push({ path: below(searched, cwd), isEdit: false })
     const command = name === 'Bash' ? textOf(input['command']) : null
     if (command !== null) commands.push({ id, program: programOf(command) })
     if (name === 'TodoWrite') tasks = todoStates(input)

@@ -50,6 +50,7 @@ export function blockInput(
       .map((file) => ({ ...file, path: inside(file.path) }))
       .filter(({ path }) => isThere(path, input.cwd))
       .toReversed(),
+    ...(input.cwd === null ? {} : { folder: input.cwd }),
     failures: (scan?.failures ?? []).toReversed(),
     // The words of the list are a model's: it is counted.
     tasks: (scan?.openTasks ?? []).map((isStarted) => ({ text: '', isStarted })),
