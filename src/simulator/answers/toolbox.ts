@@ -4,19 +4,10 @@ import type { WireBlock, WireRequest, WireTool } from '../../model/wire.ts'
 import { call, plainText } from './blocks.ts'
 import { isRecord } from '../rules/shape.ts'
 import type { Called } from './conversation.ts'
+import { freeText, patchName } from './free-text.ts'
+import type { Intent, Verb } from './intent.ts'
 
-export type Verb = 'read' | 'write' | 'edit' | 'run' | 'search' | 'list'
-
-/** What a verb acts on; which of them are set depends on the verb. */
-export interface Intent {
-  readonly verb: Verb
-  readonly path?: string | undefined
-  readonly content?: string | undefined
-  readonly old?: string | undefined
-  readonly new?: string | undefined
-  readonly command?: string | undefined
-  readonly pattern?: string | undefined
-}
+export type { Intent, Verb } from './intent.ts'
 
 export interface Toolbox {
   /** The call that does it, or null when no offered tool can. */
@@ -29,9 +20,9 @@ export interface Toolbox {
 const toolNames: Readonly<Record<Verb, RegExp>> = {
   read: /^(read|read_?file|view|view_?file|open_?file|cat)$/iu,
   write: /^(write|write_?file|create_?file|save_?file)$/iu,
-  edit: /^(edit|edit_?file|str_?replace\w*|replace_?in_?file)$/iu,
-  run: /^(bash|shell|run|run_?command|exec\w*|terminal)$/iu,
-  search: /^(grep|search|search_?files|rg|ripgrep)$/iu,
+  edit: /^(edit|edit_?file|str_?replace\w*|replace(_?in_?file)?)$/iu,
+  run: /^(bash|shell|shell_?command|run|run_?(shell_?)?command|exec\w*|terminal)$/iu,
+  search: /^(grep|grep_?search|search|search_?files|search_?file_?content|rg|ripgrep)$/iu,
   list: /^(glob|find|find_?files|ls|list|list_?files)$/iu,
 }
 
@@ -60,6 +51,9 @@ export function toolboxOf(request: WireRequest, root?: string): Toolbox {
     const tool = tools.find((candidate) => name.test(candidate.name))
     if (tool !== undefined) found.set(verb, tool)
   }
+  const patcher = tools.find((candidate) => patchName.test(candidate.name))
+  for (const verb of ['edit', 'write'] as const)
+    if (patcher !== undefined && !found.has(verb)) found.set(verb, patcher)
   const base = root ?? workingFolder(request)
   return {
     callFor: (intent) => direct(found, intent, base) ?? throughShell(found, intent, base),
@@ -72,13 +66,15 @@ export function toolboxOf(request: WireRequest, root?: string): Toolbox {
 function direct(found: ReadonlyMap<Verb, WireTool>, intent: Intent, base: string | null): WireBlock | null {
   const tool = found.get(intent.verb)
   if (tool === undefined) return null
+  const words = freeText(tool, intent)
+  if (words !== null) return call(tool.name, { input: words })
   const properties = propertiesOf(tool)
   const input: Record<string, unknown> = {}
   for (const argument of Object.keys(argumentNames) as Argument[]) {
     const value = intent[argument]
     if (value === undefined) continue
     const name = propertyFor(properties, argument)
-    if (name !== null) input[name] = argument === 'path' ? placed(value, properties[name], base) : value
+    if (name !== null) input[name] = valueFor(argument, value, properties[name], base)
   }
   return call(tool.name, { ...input, ...missing(tool, properties, input) })
 }
@@ -112,6 +108,13 @@ function propertyFor(properties: Readonly<Record<string, unknown>>, argument: Ar
     if (name !== undefined) return name
   }
   return null
+}
+
+/** A command for a tool that takes a list of words goes through a shell. */
+function valueFor(argument: Argument, value: string, property: unknown, base: string | null): unknown {
+  if (argument === 'path') return placed(value, property, base)
+  const isList = isRecord(property) && property['type'] === 'array'
+  return argument === 'command' && isList ? ['bash', '-lc', value] : value
 }
 
 /** A tool that wants absolute paths gets them, as far as the working folder is known. */

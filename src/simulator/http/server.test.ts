@@ -406,7 +406,8 @@ describe('another client: the AI SDK', () => {
     const run = async () => {
       const result = streamText({
         model: provider(url)('claude-sonnet-4-5'),
-        messages: [system, { role: 'user', content: 'hi' }],
+        instructions: system,
+        prompt: 'hi',
       })
       const words = await result.text
       return { words, details: (await result.usage).inputTokenDetails }

@@ -29,11 +29,8 @@ const asksFor = (body: ResponsesBody, what: string): boolean =>
 /** Reasoning, words and calls in the order they came. What stands behind reasoning names it in its id. */
 export function outputItems(said: ModelAnswer, context: ItemContext): readonly OutputItem[] {
   const { bench, body } = context
-  const free = new Set(
-    offeredTools(body, context.items).flatMap((tool) =>
-      tool['type'] === 'custom' ? [stringOf(tool['name'])] : [],
-    ),
-  )
+  const tools = offeredTools(body, context.items)
+  const toolNamed = (name: string): Json | undefined => tools.find((tool) => tool['name'] === name)
   const hasCalls = said.blocks.some(({ block }) => block.type === 'tool_use')
   const isCut = said.stop === 'max_tokens'
   let reasoning = ''
@@ -55,8 +52,10 @@ export function outputItems(said: ModelAnswer, context: ItemContext): readonly O
       return { item: { id: id('msg_'), type: 'message', status, role: 'assistant', content, ...more }, text }
     }
     const name = stringOf(block['name'])
-    const call = { status, call_id: stringOf(block['id']), name }
-    if (free.has(name)) {
+    const tool = toolNamed(name)
+    const namespace = tool?.['namespace'] === undefined ? {} : { namespace: tool['namespace'] }
+    const call = { status, call_id: stringOf(block['id']), name, ...namespace }
+    if (tool?.['type'] === 'custom') {
       const input = freeTextOf(block['input'])
       return { item: { id: id('ctc_'), type: 'custom_tool_call', ...call, input }, text: input }
     }

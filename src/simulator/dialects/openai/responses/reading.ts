@@ -176,7 +176,8 @@ function flat(tools: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (!Array.isArray(tools)) return []
   return tools.flatMap((tool: unknown) => {
     if (!isRecord(tool)) return []
-    return tool['type'] === 'namespace' ? flat(tool['tools']) : [tool]
+    if (tool['type'] !== 'namespace') return [tool]
+    return flat(tool['tools']).map((inner) => ({ namespace: tool['name'], ...inner }))
   })
 }
 
