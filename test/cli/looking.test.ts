@@ -191,11 +191,18 @@ describe('playing', () => {
     await until(() => url.endsWith('\n'), 'the address')
     const answer = await at.pal(['-p', 'go'], { environment: { ANTHROPIC_BASE_URL: url.trim() } })
     expect(answer.out).toContain('hello from the script')
+    const chat = await fetch(`${url.trim()}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer k', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-5.5', messages: [{ role: 'user', content: 'go' }] }),
+    })
+    expect(await chat.text()).toContain('hello from the script')
     child.kill('SIGINT')
     const over = await ended
     expect(over.code).toBe(0)
+    expect(over.err).toMatch(/\/v1\/chat\/completions #1 200 gpt-5\.5 · .* · \$0\.\d+ · \d+ ms/)
     expect(over.err).toMatch(
-      /\/v1\/messages #1 200 \S+ · input [\d,]+ · cache read [\d,]+ · cache write [\d,]+ · output [\d,]+ · \d+ ms/,
+      /\/v1\/messages #1 200 \S+ · input [\d,]+ · cache read [\d,]+ · cache write [\d,]+ · output [\d,]+ · \$\d+\.\d+ · \d+ ms/,
     )
     expect((await at.pal(['simulate', '--script', 'no-such-file'])).code).toBe(2)
   })

@@ -16,7 +16,7 @@ export function addLabCommands(program: Command, io: Io, run: RunCommand): void 
   subcommand(
     program,
     'simulate',
-    'serve a local Messages API that answers from rules, a script or a recording',
+    'serve a local model on the wires of Anthropic, OpenAI and Gemini; it answers from rules, a script or a recording',
   )
     .option('--port <n>', 'the port; default: any free one', port)
     .option('--script <file>', 'a task script for the model to follow (docs/simulator.md)')
@@ -29,6 +29,23 @@ export function addLabCommands(program: Command, io: Io, run: RunCommand): void 
         'hostile',
       ]),
     )
+    .addOption(
+      new Option(
+        '--server <name>',
+        'which server that speaks like OpenAI plain paths mean; default: openai',
+      ).choices([
+        'openai',
+        'openrouter',
+        'deepseek',
+        'groq',
+        'ollama',
+        'vllm',
+        'lmstudio',
+        'azure',
+        'litellm',
+      ]),
+    )
+    .option('--system-messages', 'every model takes messages of the role system, as some clients expect')
     .action((flags: SimulateFlags) =>
       run(async () => (await import('../commands/simulate.ts')).simulate(io, flags)),
     )

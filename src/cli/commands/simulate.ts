@@ -1,18 +1,27 @@
 // `pal simulate`: the simulator as a server of its own, for trying things without a key. Runs until it is interrupted.
 import { machineFileSystem } from '../../disk/fs.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { createSimulator, recorded, ruleModel, type LoggedRequest, type Mode } from '../../simulator/index.ts'
+import {
+  createSimulator,
+  recorded,
+  ruleModel,
+  type LoggedRequest,
+  type Mode,
+  type ServerName,
+} from '../../simulator/index.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { readText } from '../workplace/files.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { whole } from '../terminal/tables.ts'
+import { dollars, whole } from '../terminal/tables.ts'
 
 export interface SimulateFlags {
   readonly port?: number | undefined
   readonly script?: string | undefined
   readonly recorded?: string | undefined
   readonly mode?: Mode | undefined
+  readonly server?: ServerName | undefined
+  readonly systemMessages?: boolean | undefined
 }
 
 export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
@@ -22,6 +31,8 @@ export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
     answerer,
     heard: (request) => io.err(`${requestLine(request)}\n`),
     ...(flags.port === undefined ? {} : { port: flags.port }),
+    ...(flags.server === undefined ? {} : { server: flags.server }),
+    ...(flags.systemMessages === true ? { capabilities: { systemMessages: 'all' } } : {}),
   })
   const started = await simulator.start().then(
     ({ url }) => url,
@@ -34,7 +45,7 @@ export async function simulate(io: Io, flags: SimulateFlags): Promise<Exit> {
   if (typeof started !== 'string') return complain(io, started)
   io.out(`${started}\n`)
   io.err(
-    `pal: a scripted model answers here; it understands nothing. In another terminal: ANTHROPIC_BASE_URL=${started} pal -p "PROMPT". Press Ctrl-C to stop\n`,
+    `pal: a scripted model answers here; it understands nothing. In another terminal: ANTHROPIC_BASE_URL=${started} pal -p "PROMPT". Clients of OpenAI take ${started}/v1 as their base URL, clients of Gemini ${started}. Press Ctrl-C to stop\n`,
   )
   await new Promise<void>((resolve) => {
     const stop = io.onInterrupt(() => {
@@ -55,6 +66,7 @@ function requestLine({
   error,
   fault,
   usage,
+  bill,
   at,
   endedAt,
 }: LoggedRequest): string {
@@ -67,6 +79,7 @@ function requestLine({
           `cache read ${whole(usage.cache_read_input_tokens ?? 0)}`,
           `cache write ${whole(usage.cache_creation_input_tokens ?? 0)}`,
           `output ${whole(usage.output_tokens)}`,
+          ...(bill === null || bill.dollars === null ? [] : [dollars(bill.dollars)]),
         ]
   const parts = [
     head,

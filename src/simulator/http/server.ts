@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WireError } from '../../model/wire.ts'
+import { messageBill } from '../bill.ts'
 import { dialectModels, type DialectModel } from '../dialects/models.ts'
 import type { ServerName } from '../dialects/openai/quirks.ts'
 import { dialectRoute } from '../dialects/routes.ts'
@@ -229,6 +230,7 @@ async function answer(room: Room, { logged, response, headers, body, fault, refu
   const { response: message, reading } = outcome.reply
   logged.prompt = loggedPrompt(reading)
   logged.usage = message.usage
+  logged.bill = messageBill(findModel(room.models, message.model)?.id ?? message.model, message.usage)
   logged.messageId = message.id
   logged.stopReason = message.stop_reason
   logged.appliedEdits = message.context_management?.applied_edits ?? []

@@ -228,7 +228,8 @@ function messageShape(quirks: Quirks): ApiCheck {
       },
       unknown,
     ),
-    tool: fieldsOf({ ...role, content: content(isObject), tool_call_id: isString }, {}, unknown),
+    // Clients have always named the tool here, and the server has always let them.
+    tool: fieldsOf({ ...role, content: content(isObject), tool_call_id: isString }, name, unknown),
     function: fieldsOf({ ...role, content: content(texts) }, name, unknown),
   }
   return (value, path) => {

@@ -101,7 +101,6 @@ export function compactionItem(text: string, tokens: number, context: ItemContex
 export function responsesUsage(
   reading: PrefixReading,
   said: Pick<ModelAnswer, 'outputTokens' | 'thinkingTokens'>,
-  model: DialectModel,
 ): Json {
   const { totalTokens, cachedTokens, writtenTokens, writtenLongTokens } = reading
   return {
@@ -109,7 +108,8 @@ export function responsesUsage(
     input_tokens_details: {
       cached_tokens: cachedTokens,
       cache_write_tokens: writtenTokens,
-      ...(model.cache.writes
+      // A client of the same maker reads no more than numbers here, so the split comes only where there is one.
+      ...(writtenLongTokens > 0
         ? {
             cache_write_tokens_details: {
               ttl_30m_tokens: writtenTokens - writtenLongTokens,

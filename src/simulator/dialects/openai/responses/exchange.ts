@@ -130,7 +130,7 @@ export async function createResponse(bench: DialectBench, ask: ResponsesAsk): Pr
     body,
     status,
     output,
-    usage: responsesUsage(reading, answered, model),
+    usage: responsesUsage(reading, answered),
     ...(reason === undefined ? {} : { reason }),
     ...(compared === null ? {} : { diagnostics: diagnosisOf(ask.store.compared(compared), opened.compared) }),
   })
@@ -308,7 +308,7 @@ export async function compactResponse(bench: DialectBench, ask: ResponsesAsk): P
     object: 'response.compaction',
     created_at: Math.floor(startedAt / 1000),
     output: [...own, ...answered.items.map((each) => each.item)],
-    usage: responsesUsage(reading, answered, model),
+    usage: responsesUsage(reading, answered),
   }
   return {
     ok: true,

