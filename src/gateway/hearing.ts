@@ -21,9 +21,12 @@ const pings: Readonly<Record<WireName, string>> = {
   'openai-responses': ': ping\n\n',
   gemini: ': ping\n\n',
 }
-const wires: Readonly<Partial<Record<WireName, Pick<Wire, 'createReader' | 'parse'>>>> = {
+const wires: Readonly<Partial<Record<WireName, Pick<Wire, 'createReader' | 'parse' | 'failureOf'>>>> = {
   anthropic: anthropicWire,
 }
+
+/** How the answers of a wire are read. */
+export const wireOf = (name: WireName): (typeof wires)[WireName] => wires[name]
 
 /** `asked` is the model of the request. */
 export function hearAnswer(

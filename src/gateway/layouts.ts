@@ -33,6 +33,8 @@ export interface ForeignRequest {
   readonly hasTools: boolean
   readonly units: readonly Unit[]
   readonly messages: number
+  /** The elements of its list, one for each message. */
+  readonly elements: readonly Span[]
 }
 
 /** The text of a result: a JSON string in the body. */
@@ -156,6 +158,7 @@ export function readRequest(wire: WireName, bytes: Uint8Array): ForeignRequest |
     hasTools: (memberOf(root, 'tools')?.elements?.length ?? 0) > 0,
     units,
     messages: elements.length,
+    elements,
   }
 }
 
@@ -178,6 +181,9 @@ function unitsOf(layout: Layout, bytes: Uint8Array, element: Node, message: numb
     })) ?? null
   )
 }
+
+/** Said by a model. */
+export const isAnswer = (role: string): boolean => role === 'assistant' || role === 'model'
 
 /** Items without a role of their own are what the model made (calls, reasoning) or what came of it. */
 const itemRole = (type: string): string =>
@@ -225,6 +231,15 @@ function withoutMembers(bytes: Uint8Array, span: Span, names: readonly string[])
     }
     pieces.push(Buffer.from(close))
   }
+}
+
+/** A message of the user's side with one text, as this wire has it. */
+export const userMessage = (wire: WireName, text: string): string => JSON.stringify(userMessages[wire](text))
+const userMessages: Readonly<Record<WireName, (text: string) => unknown>> = {
+  anthropic: (text) => ({ role: 'user', content: [{ type: 'text', text }] }),
+  'openai-chat': (text) => ({ role: 'user', content: text }),
+  'openai-responses': (text) => ({ type: 'message', role: 'user', content: [{ type: 'input_text', text }] }),
+  gemini: (text) => ({ role: 'user', parts: [{ text }] }),
 }
 
 /** The value of one of a request's own members, made. */

@@ -3,9 +3,14 @@
 import { stringAt, spliced, type Splice } from './json-spans.ts'
 import { chainOf, type Chain, type Match } from './chain.ts'
 import { isSideRequest, labelOf, type HeaderOf } from './identity.ts'
-import { resultTexts, type ForeignRequest } from './layouts.ts'
+import { isAnswer, parameter, resultTexts, userMessage, type ForeignRequest, type Unit } from './layouts.ts'
 import type { ShownEdit } from './recorder.ts'
 import type { Tenant } from './tenant.ts'
+import { compacted, type Boundary } from './compaction.ts'
+import { isDue, usualCharsPerToken, type Pace } from './pace.ts'
+import { pointOf } from '../projection/dial.ts'
+import { lookUp, windowOf, type ModelTable } from '../model/models.ts'
+import { isRecord } from '../transcript/content.ts'
 import { newResults, trimmed, type TrimLimits, type UnitEdit } from './trim.ts'
 
 export type Level = 'watch' | 'trim' | 'compact'
@@ -20,6 +25,8 @@ export interface Plan {
   /** Of these the first time with this request. */
   readonly newSavedChars: number
   readonly shown: readonly ShownEdit[]
+  /** The compaction that this request is the first to carry, and how many units it replaces. */
+  readonly boundary: { readonly boundary: Boundary; readonly from: number; readonly end: number } | null
   /** Why nothing was changed although the level would. */
   readonly unchanged: string | null
 }
@@ -32,13 +39,21 @@ export interface Place {
   readonly from: number
 }
 
+export interface PlanLimits extends TrimLimits {
+  /** Where the dial stands for compactions. */
+  readonly thrift: number
+}
+
 export interface PlanOptions {
   readonly tenantName: string
   readonly level: Level
-  readonly limits: TrimLimits
+  readonly limits: PlanLimits
   readonly newSession: () => string
   /** Sessions whose requests are not changed any more. */
   readonly isOff: (session: string) => boolean
+  readonly models: ModelTable
+  readonly pace: (session: string) => Pace | undefined
+  readonly now: number
 }
 
 export async function planFor(
@@ -58,8 +73,71 @@ export async function planFor(
   )
   if (options.isOff(place.session)) return untouched(request, place, 'edits of this session are switched off')
   const refused = options.level === 'watch' ? null : await decided(request, place, tenant, options)
-  if (refused !== null) return { ...applied(request, place, tenant), unchanged: refused }
-  return applied(request, place, tenant)
+  const plan = applied(request, place, tenant, null)
+  if (refused !== null) return { ...plan, unchanged: refused }
+  if (options.level !== 'compact' || !opensTurn(request) || !isCompactionDue(request, plan, place, options))
+    return plan
+  return (await compactedPlan(request, place, tenant, options, 1)) ?? plan
+}
+
+/** The request with a compaction that it is the first to carry; null where none is possible. */
+export async function compactedPlan(
+  request: ForeignRequest,
+  place: Place,
+  tenant: Tenant,
+  options: PlanOptions,
+  tailShare: number,
+): Promise<Plan | null> {
+  const model = request.model ?? ''
+  const bindsPrefix = lookUp(options.models, model)?.capabilities.bindsPrefix === true
+  // Reasoning of an answer whose calls are open must be sent with them, and where it is bound it cannot be.
+  if (!opensTurn(request) && bindsPrefix) return null
+  const made = compacted(request, place.chain, {
+    point: pointOf(options.limits.thrift),
+    window: windowOf({ model, table: options.models }).tokens,
+    charsPerToken: options.pace(place.session)?.charsPerToken ?? usualCharsPerToken,
+    bindsPrefix,
+    tailShare,
+    keeper: (text) => tenant.pathFor(text),
+  })
+  if (!made.ok || tenant.boundary(made.link) !== undefined) return null
+  const written = await tenant.decideBoundary(made.link, made.boundary, made.whole)
+  return written.ok ? applied(request, place, tenant, made.boundary) : null
+}
+
+const lifetimeMs = { short: 5 * 60_000, long: 60 * 60_000 }
+
+function isCompactionDue(
+  request: ForeignRequest,
+  plan: Plan,
+  { session }: Place,
+  options: PlanOptions,
+): boolean {
+  const pace = options.pace(session)
+  if (pace === undefined || request.model === null || hasOwnEdits(request)) return false
+  return isDue({
+    pace,
+    model: request.model,
+    models: options.models,
+    point: pointOf(options.limits.thrift),
+    lifetimeMs: Buffer.from(plan.body).includes('"ttl":"1h"') ? lifetimeMs.long : lifetimeMs.short,
+    now: options.now,
+    bytes: plan.body.length,
+    headBytes: request.head.reduce((sum, { length }) => sum + length, 0),
+  })
+}
+
+/** A client that has the server clear its context is not compacted by us as well. */
+function hasOwnEdits(request: ForeignRequest): boolean {
+  const management = parameter(request, 'context_management')
+  return isRecord(management) && JSON.stringify(management).includes('"edits"')
+}
+
+/** A person has spoken last: no call is open. */
+function opensTurn(request: ForeignRequest): boolean {
+  const last = request.units.findLast(({ role }) => role !== 'system' && role !== 'developer')
+  if (last === undefined || last.role !== 'user') return false
+  return request.units.every((unit) => unit.message !== last.message || resultTexts(request, unit) === null)
 }
 
 /** The client's own bytes. */
@@ -70,6 +148,7 @@ export const untouched = (request: ForeignRequest, place: Place | null, why: str
   savedChars: 0,
   newSavedChars: 0,
   shown: [],
+  boundary: null,
   unchanged: why,
 })
 
@@ -111,33 +190,38 @@ async function decided(
 
 /** A model has answered everything before its last answer, so that was sent, by whichever gateway or none. */
 function firstUnsent({ units }: ForeignRequest, chain: Chain, tenant: Tenant): number {
-  const answer = units.findLastIndex(({ role }) => role === 'assistant' || role === 'model')
+  const answer = units.findLastIndex(({ role }) => isAnswer(role))
   return Math.max(answer + 1, tenant.chains.sentBefore(chain))
 }
 
-function applied(request: ForeignRequest, place: Place, tenant: Tenant): Plan {
-  const splices: Splice[] = []
+function applied(request: ForeignRequest, place: Place, tenant: Tenant, newest: Boundary | null): Plan {
+  const { links } = place.chain
+  // One that would leave nothing behind it is of a longer conversation than this.
+  const at = links.findLastIndex((link) => (tenant.boundary(link)?.to ?? Infinity) < request.messages)
+  const boundary = at < 0 ? undefined : tenant.boundary(links[at]!)
+  const isGone = ({ message }: Unit): boolean =>
+    boundary !== undefined && message >= boundary.from && message < boundary.to
+  const splices: Splice[] = boundary === undefined ? [] : boundarySplices(request, place, boundary)
   const shown: ShownEdit[] = []
-  let [edited, savedChars, newSavedChars] = [0, 0, 0]
-  for (const [at, link] of place.chain.links.entries()) {
+  let [edited, savedChars, newSavedChars] = [boundary === undefined ? 0 : 1, boundary?.savedChars ?? 0, 0]
+  for (const [index, link] of links.entries()) {
     const edit = tenant.edit(link)
-    const found = edit === undefined ? null : resultTexts(request, request.units[at]!)
-    if (edit === undefined || found === null || found.texts.length !== edit.texts.length) continue
+    if (edit === undefined || isGone(request.units[index]!)) continue
+    const found = resultTexts(request, request.units[index]!)
+    if (found === null || found.texts.length !== edit.texts.length) continue
     edited++
     savedChars += edit.saved
-    for (const [index, span] of found.texts.entries()) {
-      const text = edit.texts[index]
+    for (const [nth, span] of found.texts.entries()) {
+      const text = edit.texts[nth]
       if (text !== null && text !== undefined) splices.push({ ...span, text: JSON.stringify(text) })
     }
-    if (at < place.from) continue
+    if (index < place.from) continue
     newSavedChars += edit.saved
-    shown.push({
-      call: found.call,
-      text: shownText(request, found.texts, edit),
-      ref: edit.kept ?? found.call,
-      saved: edit.saved,
-    })
+    const text = shownText(request, found.texts, edit)
+    shown.push({ call: found.call, text, ref: edit.kept ?? found.call, saved: edit.saved })
   }
+  const first =
+    boundary === undefined ? -1 : request.units.findIndex(({ message }) => message >= boundary.from)
   return {
     body: spliced(request.bytes, splices),
     place,
@@ -145,9 +229,37 @@ function applied(request: ForeignRequest, place: Place, tenant: Tenant): Plan {
     savedChars,
     newSavedChars,
     shown,
+    boundary: newest === null || boundary !== newest ? null : { boundary, from: first, end: at + 1 },
     unchanged: null,
   }
 }
+
+/** The text in place of the messages it replaces, and reasoning that was made under them left out. */
+function boundarySplices(request: ForeignRequest, { chain }: Place, boundary: Boundary): Splice[] {
+  const { elements, bytes, units } = request
+  const [first, next] = [elements[boundary.from]!, elements[boundary.to]!]
+  const splices: Splice[] = [
+    { start: first.start, end: next.start, text: `${userMessage(request.wire, boundary.text)},` },
+  ]
+  const without = new Set(boundary.without)
+  const touched = new Set(
+    units.flatMap(({ message }, at) => (without.has(chain.links[at]!) ? [message] : [])),
+  )
+  for (const message of touched) {
+    const whole = units.flatMap((unit, at) =>
+      unit.message === message ? [{ unit, link: chain.links[at]! }] : [],
+    )
+    const left = whole.filter(({ link }) => !without.has(link))
+    const slices = left.map(({ unit }) => Buffer.from(bytes.subarray(unit.start, unit.end)).toString())
+    splices.push({
+      start: whole[0]!.unit.start,
+      end: whole.at(-1)!.unit.end,
+      text: slices.length === 0 ? emptied : slices.join(','),
+    })
+  }
+  return splices
+}
+const emptied = JSON.stringify({ type: 'text', text: '[only reasoning stood here]' })
 
 const shownText = (
   { bytes }: ForeignRequest,

@@ -7,6 +7,7 @@ import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
 import { seq, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Transcript } from '../transcript/transcript.ts'
+import type { Boundary } from './compaction.ts'
 import { factsOf, instructionsOf, saidIn } from './facts.ts'
 import type { ForeignRequest } from './layouts.ts'
 
@@ -46,11 +47,21 @@ export interface Answered {
   readonly isPartial: boolean
 }
 
+export interface CompactedUnits {
+  readonly boundary: Boundary
+  readonly from: number
+  readonly end: number
+}
+
 interface Open {
   readonly transcript: Transcript
   readonly tail: () => Tail
   /** The last request's answer stands in the transcript: the client sends it back with the next. */
   isAnswered: boolean
+  /** Where the answer stands that was heard last. */
+  answerAt: number
+  /** The entry that a unit became, for those that begin an answer or what was said behind one. */
+  readonly places: Map<number, number>
 }
 
 export class Recorder {
@@ -75,6 +86,7 @@ export class Recorder {
         ? units.findIndex(({ role }) => role !== 'assistant' && role !== 'model')
         : 0
       const added = known < 0 ? [] : units.slice(known)
+      if (known > 0) open.places.set(passed.from, open.answerAt)
       const facts = factsOf(
         saidIn(request, added),
         open.tail().open.map(({ id }) => id),
@@ -84,6 +96,7 @@ export class Recorder {
         },
       )
       const before = open.tail().next
+      open.places.set(passed.from + Math.max(0, known), before)
       await this.#write(passed.session, open, facts.map(redacted))
       await this.#write(passed.session, open, shownEdits(passed.edits, facts, before))
       const rest = closed(open.tail())
@@ -118,8 +131,30 @@ export class Recorder {
         usage,
         ...(isPartial ? { partial: true } : {}),
       }
+      open.answerAt = open.tail().next
       await this.#write(session, open, [redacted(fact)])
       open.isAnswered = true
+    })
+  }
+
+  /** A text of ours took the place of these units. */
+  compacted(session: string, { boundary, from, end }: CompactedUnits): void {
+    this.#enqueue(session, async () => {
+      const open = await this.#open.get(session)
+      const [first, next] = [open?.places.get(from), open?.places.get(end)]
+      // What an earlier run has recorded has no known places: the whole is in the file.
+      if (open === null || open === undefined || first === undefined || next === undefined) return
+      const { text, kept, savedChars } = boundary
+      await this.#write(session, open, [
+        {
+          type: 'view-edit',
+          layer: 'gateway-compact',
+          asked: 'automatic',
+          edits: [{ kind: 'summary', from: seq(first), to: seq(next - 1), text, ref: kept, keep: [] }],
+          why: 'the older part was compacted before it was sent',
+          tokensFreed: Math.round(savedChars / bytesPerToken),
+        },
+      ])
     })
   }
 
@@ -184,7 +219,7 @@ export class Recorder {
         tail = step(tail, entry)
       },
     })
-    const open: Open = { transcript, tail: () => tail, isAnswered }
+    const open: Open = { transcript, tail: () => tail, isAnswered, answerAt: -1, places: new Map() }
     if (!tail.started)
       await this.#write(session, open, [
         { type: 'session-start', session: id, purpose: 'main', imported: `gateway:${client}` },

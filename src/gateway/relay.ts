@@ -3,7 +3,11 @@
 import type { Agent as PlainAgent, IncomingMessage, ServerResponse } from 'node:http'
 import type { Agent as SecureAgent } from 'node:https'
 import { endToEnd, forward } from './forward.ts'
-import { hearAnswer, type HeardAnswer } from './hearing.ts'
+import { hearAnswer, wireOf, type HeardAnswer } from './hearing.ts'
+import { paceAfter, type Pace } from './pace.ts'
+import { unpacked } from './tee.ts'
+import type { WireName } from '../model/model.ts'
+import type { Clock } from '../transcript/ids.ts'
 import type { ForeignRequest } from './layouts.ts'
 import type { Level, Plan } from './plan.ts'
 import type { Answered, Recorder } from './recorder.ts'
@@ -17,11 +21,14 @@ export interface RelayContext {
     readonly limits: { readonly pingMs: number }
     readonly recorder: Recorder | null
     readonly tell: (line: string) => void
+    readonly clock: Clock
   }
   readonly agents: { readonly plain: PlainAgent; readonly secure: SecureAgent }
   readonly savings: Savings
   /** Sessions whose requests are not changed any more. */
   readonly off: Set<string>
+  /** How each conversation goes. */
+  readonly paces: Map<string, Pace>
 }
 
 /** A request and where its answer goes. */
@@ -37,6 +44,8 @@ export interface Exchange {
 export interface Sent {
   readonly plan: Plan
   readonly request: ForeignRequest
+  /** The request again, smaller; null where the level does not compact. */
+  readonly afterOverflow: (() => Promise<Plan | null>) | null
 }
 
 /** Forwards a body and relays the answer. An edited request that is refused is sent once more as the client made it. */
@@ -65,27 +74,88 @@ export async function relay(
       },
       bytes,
     )
-  let answer = await send(body)
-  let note = unchanged === null ? noteOf(options.level, sent?.plan ?? null) : `unchanged; why=${unchanged}`
-  if (answer.statusCode === 400 && sent !== null && sent.plan.edited > 0) {
-    answer.resume()
-    answer = await send(sent.request.bytes)
-    if (answer.statusCode === 200 && sent.plan.place !== null) {
-      context.off.add(sent.plan.place.session)
-      options.tell(
-        `session ${sent.plan.place.session}: an edited request was refused and the original was not; it is only watched from now on`,
-      )
-    }
-    note = 'unchanged; why=the edited request was refused'
-  }
+  const first = await send(body)
+  const outcome = sent === null ? { ...plainly(first), sent } : await secondTry(context, first, sent, send)
+  const note =
+    (outcome.why ?? unchanged) === null
+      ? noteOf(options.level, outcome.sent?.plan ?? null)
+      : `unchanged; why=${outcome.why ?? unchanged}`
+  const { answer, early } = outcome
   const heard =
-    sent === null || exchange.route.kind !== 'answer'
+    outcome.sent === null || exchange.route.kind !== 'answer'
       ? null
-      : hearAnswer(sent.request.wire, answer, sent.request.model ?? '')
-  pass(context, exchange, answer, heard, note, sent?.plan.place?.session ?? null)
+      : hearAnswer(outcome.sent.request.wire, answer, outcome.sent.request.model ?? '')
+  begin(exchange, answer, note, sent?.plan.place?.session ?? null)
+  if (early !== null) {
+    response.end(early)
+    return
+  }
+  pass(context, exchange, answer, heard)
   await ended(answer, response)
   const message = (await heard?.end()) ?? null
-  if (sent !== null && message !== null) count(context, sent, message)
+  if (outcome.sent !== null && message !== null) count(context, outcome.sent, message)
+}
+
+interface Outcome {
+  readonly answer: IncomingMessage
+  /** The whole of a refusal that was read to be understood. */
+  readonly early: Buffer | null
+  readonly sent: Sent | null
+  readonly why: string | null
+}
+const plainly = (answer: IncomingMessage): Omit<Outcome, 'sent'> => ({ answer, early: null, why: null })
+
+/** A refusal for length is answered by a compaction, one of an edited request by the original; each once. */
+async function secondTry(
+  context: RelayContext,
+  answer: IncomingMessage,
+  sent: Sent,
+  send: (body: Uint8Array) => Promise<IncomingMessage>,
+): Promise<Outcome> {
+  const { statusCode: status = 0 } = answer
+  if (status < 400 || status >= 500 || (sent.plan.edited === 0 && sent.afterOverflow === null))
+    return { ...plainly(answer), sent }
+  const early = await allOf(answer)
+  const refused: Outcome = { answer, early, sent, why: null }
+  if (isOverflow(sent.request.wire, answer, early, context.options.clock.now())) {
+    const plan = (await sent.afterOverflow?.()) ?? null
+    if (plan === null) return refused
+    const again = await send(plan.body)
+    if (again.statusCode === 200) return { ...plainly(again), sent: { ...sent, plan } }
+    again.resume()
+    return refused
+  }
+  if (status !== 400 || sent.plan.edited === 0) return refused
+  const again = await send(sent.request.bytes)
+  const place = sent.plan.place
+  if (again.statusCode === 200 && place !== null) {
+    context.off.add(place.session)
+    context.options.tell(
+      `session ${place.session}: an edited request was refused and the original was not; it is only watched from now on`,
+    )
+  }
+  return { ...plainly(again), sent, why: 'the edited request was refused' }
+}
+
+async function allOf(answer: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  for await (const piece of answer) pieces.push(piece as Buffer)
+  return Buffer.concat(pieces)
+}
+
+function isOverflow(
+  wire: WireName,
+  { statusCode, headers }: IncomingMessage,
+  body: Buffer,
+  now: number,
+): boolean {
+  const text = unpacked(headers['content-encoding'], body)
+  const header = (name: string): string | null => {
+    const value = headers[name]
+    return Array.isArray(value) ? (value[0] ?? null) : (value ?? null)
+  }
+  const verdict = wireOf(wire)?.failureOf({ status: statusCode ?? null, text, header }, now)
+  return verdict?.failure.code === 'overflow'
 }
 
 function noteOf(level: Level, plan: Plan | null): string {
@@ -93,14 +163,7 @@ function noteOf(level: Level, plan: Plan | null): string {
   return `${level}; blocks=${plan.edited}; characters=-${plan.savedChars}`
 }
 
-function pass(
-  { options }: RelayContext,
-  { response }: Exchange,
-  answer: IncomingMessage,
-  heard: HeardAnswer | null,
-  note: string,
-  session: string | null,
-): void {
+function begin({ response }: Exchange, answer: IncomingMessage, note: string, session: string | null): void {
   const own = [
     'x-palimpsest',
     note.replace(/[^\x20-\x7e]/gu, '?'),
@@ -110,6 +173,14 @@ function pass(
     ...endToEnd(answer.rawHeaders).flat(),
     ...own,
   ])
+}
+
+function pass(
+  { options }: RelayContext,
+  { response }: Exchange,
+  answer: IncomingMessage,
+  heard: HeardAnswer | null,
+): void {
   const isStream =
     (answer.headers['content-type'] ?? '').includes('text/event-stream') &&
     answer.headers['content-encoding'] === undefined
@@ -146,7 +217,7 @@ function ended(answer: IncomingMessage, response: ServerResponse): Promise<void>
   })
 }
 
-function count({ options, savings }: RelayContext, { plan, request }: Sent, message: Answered): void {
+function count({ options, savings, paces }: RelayContext, { plan, request }: Sent, message: Answered): void {
   savings.add({
     session: plan.place?.session ?? null,
     model: message.model === '' ? (request.model ?? 'unknown') : message.model,
@@ -155,5 +226,10 @@ function count({ options, savings }: RelayContext, { plan, request }: Sent, mess
     newSavedChars: plan.newSavedChars,
     sentBytes: plan.body.length,
   })
-  if (plan.place !== null) options.recorder?.answered(plan.place.session, message)
+  const { place, boundary } = plan
+  if (place === null) return
+  const before = boundary === null ? paces.get(place.session) : undefined
+  paces.set(place.session, paceAfter(before, message.usage, plan.body.length, options.clock.now()))
+  if (boundary !== null) options.recorder?.compacted(place.session, boundary)
+  options.recorder?.answered(place.session, message)
 }

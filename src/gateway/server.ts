@@ -15,14 +15,22 @@ import { bodyOf } from './body.ts'
 import { clientOf, tenantOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from './layouts.ts'
 import type { WireName } from '../model/model.ts'
-import { planFor, untouched, type Level, type Plan } from './plan.ts'
+import {
+  compactedPlan,
+  planFor,
+  untouched,
+  type Level,
+  type Plan,
+  type PlanLimits,
+  type PlanOptions,
+} from './plan.ts'
 import type { Recorder } from './recorder.ts'
 import { relay, type Exchange, type RelayContext } from './relay.ts'
 import { Savings } from './savings.ts'
 import { routeOf } from './routes.ts'
 import type { ModelTable } from '../model/models.ts'
+import type { Clock } from '../transcript/ids.ts'
 import type { Tenant, Tenants } from './tenant.ts'
-import type { TrimLimits } from './trim.ts'
 
 export interface GatewayOptions {
   readonly level: Level
@@ -36,9 +44,10 @@ export interface GatewayOptions {
   readonly tenants: Tenants
   readonly recorder: Recorder | null
   readonly models: ModelTable
+  readonly clock: Clock
   readonly tell: (line: string) => void
 }
-export interface GatewayLimits extends TrimLimits {
+export interface GatewayLimits extends PlanLimits {
   /** A larger body is forwarded without being read. */
   readonly bodyBytes: number
   /** How long our own work may hold a request up. */
@@ -68,6 +77,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     agents,
     savings: new Savings(options.models),
     off: new Set(),
+    paces: new Map(),
     rules: () => ({ ...options.listen, port: portOf(server), token: options.token }),
   }
   let active = 0
@@ -160,6 +170,8 @@ interface Planned {
   readonly plan: Plan
   /** Null where nothing can be remembered: then nothing is changed either. */
   readonly tenant: Tenant | null
+  /** The request again, smaller, once the upstream has refused it for its length. */
+  readonly afterOverflow: (() => Promise<Plan | null>) | null
 }
 
 async function planOf(
@@ -168,27 +180,40 @@ async function planOf(
   request: ForeignRequest,
   url: URL,
 ): Promise<Planned> {
-  const { options, off } = context
+  const { options, off, paces } = context
   const header = headerOf(incoming)
   const tenantName = tenantOf(header, url.searchParams, options.salt)
   const opened = await options.tenants.named(tenantName)
-  if (!opened.ok) return { plan: untouched(request, null, opened.failure.message), tenant: null }
+  if (!opened.ok)
+    return { plan: untouched(request, null, opened.failure.message), tenant: null, afterOverflow: null }
   const { tenant } = opened
-  const plan = await planFor(request, header, tenant, {
+  const asked: PlanOptions = {
     tenantName,
     level: options.level,
     limits: options.limits,
     newSession: () => randomUUID(),
     isOff: (session) => off.has(session),
-  })
-  return { plan, tenant }
+    models: options.models,
+    pace: (session) => paces.get(session),
+    now: options.clock.now(),
+  }
+  const plan = await planFor(request, header, tenant, asked)
+  const { place } = plan
+  const afterOverflow =
+    options.level === 'compact' && place !== null && !off.has(place.session)
+      ? () => compactedPlan(request, place, tenant, asked, afterOverflowShare)
+      : null
+  return { plan, tenant, afterOverflow }
 }
+
+/** A request that did not fit leaves this part of the usual newest messages. */
+const afterOverflowShare = 0.5
 
 async function sendPlan(
   context: Context,
   exchange: Exchange,
   request: ForeignRequest,
-  { plan, tenant }: Planned,
+  { plan, tenant, afterOverflow }: Planned,
 ): Promise<void> {
   const { place } = plan
   if (exchange.route.kind === 'answer' && place !== null && tenant !== null) {
@@ -203,7 +228,7 @@ async function sendPlan(
       edits: plan.shown,
     })
   }
-  await relay(context, exchange, { plan, request }, plan.body, plan.unchanged)
+  await relay(context, exchange, { plan, request, afterOverflow }, plan.body, plan.unchanged)
 }
 
 function sendStatus({ savings, options }: Context, response: ServerResponse, hasToken: boolean): void {

@@ -1,14 +1,14 @@
 // Hears an answer while it passes: bytes go to the client as they come, and a copy is decoded and read here. Whatever cannot
 // be read is left unread; the client never notices.
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import {
+  brotliDecompressSync,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzipSync,
+  inflateSync,
+} from 'node:zlib'
 import type { Transform } from 'node:stream'
-
-/** Reads the events of an answer; `message` is what has come so far. */
-export interface AnswerReader<T> {
-  feed(event: unknown): unknown
-  message(): T | null
-  readonly complete: boolean
-}
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -44,6 +44,22 @@ export function tapFor(encoding: string | undefined, text: (piece: string) => vo
       decoder.end()
       return over
     },
+  }
+}
+
+const whole: Readonly<Record<string, (bytes: Uint8Array) => Buffer>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+}
+
+/** A small answer as text; empty where it cannot be read. */
+export function unpacked(encoding: string | undefined, bytes: Uint8Array): string {
+  try {
+    return (whole[encoding ?? '']?.(bytes) ?? Buffer.from(bytes)).toString()
+  } catch {
+    return ''
   }
 }
 

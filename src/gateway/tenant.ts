@@ -7,6 +7,7 @@ import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.t
 import { replaceFile } from '../disk/replace.ts'
 import { ChainIndex, tipOf, type Chain } from './chain.ts'
 import { fileMode, folderMode, LineFile } from './line-file.ts'
+import type { Boundary } from './compaction.ts'
 import type { UnitEdit } from './trim.ts'
 
 const conversations = 512
@@ -18,6 +19,7 @@ export class Tenant {
   readonly #editFile: LineFile
   readonly #tipFile: LineFile
   readonly #edits = new Map<string, UnitEdit>()
+  readonly #boundaries = new Map<string, Boundary>()
   /** Which call gave a text that is still sent whole, by the beginning the result ends. */
   readonly #whole = new Map<string, { readonly text: string; readonly call: string }>()
 
@@ -46,6 +48,9 @@ export class Tenant {
     for (const record of await this.#editFile.added()) {
       const edit = editIn(record)
       if (edit !== null && !this.#edits.has(edit.link)) this.#edits.set(edit.link, edit.edit)
+      const found = boundaryIn(record)
+      if (found !== null && !this.#boundaries.has(found.link))
+        this.#boundaries.set(found.link, found.boundary)
     }
     for (const { session, label, head, tip, units } of await this.#tipFile.added())
       if (
@@ -61,6 +66,19 @@ export class Tenant {
 
   edit(link: string): UnitEdit | undefined {
     return this.#edits.get(link)
+  }
+
+  boundary(link: string): Boundary | undefined {
+    return this.#boundaries.get(link)
+  }
+
+  /** Keeps the whole of what a compaction replaces and then the compaction. */
+  async decideBoundary(link: string, boundary: Boundary, whole: string): Promise<Result<object>> {
+    const kept = await this.#keep(whole)
+    if (!kept.ok) return kept
+    const written = await this.#editFile.append([{ v: 1, boundary: link, ...boundary }], true)
+    if (written.ok) this.#boundaries.set(link, boundary)
+    return written
   }
 
   /** Keeps the texts that edits cut out and then the edits. They count only when all of it is on the disk. */
@@ -141,6 +159,13 @@ export class Tenants {
 
 const digest = (text: string): string => hash('sha256', text, 'hex').slice(0, 24)
 const isText = (value: unknown): value is string => typeof value === 'string'
+
+function boundaryIn(record: Readonly<Record<string, unknown>>): { link: string; boundary: Boundary } | null {
+  const { boundary: link, from, to, text, without, savedChars, kept } = record
+  if (!isText(link) || !isText(text) || !isText(kept) || !Array.isArray(without)) return null
+  if (typeof from !== 'number' || typeof to !== 'number' || typeof savedChars !== 'number') return null
+  return { link, boundary: { from, to, text, without: without.filter(isText), savedChars, kept } }
+}
 
 function editIn(record: Readonly<Record<string, unknown>>): { link: string; edit: UnitEdit } | null {
   const { link, texts, why, saved, kept } = record

@@ -19,6 +19,8 @@ export const surfaceDefaults = {
     pingMs: 15 * second,
     /** Requests at once. */
     requests: 64,
+    /** Where the dial stands for compactions of foreign agents: who asks for them wants to pay less. */
+    thrift: 0.8,
   },
   preset: {
     /** Who answers where nobody has said. */

@@ -50,6 +50,7 @@ export function newWorld(): World {
           tell,
         }),
         models: modelTable(),
+        clock: systemClock,
         tell,
         ...options,
       })
@@ -150,15 +151,18 @@ export interface AgentOptions {
   readonly model?: string
   readonly steps: number
   readonly resultChars: number
+  /** So many prompts one after the other, each with so many steps. */
+  readonly prompts?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /** A task of so many calls, each with a result of so many characters. Gives every body it sent. */
 export async function runAgent(url: string, options: AgentOptions): Promise<readonly string[]> {
-  const { model = 'claude-opus-5', steps, resultChars, headers = {} } = options
+  const { model = 'claude-opus-5', steps, resultChars, prompts = 1, headers = {} } = options
   const messages: { role: string; content: string | Block[] }[] = [{ role: 'user', content: 'do the task' }]
   const bodies: string[] = []
-  for (let step = 0; step <= steps; step++) {
+  let asked = 1
+  for (let step = 0; step < (steps + 1) * prompts; step++) {
     const sent = messages.map((message, at) => {
       if (at < messages.length - 1) return message
       const blocks =
@@ -191,7 +195,11 @@ export async function runAgent(url: string, options: AgentOptions): Promise<read
     const answer = JSON.parse(reply.body) as { content: Block[] }
     messages.push({ role: 'assistant', content: answer.content })
     const calls = answer.content.filter((block) => block.type === 'tool_use')
-    if (calls.length === 0) break
+    if (calls.length === 0) {
+      if (asked++ >= prompts) break
+      messages.push({ role: 'user', content: `prompt ${asked}: remember the canary-${asked} and go on` })
+      continue
+    }
     messages.push({
       role: 'user',
       content: calls.map((call) => ({

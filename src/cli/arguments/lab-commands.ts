@@ -63,8 +63,8 @@ function addGateway(program: Command, io: Io, run: RunCommand): void {
     .addOption(
       new Option(
         '--level <level>',
-        'watch: change nothing (default); trim: shorten large results before they are first sent',
-      ).choices(['watch', 'trim']),
+        'watch: change nothing (default); trim: shorten large results before they are first sent; compact: also replace older messages with a summary when that is cheaper or the window is full',
+      ).choices(['watch', 'trim', 'compact']),
     )
     .option('--port <n>', 'the port; default: any free one', port)
     .option('--listen <host>', 'another address than this machine; every request then needs a token')

@@ -108,6 +108,7 @@ async function start(
       tenants: new Tenants(machineFileSystem, folder),
       recorder: flags.keep === false ? null : recorder,
       models: modelTable(),
+      clock: systemClock,
       tell,
     })
     return { running, token }

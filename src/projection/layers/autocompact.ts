@@ -44,18 +44,37 @@ export function isEarly(view: View, budget: Budget, point: DialPoint, asksModel 
   const { tailTokens, excerptTokens, detailTokens, textTokens } = allowanceOf(point, room)
   const after = tailTokens + excerptTokens + detailTokens + textTokens
   const excess = view.tokens - view.factor * view.fixedEstimate - after
-  // Cheaper than the pass over the messages, and true of most requests.
+  const asked = asksModel ? read * view.tokens + output * defaults.dial.summaryTokens : 0
+  return isBoundaryDue({ excess, since: () => sinceBoundary(view), after, isWarm, read, write, asked }, point)
+}
+
+export interface BoundaryNumbers {
+  /** Tokens of the conversation above what a boundary leaves. */
+  readonly excess: number
+  /** Asked for only where the excess is large enough: most requests end before. */
+  readonly since: () => Since
+  /** What a boundary leaves beside system prompt and tools. */
+  readonly after: number
+  readonly isWarm: boolean
+  readonly read: number
+  readonly write: number
+  /** What asking a model for the text costs. */
+  readonly asked: number
+}
+
+/** Whether carrying what a boundary would put away has cost more than the boundary does. */
+export function isBoundaryDue(numbers: BoundaryNumbers, point: DialPoint): boolean {
+  const { excess, after, isWarm, read, write, asked } = numbers
   if (excess < point.leastTokens) return false
-  const { sizes, grown, cleared } = sinceBoundary(view)
+  const { sizes, grown, cleared } = numbers.since()
   if (grown < point.leastTokens) return false
   // On a cold cache everything is written again in any case.
   if (!isWarm) return (excess + cleared) * write >= point.coldTokens * read * defaults.dial.coldWrite
   const carried = sizes.reduce((sum, size) => sum + read * Math.max(0, size - after), 0)
-  const asked = asksModel ? read * view.tokens + output * defaults.dial.summaryTokens : 0
   return carried >= point.carry * (Math.max(0, write - read) * after + asked)
 }
 
-interface Since {
+export interface Since {
   /** What the conversation took at each request since the last boundary, nothing cleared. */
   readonly sizes: readonly number[]
   /** What has come since. */

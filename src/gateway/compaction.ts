@@ -1,0 +1,157 @@
+// A compaction of a foreign conversation: the messages between the opening and the newest ones become one text of ours, made
+// without a model from what they say. The opening (first prompt, what the client says of itself) stays word for word and
+// cached; so does the newest part. Made from the client's own units every time, never from an earlier text of ours. Pure.
+import { plan } from '../compaction/ladder.ts'
+import { Fold } from '../projection/fold.ts'
+import { blockWords } from '../projection/folding/render.ts'
+import { roomOf } from '../projection/budget.ts'
+import { allowanceOf, type DialPoint } from '../projection/dial.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { Fact } from '../transcript/fact.ts'
+import { seq, sessionId, uuid } from '../transcript/ids.ts'
+import type { Chain } from './chain.ts'
+import { factsOf, saidIn } from './facts.ts'
+import { valueAt } from './json-spans.ts'
+import { isAnswer, resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
+
+/** A text that replaces the messages from one to before another, for every request that begins alike. */
+export interface Boundary {
+  /** The first message that is replaced, and the first behind it that is not. */
+  readonly from: number
+  readonly to: number
+  readonly text: string
+  /** Reasoning behind it that was made under what is gone: left out, by the beginning each ends. */
+  readonly without: readonly string[]
+  readonly savedChars: number
+  readonly kept: string
+}
+
+export interface CompactOptions {
+  readonly point: DialPoint
+  readonly window: number
+  /** Characters of a token, as the last answer told. */
+  readonly charsPerToken: number
+  /** The model refuses reasoning whose beginning has changed. */
+  readonly bindsPrefix: boolean
+  /** A request that was refused: the newest part gets less. */
+  readonly tailShare?: number | undefined
+  /** Where the whole of what is replaced will be. */
+  readonly keeper: (text: string) => string
+}
+
+export type Compacted =
+  | { readonly ok: true; readonly link: string; readonly boundary: Boundary; readonly whole: string }
+  | { readonly ok: false; readonly why: string }
+
+export function compacted(request: ForeignRequest, chain: Chain, options: CompactOptions): Compacted {
+  const { units } = request
+  const opening = units.find(({ role }) => isAnswer(role))?.message
+  if (opening === undefined) return refused('nothing was answered yet')
+  const allowed = allowanceOf(options.point, options.window)
+  const tailChars = allowed.tailTokens * options.charsPerToken * (options.tailShare ?? 1)
+  const to = tailFrom(request, opening, tailChars)
+  if (to === null) return refused('no place between two messages is old enough')
+  const end = units.findIndex(({ message }) => message >= to)
+  const link = chain.links[end - 1]
+  if (end <= 0 || link === undefined) return refused('no place between two messages is old enough')
+  const within = allowed.excerptTokens + allowed.detailTokens + allowed.textTokens
+  const made = textOf(request, units.slice(0, end), within)
+  if (typeof made !== 'string') return refused(made.why)
+  const replaced = units.slice(0, end).filter(({ message }) => message >= opening)
+  const whole = wholeOf(request, replaced)
+  const kept = options.keeper(whole)
+  const text = forForeign(made, kept)
+  const savedChars = sizeOf(replaced) - text.length
+  if (savedChars <= 0) return refused('a text would not be smaller than what it replaces')
+  const without = options.bindsPrefix
+    ? units.flatMap((unit, at) => (at >= end && isReasoningUnit(request, unit) ? [chain.links[at]!] : []))
+    : []
+  return { ok: true, link, whole, boundary: { from: opening, to, text, without, savedChars, kept } }
+}
+
+const refused = (why: string): Compacted => ({ ok: false, why })
+const sizeOf = (units: readonly Unit[]): number => units.reduce((sum, { start, end }) => sum + end - start, 0)
+
+/** The first message of the newest part: as many as fit, beginning where a turn or an answer does. */
+function tailFrom(request: ForeignRequest, opening: number, chars: number): number | null {
+  const { units, messages } = request
+  const sizes = Array<number>(messages).fill(0)
+  const results = new Set<number>()
+  const roles = Array<string>(messages).fill('')
+  for (const unit of units) {
+    sizes[unit.message]! += unit.end - unit.start
+    roles[unit.message] = unit.role
+    if (resultTexts(request, unit) !== null) results.add(unit.message)
+  }
+  const isStart = (message: number): boolean =>
+    isAnswer(roles[message]!) || (roles[message] === 'user' && !results.has(message))
+  let found: number | null = null
+  let size = 0
+  for (let message = messages - 1; message > opening; message--) {
+    size += sizes[message]!
+    if (found !== null && size > chars) break
+    if (isStart(message)) found = message
+  }
+  return found
+}
+
+/** What the units say, as one text within so many tokens. */
+function textOf(
+  request: ForeignRequest,
+  units: readonly Unit[],
+  within: number,
+): string | { readonly why: string } {
+  const fold = foldOf(
+    factsOf(saidIn(request, units), [], { model: request.model ?? '', messageId: (index) => `m${index}` }),
+  )
+  const window = Math.max(defaults.counting.unknownWindowTokens, 2 * fold.view().tokens)
+  const room = roomOf({ window, maxOutput: 0, fixed: fold.view().fixedEstimate })
+  if (!room.ok) return { why: room.why }
+  const made = plan(fold, room.room, { trigger: 'auto', within })
+  if (!made.ok) return { why: made.message }
+  const { edits } = made.plan
+  push(fold, {
+    type: 'view-edit',
+    layer: 'gateway-compact',
+    asked: 'automatic',
+    edits,
+    why: '',
+    tokensFreed: 0,
+  })
+  return [...fold.parts()].flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n')
+}
+
+function foldOf(facts: readonly Fact[]): Fold {
+  const fold = new Fold()
+  push(fold, { type: 'session-start', session: sessionId('gateway'), purpose: 'main' })
+  for (const fact of facts) push(fold, fact)
+  return fold
+}
+
+function push(fold: Fold, fact: Fact): void {
+  const at = fold.numbers.upTo + 1
+  const id = uuid(`00000000-0000-7000-8000-${at.toString(16).padStart(12, '0')}`)
+  fold.push({ v: 1, seq: seq(at), uuid: id, parent: null, at: 0, fact })
+}
+
+/** Our own agent has a tool for what was left out; a foreign one has the file. */
+const forForeign = (text: string, path: string): string =>
+  text
+    .replace(
+      /The original is kept in the transcript under [\d., -]+\./u,
+      `The original is kept in the file ${path}.`,
+    )
+    .replaceAll(/Expand \{"ref": "[^"]*"\} (?:returns|names)/gu, 'the file above has')
+    .replaceAll(/Expand \{"ref": "[^"]*"\}/gu, 'see the file above')
+
+/** What is replaced, to be read by an agent: each unit on its own line, as the client sent it. */
+const wholeOf = ({ bytes }: ForeignRequest, units: readonly Unit[]): string =>
+  units
+    .map(({ role, start, end }) => `${role} ${Buffer.from(bytes.subarray(start, end)).toString()}`)
+    .join('\n')
+
+function isReasoningUnit({ bytes, wire }: ForeignRequest, unit: Unit): boolean {
+  if (wire !== 'anthropic' || !isAnswer(unit.role)) return false
+  const value = valueAt(bytes, unit) as { readonly type?: unknown } | undefined
+  return value?.type === 'thinking' || value?.type === 'redacted_thinking'
+}
