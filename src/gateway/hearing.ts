@@ -3,6 +3,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { ModelMessage, WireName } from '../model/model.ts'
 import { anthropicWire } from '../wires/anthropic/wire.ts'
+import { geminiWire } from '../wires/gemini/wire.ts'
+import { openAiChatWire } from '../wires/openai-chat/wire.ts'
+import { openAiResponsesWire } from '../wires/openai-responses/wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { Answered } from './recorder.ts'
 import { EventText, tapFor } from './tee.ts'
@@ -21,8 +24,11 @@ const pings: Readonly<Record<WireName, string>> = {
   'openai-responses': ': ping\n\n',
   gemini: ': ping\n\n',
 }
-const wires: Readonly<Partial<Record<WireName, Pick<Wire, 'createReader' | 'parse' | 'failureOf'>>>> = {
+const wires: Readonly<Record<WireName, Pick<Wire, 'createReader' | 'parse' | 'failureOf'>>> = {
   anthropic: anthropicWire,
+  'openai-chat': openAiChatWire,
+  'openai-responses': openAiResponsesWire,
+  gemini: geminiWire,
 }
 
 /** How the answers of a wire are read. */
@@ -35,7 +41,7 @@ export function hearAnswer(
   asked: string,
 ): HeardAnswer | null {
   const wire = wires[name]
-  if (statusCode !== 200 || wire === undefined) return null
+  if (statusCode !== 200) return null
   const reader = wire.createReader(asked)
   const isStream = (headers['content-type'] ?? '').includes('text/event-stream')
   const events = new EventText((event) => void reader.feed(event))

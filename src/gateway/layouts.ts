@@ -131,8 +131,11 @@ export function resultTexts({ wire, bytes }: ForeignRequest, unit: Span): Result
   return node?.kind === 'object' ? layouts[wire].results(bytes, node) : null
 }
 
+/** Where the path says which model it is. */
+const modelIn = (path: string): string | null => /\/models\/([^/:?]+):/u.exec(path)?.[1] ?? null
+
 /** A request read; null where it is not one this wire would have, which is then forwarded unread. */
-export function readRequest(wire: WireName, bytes: Uint8Array): ForeignRequest | null {
+export function readRequest(wire: WireName, bytes: Uint8Array, path = ''): ForeignRequest | null {
   const layout = layouts[wire]
   const root = outline(bytes, layout.parts === null ? 3 : 4)
   const list = memberOf(root, layout.list)
@@ -150,7 +153,7 @@ export function readRequest(wire: WireName, bytes: Uint8Array): ForeignRequest |
     wire,
     bytes,
     root,
-    model: model === undefined ? null : stringAt(bytes, model),
+    model: (model === undefined ? null : stringAt(bytes, model)) ?? modelIn(path),
     head: layout.head.flatMap((key) => {
       const member = memberOf(root, key)
       return member === undefined ? [] : [canonicalOf(layout, bytes, member)]

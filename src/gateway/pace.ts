@@ -48,14 +48,14 @@ export function isDue({ pace, model, models, point, lifetimeMs, now, bytes, head
     windowOf({ model, table: models }).tokens,
   )
   const after = tailTokens + excerptTokens + detailTokens + textTokens
-  const talk = (tokens: number): number => Math.max(0, tokens - fixed)
-  const tokens = talk(bytes / pace.charsPerToken)
+  const conversation = (tokens: number): number => Math.max(0, tokens - fixed)
+  const tokens = conversation(bytes / pace.charsPerToken)
   return isBoundaryDue(
     {
       excess: tokens - after,
       since: () => ({
-        sizes: pace.sizes.map(talk),
-        grown: tokens - Math.min(talk(pace.sizes[0] ?? 0), after),
+        sizes: pace.sizes.map(conversation),
+        grown: tokens - Math.min(conversation(pace.sizes[0] ?? 0), after),
         cleared: 0,
       }),
       after,

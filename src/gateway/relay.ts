@@ -154,8 +154,8 @@ function isOverflow(
     const value = headers[name]
     return Array.isArray(value) ? (value[0] ?? null) : (value ?? null)
   }
-  const verdict = wireOf(wire)?.failureOf({ status: statusCode ?? null, text, header }, now)
-  return verdict?.failure.code === 'overflow'
+  const verdict = wireOf(wire).failureOf({ status: statusCode ?? null, text, header }, now)
+  return verdict.failure.code === 'overflow'
 }
 
 function noteOf(level: Level, plan: Plan | null): string {

@@ -136,7 +136,7 @@ async function handle(context: Context, incoming: IncomingMessage, response: Ser
   const upstream = upstreamFor(context.options, route.wire)
   const exchange: Exchange = { incoming, response, path: access.path, upstream, route }
   if (!body.isWhole) return relay(context, exchange, null, body.rest, 'body is too large to be read')
-  const read = route.kind === 'other' ? null : requestIn(route.wire, incoming, body.bytes)
+  const read = route.kind === 'other' ? null : requestIn(route.wire, incoming, body.bytes, url.pathname)
   if (read === null)
     return relay(
       context,
@@ -157,10 +157,15 @@ const headerOf =
     return Array.isArray(value) ? value.join(', ') : value
   }
 
-function requestIn(wire: WireName, { headers }: IncomingMessage, bytes: Uint8Array): ForeignRequest | null {
+function requestIn(
+  wire: WireName,
+  { headers }: IncomingMessage,
+  bytes: Uint8Array,
+  path: string,
+): ForeignRequest | null {
   const isJson = (headers['content-type'] ?? '').toLowerCase().includes('json')
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
-  return isJson && isPlain ? readRequest(wire, bytes) : null
+  return isJson && isPlain ? readRequest(wire, bytes, path) : null
 }
 
 const upstreamFor = ({ upstreams }: GatewayOptions, wire: WireName | null): URL =>
