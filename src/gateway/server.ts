@@ -50,8 +50,6 @@ export interface GatewayOptions {
 export interface GatewayLimits extends PlanLimits {
   /** A larger body is forwarded without being read. */
   readonly bodyBytes: number
-  /** How long our own work may hold a request up. */
-  readonly workMs: number
   /** Silence on an open stream after which the client is told that it still lives. */
   readonly pingMs: number
   /** Requests at once. */
@@ -145,8 +143,13 @@ async function handle(context: Context, incoming: IncomingMessage, response: Ser
       body.bytes,
       route.kind === 'other' ? null : 'request could not be read',
     )
-  const planned = await timely(planOf(context, exchange, read, url), context.options.limits.workMs)
-  if (planned === null) return relay(context, exchange, null, body.bytes, 'deciding took too long')
+  const planned = await planOf(context, exchange, read, url).catch((error: unknown) => {
+    context.options.tell(
+      `a request is forwarded as it is: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    return null
+  })
+  if (planned === null) return relay(context, exchange, null, body.bytes, 'the gateway failed')
   return sendPlan(context, exchange, read, planned)
 }
 
@@ -264,15 +267,4 @@ function fail({ options }: Context, response: ServerResponse, error: unknown): v
   options.tell(`a request failed: ${why}`)
   if (response.headersSent) response.destroy()
   else refuse(response, 502, `the upstream could not be reached (${why})`)
-}
-
-/** The value, or null when it does not come in time. */
-async function timely<T>(promise: Promise<T>, ms: number): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const over = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms)
-  })
-  const value = await Promise.race([promise.catch(() => null), over])
-  clearTimeout(timer)
-  return value
 }

@@ -13,8 +13,6 @@ export const surfaceDefaults = {
     tailChars: 2000,
     /** A larger body is forwarded without being read. */
     bodyBytes: 32 * MB,
-    /** How long our own work may hold a request up. */
-    workMs: 250,
     /** Silence on an open stream after which the client is told that it still lives. */
     pingMs: 15 * second,
     /** Requests at once. */
