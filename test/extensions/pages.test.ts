@@ -78,7 +78,7 @@ describe('pages of the user’s own', () => {
     const text = (await restorer.restore(scene(used), allowance))!
     expect(text.match(/<skill name="\w+"/gu)).toEqual(['<skill name="gamma"'])
     expect(text).toContain('</skill>')
-    expect(text).toMatch(/skills-by-name>\["beta","alpha"\]/u)
+    expect(text).toMatch(/skills-by-name>\n\["beta","alpha"\]/u)
     const again = [{ attachment: { kind: 'skills' }, blocks: [{ type: 'text', text }] }]
     expect(await restorer.restore(scene(again), allowance)).toBe(text)
     const wide = await restorer.restore(scene(again), { ...allowance, tokens: 20_000 })
