@@ -4,7 +4,6 @@ import { redactingStream } from '../../disk/redact-stream.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { headOf, persistedOutput, tailOf } from '../outcome.ts'
 import type { SpillOutcome, ToolEnv } from '../tool.ts'
-import { createChannel, type Channel } from './channel.ts'
 
 export interface Output {
   readonly text: string
@@ -77,3 +76,47 @@ export function createOutput(options: OutputOptions): OutputSink {
 
 const bothEnds = (head: string, tail: string, left: number, why: string) =>
   `${head}\n[… ${left} characters left out here: ${why} …]\n${tail}`
+
+/** Hands pieces from one who has them to one who takes them, one at a time: the giver waits until the piece was taken. */
+interface Channel<T> extends AsyncIterable<T> {
+  /** False when nobody takes any more. */
+  give(piece: T): Promise<boolean>
+  end(): void
+}
+
+function createChannel<T>(): Channel<T> {
+  let waiting: { readonly piece: T; readonly taken: (ok: boolean) => void } | null = null
+  let wake: (() => void) | null = null
+  let over = false
+  const close = () => {
+    over = true
+    waiting?.taken(false)
+    waiting = null
+    wake?.()
+  }
+  return {
+    give: (piece) =>
+      new Promise((taken) => {
+        if (over) return taken(false)
+        waiting = { piece, taken }
+        wake?.()
+      }),
+    end: close,
+    async *[Symbol.asyncIterator]() {
+      try {
+        for (;;) {
+          if (waiting !== null) {
+            const { piece, taken } = waiting
+            waiting = null
+            // Said before it is handed over: a taker that stops here never comes back to say it.
+            taken(true)
+            yield piece
+          } else if (over) return
+          else await new Promise<void>((resolve) => (wake = resolve))
+        }
+      } finally {
+        close()
+      }
+    },
+  }
+}
