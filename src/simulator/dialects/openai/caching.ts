@@ -17,24 +17,24 @@ const LIFETIMES: Readonly<Record<string, number>> = {
   '24h': 24 * 3_600_000,
 }
 
-export const markShape: ApiCheck = orNull(
-  fieldsOf({ mode: oneOf('explicit') }, { ttl: oneOf('30m', '12h') }, 'refused'),
-)
+/** The longer lifetime came to Responses alone. */
+export const markShape = (...lifetimes: readonly string[]): ApiCheck =>
+  orNull(fieldsOf({ mode: oneOf('explicit') }, { ttl: oneOf(...lifetimes) }, 'refused'))
 
-export const cacheFields: ApiFields = {
+export const cacheFields = (...lifetimes: readonly string[]): ApiFields => ({
   prompt_cache_key: orNull(isString),
   prompt_cache_retention: orNull(oneOf('in_memory', '24h')),
   prompt_cache_options: fieldsOf(
     {},
     {
       mode: oneOf('implicit', 'explicit'),
-      ttl: oneOf('30m', '12h'),
+      ttl: oneOf(...lifetimes),
       prewarm: orNull(isBoolean),
       comparison_response_id: orNull(isString),
     },
     'refused',
   ),
-}
+})
 
 export function cacheWishOf(body: Readonly<Record<string, unknown>>, model: DialectModel): CacheWish {
   const options = isRecord(body['prompt_cache_options']) ? body['prompt_cache_options'] : {}

@@ -2,7 +2,7 @@
 import { isRecord } from '../../../rules/shape.ts'
 import { cacheFields, markShape } from '../caching.ts'
 import { fault, type ApiFault } from '../errors.ts'
-import type { Quirks } from '../quirks.ts'
+import { serverQuirks, type Quirks, type ServerName } from '../quirks.ts'
 import {
   atLeast,
   byType,
@@ -30,7 +30,7 @@ const MOST_CALL_ID_CHARS = 40
 const NAME = /^[a-zA-Z0-9_-]+$/
 const ROLES = ['system', 'assistant', 'user', 'function', 'tool', 'developer']
 const tag: ApiFields = { type: isString }
-const mark: ApiFields = { prompt_cache_breakpoint: markShape }
+const mark: ApiFields = { prompt_cache_breakpoint: markShape('30m') }
 
 export interface ChatMessage {
   readonly role: string
@@ -59,7 +59,7 @@ export interface ChatBody extends Readonly<Record<string, unknown>> {
 export function checkChatShape(body: unknown, quirks: Quirks): ApiFault | null {
   if (!isRecord(body)) return fault("Invalid type for 'body': expected an object.", null, 'invalid_type')
   if (body['model'] === undefined) return fault('you must provide a model parameter')
-  const wrong = bodyShape(quirks)(body, '')
+  const wrong = bodyShapes[quirks.server](body, '')
   if (wrong?.code !== 'unknown_parameter' || wrong.param === null) return wrong
   if (quirks.errors === 'groq') return fault(groqUnknown(wrong.param, body))
   return wrong.param.includes('.') ? wrong : fault(`Unrecognized request argument supplied: ${wrong.param}`)
@@ -78,7 +78,7 @@ function groqUnknown(param: string, body: Readonly<Record<string, unknown>>): st
 function bodyShape(quirks: Quirks): ApiCheck {
   const { unknown } = quirks
   const optional: ApiFields = {
-    ...cacheFields,
+    ...cacheFields('30m'),
     audio: orNull(isObject),
     frequency_penalty: orNull(isDecimal),
     function_call: isAnything,
@@ -131,6 +131,11 @@ function bodyShape(quirks: Quirks): ApiCheck {
   }
   return fieldsOf({ messages: listOf(messageShape(quirks)), model: isString }, optional, unknown)
 }
+
+/** Made once: a property test asks them ten thousand times. */
+const bodyShapes = Object.fromEntries(
+  Object.entries(serverQuirks).map(([server, quirks]) => [server, bodyShape(quirks)]),
+) as Readonly<Record<ServerName, ApiCheck>>
 
 function toolChoice(quirks: Quirks): ApiCheck {
   return (value, path) => {
@@ -190,22 +195,16 @@ function messageShape(quirks: Quirks): ApiCheck {
       [(value) => value === null, isAnything],
     )
   const name: ApiFields = { name: isString }
+  const called = unknown === 'refused' ? named(MOST_NAME_CHARS, NAME) : isString
+  const id = upTo(MOST_CALL_ID_CHARS)
   const call = byType({
     function: fieldsOf(
-      {
-        ...tag,
-        id: upTo(MOST_CALL_ID_CHARS),
-        function: fieldsOf({ name: isString, arguments: isString }, {}, unknown),
-      },
+      { ...tag, id, function: fieldsOf({ name: called, arguments: isString }, {}, unknown) },
       {},
       unknown,
     ),
     custom: fieldsOf(
-      {
-        ...tag,
-        id: upTo(MOST_CALL_ID_CHARS),
-        custom: fieldsOf({ name: isString, input: isString }, {}, unknown),
-      },
+      { ...tag, id, custom: fieldsOf({ name: called, input: isString }, {}, unknown) },
       {},
       unknown,
     ),

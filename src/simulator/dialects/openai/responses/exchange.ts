@@ -109,15 +109,17 @@ export async function createResponse(bench: DialectBench, ask: ResponsesAsk): Pr
   const startedAt = options.clock.now()
   const judged = judgeAsk(bench, ask, 'create')
   if (!judged.ok) return judged
-  const { body, items, model } = judged.accepted
+  const { body, model } = judged.accepted
+  const items = body['truncation'] === 'auto' ? withinWindow(bench, judged.accepted) : judged.accepted.items
+  const accepted = { body, items, model }
   const context: ItemContext = { bench, body, items, model, tenant: ask.tenant }
   const prompt = promptOf(bench, body, items)
   const id = numbered('resp_', bench.next('message'))
   const createdAt = Math.floor(startedAt / 1000)
-  const opened = openCache(bench, ask, judged.accepted, prompt, startedAt)
+  const opened = openCache(bench, ask, accepted, prompt, startedAt)
   const begun = responseObject({ id, createdAt, body, status: 'in_progress', output: [], usage: null })
   if (prompt.tokens > model.window) return overflow(bench, ask, { begun, id, model, reading: opened.reading })
-  const answered = await answer(judged.accepted, prompt, context, ask.headers)
+  const answered = await answer(accepted, prompt, context, ask.headers)
   const { reading } = opened
   const reason = REASONS[answered.stop]
   const status = reason === undefined ? 'completed' : 'incomplete'
@@ -182,6 +184,16 @@ function judgeAsk(
 
 function promptOf(bench: DialectBench, body: ResponsesBody, items: readonly Item[]): RenderedPrompt {
   return responsesPrompt(body, items, (item) => sealedWeight(bench.options.secret, item))
+}
+
+/** Leaves out the oldest items until the rest fits, and with a call what answers it. */
+function withinWindow(bench: DialectBench, { body, items, model }: AcceptedItems): readonly Item[] {
+  let rest = items
+  while (rest.length > 1 && promptOf(bench, body, rest).tokens > model.window) {
+    const gone = rest[0]?.['call_id']
+    rest = rest.slice(1).filter((item) => gone === undefined || item['call_id'] !== gone)
+  }
+  return rest
 }
 
 function openCache(

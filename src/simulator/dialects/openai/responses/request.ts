@@ -75,7 +75,7 @@ const status: ApiFields = { status: orNull(oneOf('in_progress', 'completed', 'in
 const id = (prefix: string): ApiFields => ({ id: orNull(beginsWith(prefix)) })
 const callId = upTo(MOST_CALL_ID_CHARS)
 const caller: ApiFields = { caller: orNull(isObject), namespace: orNull(isString), async: orNull(isBoolean) }
-const mark: ApiFields = { prompt_cache_breakpoint: markShape }
+const mark: ApiFields = { prompt_cache_breakpoint: markShape('30m', '12h') }
 
 function beginsWith(prefix: string): ApiCheck {
   return (value, path) => {
@@ -247,7 +247,7 @@ const create = fieldsOf(
   { model: isString },
   {
     ...input,
-    ...cacheFields,
+    ...cacheFields('30m', '12h'),
     access_programs: isObject,
     background: orNull(isBoolean),
     client_metadata: orNull(isObject),
@@ -277,7 +277,13 @@ const create = fieldsOf(
 )
 const compact = fieldsOf(
   { model: isString },
-  { ...input, ...cacheFields, image: isObject, service_tier: orNull(isString), store: orNull(isBoolean) },
+  {
+    ...input,
+    ...cacheFields('30m', '12h'),
+    image: isObject,
+    service_tier: orNull(isString),
+    store: orNull(isBoolean),
+  },
   'refused',
 )
 const count = fieldsOf({ model: isString }, { ...input, personality: isString }, 'refused')

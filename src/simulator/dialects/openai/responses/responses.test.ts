@@ -241,6 +241,12 @@ describe('the official SDK on Responses', () => {
       'response.failed',
     ])
     expect(events.at(-1)).toMatchObject({ response: { error: { code: 'context_length_exceeded' } } })
+    const input = [
+      { role: 'user' as const, content: LONG },
+      { role: 'user' as const, content: 'last' },
+    ]
+    const cut = await client(refused.url).responses.create({ model: 'gpt-small', input, truncation: 'auto' })
+    expect([cut.status, (cut.usage?.input_tokens ?? 0) < 2000]).toEqual(['completed', true])
   })
 
   it('[V68] a marked prefix is exact, and who broke it is told', async () => {
@@ -283,6 +289,24 @@ describe('the official SDK on Responses', () => {
     expect((await ask('four', { comparison_response_id: 'resp_none' })).why).toEqual({
       type: 'comparison_response_not_found',
     })
+  })
+
+  it('[V68] a request that asks for explicit marks reads and writes nothing else', async () => {
+    const { url } = await serve({ answer: () => ({ content: [text('ok')], stop_reason: 'end_turn' }) })
+    const ask = async (mode: 'implicit' | 'explicit') => {
+      const { usage } = await client(url).responses.create({
+        model,
+        input: LONG,
+        prompt_cache_key: 'k',
+        prompt_cache_options: { mode },
+      })
+      const { cached_tokens, cache_write_tokens } = usage?.input_tokens_details ?? {}
+      return [cached_tokens, cache_write_tokens]
+    }
+    const [, written] = await ask('implicit')
+    expect(written).toBeGreaterThan(1024)
+    expect(await ask('explicit')).toEqual([0, 0])
+    expect(await ask('implicit')).toEqual([written, 0])
   })
 
   it('[V69] compaction gives one sealed account that a later request can begin with', async () => {
