@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, mkdtempSync, truncateSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -216,6 +216,18 @@ describe('the audit of another program', () => {
     expect(text).not.toContain('obey the page')
     expect(compactions[0]!.messages.found).toBe(2)
   })
+
+  it('[CO12] of 700 MB without a line end one line is lost, and memory stays flat', async () => {
+    const path = join(folder, 'endless.jsonl')
+    writeFileSync(path, `${typed('never push')}\n`)
+    truncateSync(path, 700 * 1024 * 1024)
+    appendFileSync(path, `\n${[...compacted('nothing of note was said'), typed('go on')].join('\n')}\n`)
+    const before = process.memoryUsage().arrayBuffers
+    const { compactions, skipped } = await audited(path)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * 1024 * 1024)
+    expect(skipped).toMatchObject([{ line: 2, why: expect.stringContaining('longer than') as string }])
+    expect(compactions).toMatchObject([{ messages: { found: 1, kept: 0 } }])
+  }, 120_000)
 
   it.skipIf(!hasCorpus)(
     '[CO9] recorded compactions: far more of the user stands behind them with the block',

@@ -108,7 +108,8 @@ const firstLineBytes = 1024 * 1024
 
 async function* streamedSpans(path: string): AsyncGenerator<SpanEvent> {
   const state = new SpanReader(path)
-  for await (const { record, skipped } of streamLines(path, { isWhole: isKnownLine })) {
+  const options = { isWhole: isKnownLine, mostLineBytes: defaults.companion.mostLineBytes }
+  for await (const { record, skipped } of streamLines(path, options)) {
     if (skipped !== null) yield { kind: 'skipped', ...skipped }
     if (record === null) continue
     const span = state.take({ line: record.line, value: bounded(record.value, 0) as Fields })

@@ -50,13 +50,13 @@ export {
 export { pageOf, type PolicyNote } from './page/page.ts'
 export { kindOf } from './policies/list.ts'
 export { billOf, type OwnBill, type BillLine } from './own/bill.ts'
-export { findOwn, type Homes, type OwnSessions } from './own/find.ts'
+export { findOwn, type Homes, type OwnSession, type OwnSessions } from './own/find.ts'
 export { SessionTally, type SessionStats } from './stats/session-stats.ts'
 export { statsOf, type ProjectSession, type Stats } from './stats/stats.ts'
 export { spendingOf, type CacheBreakPaid, type Spending } from './usage/spending.ts'
 export { opencodeDatabase, opencodeRequests, opencodeRows } from './usage/opencode.ts'
 export type { BilledRequest } from './usage/billed.ts'
-export { requestsIn, type Billed, type BilledFork } from './usage/requests.ts'
+export { requestsIn, requestsInLong, type Billed, type BilledFork } from './usage/requests.ts'
 export {
   usageReport,
   type Grouping,

@@ -1,4 +1,6 @@
 // Numbers of the companion; part of `defaults`. The limits of other programs were seen by running them.
+import { MB } from './units.ts'
+
 export const companionDefaults = {
   companion: {
     /** Claude Code replaces what a hook says by a file above 10,000 characters; Codex cuts it in the middle. */
@@ -17,6 +19,11 @@ export const companionDefaults = {
     taskChars: 200,
     /** Of a longer session the newest messages compete, and the first. */
     typedMessages: 2000,
+    /** The first look at a home: days back, and time. */
+    lookDays: 30,
+    lookMs: 7000,
+    /** A longer line of a session file is passed over. */
+    mostLineBytes: 16 * MB,
     /** Things that an audit names as lost, for each compaction. */
     lostNamed: 12,
   },

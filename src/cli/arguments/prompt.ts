@@ -108,6 +108,15 @@ const isForScreen = (io: Io, flags: PromptFlags): boolean =>
 const listed = (rules: readonly string[] | undefined): string[] | undefined =>
   rules === undefined ? undefined : [...rules]
 
+/** Somebody without a key may have sessions of other agents: what those cost and lost is said before anything else. */
+async function lookAround(io: Io, cwd: string | undefined): Promise<void> {
+  const has = (name: string): boolean => (io.environment[name] ?? '') !== ''
+  if (has('ANTHROPIC_API_KEY') || has('ANTHROPIC_AUTH_TOKEN') || has('ANTHROPIC_BASE_URL')) return
+  const place = await (await import('../workplace/workplace.ts')).openWorkplace(io, { cwd })
+  if (!place.ok || place.access !== null) return
+  await (await import('../commands/companion/first-look.ts')).sayFirstLook(io, place)
+}
+
 async function prompt(
   io: Io,
   texts: readonly string[],
@@ -154,6 +163,8 @@ async function prompt(
     return exits.usage
   }
   const chooses = flags.resume === true
+  const isPlainStart = !options.continue && flags.resume === undefined && flags.offline !== true
+  if (isPlainStart) await lookAround(io, options.cwd)
   if (isForScreen(io, flags))
     return (await import('../screen/conversation.ts')).converseOnScreen(io, options, chooses)
   return chooses ? noChoice(io) : (await import('../line-mode/conversation.ts')).converseInLines(io, options)

@@ -38,6 +38,8 @@ export interface FindOptions {
   readonly forUsage?: boolean | undefined
   /** Files of any size: whoever asks reads them piece by piece. */
   readonly anySize?: boolean | undefined
+  /** Asked between files; what was not looked at is counted. */
+  readonly isOver?: (() => boolean) | undefined
 }
 
 interface Place {
@@ -87,6 +89,10 @@ export async function findOwn(homes: Homes, options: FindOptions): Promise<OwnSe
       const isAgent = name.includes(`${sep}subagents${sep}`) || /(?:^|[/\\])agent-[^/\\]*$/.test(name)
       if (isAgent && options.forUsage !== true) {
         pass('transcripts of sub-agents')
+        continue
+      }
+      if (options.isOver?.() === true) {
+        pass('not looked at in time')
         continue
       }
       const path = join(folder, name)

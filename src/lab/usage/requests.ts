@@ -16,6 +16,7 @@ import {
   unpack,
   type Fields,
 } from '../importers/lines.ts'
+import { streamLines } from '../importers/line-stream.ts'
 import { isPiLine, piUsage } from '../importers/pi.ts'
 import { isEntryLine } from '../importers/transcript.ts'
 import type { BilledRequest } from './billed.ts'
@@ -68,12 +69,40 @@ export function requestsIn(name: string, packed: Uint8Array): Billed {
   const exported = exportedMessages(unpacked.bytes)
   if (exported !== null)
     return { ok: true, forks: [], simulated: 0, requests: opencodeRequests(name, exported), skipped: 0 }
-  const lines = readLines(unpacked.bytes, (value) => readers.some(({ isLine }) => isLine(value)))
-  const values = lines.records.map(({ value }) => value)
+  const lines = readLines(unpacked.bytes, isCountedLine)
+  return billedIn(
+    name,
+    lines.records.map(({ value }) => value),
+    lines.skipped.length,
+  )
+}
+
+const isCountedLine = (value: Fields): boolean => readers.some(({ isLine }) => isLine(value))
+
+/** The same of a file that is too long to be held whole: its lines come one by one, without what was said in them. */
+export async function requestsInLong(path: string, isOver: () => boolean): Promise<Billed> {
+  const values: Fields[] = []
+  let skipped = 0
+  for await (const read of streamLines(path, { isWhole: isCountedLine })) {
+    if (read.skipped !== null) skipped++
+    if (read.record !== null && hasCounts(read.record.value)) values.push(read.record.value)
+    if (isOver()) break
+  }
+  return billedIn(path, values, skipped)
+}
+
+/** Lines with counts, and those that say whose they are. */
+const hasCounts = (value: Fields): boolean =>
+  'usage' in fieldsOf(value['message']) ||
+  'tokens' in value ||
+  'projectHash' in value ||
+  ['session', 'session_meta', 'turn_context', 'event_msg'].includes(stringOrNull(value['type']) ?? '')
+
+function billedIn(name: string, values: readonly Fields[], skipped: number): Billed {
   const reader = readers.find(({ isLine }) => values.some(isLine))
   if (reader === undefined)
     return { ok: false, failure: { code: 'unknown-format', message: `${name}: no format that is known` } }
-  return { ok: true, forks: [], simulated: 0, ...reader.read(name, values), skipped: lines.skipped.length }
+  return { ok: true, forks: [], simulated: 0, ...reader.read(name, values), skipped }
 }
 
 function claudeCode(name: string, lines: readonly Fields[]): readonly BilledRequest[] {
