@@ -16,7 +16,9 @@ export function freeText(tool: WireTool, intent: Intent): string | null {
 /** A file that is there is updated by its old and new lines, a new one is added. */
 function patchOf({ verb, path = '', old = '', new: now = '', content = '' }: Intent): string {
   const marked = (mark: string, text: string): string =>
+    // The end of the last line is no line of its own.
     text
+      .replace(/\n$/u, '')
       .split('\n')
       .map((line) => `${mark}${line}`)
       .join('\n')

@@ -241,6 +241,7 @@ describe('what OpenAI refuses, in its words', () => {
 
   it('[V82] what stands beside each of these is taken', () => {
     expect(checkChatRequest(chat([user, called('c1', 'c2'), result('c2'), result('c1'), user]))).toBeNull()
+    expect(checkChatRequest(chat([user, called('c1'), { ...result('c1'), name: 'read' }]))).toBeNull()
     expect(checkChatRequest(chat([user], { temperature: 0.2, reasoning_effort: 'none' }))).toBeNull()
     expect(checkChatRequest(chat([user], { model: 'gpt-4o', temperature: 0.2, max_tokens: 5 }))).toBeNull()
     expect(checkChatRequest(chat([user, { role: 'assistant', content: '' }, user]))).toBeNull()

@@ -59,6 +59,7 @@ describe('the official SDK on Responses', () => {
     const second = await client(url).responses.create(again)
     expect(second.output_text).toBe('Got 2.')
     expect(second.usage?.output_tokens_details.reasoning_tokens).toBeGreaterThan(0)
+    expect(Object.values(second.usage?.input_tokens_details ?? {}).every(Number.isInteger)).toBe(true)
     expect(last()).toMatchObject({ path: '/v1/responses', status: 200, stopReason: 'completed' })
     const counted = await client(url).responses.inputTokens.count({
       model,
