@@ -208,4 +208,38 @@ describe('install', () => {
       'there is no record of an install',
     )
   })
+
+  it('[CI7] the doctor names a client that is missing or cannot be run, and switches nothing off for that', async () => {
+    await companion('install', 'claude', '--yes')
+    const missing = await companion('doctor', 'claude', '--program', join(home, 'none'))
+    expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('does not answer')])
+    const fake = join(home, 'fake')
+    writeFileSync(
+      fake,
+      '#!/bin/sh\n[ "$1" = --version ] && { echo 9.9.9; exit 0; }\necho no network >&2; exit 1\n',
+      {
+        mode: 0o755,
+      },
+    )
+    const broken = await companion('doctor', 'claude', '--program', fake, '--json')
+    expect(broken.code).toBe(1)
+    expect(JSON.parse(broken.out)).toMatchObject({
+      version: '9.9.9',
+      points: [],
+      why: expect.stringContaining('no network'),
+      off: [],
+    })
+  })
+
+  it('[CI7] a client whose hooks never run has its points switched off, one by one', async () => {
+    await companion('install', 'claude', '--yes')
+    const deaf = join(home, 'deaf')
+    writeFileSync(deaf, '#!/bin/sh\n[ "$1" = --version ] && echo 9.9.9\nexit 0\n', { mode: 0o755 })
+    const tried = await companion('doctor', 'claude', '--program', deaf)
+    expect(tried.code).toBe(1)
+    expect(tried.out).toContain('fails')
+    expect(JSON.parse(read('.palimpsest/companion/options.json'))).toEqual({
+      off: ['claude:UserPromptSubmit', 'claude:PreCompact', 'claude:SessionStart', 'claude:PostCompact'],
+    })
+  })
 })

@@ -175,7 +175,10 @@ export function auditSummary(run: HookRun): void {
     // Claude Code lets the block be said before the summary is told, Codex after.
     const said =
       preparedIn(stored.readRecord(state, blockFile)) ?? preparedIn(stored.readRecord(state, saidFile))
-    const row = auditRow({ at: now, trigger, summaryChars, summary: text, block: said?.text ?? '', typed })
+    // Codex keeps the user's messages beside its summary.
+    const own = run.client === 'codex' ? typed.map(({ text: words }) => words) : []
+    const summary = text === null ? null : [text, ...own].join('\n')
+    const row = auditRow({ at: now, trigger, summaryChars, summary, block: said?.text ?? '', typed })
     const history = listOf(stored.readRecord(state, auditFile)?.['history'])
     stored.writeRecord(state, auditFile, { history: [...history, row].slice(-mostAudits) })
     stored.claimRecord(state, summaryFile, 'summary.done.json')

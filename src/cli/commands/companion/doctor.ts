@@ -30,14 +30,6 @@ export async function companionDoctor(io: Io, name: string, flags: DoctorFlags):
   const version = versionOf(program)
   if (version === null)
     return complain(io, refuse(exits.failed, `${program} --version does not answer. Is it ${title}?`))
-  if (client === 'codex')
-    return complain(
-      io,
-      refuse(
-        exits.failed,
-        `Codex ${version} cannot be tried: it speaks the Responses API, which the simulator does not serve yet. Enter /hooks in codex to see whether its hooks are approved`,
-      ),
-    )
   if (flags.json !== true)
     io.err(`Trying ${safeLine(title)} ${safeLine(version)} offline; this takes up to a minute.\n`)
   const { tryClient } = await import('./trial.ts')
@@ -45,6 +37,13 @@ export async function companionDoctor(io: Io, name: string, flags: DoctorFlags):
   const off = await switchPoints(io, client, trial)
   if (flags.json === true) io.out(`${safeJson({ client, version, program, ...trial, off }, 2)}\n`)
   else io.out(reportText(title, version, trial, off, io))
+  if (client === 'codex' && flags.json !== true)
+    io.out(
+      prose(
+        'Whether your own Codex runs them depends on your approval: enter /hooks in codex.\n',
+        io.columns,
+      ),
+    )
   return trial.why === undefined && trial.points.every(({ works }) => works) ? exits.done : exits.failed
 }
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import type { InstallClient } from '../../../companion/install/plan.ts'
 import { makeOwnFolder } from '../../../disk/own-folders.ts'
-import { createSimulator, text, type Answerer } from '../../../simulator/index.ts'
+import { call, createSimulator, text, type Answerer } from '../../../simulator/index.ts'
 
 export interface Point {
   readonly event: string
@@ -27,17 +27,29 @@ const rule = `Write the parser. Never touch the ${canary} file.`
 /** Against hanging: agents may start slowly. */
 const mostMs = 180_000
 
-const answerer: Answerer = {
-  answer: ({ request }) => {
-    const end = JSON.stringify(request.messages.at(-1) ?? '')
-    const isSummary = /summar/i.test(end) && end.length > longPrompt
-    return {
-      content: [text(isSummary ? '<summary>Some work was done.</summary>' : 'Done.')],
-      stop_reason: 'end_turn',
-    }
-  },
+/** One long result of a command, so that a small window is full; then nothing but words. */
+function createAnswerer(): Answerer {
+  let isCalled = false
+  return {
+    answer: ({ request }) => {
+      const tools = new Set((request.tools ?? []).map(({ name }) => name))
+      const tool = Object.keys(commands).find((name) => tools.has(name))
+      if (isCalled || tool === undefined || !JSON.stringify(request.messages).includes(canary))
+        return { content: [text('<summary>Some work was done.</summary>')], stop_reason: 'end_turn' }
+      isCalled = true
+      const { name, input } = commands[tool]!
+      return { content: [call(name, input, 'c1')], stop_reason: 'tool_use' }
+    },
+  }
 }
-const longPrompt = 1500
+
+/** Tools of agents that compact by themselves, by a name that only they offer. */
+const commands: Readonly<
+  Record<string, { readonly name: string; readonly input: Readonly<Record<string, unknown>> }>
+> = {
+  exec: { name: 'exec_command', input: { cmd: 'seq 1 5000; false' } },
+  bash: { name: 'bash', input: { command: 'seq 1 5000; false', description: 'count' } },
+}
 
 interface Place {
   readonly home: string
@@ -50,7 +62,7 @@ interface Place {
 export type InstallThere = (home: string, client: InstallClient) => Promise<boolean>
 
 export async function tryClient(
-  client: 'claude' | 'opencode',
+  client: InstallClient,
   program: string,
   path: string,
   install: InstallThere,
@@ -58,7 +70,7 @@ export async function tryClient(
   const folder = await makeOwnFolder('pal-companion')
   const [home, project] = [join(folder, 'home'), join(folder, 'project')]
   for (const one of [home, project]) mkdirSync(one, { mode: 0o700 })
-  const simulator = createSimulator({ answerer })
+  const simulator = createSimulator({ answerer: createAnswerer() })
   try {
     if (!(await install(home, client)))
       return { points: [], why: 'the companion could not be installed in a fresh home' }
@@ -66,7 +78,7 @@ export async function tryClient(
     writeFileSync(join(home, '.palimpsest', 'companion', 'options.json'), '{"clockMs":60000}')
     const { url } = await simulator.start()
     const place = { home, project, url, program, environment: { PATH: path, HOME: home, TERM: 'dumb' } }
-    const why = client === 'claude' ? await driveClaude(place) : await driveOpencode(place)
+    const why = await drives[client](place)
     if (why !== null) return { points: [], why }
     const sent = simulator.log.requests.map(({ body }) => JSON.stringify(body ?? ''))
     return { points: pointsOf(client, join(home, '.palimpsest', 'companion'), sent.at(-1) ?? '') }
@@ -98,19 +110,44 @@ async function driveClaude(place: Place): Promise<string | null> {
 async function driveOpencode(place: Place): Promise<string | null> {
   const folder = join(place.home, '.config', 'opencode')
   mkdirSync(folder, { recursive: true })
-  const config = { provider: { anthropic: { options: { baseURL: `${place.url}/v1`, apiKey: 'k' } } } }
+  // More than prompt and summary take, less than the prompt with one long result.
+  const models = { 'claude-sonnet-4-5': { limit: { context: 11_000, output: 1000 } } }
+  const config = { provider: { anthropic: { options: { baseURL: `${place.url}/v1`, apiKey: 'k' }, models } } }
   writeFileSync(join(folder, 'opencode.json'), JSON.stringify(config))
   const environment = { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' }
   const model = ['--model', 'anthropic/claude-sonnet-4-5']
-  for (const args of [
-    ['run', ...model, rule],
-    ['run', ...model, '--continue', '--command', 'compact'],
-    ['run', ...model, '--continue', 'go on'],
-  ]) {
-    const why = await runOnce(place, args, environment)
-    if (why !== null) return why
-  }
-  return null
+  return (
+    (await runOnce(place, ['run', ...model, rule], environment)) ??
+    (await runOnce(place, ['run', ...model, '--continue', 'go on'], environment)) ??
+    (await runOnce(place, ['run', ...model, '--continue', 'and on'], environment))
+  )
+}
+
+async function driveCodex(place: Place): Promise<string | null> {
+  // Less than the first prompt takes, so that it compacts at every turn.
+  const config = `model = "gpt-6-sol"
+model_provider = "simulator"
+model_auto_compact_token_limit = 12650
+[model_providers.simulator]
+name = "simulator"
+base_url = "${place.url}/v1"
+wire_api = "responses"
+env_key = "PAL_FAKE_KEY"
+`
+  writeFileSync(join(place.home, '.codex', 'config.toml'), config)
+  const environment = { PAL_FAKE_KEY: 'k' }
+  // In this home the companion's hooks are the only ones there are.
+  const exec = ['exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust']
+  return (
+    (await runOnce(place, [...exec, rule], environment)) ??
+    (await runOnce(place, [...exec, 'resume', '--last', 'go on'], environment))
+  )
+}
+
+const drives: Readonly<Record<InstallClient, (place: Place) => Promise<string | null>>> = {
+  claude: driveClaude,
+  codex: driveCodex,
+  opencode: driveOpencode,
 }
 
 const runOnce = (
@@ -157,7 +194,7 @@ function pointsOf(client: InstallClient, root: string, last: string): readonly P
     {
       event: 'PreCompact',
       what: 'the block is prepared before the compaction',
-      works: kept('block.json') !== '' || kept('said.json').includes(canary),
+      works: kept('block.json') !== '' || kept('said.json') !== '',
     },
     { event: 'SessionStart', ...said },
     {
