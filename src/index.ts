@@ -33,6 +33,8 @@ export { standingAttachment } from './engine/restoring/standing.ts'
 export { sessionNotes, type SessionNotesOptions } from './forks/notes/session-notes.ts'
 export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'
 export { anthropicModel } from './wires/anthropic/adapter.ts'
+export { anthropicWire, type AnthropicRequest } from './wires/anthropic/wire.ts'
+export type { CacheRules, Quirks, Spoken, Wire, WireChooser } from './wires/wire.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
 export {
   lookUp,

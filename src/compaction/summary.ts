@@ -9,6 +9,7 @@ import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
 import { fenced } from '../transcript/fence.ts'
 import { expandCall } from '../transcript/markers.ts'
+import { endOf, type StopKind } from '../transcript/stop.ts'
 
 const tag = 'session-summary'
 /** As it is read: transcripts of earlier versions have another tag. */
@@ -136,6 +137,8 @@ export type SummaryAnswer =
       readonly ok: true
       readonly text: string
       readonly stop: string | null
+      /** What that word means; unset where it is one of the Messages API. */
+      readonly ended?: StopKind | undefined
       readonly hasCalls: boolean
     }
   /** An abort is nobody's failure. */
@@ -151,7 +154,7 @@ export function accountOf(
   answer: Extract<SummaryAnswer, { ok: true }>,
 ): { readonly ok: true; readonly account: string } | { readonly ok: false; readonly why: string } {
   if (answer.hasCalls) return { ok: false, why: 'it called a tool instead of writing' }
-  if (answer.stop !== 'end_turn')
+  if (endOf(answer) !== 'end')
     return { ok: false, why: `it did not come to its end (${answer.stop ?? 'cut off'})` }
   const account = written(answer.text)
   if (account.length < defaults.compaction.leastSummaryChars)

@@ -2,9 +2,9 @@
 import type { Slice } from './core.ts'
 import { readFilesNow } from './restoring/read-through.ts'
 import type { ModelMessage } from '../model/model.ts'
-import { usageOf } from '../wires/anthropic/usage.ts'
 import type { WireUsage } from '../model/wire.ts'
-import { textsIn, type AssistantBlock, type UserBlock } from '../transcript/content.ts'
+import type { Wire } from '../wires/wire.ts'
+import { textsIn, type UserBlock } from '../transcript/content.ts'
 import { attachmentOf, textResult, type Fact } from '../transcript/fact.ts'
 import { fenced } from '../transcript/fence.ts'
 import { type OpenCall, notRun } from '../transcript/grammar.ts'
@@ -50,18 +50,18 @@ export interface Response {
   readonly usage: WireUsage
 }
 
-export function messageOf(response: Response): ModelMessage {
-  if (!Array.isArray(response.content)) throw new EngineError(noMessage)
-  return {
-    messageId: response.id,
-    model: response.model,
-    content: response.content.map((block) => block as AssistantBlock),
-    stop: response.stop_reason,
-    usage: usageOf(response.usage),
-    appliedEdits: [],
-    inputTransformations: [],
-    diagnostics: null,
-  }
+/** What a client of the wire gives back, as a message of the port. */
+export function messageOf({ spoken: { wire, model } }: Slice<'spoken'>, response: unknown): ModelMessage {
+  const message = wire.parse(response, model)
+  if (message === null) throw new EngineError(noMessage)
+  return message
+}
+
+/** A body as an embedding program hands it to an SDK, which decides itself whether it streams. */
+export function requestOf<Request>(wire: Wire<Request>, body: string, streaming: boolean): Request {
+  if (wire.requestOf !== undefined) return wire.requestOf(body, { streaming })
+  const { stream: _, ...request } = JSON.parse(body) as Request & { readonly stream?: boolean }
+  return request as Request
 }
 
 /** What a stream of the SDK is, and programs without types hand in. */

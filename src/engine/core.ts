@@ -4,8 +4,9 @@ import { factorOf } from '../projection/calibration.ts'
 import { roomOf, thresholdClues, type RoomOutcome } from '../projection/budget.ts'
 import { pinRoomRefusal, viewRefusal } from '../projection/refusal.ts'
 import type { View } from '../projection/view.ts'
-import { lookUp, windowOf, wireModelId, type ModelInfo } from '../model/models.ts'
-import type { Lifetime } from '../request/segments.ts'
+import { lookUp, windowOf, type ModelInfo } from '../model/models.ts'
+import type { Lifetime } from '../transcript/lifetime.ts'
+import type { Spoken } from '../wires/wire.ts'
 import { createReadFiles } from '../tools/files/read-files.ts'
 import type { ReadFiles } from '../tools/tool.ts'
 import type { Fact } from '../transcript/fact.ts'
@@ -88,7 +89,7 @@ export class Core {
     const begunWith = state.latest.lifetime
     this.requests =
       parts.requests ??
-      new Requests({ watchKey: source, lifetime, begunWith, earlier: earlierOf(state.latest) })
+      new Requests({ watchKey: source, session, lifetime, begunWith, earlier: earlierOf(state.latest) })
     this.background = new Background(options.listen)
     this.checkpoints = new Checkpoints(options.store, lease, this.readFiles, () => this.#state)
     this.transcript = new Transcript(options, lease, {
@@ -97,7 +98,7 @@ export class Core {
       refuse: (fact) =>
         viewRefusal(this.#state.fold, fact) ??
         (fact.type === 'pin'
-          ? pinRoomRefusal(this.#state.fold, wireModelId(this.modelId), this.room(), fact.at)
+          ? pinRoomRefusal(this.#state.fold, this.spoken.model, this.room(), fact.at)
           : null),
       take: (entry) => {
         this.requests.announce(entry, this.#state.fold)
@@ -125,12 +126,21 @@ export class Core {
     return this.#state.latest.model ?? this.options.modelId
   }
 
-  modelInfo(): ModelInfo | null {
-    return lookUp(this.options.models, this.modelId)
+  /** How that model is spoken to. */
+  get spoken(): Spoken {
+    return this.options.wire(this.modelId)
   }
 
-  /** Lifetime of this one's cache breakpoints; null sends none. */
+  /** Its row, less what its wire cannot ask for. */
+  modelInfo(): ModelInfo | null {
+    const info = lookUp(this.options.models, this.modelId)
+    return info === null || this.spoken.wire.capabilities.breakpoints ? info : withoutServerEdits(info)
+  }
+
+  /** How long what this one sends is cached: the lifetime of its breakpoints, or the provider's own; null where nothing is. */
   get lifetime(): Lifetime | null {
+    const { kind, lifetimes } = this.spoken.wire.cacheRules(this.modelInfo())
+    if (kind !== 'explicit') return lifetimes[0] ?? null
     if (this.options.cacheLifetime === null || isRefused(this, 'caching')) return null
     return isRefused(this, 'long-lifetime') ? '5m' : this.requests.lifetimeOf(this.source)
   }
@@ -145,7 +155,7 @@ export class Core {
       override: options.window,
       learned: latest.learnedWindow,
     })
-    const factor = factorOf(fold.numbers.calibration, wireModelId(modelId))
+    const factor = factorOf(fold.numbers.calibration, this.spoken.model)
     return roomOf({
       window: Math.min(window.tokens, most ?? Infinity),
       maxOutput: maxOutputOf(this),
@@ -154,6 +164,11 @@ export class Core {
     })
   }
 }
+
+const withoutServerEdits = (info: ModelInfo): ModelInfo => ({
+  ...info,
+  capabilities: { ...info.capabilities, bindsPrefix: false, contextEditing: false, cacheEdits: false },
+})
 
 /** What a break of the cache is held against where the process has asked nothing yet. */
 function earlierOf({ cached, parameters }: Latest): EarlierReading | undefined {

@@ -12,13 +12,14 @@ import { reminderAt, renewInstructions } from './opening/start-hooks.ts'
 import { remove, type Removed } from './opening/removal.ts'
 import { missingText, resume, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart } from './opening/start-hooks.ts'
+import type { AnthropicRequest } from '../wires/anthropic/wire.ts'
 import { EngineError, Session } from './session.ts'
 import { main } from './role.ts'
 import { branched, newState, type SessionState } from './state.ts'
 import { unsavedNotice } from './turn.ts'
 
-export interface Opened {
-  readonly session: Session
+export interface Opened<Request = AnthropicRequest> {
+  readonly session: Session<Request>
   /** What was found damaged, and what was done about it. To be shown. */
   readonly damage: readonly Damage[]
 }
@@ -30,17 +31,18 @@ export interface OpenHow {
   readonly branch?: boolean | undefined
 }
 
-export interface Engine {
+/** `Request` is what `session.request()` gives: the body of its wire. */
+export interface Engine<Request = AnthropicRequest> {
   /** A new session, or an earlier one by its id. Rejects with an EngineError; damage goes to `listen`. */
-  open(id?: string): Promise<Session>
+  open(id?: string): Promise<Session<Request>>
   /** As `open`, with what was found on the way. */
-  openWith(id?: string, how?: OpenHow): Promise<Opened>
+  openWith(id?: string, how?: OpenHow): Promise<Opened<Request>>
   /** The entries, folded, without becoming the writer: works while another process writes. */
   read(id: string): Promise<Result<Resumed>>
   /** A new session that begins with everything another said. */
-  branch(id: string): Promise<Session>
+  branch(id: string): Promise<Session<Request>>
   /** A new session that begins with what was said elsewhere; `from` names the place. Its facts must be whole. */
-  adopt(said: readonly Fact[], from: string): Promise<Session>
+  adopt(said: readonly Fact[], from: string): Promise<Session<Request>>
   /** Newest first. */
   sessions(): AsyncIterable<Result<SessionInfo>>
   /** Deletes a session. Refused, with their names, while others stand on it; `withForks` deletes those as well. */
@@ -48,17 +50,19 @@ export interface Engine {
 }
 
 /** An engine over a store: opens, resumes, branches and lists sessions. Throws an EngineError where an option is missing or wrong. */
-export function createEngine(options: EngineOptions): Engine {
+export function createEngine<Request = AnthropicRequest>(options: EngineOptions<Request>): Engine<Request> {
   const wrong = wrongOption(options)
   if (wrong !== null) throw new EngineError({ code: 'bad-options', message: `createEngine: ${wrong}` })
   const own = ready(options)
-  const openWith = (id?: string, how: OpenHow = {}): Promise<Opened> =>
-    id === undefined
-      ? start(own)
-      : how.branch === true
-        ? branch(own, sessionId(id))
-        : reopen(own, sessionId(id), how)
-  const open = async (id?: string, how?: OpenHow): Promise<Session> => {
+  const openWith = async (id?: string, how: OpenHow = {}): Promise<Opened<Request>> =>
+    typed(
+      await (id === undefined
+        ? start(own)
+        : how.branch === true
+          ? branch(own, sessionId(id))
+          : reopen(own, sessionId(id), how)),
+    )
+  const open = async (id?: string, how?: OpenHow): Promise<Session<Request>> => {
     const { session, damage } = await openWith(id, how)
     tell(own, damage)
     return session
@@ -68,18 +72,21 @@ export function createEngine(options: EngineOptions): Engine {
     openWith,
     read: (id) => resume(own.store, sessionId(id), own.models),
     branch: (id) => open(id, { branch: true }),
-    adopt: async (said, from) => (await start(own, { said, from })).session,
+    adopt: async (said, from) => typed<Request>(await start(own, { said, from })).session,
     sessions: () => own.store.list(),
     remove: (id, how = {}) => remove(own.store, sessionId(id), how.withForks ?? false),
   }
 }
+
+/** Its requests are of the wire that was handed in; sessions inside are not told apart by it. */
+const typed = <Request>(opened: Opened<unknown>): Opened<Request> => opened as Opened<Request>
 
 interface Adopted {
   readonly said: readonly Fact[]
   readonly from: string
 }
 
-async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened> {
+async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened<unknown>> {
   const session = sessionId(options.ids.uuid())
   return leased(options, session, async ({ lease, damage }) => {
     const core = mainCore({ options, session, lease, state: newState(), links: ownLink(session) })
@@ -89,11 +96,11 @@ async function start(options: Ready, adopted: Adopted | null = null): Promise<Op
     await write(core, [begin, await instructionsOf(options, reminder), ...(adopted?.said ?? [])])
     await fireInstructions(core, core.background.tell)
     await fireStart(core, 'startup', core.background.tell)
-    return { session: new Session(core), damage }
+    return { session: new Session<unknown>(core), damage }
   })
 }
 
-async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened> {
+async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened<unknown>> {
   return leased(options, session, async ({ lease, next, damage: torn }) => {
     const resumed = await resume(options.store, session, options.models)
     if (!resumed.ok) throw new EngineError(resumed.failure)
@@ -113,11 +120,11 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
     }
     if (how.renew === true || hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'resume', core.background.tell)
-    return { session: new Session(core), damage: fresh }
+    return { session: new Session<unknown>(core), damage: fresh }
   })
 }
 
-async function branch(options: Ready, id: SessionId): Promise<Opened> {
+async function branch(options: Ready, id: SessionId): Promise<Opened<unknown>> {
   const from = await resume(options.store, id, options.models)
   if (!from.ok) throw new EngineError(from.failure)
   const { links } = from
@@ -135,7 +142,7 @@ async function branch(options: Ready, id: SessionId): Promise<Opened> {
     await close(core, 'the session was branched off here')
     if (hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'fork', core.background.tell)
-    return { session: new Session(core), damage: fresh }
+    return { session: new Session<unknown>(core), damage: fresh }
   })
 }
 

@@ -112,7 +112,14 @@ function onPrefix(parent: Core, spec: ForkSpec): ChildPlan {
   const watchKey = watchKeyOf(source, session)
   const composer = composerOf(parent)
   const lifetime = options.cacheLifetime
-  const requests = new Requests({ watchKey, from: parent.requests, composer, breakpointAt, lifetime })
+  const requests = new Requests({
+    watchKey,
+    session,
+    from: parent.requests,
+    composer,
+    breakpointAt,
+    lifetime,
+  })
   const common = commonOf(parent, spec)
   return {
     parts: { options, session, source, state, links, readFiles, requests, ...common },
@@ -146,6 +153,7 @@ function apart(parent: Core, spec: ForkSpec, { system, conversation, modelId }: 
   const links = ownLink(session)
   const requests = new Requests({
     watchKey: watchKeyOf(spec.purpose, session),
+    session,
     from: parent.requests,
     lifetime: null,
   })

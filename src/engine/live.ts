@@ -3,6 +3,7 @@ import type { FileChange } from '../tools/files/file-change.ts'
 import type { ModelFailure } from '../model/model.ts'
 import type { Entry, FactOf, Outcome, Usage } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
+import type { StopKind } from '../transcript/stop.ts'
 import type { Failure } from '../transcript/store.ts'
 import { textIn } from '../transcript/content.ts'
 
@@ -26,7 +27,9 @@ export type LiveEvent =
     }
   | {
       readonly type: 'answer-end'
+      /** The word of the wire for why it ended, and what it means. */
       readonly stop: string | null
+      readonly ended: StopKind
       readonly usage: Usage
       readonly dollars: number | null
     }

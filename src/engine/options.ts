@@ -1,7 +1,9 @@
 // What an engine is made of: the ports and the choices, handed in once (law N1).
-import { lookUp, modelTable, type ModelTable } from '../model/models.ts'
+import { lookUp, modelTable, wireModelId, type ModelTable } from '../model/models.ts'
 import type { Model } from '../model/model.ts'
 import type { WireThinking } from '../model/wire.ts'
+import { anthropicWire, type AnthropicRequest } from '../wires/anthropic/wire.ts'
+import type { Wire, WireChooser } from '../wires/wire.ts'
 import type { Threshold } from '../projection/budget.ts'
 import type { Thrift } from '../projection/dial.ts'
 import type { Layer } from '../projection/layer.ts'
@@ -32,7 +34,8 @@ export interface SectionSource {
   load(): Promise<readonly Section[]>
 }
 
-export interface EngineOptions {
+/** `Request` is what `session.request()` gives: the body of the wire. */
+export interface EngineOptions<Request = AnthropicRequest> {
   readonly store: Store
   /** The model's name, as the API knows it. */
   readonly modelId: string
@@ -99,11 +102,17 @@ export interface EngineOptions {
   readonly effort?: string | undefined
   /** Lifetime of cache breakpoints; null sends none. */
   readonly cacheLifetime?: '5m' | '1h' | null | undefined
+  /**
+   * The API its requests are written for; left out, the Messages API. A function where the models of one session speak
+   * different ones: then `model` is handed the name of the wire with each request.
+   */
+  readonly wire?: Wire<Request> | WireChooser | undefined
   readonly clock?: Clock | undefined
   readonly ids?: Ids | undefined
 }
 
-export interface Ready extends EngineOptions {
+export interface Ready extends Omit<EngineOptions, 'wire'> {
+  readonly wire: WireChooser
   readonly tools: readonly Tool[]
   readonly layers: readonly Layer[]
   readonly caps: Caps
@@ -114,10 +123,11 @@ export interface Ready extends EngineOptions {
   readonly ids: Ids
 }
 
-export function ready(options: EngineOptions): Ready {
+export function ready({ wire, ...options }: EngineOptions<unknown>): Ready {
   const { tools = [], clock = systemClock } = options
   return {
     ...options,
+    wire: chooserOf(wire),
     tools,
     layers: layersOf(options, tools),
     caps: options.caps ?? {},
@@ -129,11 +139,14 @@ export function ready(options: EngineOptions): Ready {
   }
 }
 
+const chooserOf = (wire: EngineOptions<unknown>['wire'] = anthropicWire): WireChooser =>
+  typeof wire === 'function' ? wire : (modelId) => ({ wire, model: wireModelId(modelId) })
+
 const storeVerbs = ['lease', 'append', 'read', 'list'] as const
 
 /** What programs without types get wrong; said at once and by its name, not by the first thing that then breaks. */
-export function wrongOption(options: Partial<EngineOptions> | undefined): string | null {
-  const { store, modelId, model, layers, tools = [] } = options ?? {}
+export function wrongOption(options: Partial<EngineOptions<unknown>> | undefined): string | null {
+  const { store, modelId, model, layers, wire, tools = [] } = options ?? {}
   if (store === undefined)
     return '`store` is missing: where sessions are kept, fileStore({ root }) or inMemoryStore()'
   const verb = storeVerbs.find((name) => typeof store[name] !== 'function')
@@ -142,6 +155,8 @@ export function wrongOption(options: Partial<EngineOptions> | undefined): string
     return "`modelId` is missing: the model's name as its API knows it"
   if (model !== undefined && typeof model.stream !== 'function')
     return '`model` is not a model: it has no stream(); anthropicModel({ apiKey }) makes one'
+  if (wire !== undefined && typeof wire !== 'function' && typeof wire.createComposer !== 'function')
+    return '`wire` is not a wire: it has no createComposer(); anthropicWire is one'
   const layer = (layers !== undefined && isList(layers) ? layers : []).find(
     (each) => typeof each.decide !== 'function',
   )
@@ -154,7 +169,7 @@ export function wrongOption(options: Partial<EngineOptions> | undefined): string
   return null
 }
 
-function layersOf(options: EngineOptions, tools: readonly Tool[]): readonly Layer[] {
+function layersOf(options: Omit<EngineOptions<unknown>, 'wire'>, tools: readonly Tool[]): readonly Layer[] {
   if (options.automaticRemoval === false) return []
   const { layers, nativeClearing, keepResults, pressureClearing, thrift, summariser } = options
   if (layers !== undefined && isList(layers)) return layers

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { inMemoryStore } from '../stores/index.ts'
+import { anthropicWire } from '../wires/anthropic/wire.ts'
 import { noHooks } from './hooks.ts'
 import { ready, type EngineOptions } from './options.ts'
 import { requestSteps } from './requests/request-steps.ts'
@@ -13,6 +14,7 @@ const never = (): never => {
 const every: Required<{ [Name in keyof EngineOptions]: EngineOptions[Name] }> = {
   store: inMemoryStore(),
   modelId: 'm',
+  wire: anthropicWire,
   model: { stream: never },
   system: 'Work.',
   reminder: 'read this',

@@ -32,6 +32,7 @@ export interface Role {
 const ground = [
   'store',
   'modelId',
+  'wire',
   'model',
   'system',
   'reminder',
@@ -127,7 +128,7 @@ export function inherited(options: Ready, { inherits }: Role): Ready {
   const own = Object.fromEntries(
     Object.entries(options).filter(([name]) => named.has(name)),
   ) as Partial<Ready>
-  const { store, modelId, tools, cwd, models, cacheLifetime, clock, ids } = options
-  const ground = { store, modelId, tools, cwd, models, cacheLifetime, clock, ids }
+  const { store, modelId, wire, tools, cwd, models, cacheLifetime, clock, ids } = options
+  const ground = { store, modelId, wire, tools, cwd, models, cacheLifetime, clock, ids }
   return { layers: [], caps: {}, ...own, ...ground, hooks: toolHooks(own.hooks) }
 }

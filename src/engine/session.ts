@@ -1,13 +1,10 @@
 // One open session, for those who embed it. Four verbs for a loop of your own (say, request, receive, result), one
 // verb for ours (send). The verbs reject with an EngineError that carries a code; `send` never does: its last event
 // says how the turn ended.
-import type {
-  MessageCreateParamsNonStreaming,
-  MessageCreateParamsStreaming,
-} from '@anthropic-ai/sdk/resources/messages'
-import { defaults } from '../settings/defaults.ts'
 import { EditList, type EditRow } from '../projection/edit-list.ts'
 import type { View } from '../projection/view.ts'
+import type { AnthropicRequest } from '../wires/anthropic/wire.ts'
+import type { Wire } from '../wires/wire.ts'
 import type { ToolOutcome } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
 import { attachmentOf, type BlockRef, type Entry, type Fact, type Outcome } from '../transcript/fact.ts'
@@ -21,7 +18,7 @@ import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { fileAttachments } from './api.ts'
 import { EngineError } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
-import { messageOf, type Response } from './api.ts'
+import { messageOf, requestOf, type Response } from './api.ts'
 import { cutShort, faultText, hookAttachment, nothingWaits } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
@@ -47,7 +44,7 @@ export interface Spawned {
 }
 
 /** One open session: `send` for our loop, `say`, `request`, `receive` and `result` for yours. */
-export class Session {
+export class Session<Request = AnthropicRequest> {
   readonly id: SessionId
   readonly #core: Core
   #turn: Promise<void> | null = null
@@ -147,11 +144,9 @@ export class Session {
   }
 
   /** The request to send now: layers have settled, it is valid and has its cache breakpoints. */
-  async request(how: { readonly streaming?: boolean } = {}): Promise<MessageCreateParamsNonStreaming> {
-    const { stream: _, ...request } = JSON.parse(await this.requestBody()) as MessageCreateParamsStreaming
-    if (how.streaming === true) return request
-    // The official client refuses to wait for more than this without streaming.
-    return { ...request, max_tokens: Math.min(request.max_tokens, defaults.engine.unstreamedOutputTokens) }
+  async request({ streaming = false }: { readonly streaming?: boolean } = {}): Promise<Request> {
+    const body = await this.requestBody()
+    return requestOf(this.#core.spoken.wire as Wire<Request>, body, streaming)
   }
 
   /** The same request as the bytes to stream: for those who send them themselves, nothing is parsed or reshaped. */
@@ -163,9 +158,9 @@ export class Session {
   }
 
   /** Records the answer. Calls whose arguments were cut off are answered at once; a turn without calls ends here. */
-  async receive(response: Response): Promise<void> {
+  async receive(response: Response | object): Promise<void> {
     this.#mustBeIdle()
-    const recorded = await record(this.#core, messageOf(response), false, this.#emit)
+    const recorded = await record(this.#core, messageOf(this.#core, response), false, this.#emit)
     if (!recorded.ok) throw new EngineError(recorded.failure)
     await this.#append((tail) => tail.open.filter((call) => call.broken).map(cutShort))
     if (this.unfinished()) return

@@ -16,6 +16,7 @@ import {
 } from '../transcript/fact.ts'
 import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
 import { after, seq, type Seq } from '../transcript/ids.ts'
+import type { Lifetime } from '../transcript/lifetime.ts'
 import { noteBackground, nothingInBackground, type BackgroundRows } from './background/agent-rows.ts'
 import { nothingSpent, spend, type Spent } from './limits/spend.ts'
 
@@ -34,7 +35,7 @@ export interface Latest {
   /** When the last request was sent: the lifetime of the cache counts from there. */
   readonly requestAt: number | null
   /** The last request: its hash, its size as we counted it, and the block its breakpoint in the messages stood on. */
-  readonly request?: Pick<FactOf<'request-sent'>, 'hash' | 'tokens' | 'markedAt'> | undefined
+  readonly request?: Pick<FactOf<'request-sent'>, 'hash' | 'tokens' | 'markedAt' | 'lifetime'> | undefined
   /** The provider refused reasoning made before this place; it is not sent again. */
   readonly reasoningFrom?: Seq | undefined
   /** The working folder as the model was last told. */
@@ -54,7 +55,7 @@ export interface Latest {
   /** Its answer read less from the cache than was there, and nothing of ours explains it. */
   readonly cacheLost?: boolean | undefined
   /** Lifetime of the breakpoints of its first request; it stays for the session. */
-  readonly lifetime?: '5m' | '1h' | undefined
+  readonly lifetime?: Lifetime | undefined
   /** Model summaries that failed in a row. */
   readonly summaryFailures?: number | undefined
   /** What a preview showed last, and where that was written down. */
@@ -193,11 +194,18 @@ function notedFact(latest: Latest, entry: Entry): Latest {
 
 function sent(latest: Latest, fact: FactOf<'request-sent'>, at: number): Latest {
   const { hash, tokens, markedAt } = fact
-  const lifetime = latest.lifetime ?? (fact.source === 'main' ? fact.lifetime : undefined)
+  // A cache that needs no breakpoints says nothing of those a later model may need.
+  const begun = fact.source === 'main' && fact.marks.length > 0 ? fact.lifetime : undefined
+  const lifetime = latest.lifetime ?? begun
   return {
     ...latest,
     requestAt: at,
-    request: { hash, tokens, ...(markedAt === undefined ? {} : { markedAt }) },
+    request: {
+      hash,
+      tokens,
+      ...(markedAt === undefined ? {} : { markedAt }),
+      ...(fact.lifetime === undefined ? {} : { lifetime: fact.lifetime }),
+    },
     cacheLost: false,
     ...(fact.parameters === undefined ? {} : { parameters: fact.parameters }),
     ...(lifetime === undefined ? {} : { lifetime }),

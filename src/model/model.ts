@@ -11,6 +11,8 @@ export type WireName = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemin
 export interface ModelRequest {
   /** The wire its body was written for; the Messages API where none is named. */
   readonly wire?: WireName | undefined
+  /** Who is asked, where several speak that wire. */
+  readonly provider?: string | undefined
   readonly model: string
   /** The serialized request body. Sent as it is. */
   readonly body: string

@@ -4,6 +4,7 @@
 // then the texts, most exact first, so that numbers are found where there are any.
 import { defaults } from '../settings/defaults.ts'
 import type { Usage } from '../transcript/fact.ts'
+import { stopKindOf, type StopKind } from '../transcript/stop.ts'
 import type { Overflow } from './model.ts'
 import { promptTokens } from './usage.ts'
 
@@ -177,6 +178,8 @@ const recordOf = (value: unknown): Readonly<Record<string, unknown>> | null =>
 export interface Answered {
   readonly usage: Usage
   readonly stop: string | null
+  /** What that word means; unset where it is one of the Messages API. */
+  readonly ended?: StopKind | undefined
   /** What we think was sent, less what the server was told to leave out. */
   readonly estimate: number
   readonly window: number
@@ -197,13 +200,13 @@ export function silentOverflow(answer: Answered): SilentOverflow | null {
 }
 
 function silentReason(
-  { usage, stop, estimate, window }: Answered,
+  { usage, stop, ended = stopKindOf(stop), estimate, window }: Answered,
   prompt: number,
 ): SilentOverflow['why'] | null {
   const { silentShare, silentMinTokens } = defaults.model
-  if (stop === 'model_context_window_exceeded') return 'filled'
+  if (ended === 'window') return 'filled'
   if (prompt + usage.output > window) return 'over-window'
-  if (usage.output === 0 && (stop === 'max_tokens' || stop === 'length')) return 'no-room'
+  if (usage.output === 0 && (ended === 'length' || stop === 'length')) return 'no-room'
   // A server that reports nothing at all has not cut anything that we could know of.
   if (prompt > 0 && estimate >= silentMinTokens && prompt < estimate * silentShare) return 'truncated'
   return null

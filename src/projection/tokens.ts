@@ -3,7 +3,7 @@
 //
 // A text is read by a small automaton: each step from one class of character to the next has a label, and each label
 // a weight. The weights were fitted by least squares to the growth of recorded requests (bench/fit-tokens.ts).
-import type { UserBlock } from '../transcript/content.ts'
+import type { Sidecar, UserBlock } from '../transcript/content.ts'
 import { isMedia, mediaInfo, type MediaBlock } from '../transcript/media.ts'
 import type { ToolSpec } from '../transcript/fact.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -81,7 +81,7 @@ export function estimateTool(spec: ToolSpec): number {
 function blockTokens(block: ViewBlock): number {
   switch (block.type) {
     case 'text':
-      return blockWeights.text + weigh(block.text)
+      return blockWeights.text + weigh(block.text) + sidecarTokens(block)
     case 'image':
     case 'document':
       return isMedia(block) ? mediaTokens(block) : defaults.counting.mediaTokens
@@ -90,13 +90,24 @@ function blockTokens(block: ViewBlock): number {
     case 'redacted_thinking':
       return block.data.length * blockWeights.signatureChar
     case 'tool_use':
-      return blockWeights.toolUse + weigh(block.name) + weigh(block.broken ?? JSON.stringify(block.input))
+      return (
+        blockWeights.toolUse +
+        weigh(block.name) +
+        weigh(block.broken ?? JSON.stringify(block.input)) +
+        sidecarTokens(block)
+      )
+    case 'item':
+      return block.tokens
     case 'tool_result':
       return blockWeights.toolResult + resultTokens(block.content)
     default:
       return weigh(JSON.stringify(block))
   }
 }
+
+/** A signature that goes back with its block; arguments are counted already. */
+const sidecarTokens = ({ sidecar }: { readonly sidecar?: Sidecar | undefined }): number =>
+  (sidecar?.raw?.length ?? 0) * blockWeights.signatureChar
 
 function resultTokens(content: readonly UserBlock[]): number {
   let tokens = 0

@@ -5,10 +5,12 @@
 // loss as well, and comparing reads alone would miss it. Where a snapshot differs and the lifetime is over too, both
 // are named. A summary asked of a fork that shares the main thread's prefix shares its baseline; a summary by a direct
 // call has another prompt and must come under another source. Bounded: one snapshot a source, the newest sources.
+import type { CacheRules } from '../model/cache-rules.ts'
 import { promptTokens } from '../model/usage.ts'
 import type { TokenRates } from '../projection/economy.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { CacheParameters, Usage } from '../transcript/fact.ts'
+import { lifetimeMs } from '../transcript/lifetime.ts'
 import { changesBetween, diffText, type BreakCause } from './break-report.ts'
 import type { Composed } from './compose.ts'
 import type { Segments } from './segments.ts'
@@ -45,6 +47,8 @@ interface Baseline {
   readonly deleted: number
   /** Tokens it cleared by itself, as it last reported them. */
   readonly cleared: number
+  /** Readings in a row that found something. */
+  readonly hits: number
 }
 
 export interface CacheReading {
@@ -53,6 +57,8 @@ export interface CacheReading {
   /** What the server says it cleared by itself, as it was asked to. */
   readonly clearedTokens?: number | undefined
   readonly rates?: TokenRates | null | undefined
+  /** How this cache behaves; left out, as that of the Messages API. */
+  readonly rules?: CacheRules | undefined
 }
 
 /** What an earlier process knew of the last reading. */
@@ -98,7 +104,7 @@ export function createBreakDetector(): BreakDetector {
     resume: (source, { segments }, { parameters, tokens, at }) => {
       if (sources.has(keyOf(source))) return
       watch(source, {
-        baseline: { segments: { ...segments, ...parameters }, at, tokens, deleted: 0, cleared: 0 },
+        baseline: { segments: { ...segments, ...parameters }, at, tokens, deleted: 0, cleared: 0, hits: 0 },
       })
     },
     before: (source, { segments }, at) => {
@@ -128,30 +134,33 @@ export function createBreakDetector(): BreakDetector {
 
 const keyOf = (source: string): string => (source === 'summary' ? 'main' : source)
 
-function baselineOf({ segments, at }: Pending, reading: CacheReading): Baseline {
+function baselineOf({ segments, at, baseline }: Pending, reading: CacheReading): Baseline {
   const { usage, deletedTokens: deleted = 0, clearedTokens: cleared = 0 } = reading
-  return { segments, at, tokens: usage.cacheRead + usage.cacheWrite, deleted, cleared }
+  const hits = usage.cacheRead > 0 ? (baseline?.hits ?? 0) + 1 : 0
+  return { segments, at, tokens: usage.cacheRead + usage.cacheWrite, deleted, cleared, hits }
 }
 
 function judge(
   { source, segments, at, baseline }: Pending,
-  { usage, deletedTokens, clearedTokens = 0, rates }: CacheReading,
+  { usage, deletedTokens, clearedTokens = 0, rates, rules }: CacheReading,
   announced: Watched['announced'],
 ): CacheBreak | null {
   if (baseline === null) return null
   // What it clears it reads and writes anew, from a place that it does not name.
   if (clearedTokens !== baseline.cleared) return null
+  // A cache that promises nothing is missed only after it was there.
+  if (baseline.hits < (rules?.breaks.hitsBefore ?? 0)) return null
   const expected = baseline.tokens - Math.max(0, (deletedTokens ?? 0) - baseline.deleted)
   const tokens = expected - usage.cacheRead
-  const { breakTokens, breakShare, announcedSlack } = defaults.request
+  const { breakShare, announcedSlack } = defaults.request
+  const breakTokens = rules?.breaks.slackTokens ?? defaults.request.breakTokens
   if (tokens <= breakTokens || tokens <= breakShare * expected) return null
   if (announced !== null && tokens <= announced.tokens * (1 + announcedSlack) + breakTokens) return null
-  const causes: BreakCause[] = [...changesBetween(baseline.segments, segments)]
+  const causes: BreakCause[] = [...changesBetween(baseline.segments, segments, rules)]
   if (announced !== null) causes.push({ kind: 'announced', ...announced })
   const { lifetime } = baseline.segments
   const ageMs = at - baseline.at
-  if (lifetime !== null && ageMs >= defaults.request.cacheLifetimeMs[lifetime])
-    causes.push({ kind: 'expired', lifetime, ageMs })
+  if (lifetime !== null && ageMs >= lifetimeMs(lifetime)) causes.push({ kind: 'expired', lifetime, ageMs })
   if (causes.length === 0) causes.push({ kind: 'server' })
   const cost = rates === undefined || rates === null ? null : costOf(tokens, usage, rates)
   const diff = diffText(baseline.segments, segments)

@@ -1,8 +1,10 @@
 // Why a cache broke: two snapshots compared piece by piece. Only what was cached is compared: messages up to
 // the block that carried the breakpoint. Every difference is a cause with its size; texts are made from the causes.
 import { defaults } from '../settings/defaults.ts'
+import type { CacheRules } from '../model/cache-rules.ts'
 import type { Seq } from '../transcript/ids.ts'
-import type { Lifetime, Segment, Segments, SentMessage } from './segments.ts'
+import type { Segment, Segments, SentMessage } from './segments.ts'
+import type { Lifetime } from '../transcript/lifetime.ts'
 
 /** Pieces of the key that are compared whole. */
 type FieldName = 'model' | 'thinking' | 'effort' | 'betas' | 'extra' | 'lifetime' | 'marks'
@@ -52,7 +54,7 @@ export type BreakCause =
   | { readonly kind: 'server' }
 
 /** Every recorded change, in the order of the prompt. */
-export function changesBetween(before: Segments, after: Segments): readonly BreakCause[] {
+export function changesBetween(before: Segments, after: Segments, rules?: CacheRules): readonly BreakCause[] {
   const causes: BreakCause[] = []
   const field = (kind: FieldName): void => {
     const [old, now] = [valueOf(before, kind), valueOf(after, kind)]
@@ -65,10 +67,13 @@ export function changesBetween(before: Segments, after: Segments): readonly Brea
   laterFields.forEach(field)
   const message = messageCause(before, after)
   if (message !== null) causes.push(message)
+  // Only a cache of breakpoints keeps the messages apart by their images and looks back a bounded way.
+  if (rules !== undefined && rules.breaks.lookback === null) return causes
   const has = after.messages.some((each) => each.hasImage)
   if (has !== before.messages.some((each) => each.hasImage)) causes.push({ kind: 'images', has })
   const positions = message === null ? positionsAdded(before, after) : 0
-  if (positions >= defaults.request.lookbackPositions) causes.push({ kind: 'lookback', positions })
+  if (positions >= (rules?.breaks.lookback ?? defaults.request.lookbackPositions))
+    causes.push({ kind: 'lookback', positions })
   return causes
 }
 

@@ -14,15 +14,15 @@ import {
   hashOf,
   segment,
   type Joiner,
-  type Lifetime,
   type Segment,
   type Segments,
   type SentMessage,
   type WithBreakpoint,
 } from './segments.ts'
+import type { Lifetime } from '../transcript/lifetime.ts'
 
 export type { BreakpointPosition } from './breakpoints.ts'
-export type { Lifetime, Segment, Segments } from './segments.ts'
+export type { Segment, Segments } from './segments.ts'
 
 export interface ComposeParameters extends ReasoningChoice {
   readonly maxTokens: number

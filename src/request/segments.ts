@@ -3,9 +3,8 @@
 import { hash } from 'node:crypto'
 import type { Part, ViewBlock } from '../projection/view.ts'
 import type { Seq } from '../transcript/ids.ts'
+import type { Lifetime } from '../transcript/lifetime.ts'
 import { isDeeplyWellFormed, wellFormedRecord } from './well-formed.ts'
-
-export type Lifetime = '5m' | '1h'
 
 /** A block's JSON, and where it came from. */
 export interface SentBlock {

@@ -232,6 +232,9 @@ export const defaults = {
     cacheLifetimeMs: { '5m': 5 * minute, '1h': 60 * minute },
     /** A fall of cache reads is a break when it passes both. */
     breakShare: 0.05,
+    /** Where a cache promises nothing: the share of hits until so many requests have shown their own. */
+    unpromisedHits: 0.5,
+    unpromisedRequests: 3,
     breakTokens: 2000,
     /** Sizes announced before a fall are estimates: one that is larger by this share is still the one announced. */
     announcedSlack: 0.5,

@@ -6,6 +6,7 @@
 import type { AssistantBlock, UserBlock } from './content.ts'
 import type { BlockRef, Declined, Editing, Range } from './edits.ts'
 import type { CallId, Seq, SessionId, Uuid } from './ids.ts'
+import type { Lifetime } from './lifetime.ts'
 import type { StopKind } from './stop.ts'
 
 export type {
@@ -134,7 +135,7 @@ export type Fact =
       readonly hash: string
       readonly tokens: number
       readonly marks: readonly string[]
-      readonly lifetime?: '5m' | '1h' | undefined
+      readonly lifetime?: Lifetime | undefined
       /** The block that carried the breakpoint in the messages: a fork that must not write puts its own there too. */
       readonly markedAt?: { readonly seq: Seq; readonly block: number } | undefined
       readonly estimate?: number | undefined

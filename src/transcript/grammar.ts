@@ -3,6 +3,7 @@
 // never have to guess. Pure.
 import { textResult, isKnown, isRealInput, type Fact, type FactOf, type StoredEntry } from './fact.ts'
 import { callId, seq, type CallId, type Seq, type Uuid } from './ids.ts'
+import { endOf } from './stop.ts'
 
 export interface OpenCall {
   readonly id: CallId
@@ -136,7 +137,7 @@ export function callsOf(fact: FactOf<'assistant-message'>): readonly OpenCall[] 
     calls.push({
       id: callId(block.id),
       name: block.name,
-      broken: block.broken !== undefined || fact.partial === true || fact.stop === 'max_tokens',
+      broken: block.broken !== undefined || fact.partial === true || endOf(fact) === 'length',
     })
   }
   return calls

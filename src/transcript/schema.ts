@@ -110,7 +110,7 @@ const shapes = {
     hash: text,
     tokens: count,
     marks: z.array(text),
-    lifetime: z.optional(z.enum(['5m', '1h'])),
+    lifetime: z.optional(z.templateLiteral([z.number(), z.enum(['m', 'h'])])),
     markedAt: z.optional(z.looseObject({ seq: place, block: place })),
     estimate: z.optional(count),
     parameters: z.optional(

@@ -5,11 +5,11 @@
 // `item` block, or as the `sidecar` of a text or a call: a wire sends its own back byte for byte to the model that made
 // it, and leaves out everybody else's. `wireContract` (testing) holds every wire to this.
 import type { AnswerReader } from '../model/attempts.ts'
+import type { CacheRules } from '../model/cache-rules.ts'
 import type { ServerRefusal, Verdict } from '../model/failure.ts'
 import type { ModelMessage, WireName } from '../model/model.ts'
 import type { ModelInfo } from '../model/models.ts'
 import type { Composer, ComposerOptions } from '../request/compose.ts'
-import type { Lifetime } from '../request/segments.ts'
 import type { Usage } from '../transcript/fact.ts'
 import type { StopKind } from '../transcript/stop.ts'
 
@@ -34,7 +34,24 @@ export interface Wire<Request = unknown> {
   stopOf(word: string | null, hasCalls: boolean): StopKind
   readonly capabilities: WireCapabilities
   cacheRules(model: ModelInfo | null): CacheRules
+  /** A body as an SDK takes it from an embedding program; unset where that is the body without its `stream`. */
+  requestOf?(body: string, how: { readonly streaming: boolean }): Request
 }
+
+/** How one model is spoken to. */
+export interface Spoken {
+  readonly wire: Wire
+  /** Its name on the wire; the transcript names its answers so too. */
+  readonly model: string
+  /** Who is asked, for the record; unset where the wire's maker is. */
+  readonly provider?: string | undefined
+  readonly quirks?: Quirks | undefined
+}
+
+/** Which wire a model speaks, where those of one session speak different ones. */
+export type WireChooser = (modelId: string) => Spoken
+
+export type { CacheRules, BreakRules } from '../model/cache-rules.ts'
 
 export interface WireComposerOptions extends ComposerOptions {
   readonly quirks?: Quirks | undefined
@@ -75,32 +92,6 @@ export interface WireCapabilities {
   readonly argumentsAsText: boolean
   /** Most tools of a request; null where no limit is known. */
   readonly mostTools: number | null
-}
-
-/** How the cache of a provider behaves: data that the economy, the warmth of a session and break reports read. */
-export interface CacheRules {
-  /** explicit: up to the breakpoints of the request · implicit: any prefix, unasked · none: nothing is cached. */
-  readonly kind: 'explicit' | 'implicit' | 'none'
-  /** What can be chosen, shortest first; the only one, where nothing can. */
-  readonly lifetimes: readonly Lifetime[]
-  /** Prices as parts of plain input, where the model has no row of its own. */
-  readonly readFactor: number
-  readonly writeFactor: number
-  /** A shorter prefix is not cached. */
-  readonly minTokens: number
-  /** Hits are multiples of this. */
-  readonly stepTokens: number
-  readonly breaks: BreakRules
-}
-
-/** When a fall of what was read is a break of the cache, and not how that cache always is. */
-export interface BreakRules {
-  /** Up to so many tokens a fall says nothing. */
-  readonly slackTokens: number
-  /** So many readings in a row must have come before one that fails can be missed. */
-  readonly hitsBefore: number
-  /** Positions behind the last breakpoint that are looked at for a hit; null where the whole prefix is. */
-  readonly lookback: number | null
 }
 
 /**

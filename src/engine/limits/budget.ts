@@ -2,9 +2,10 @@
 import type { Core, Slice } from '../core.ts'
 import { tokenRates } from './spend.ts'
 import type { Room } from '../../projection/budget.ts'
-import { expectedRequests } from '../../projection/economy.ts'
-import type { Budget } from '../../projection/layer.ts'
+import { expectedRequests, type TokenRates } from '../../projection/economy.ts'
 import { defaults } from '../../settings/defaults.ts'
+import type { Budget } from '../../projection/layer.ts'
+import { lifetimeMs } from '../../transcript/lifetime.ts'
 
 /** For a view of so many tokens: the one there is, or the one that an edit would leave. */
 export function budgetOf(core: Core, room: Room, tokens: number = core.view().tokens): Budget {
@@ -14,13 +15,26 @@ export function budgetOf(core: Core, room: Room, tokens: number = core.view().to
     ...room,
     now,
     isWarm: isWarm(core),
-    rates: tokenRates(core.options.models, core.modelId, core.lifetime, view.tokens),
+    rates: expectedRates(core, tokenRates(core.options.models, core.modelId, core.lifetime, view.tokens)),
     expectedRequests: expected(core, room, tokens),
     isMain: core.role.isMain,
     ownFrom: core.role.compacts === 'own' ? core.links.at(-1)!.from : 0,
     cacheLost: core.state.latest.cacheLost === true,
     capabilities: core.modelInfo()?.capabilities ?? noCapabilities,
   }
+}
+
+/** Where the cache promises nothing, what is read has the price that this session has seen: hits and misses together. */
+function expectedRates(
+  core: Slice<'modelInfo' | 'spoken' | 'state'>,
+  rates: TokenRates | null,
+): TokenRates | null {
+  if (rates === null || core.spoken.wire.cacheRules(core.modelInfo()).promised !== false) return rates
+  const { requests, input, cacheRead, cacheWrite } = core.state.spent
+  const { unpromisedHits, unpromisedRequests } = defaults.request
+  const share =
+    requests < unpromisedRequests ? unpromisedHits : cacheRead / Math.max(1, input + cacheRead + cacheWrite)
+  return { ...rates, read: share * rates.read + (1 - share) * rates.fresh }
 }
 
 const noCapabilities = { cacheEdits: false, contextEditing: false, bindsPrefix: false }
@@ -39,5 +53,5 @@ export function isWarm({
   options,
 }: Slice<'lifetime' | 'options' | 'state'>): boolean {
   if (lifetime === null || latest.requestAt === null) return false
-  return options.clock.now() - latest.requestAt < defaults.request.cacheLifetimeMs[lifetime]
+  return options.clock.now() - latest.requestAt < lifetimeMs(lifetime)
 }

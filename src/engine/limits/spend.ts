@@ -3,6 +3,7 @@ import { lookUp, price, ratesOf, type ModelTable } from '../../model/models.ts'
 import type { TokenRates } from '../../projection/economy.ts'
 import type { StoredEntry, Usage } from '../../transcript/fact.ts'
 import { isKnown } from '../../transcript/fact.ts'
+import { isLong, type Lifetime } from '../../transcript/lifetime.ts'
 
 export interface Spent {
   readonly requests: number
@@ -82,13 +83,15 @@ const perTokens = 1_000_000
 export function tokenRates(
   table: ModelTable,
   model: string,
-  lifetime: '5m' | '1h' | null,
+  lifetime: Lifetime | null,
   prompt: number,
 ): TokenRates | null {
   const info = lookUp(table, model)
   const rates = info === null ? null : ratesOf(info, prompt)
   if (rates === null) return null
-  const write = lifetime === null ? rates.input : lifetime === '1h' ? rates.write1h : rates.write5m
+  const written = lifetime === null ? 0 : isLong(lifetime) ? rates.write1h : rates.write5m
+  // A provider that names no price for writing takes that of plain input.
+  const write = written === 0 ? rates.input : written
   return {
     fresh: rates.input / perTokens,
     read: rates.read / perTokens,
@@ -105,7 +108,7 @@ export function capRefusal(
     readonly model: string
     readonly tokens: number
     readonly cached: number
-    readonly lifetime: '5m' | '1h' | null
+    readonly lifetime: Lifetime | null
   },
   table: ModelTable,
 ): string | null {

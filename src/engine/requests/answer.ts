@@ -1,7 +1,7 @@
 // The answer to a request, written down before anything acts on it. What a stream leaves behind when it breaks is kept as a
 // partial answer, and what a refusal or a count tells of the window is kept as a fact. What was read from the cache is held
 // against what should have been.
-import { learnedWindow, wireModelId } from '../../model/models.ts'
+import { learnedWindow } from '../../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
 import type { ModelFailure, ModelMessage } from '../../model/model.ts'
 import { promptTokens } from '../../model/usage.ts'
@@ -12,6 +12,7 @@ import type { Composed } from '../../request/compose.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
 import { type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
+import { endOf, stopKindOf } from '../../transcript/stop.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { noteApplied, serverReportOf } from './server-edits.ts'
@@ -29,14 +30,17 @@ export async function record(
   emit: Emit,
 ): Promise<Recorded> {
   const { content, messageId, stop, usage } = message
+  const ended = endOf(message)
   // The name that was asked for: a provider may answer under a dated one, and reasoning is matched by name.
-  const model = wireModelId(core.modelId)
+  const { model, provider } = core.spoken
   const fact: FactOf<'assistant-message'> = {
     type: 'assistant-message',
     content,
     messageId,
     stop,
+    ...(ended === stopKindOf(stop) ? {} : { ended }),
     model,
+    ...(provider === undefined ? {} : { provider }),
     usage,
     ...(isPartial ? { partial: true } : {}),
     ...(isPartial || !isLeftOut(core, message) ? {} : { leftOut: true }),
@@ -47,7 +51,7 @@ export async function record(
   const before = fact.leftOut === true ? { ...core.state.fold.numbers } : null
   const written = await core.append([fact])
   if (!written.ok) return written
-  emit({ type: 'answer-end', stop, usage, dollars: dollarsOf(core.options.models, model, usage) })
+  emit({ type: 'answer-end', stop, ended, usage, dollars: dollarsOf(core.options.models, model, usage) })
   if (before !== null) {
     // What was read from a prompt that was cut says nothing about the cache.
     core.requests.takePending()
@@ -68,11 +72,11 @@ export async function record(
  * A prompt only grows while no edit lies between: one that is counted well below the one before was cut by the server.
  * Reasoning of earlier turns may go by itself on models that do not keep it.
  */
-function isLeftOut(core: Slice<'modelInfo' | 'modelId' | 'state'>, message: ModelMessage): boolean {
+function isLeftOut(core: Slice<'modelInfo' | 'spoken' | 'state'>, message: ModelMessage): boolean {
   const { anchor, lastUsage } = core.state.fold.numbers
   const prompt = promptTokens(message.usage)
   if (anchor?.isClean !== true || lastUsage === null || prompt === 0) return false
-  if (anchor.model !== wireModelId(core.modelId) || message.appliedEdits.length > 0) return false
+  if (anchor.model !== core.spoken.model || message.appliedEdits.length > 0) return false
   if (message.inputTransformations.length > 0 || (message.cacheDeletedTokens ?? 0) > 0) return false
   const { leftOutShare, silentShare, silentMinTokens } = defaults.model
   const before = anchor.tokens
@@ -98,14 +102,20 @@ function leftOutSentence(
 /** An answer that came although the request was too long: said, and where the server cut, its limit is learned. */
 async function noticeSilentOverflow(
   core: Slice<'append' | 'room' | 'state'>,
-  { usage, stop }: ModelMessage,
+  message: ModelMessage,
   largest: number,
   emit: Emit,
 ): Promise<TurnFailure | null> {
   const room = core.room()
   if (!room.ok) return null
   const sent = core.state.latest.request?.tokens ?? 0
-  const found = silentOverflow({ usage, stop, estimate: sent, window: room.room.window })
+  const found = silentOverflow({
+    usage: message.usage,
+    stop: message.stop,
+    ended: endOf(message),
+    estimate: sent,
+    window: room.room.window,
+  })
   // After a compaction our estimate may be far off; a server that has taken more than this cuts nothing so small.
   if (found === null || (found.why === 'truncated' && found.promptTokens < largest)) return null
   emit({ type: 'notice', code: 'silent-overflow', message: silentSentence(found, sent) })
@@ -177,7 +187,9 @@ export async function ask(
       model: null,
     }
   const request = {
-    model: wireModelId(core.modelId),
+    wire: core.spoken.wire.name,
+    provider: core.spoken.provider,
+    model: core.spoken.model,
     body: composed.body,
     betas: composed.betas,
     source: core.source,
@@ -228,7 +240,17 @@ export async function ask(
 
 /** Called once for each answer, with what it says about its own request. */
 async function readCache(
-  core: Slice<'append' | 'lifetime' | 'modelId' | 'options' | 'requests' | 'source' | 'transcript'>,
+  core: Slice<
+    | 'append'
+    | 'lifetime'
+    | 'modelId'
+    | 'modelInfo'
+    | 'options'
+    | 'requests'
+    | 'source'
+    | 'spoken'
+    | 'transcript'
+  >,
   message: ModelMessage,
   emit: Emit,
 ): Promise<void> {
@@ -243,6 +265,7 @@ async function readCache(
     deletedTokens: message.cacheDeletedTokens,
     clearedTokens: serverReportOf(message).tokens,
     rates: tokenRates(options.models, core.modelId, core.lifetime, prompt),
+    rules: core.spoken.wire.cacheRules(core.modelInfo()),
   })
   if (found === null) return
   const diff = await keptDiff(core, found, message.messageId, emit)

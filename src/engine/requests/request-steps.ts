@@ -1,7 +1,6 @@
 // One request: what waits is delivered, layers run, the view is composed and held to the caps, and it is written down that
 // it is sent.
 import { isAbsolute } from 'node:path'
-import { wireModelId } from '../../model/models.ts'
 import type { Composed, Composer } from '../../request/compose.ts'
 import { textIn, type UserBlock } from '../../transcript/content.ts'
 import { pathText } from '../../transcript/fence.ts'
@@ -79,7 +78,8 @@ async function compose(making: Making): Promise<TurnFailure | null> {
   const view = core.view()
   await loadMedia(core, view)
   const outcome = composerOf(core).compose(view, {
-    model: wireModelId(core.modelId),
+    model: core.spoken.model,
+    cacheKey: core.requests.cacheKey,
     maxTokens: maxOutputOf(core),
     bindsPrefix: core.modelInfo()?.capabilities.bindsPrefix ?? false,
     reasoningFrom: core.state.latest.reasoningFrom,
@@ -101,9 +101,11 @@ async function compose(making: Making): Promise<TurnFailure | null> {
 }
 
 /** The one that has serialized this session so far. */
-export function composerOf(core: Slice<'requests' | 'state' | 'lifetime' | 'modelInfo'>): Composer {
+export function composerOf(
+  core: Slice<'requests' | 'spoken' | 'state' | 'lifetime' | 'modelInfo'>,
+): Composer {
   const references = core.lifetime !== null && core.modelInfo()?.capabilities.cacheEdits === true
-  return core.requests.composer(core.state.fold, references)
+  return core.requests.composer(core.state.fold, references, core.spoken)
 }
 
 async function writeSent({ core, emit, declined, composed }: Making): Promise<TurnFailure | null> {
@@ -178,7 +180,7 @@ async function queuedContent(
 }
 
 function requestSent(
-  core: Slice<'modelId' | 'source' | 'state'>,
+  core: Slice<'source' | 'spoken' | 'state'>,
   composed: Composed,
   tokens: number,
 ): FactOf<'request-sent'> {
@@ -189,7 +191,7 @@ function requestSent(
   return {
     type: 'request-sent',
     source: core.source,
-    model: wireModelId(core.modelId),
+    model: core.spoken.model,
     upTo: seq(core.state.fold.numbers.upTo),
     hash: composed.hash,
     tokens,

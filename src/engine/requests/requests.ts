@@ -9,17 +9,20 @@ import {
   type Pending,
   createBreakDetector,
 } from '../../request/break-detector.ts'
-import { createComposer } from '../../wires/anthropic/compose.ts'
 import type { BreakpointPosition, Composed, Composer } from '../../request/compose.ts'
-import type { Lifetime } from '../../request/segments.ts'
+import { digest } from '../../request/segments.ts'
+import type { Lifetime } from '../../transcript/lifetime.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { type Fact, type StoredEntry, isEditing, isKnown } from '../../transcript/fact.ts'
-import type { Seq } from '../../transcript/ids.ts'
+import type { Seq, SessionId } from '../../transcript/ids.ts'
+import type { Spoken } from '../../wires/wire.ts'
 import type { LoadedMedia } from '../media/keeping.ts'
 
 export interface RequestParts {
   /** What the cache is watched under: requests of one key share a prefix. */
   readonly watchKey: string
+  /** Whose requests these are. */
+  readonly session: SessionId
   /** Of a fork: whose requests it goes on from. */
   readonly from?: Requests | undefined
   readonly composer?: Composer | undefined
@@ -34,6 +37,8 @@ export interface RequestParts {
 
 export class Requests {
   readonly watchKey: string
+  /** Names the prefix that a session shares with its forks, for providers who send equal names to one machine. */
+  readonly cacheKey: string
   readonly tags: Tags
   readonly detector: BreakDetector
   /** Whether the long lifetime was chosen: decided before the first request, for the session and its forks. */
@@ -52,8 +57,18 @@ export class Requests {
   #pending: Pending | null = null
   #earlier: EarlierReading | null
 
-  constructor({ watchKey, from, composer, breakpointAt, lifetime, begunWith, earlier }: RequestParts) {
+  constructor({
+    watchKey,
+    session,
+    from,
+    composer,
+    breakpointAt,
+    lifetime,
+    begunWith,
+    earlier,
+  }: RequestParts) {
     this.watchKey = watchKey
+    this.cacheKey = from?.cacheKey ?? digest(session)
     this.tags = from?.tags ?? createTags()
     this.media = from?.media ?? new Map()
     this.detector = from?.detector ?? createBreakDetector()
@@ -63,14 +78,14 @@ export class Requests {
     this.breakpointAt = breakpointAt
   }
 
-  /** One for each form of the request copy: with tags or without, with references for deletions or without. */
-  composer(fold: Fold, references: boolean): Composer {
+  /** One for each form of the request copy: for each wire, with tags or without, with references for deletions or without. */
+  composer(fold: Fold, references: boolean, { wire, quirks }: Spoken): Composer {
     if (this.#inherited !== null) return this.#inherited
     const tag = taggingOf(fold.view(), this.tags)
-    const key = `${references} ${tag !== undefined}`
+    const key = `${wire.name} ${JSON.stringify(quirks ?? null)} ${references} ${tag !== undefined}`
     const composer =
       this.#composers.get(key) ??
-      createComposer({ references, tag, media: (blob) => this.media.get(blob) ?? null })
+      wire.createComposer({ references, tag, quirks, media: (blob) => this.media.get(blob) ?? null })
     this.#composers.set(key, composer)
     return composer
   }

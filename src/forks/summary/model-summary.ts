@@ -6,6 +6,8 @@ import type { JobContext, SessionSummariser } from '../../engine/ports.ts'
 import type { ForkOutcome, ForkSpec } from '../../engine/ports.ts'
 import type { Emit } from '../../engine/live.ts'
 import { lookUp, ratesOf, windowOf, wireModelId } from '../../model/models.ts'
+import { lifetimeMs } from '../../transcript/lifetime.ts'
+import type { StopKind } from '../../transcript/stop.ts'
 import { overflowOf } from '../../model/overflow.ts'
 import { factorOf } from '../../projection/calibration.ts'
 import { estimateText } from '../../projection/tokens.ts'
@@ -110,9 +112,10 @@ function pivotOf({ variant, parts, jobContext }: Asked): string | null {
 
 /** Everything read from a warm cache costs less than an early part sent anew, unless that part is small. */
 function isCheaperCached({ jobContext, parts }: Asked): boolean {
-  const { requestAt, lifetime } = jobContext.latest()
+  const { requestAt, request, lifetime: begunWith } = jobContext.latest()
+  const lifetime = request?.lifetime ?? begunWith
   if (requestAt === null || lifetime === undefined) return false
-  const isWarm = jobContext.now() - requestAt < defaults.request.cacheLifetimeMs[lifetime]
+  const isWarm = jobContext.now() - requestAt < lifetimeMs(lifetime)
   const { tokens, factor } = jobContext.fold.view()
   const part =
     factor * parts.reduce((sum, { estimate, clearedEstimate }) => sum + estimate - clearedEstimate, 0)
@@ -204,16 +207,16 @@ async function pieceOf(
 // ---- asking, and looking at what came ----
 
 async function asked(ask: Asked, spec: ForkSpec, signal: AbortSignal): Promise<Tried> {
-  let stop: string | null = null
+  let end: { readonly stop: string | null; readonly ended?: StopKind } = { stop: null }
   const emit: Emit = (event) => {
-    if (event.type === 'answer-end') stop = event.stop
+    if (event.type === 'answer-end') end = { stop: event.stop, ended: event.ended }
   }
   const outcome = await ask.jobContext.fork({ ...spec, maxRounds: 1, emit }, signal)
   if (signal.aborted) return { ok: false, why: 'it was stopped', isAborted: true, isFinal: true }
   // One answer is all that is wanted; a call is refused and not asked about again.
   if (outcome.failure?.code === 'rounds') return refusal('it called a tool instead of writing')
   if (outcome.outcome !== 'done') return failure(outcome)
-  const account = accountOf({ ok: true, text: outcome.text, stop, hasCalls: false })
+  const account = accountOf({ ok: true, text: outcome.text, ...end, hasCalls: false })
   if (!account.ok) return refusal(account.why)
   const found = judged(account.account, ask.variant, saidIn([...ask.jobContext.fold.parts()]))
   if (!found.ok) return refusal(found.why)

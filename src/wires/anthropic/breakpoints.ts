@@ -2,7 +2,8 @@
 // messages.
 import type { CacheControl } from '../../model/wire.ts'
 import type { BreakpointName } from '../../request/breakpoints.ts'
-import { withField, type Lifetime, type Segment, type SentMessage } from '../../request/segments.ts'
+import { withField, type Segment, type SentMessage } from '../../request/segments.ts'
+import type { Lifetime } from '../../transcript/lifetime.ts'
 import { messageJson } from './serialize.ts'
 
 /** One for each part of the prompt that is there. */

@@ -38,6 +38,12 @@ export const anthropicWire: Wire<AnthropicRequest> = {
     mostTools: null,
   },
   cacheRules,
+  requestOf: (body, { streaming }) => {
+    const { stream: _, ...request } = JSON.parse(body) as AnthropicRequest
+    if (streaming) return request
+    // The official client refuses to wait for more than this without streaming.
+    return { ...request, max_tokens: Math.min(request.max_tokens, defaults.engine.unstreamedOutputTokens) }
+  },
 }
 
 function parse(answer: unknown): ModelMessage | null {
@@ -92,6 +98,6 @@ function cacheRules(model: ModelInfo | null): CacheRules {
     writeFactor: 1.25,
     minTokens: model?.minCacheTokens ?? defaults.model.unknownMinCacheTokens,
     stepTokens: 1,
-    breaks: { slackTokens: breakTokens, hitsBefore: 1, lookback: lookbackPositions },
+    breaks: { slackTokens: breakTokens, hitsBefore: 0, lookback: lookbackPositions },
   }
 }
