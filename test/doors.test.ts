@@ -55,6 +55,7 @@ describe('the doors', () => {
       'agentTools',
       'anthropicModel',
       'anthropicRepairer',
+      'anthropicWire',
       'attending',
       'builtInTypes',
       'createDirectory',
