@@ -7,11 +7,12 @@ import { createEngine, type Engine } from './engine/engine.ts'
 import { commandHooks } from './engine/hook-commands.ts'
 import type { SectionSource } from './engine/options.ts'
 import type { Emit } from './engine/live.ts'
-import { anthropicModel } from './wires/anthropic/adapter.ts'
 import type { Model } from './model/model.ts'
-import { lookUp, modelTable, type ModelTable } from './model/models.ts'
+import { lookUp, type ModelTable } from './model/models.ts'
 import { agentTools, attending, type AgentRegistry, type AgentType } from './forks/agents/index.ts'
 import { agentRegistry, isMemoryOff } from './preset/agents.ts'
+import { modelOf, tableOf } from './preset/model-choice.ts'
+import { modelIn, wireIn, type Access } from './preset/reaching.ts'
 import { choicesOf, isList, restorationOf, switchesOf, type GivenLayers } from './preset/choices.ts'
 import { backgroundTasksOf, jobsOf, type SessionFiles } from './preset/jobs.ts'
 import { noExtensions, planning, type Extensions } from './preset/extensions.ts'
@@ -33,7 +34,6 @@ import { recallWiring } from './preset/memory/recalling.ts'
 import type { Project } from './preset/project.ts'
 import { renderSections } from './request/sections.ts'
 import { defaults } from './settings/defaults.ts'
-import type { Settings } from './settings/schema.ts'
 import { fileStore } from './stores/index.ts'
 import type { Permission } from './tools/permission/index.ts'
 import { snipTool, standardTools } from './tools/index.ts'
@@ -44,11 +44,8 @@ import { systemClock, systemIds, type Clock } from './transcript/ids.ts'
 import type { Section } from './transcript/fact.ts'
 import type { Store } from './transcript/store.ts'
 
-export interface Access {
-  readonly apiKey?: string | undefined
-  readonly authToken?: string | undefined
-  readonly baseUrl?: string | undefined
-}
+export type { Access }
+export { modelOf, tableOf }
 
 export interface PresetOptions extends PermissionSetup {
   /** The user's folder of this program. */
@@ -100,14 +97,6 @@ export interface Preset {
 /** Where the sessions of a project lie. */
 export const sessionsFolder = (home: string, project: Project): string =>
   join(home, 'projects', project.slug, 'sessions')
-
-export const modelOf = (settings: Settings): string => settings.model ?? defaults.preset.model
-
-export function tableOf(settings: Settings): ModelTable {
-  return modelTable(
-    (settings.models ?? []).map(({ prices, ...row }) => ({ ...row, ...(prices && { prices }) })),
-  )
-}
 
 export function projectStore(options: Pick<PresetOptions, 'home' | 'project' | 'settings'>): Store {
   const { sync } = options.settings
@@ -288,6 +277,7 @@ function portsOf(options: PresetOptions, parts: Parts) {
     modelId: parts.modelId,
     models: parts.models,
     model: modelIn(options),
+    wire: wireIn(options, parts.models),
     clock: parts.clock,
     ids: parts.ids,
     cwd: project.cwd,
@@ -324,22 +314,4 @@ function portsOf(options: PresetOptions, parts: Parts) {
     afterTurn: options.model === undefined ? undefined : parts.memoryJobs.watcher,
     restoration: { ...restorationOf(settings), restorers: extensions.restorers },
   }
-}
-
-function modelIn(options: PresetOptions): Model | undefined {
-  const { model } = options
-  return model === undefined || 'stream' in model ? model : reached(model, options)
-}
-
-/** A server of one's own may want no key; the adapter sends one in any case. */
-function reached(access: Access, options: PresetOptions): Model {
-  const { apiKey, authToken, baseUrl } = access
-  const key = apiKey ?? (authToken === undefined && baseUrl !== undefined ? 'none' : undefined)
-  return anthropicModel({
-    apiKey: key,
-    authToken,
-    baseUrl,
-    clock: options.clock ?? systemClock,
-    random: Math.random,
-  })
 }

@@ -1,6 +1,7 @@
 // `pal -p`: one turn for a script. Ctrl-C ends the turn as an outcome and leaves the transcript whole; a second one ends
 // the process. Whatever happens, the session is given free and what the tools started is stopped.
 import { machineFileSystem } from '../disk/fs.ts'
+import { unknownOf } from '../preset/model-choice.ts'
 import { findProgram } from '../disk/programs.ts'
 import type { Input } from '../engine/api.ts'
 import type { LiveEvent } from '../engine/live.ts'
@@ -108,7 +109,9 @@ export async function openPreset(
   showProblems(place)
   // An answer that no model gave must be asked for: a script whose key is missing would take it for one.
   if (place.access === null && options.offline !== true)
-    return complain(io, refuse(exits.failed, noAccess(options.offline !== null)))
+    return complain(io, refuse(exits.failed, noAccess(options.offline !== null, place.accessMissing)))
+  const unusable = place.access === null ? null : unknownOf(place.settings)
+  if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
   if (options.requireTrust === true) {
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
     if (missing !== null) return complain(io, refuse(exits.failed, missing))

@@ -15,11 +15,10 @@ import type { Failure, Result } from '../transcript/store.ts'
 import type { AgentRow } from './background/agent-rows.ts'
 import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
 import { spawn, type SpawnSpec } from './background/spawn.ts'
-import { fileAttachments } from './api.ts'
-import { EngineError } from './api.ts'
+import { EngineError, fileAttachments } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
-import { messageOf, requestOf, type Response } from './api.ts'
-import { cutShort, faultText, hookAttachment, nothingWaits } from './api.ts'
+import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, requestOf } from './api.ts'
+import type { Response } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -32,6 +31,7 @@ import { record } from './requests/answer.ts'
 import { deliverQueued, makeRequest } from './requests/request-steps.ts'
 import { takeBack } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
+import { switchPrice, type SwitchPrice } from './limits/budget.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
 
 export { EngineError, type Input, type Response }
@@ -246,6 +246,11 @@ export class Session<Request = AnthropicRequest> {
   async rewind(to: number): Promise<Entry> {
     this.#mustBeIdle()
     return this.#write({ type: 'rewind', to: seq(to) })
+  }
+
+  /** What going on with another model would cost, and what of the conversation it would not be sent. */
+  switchPrice(model: string): SwitchPrice {
+    return switchPrice(this.#core, model)
   }
 
   /** For this session from now on, also after a resume. */

@@ -4,54 +4,10 @@
 // The file is one JSON object. Keys marked `user` decide where data goes or what runs on this machine; a project may
 // never set them, trusted or not.
 import * as z from 'zod/mini'
+import { count, modelRow, provider, threshold } from './model-rows.ts'
 
-const count = z.int().check(z.positive())
 const money = z.number().check(z.positive())
 
-/** Tokens, or a part as "80%". */
-const percent = z.templateLiteral([z.number(), '%']).check(
-  z.refine((text) => {
-    const value = Number(text.slice(0, -1))
-    return value > 0 && value <= 100
-  }),
-)
-const threshold = z.union([count, percent])
-
-const rates = {
-  input: z.number(),
-  output: z.number(),
-  write5m: z.number(),
-  write1h: z.number(),
-  read: z.number(),
-}
-const modelRow = z.strictObject({
-  id: z.string().check(z.minLength(1)),
-  window: z.optional(count),
-  maxOutput: z.optional(count),
-  minCacheTokens: z.optional(count),
-  /** Dollars per million tokens. */
-  prices: z.optional(z.strictObject(rates)),
-  threshold: z.optional(threshold),
-  /** What the endpoint offers for this model (docs/capabilities.md). */
-  capabilities: z.optional(
-    z.strictObject({
-      cacheEdits: z.optional(z.boolean()),
-      contextEditing: z.optional(z.boolean()),
-      bindsPrefix: z.optional(z.boolean()),
-    }),
-  ),
-  /** What one request may carry beside words. */
-  media: z.optional(
-    z.strictObject({
-      count: z.optional(count),
-      side: z.optional(count),
-      manyImages: z.optional(count),
-      manySide: z.optional(count),
-      imageBytes: z.optional(count),
-      requestBytes: z.optional(count),
-    }),
-  ),
-})
 const hook = z.strictObject({
   command: z.string().check(z.minLength(1)),
   /** Only for these tools; left out, for all. */
@@ -95,6 +51,7 @@ export const schema = z.object({
   sandboxNetwork: z.boolean(),
   sandboxWrite: z.array(z.string().check(z.regex(/^\//))),
   models: z.array(modelRow),
+  providers: z.record(z.string().check(z.regex(/^[a-z][a-z0-9-]*$/)), provider),
   automaticRemoval: z.boolean(),
   budget: z.boolean(),
   snip: z.boolean(),
@@ -232,6 +189,7 @@ export const keys: Readonly<Record<Key, About>> = {
       'a list of {id, window?, maxOutput?, minCacheTokens?, prices?, threshold?, capabilities?, media?}',
     scope: 'any',
   },
+  providers: { expected: 'by name {wire?, baseUrl?, keyVariable?, quirks?}', scope: 'user' },
   automaticRemoval: onOff('PALIMPSEST_AUTOMATIC_REMOVAL'),
   budget: onOff('PALIMPSEST_BUDGET'),
   snip: onOff('PALIMPSEST_SNIP'),

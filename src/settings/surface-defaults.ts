@@ -48,6 +48,9 @@ export const surfaceDefaults = {
     /** What the doctor wants of Node, how long it waits for a program, and how many sessions it reads through. */
     leastNode: [20, 19] as const,
     probeMs: 5 * second,
+    /** A tiny request that shows whether a model answers: its most output, and how long it may take. */
+    probeTokens: 64,
+    probeAnswerMs: 60 * second,
     probedSessions: 5,
   },
   screen: {

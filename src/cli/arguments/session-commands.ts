@@ -4,6 +4,7 @@ import type { Grouping } from '../../lab/index.ts'
 import type { Settings } from '../../settings/schema.ts'
 import { permissionModes, type PermissionMode } from '../../tools/permission/verdict.ts'
 import type { CompactFlags } from '../commands/compact.ts'
+import type { AskingFlags } from '../commands/doctor.ts'
 import type { ConfigFlags } from '../commands/config.ts'
 import type { RewindFlags } from '../commands/messages.ts'
 import type { SessionsFlags } from '../commands/sessions.ts'
@@ -91,9 +92,11 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
     .action((id: string | undefined, flags: ProjectFlags) =>
       run(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
     )
-  projectCommand(program, 'doctor', 'check this installation, and say how to fix problems').action(
-    (flags: ProjectFlags) => run(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
-  )
+  projectCommand(program, 'doctor', 'check this installation, and say how to fix problems')
+    .option('--ask', 'also ask the model one tiny question, which costs a few tokens')
+    .action((flags: AskingFlags) =>
+      run(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
+    )
   addPermissions(program, io, run)
 }
 
@@ -252,12 +255,16 @@ function addUserCommands(program: Command, io: Io, run: RunCommand): void {
     (flags: ProjectFlags) => run(async () => (await import('../commands/models.ts')).models(io, flags)),
   )
   addMcp(program, io, run)
-  subcommand(program, 'login', 'store an API key (typed, or piped in) for you only').action(() =>
-    run(async () => (await import('../commands/config.ts')).login(io)),
-  )
-  subcommand(program, 'logout', 'delete the stored API key').action(() =>
-    run(async () => (await import('../commands/config.ts')).logout(io)),
-  )
+  subcommand(program, 'login', 'store an API key (typed, or piped in) for you only')
+    .argument('[provider]', 'openai, google, openrouter …; left out, Anthropic')
+    .action((provider: string | undefined) =>
+      run(async () => (await import('../commands/config.ts')).login(io, provider ?? null)),
+    )
+  subcommand(program, 'logout', 'delete the stored API keys, or that of one provider')
+    .argument('[provider]', 'whose; left out, all of them')
+    .action((provider: string | undefined) =>
+      run(async () => (await import('../commands/config.ts')).logout(io, provider ?? null)),
+    )
   subcommand(program, 'trust', 'trust this folder: its settings, instructions, MCP servers, skills')
     .option('--cwd <folder>', 'the project')
     .option('--list', 'only list what is in it, and what was decided')

@@ -148,22 +148,28 @@ function objectIn(text: string): Record<string, unknown> | null {
   }
 }
 
-export async function login(io: Io): Promise<Exit> {
-  const typed = io.inIsTerminal ? { ok: true as const, text: await io.secret('API key: ') } : await io.piped()
+export async function login(io: Io, provider: string | null = null): Promise<Exit> {
+  const name = provider === 'anthropic' ? null : provider
+  const typed = io.inIsTerminal
+    ? { ok: true as const, text: await io.secret(name === null ? 'API key: ' : `API key of ${name}: `) }
+    : await io.piped()
   if (!typed.ok) return complain(io, refuse(exits.usage, typed.why))
   const key = (typed.text ?? '').trim()
   if (key === '' || /\s/.test(key))
     return complain(io, refuse(exits.usage, 'that is not a key: it must be one word. Nothing was stored'))
   const home = homeOf(io)
-  const kept = await keepKey(machineFileSystem, home, key, uniqueText)
+  const kept = await keepKey(machineFileSystem, home, key, name, uniqueText)
   if (!kept.ok)
     return complain(io, refuse(exits.failed, `the key could not be stored: ${kept.failure.message}`))
-  io.out(`The key is stored in ${credentialsFile(home)}, readable by you only. pal logout deletes it.\n`)
+  io.out(
+    `The key is stored in ${credentialsFile(home)}, readable by you only. ${name === null ? 'pal logout' : `pal logout ${name}`} deletes it.\n`,
+  )
   return exits.done
 }
 
-export async function logout(io: Io): Promise<Exit> {
-  const forgotten = await forgetKey(machineFileSystem, homeOf(io))
+export async function logout(io: Io, provider: string | null = null): Promise<Exit> {
+  const name = provider === 'anthropic' ? null : provider
+  const forgotten = await forgetKey(machineFileSystem, homeOf(io), name, uniqueText)
   if (!forgotten.ok)
     return complain(io, refuse(exits.failed, `the key could not be removed: ${forgotten.failure.message}`))
   io.out(forgotten.had ? 'The key was deleted.\n' : 'No key was stored.\n')

@@ -7,6 +7,7 @@ import { findProgram } from '../../disk/programs.ts'
 import { replaceFile } from '../../disk/replace.ts'
 import { lookUp } from '../../model/models.ts'
 import { modelOf, projectStore, sessionsFolder, tableOf } from '../../preset.ts'
+import { namedIn, unknownOf } from '../../preset/model-choice.ts'
 import { sandboxOf, withoutSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { layoutOf } from '../../stores/files/layout.ts'
@@ -17,10 +18,17 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { prose } from '../terminal/tables.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
+import { modelIn, wireIn } from '../../preset/reaching.ts'
+import { askOnce } from './ask-once.ts'
 import { bad, good, note, type Check } from './doctor-check.ts'
 import { hardLinks, machineChecks } from './doctor-machine.ts'
 
-export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
+export interface AskingFlags extends ProjectFlags {
+  /** Ask the model one tiny question. */
+  readonly ask?: boolean | undefined
+}
+
+export async function doctor(io: Io, flags: AskingFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const checks = [
@@ -29,6 +37,7 @@ export async function doctor(io: Io, flags: ProjectFlags): Promise<Exit> {
     await writableStore(place),
     whoAnswers(place),
     knownModel(place),
+    ...(flags.ask === true ? [await asked(place)] : []),
     await ripgrep(place),
     await git(place),
     await sandbox(place),
@@ -79,7 +88,11 @@ async function writableStore(place: Workplace): Promise<Check> {
 const ownerFolder = 0o700
 const ownerFile = 0o600
 
-function whoAnswers({ access, accessFrom }: Workplace): Check {
+function whoAnswers({ access, accessFrom, accessMissing, settings }: Workplace): Check {
+  if (accessMissing !== null) return bad('model access', accessMissing, 'docs/providers.md lists them')
+  // Of another provider than Anthropic its address is said already.
+  if (access !== null && namedIn(settings, modelOf(settings)).provider !== null)
+    return good('model access', accessFrom)
   if (access === null)
     return note(
       'model access',
@@ -92,6 +105,8 @@ function whoAnswers({ access, accessFrom }: Workplace): Check {
 function knownModel(place: Workplace): Check {
   const name = modelOf(place.settings)
   const info = lookUp(tableOf(place.settings), name)
+  const unknown = unknownOf(place.settings)
+  if (unknown !== null) return bad('model', unknown, 'docs/providers.md says how')
   if (info === null)
     return note(
       'model',
@@ -99,6 +114,17 @@ function knownModel(place: Workplace): Check {
       'add it under "models" in the settings',
     )
   return good('model', `${name}, window ${place.settings.window ?? info.window} tokens`)
+}
+
+/** One tiny request, sent only when it is asked for: it costs a few tokens. */
+async function asked(place: Workplace): Promise<Check> {
+  const id = modelOf(place.settings)
+  if (place.access === null) return bad('asking the model', 'nothing can be sent', 'set a key first')
+  const reaching = { model: place.access, settings: place.settings }
+  const outcome = await askOnce(modelIn(reaching)!, wireIn(reaching, tableOf(place.settings))(id))
+  return outcome.ok
+    ? good('asking the model', `${id} answered in ${outcome.ms} ms, ${outcome.tokens} tokens`)
+    : bad('asking the model', `${id}: ${outcome.why}`, 'check key, address and name; docs/providers.md')
 }
 
 async function ripgrep({ io, project }: Workplace): Promise<Check> {

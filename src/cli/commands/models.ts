@@ -2,6 +2,7 @@
 // by name; the settings can give them a row.
 import type { ModelInfo, ModelTable } from '../../model/models.ts'
 import { modelOf, tableOf } from '../../preset.ts'
+import { serverNamed } from '../../wires/servers.ts'
 import { complain, exits, type Exit } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
@@ -18,7 +19,7 @@ export async function models(io: Io, flags: ProjectFlags): Promise<Exit> {
     io.out(
       modelList(rows, current, io.columns) +
         prose(
-          '\nPrices are dollars for a million tokens. Set one with pal --model NAME, /model, or pal config model NAME.\n',
+          '\nPrices are dollars for a million tokens. Set one with pal --model NAME, /model, or pal config model NAME. Others by PROVIDER/NAME (docs/providers.md).\n',
           io.columns,
         ),
     )
@@ -38,14 +39,21 @@ export function modelList(rows: ModelTable, current: string, room: number): stri
       { title: '', drop: 3 },
     ],
     [...rows.values()].map((info) => [
-      info.id,
+      nameOf(info),
       short(info.window),
       ...ratesOf(info),
-      info.id === current ? 'current' : '',
+      isCurrent(info, current) ? 'current' : '',
     ]),
     room,
   )
 }
+
+/** As it is asked for: a model of another maker by its provider. */
+export const nameOf = ({ id, provider }: ModelInfo): string =>
+  serverNamed(provider) === null ? id : `${provider}/${id}`
+
+export const isCurrent = (info: ModelInfo, current: string): boolean =>
+  info.id === current || nameOf(info) === current
 
 const ratesOf = ({ prices }: ModelInfo): readonly string[] =>
   prices === null

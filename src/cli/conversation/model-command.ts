@@ -1,9 +1,14 @@
 // `/model`: the model of this session from now on, chosen from a list with prices or given by name.
+import type { SwitchPrice } from '../../engine/limits/budget.ts'
 import { lookUp } from '../../model/models.ts'
-import { describeModel, modelList } from '../commands/models.ts'
+import { namedIn, unknownOf } from '../../preset/model-choice.ts'
+import { unreachable } from '../../wires/providers.ts'
+import { describeModel, isCurrent, modelList, nameOf } from '../commands/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { nearest } from '../terminal/suggest.ts'
+import { dollars, short } from '../terminal/tables.ts'
+import type { Workplace } from '../workplace/workplace.ts'
 import { modelInUse, type CommandContext } from './context.ts'
 
 export async function modelCommand(context: CommandContext, rest: string): Promise<Exit> {
@@ -17,21 +22,46 @@ export async function modelCommand(context: CommandContext, rest: string): Promi
   const name = rest === '' ? await chooseModel(context, current) : rest
   if (name === null) return exits.done
   // A name without a row may be right behind a gateway; one that nearly is a row is a slip.
-  const isKnown = lookUp(preset.models, name) !== null
+  const isKnown = lookUp(preset.models, name) !== null || namedIn(place.settings, name).provider !== null
   const ids = [...preset.models.keys()]
   const guess = isKnown ? null : (nearest(name, ids) ?? ids.find((id) => id.includes(name.toLowerCase())))
   if (guess !== null && guess !== undefined) {
     io.err(`pal: unknown model ${safeLine(name)}. Did you mean /model ${guess}? /model alone lists them\n`)
     return exits.usage
   }
-  await (await context.session()).setModel(name)
+  const unusable = unknownOf(place.settings, name) ?? unreached(place, name)
+  if (unusable !== null) {
+    io.err(`pal: ${safeLine(unusable)}. The model stays ${safeLine(current)}\n`)
+    return exits.usage
+  }
+  const session = await context.session()
+  const cost = session.switchPrice(name)
+  await session.setModel(name)
   context.refresh?.()
-  io.out(`Model set to ${safeLine(name)} for this session\n`)
+  io.out(`Model set to ${safeLine(name)} for this session\n${switchText(cost)}`)
   if (!isKnown)
     io.err(
       'pal: this model is not in the list: its window and price are unknown. The setting models can name them\n',
     )
   return exits.done
+}
+
+/** Why its provider cannot be reached, where it is not the Messages API. */
+function unreached({ access, settings }: Workplace, name: string): string | null {
+  const { provider } = namedIn(settings, name)
+  return provider === null || access === null ? null : unreachable(provider, access.keys?.[provider.name])
+}
+
+/** What the next request costs that the last model would have read from its cache, and what of the talk stays behind. */
+function switchText({ tokens, dollars: paid, stays, left }: SwitchPrice): string {
+  if (tokens === 0) return ''
+  const price = paid === null ? 'at a price that is not known' : `for about ${dollars(paid)}`
+  const instead = stays === null ? '' : `; the model before would have read it for about ${dollars(stays)}`
+  const behind =
+    left === 0
+      ? ''
+      : `${left} ${left === 1 ? 'piece' : 'pieces'} of reasoning ${left === 1 ? 'is' : 'are'} not sent to it: only the model that made ${left === 1 ? 'it' : 'them'} can read ${left === 1 ? 'it' : 'them'}. Nothing is lost: ${left === 1 ? 'it goes' : 'they go'} back with that model.\n`
+  return `The next request sends the whole conversation anew, ${short(tokens)} tokens ${price}${instead}.\n${behind}`
 }
 
 /** Null where nothing was chosen; where nobody can choose, the list itself is the answer. */
@@ -44,13 +74,13 @@ async function chooseModel(context: CommandContext, current: string): Promise<st
     return null
   }
   const rows = [...preset.models.values()].toSorted(
-    (a, b) => Number(b.id === current) - Number(a.id === current),
+    (a, b) => Number(isCurrent(b, current)) - Number(isCurrent(a, current)),
   )
   return context.choose(
     'Which model?',
     rows.map((info) => ({
-      value: info.id,
-      label: info.id === current ? `${info.id} (current)` : info.id,
+      value: nameOf(info),
+      label: isCurrent(info, current) ? `${nameOf(info)} (current)` : nameOf(info),
       about: describeModel(info),
     })),
   )

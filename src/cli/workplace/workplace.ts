@@ -48,6 +48,8 @@ export interface Workplace {
   readonly settings: Settings
   readonly access: Access | null
   readonly accessFrom: string
+  /** Why the provider of the model cannot be reached, and what helps; null where it can. */
+  readonly accessMissing: string | null
   /** Everything found wrong on the way, one line each. */
   readonly problems: readonly string[]
 }
@@ -98,7 +100,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
     { fs, home, userHome: io.userHome, environment: io.environment },
     loaded.settings,
   )
-  const { access, from, problems } = await findAccess(fs, home, io.environment, loaded.settings)
+  const { access, from, problems, missing } = await findAccess(fs, home, io.environment, loaded.settings)
   return {
     ok: true,
     io,
@@ -112,6 +114,7 @@ export async function openWorkplace(io: Io, flags: WorkplaceFlags): Promise<Work
     settings: memory.settings,
     access,
     accessFrom: from,
+    accessMissing: missing,
     problems: [
       ...(ownership?.isOpen === true
         ? [

@@ -1,4 +1,6 @@
 // The room with everything else a layer may look at: the time, the cache, the prices, and how long the session may go on.
+import { factorOf } from '../../projection/calibration.ts'
+import { isItem, isReasoning } from '../../transcript/content.ts'
 import type { Core, Slice } from '../core.ts'
 import { tokenRates } from './spend.ts'
 import type { Room } from '../../projection/budget.ts'
@@ -11,11 +13,12 @@ import { lifetimeMs } from '../../transcript/lifetime.ts'
 export function budgetOf(core: Core, room: Room, tokens: number = core.view().tokens): Budget {
   const view = core.view()
   const now = core.options.clock.now()
+  const rates = tokenRates(core.options.models, core.modelId, core.lifetime, view.tokens)
   return {
     ...room,
     now,
     isWarm: isWarm(core),
-    rates: expectedRates(core, tokenRates(core.options.models, core.modelId, core.lifetime, view.tokens)),
+    rates: expectedRates(core, rates),
     expectedRequests: expected(core, room, tokens),
     isMain: core.role.isMain,
     ownFrom: core.role.compacts === 'own' ? core.links.at(-1)!.from : 0,
@@ -54,4 +57,50 @@ export function isWarm({
 }: Slice<'lifetime' | 'options' | 'state'>): boolean {
   if (lifetime === null || latest.requestAt === null) return false
   return options.clock.now() - latest.requestAt < lifetimeMs(lifetime)
+}
+
+// ---- another model ----
+// Nothing of the conversation is in its cache, and what only the makers of answers can read stays behind. Said before it is paid.
+
+export interface SwitchPrice {
+  /** What the next request will send, as the new model counts; 0 where nothing was said yet. */
+  readonly tokens: number
+  /** What that costs; null where no price is known. */
+  readonly dollars: number | null
+  /** What the model in force would take for the same; null where that is not known. */
+  readonly stays: number | null
+  /** Blocks of the view that the new model is not sent: reasoning and items of others. */
+  readonly left: number
+}
+
+export function switchPrice(
+  core: Slice<'lifetime' | 'modelId' | 'options' | 'spoken' | 'state' | 'view'>,
+  modelId: string,
+): SwitchPrice {
+  const view = core.view()
+  if (view.messages.length === 0 || modelId === core.modelId)
+    return { tokens: 0, dollars: null, stays: null, left: 0 }
+  const { models } = core.options
+  const next = core.options.wire(modelId)
+  const { calibration } = core.state.fold.numbers
+  const tokens = Math.round(factorOf(calibration, next.model) * view.estimate)
+  const [lifetime = null] = next.wire.cacheRules(null).lifetimes
+  const there = tokenRates(models, modelId, lifetime, tokens)
+  const { modelId: current, lifetime: lives } = core
+  const here = tokenRates(models, current, lives, view.tokens)
+  let left = 0
+  for (const message of view.messages)
+    for (const part of message.parts)
+      for (const block of part.blocks)
+        if (
+          (isReasoning(block) && (part.model !== next.model || next.wire.name !== 'anthropic')) ||
+          (isItem(block) && (block.model !== next.model || block.wire !== next.wire.name))
+        )
+          left++
+  return {
+    tokens,
+    dollars: there === null ? null : tokens * there.write,
+    stays: here === null ? null : view.tokens * (isWarm(core) ? here.read : here.write),
+    left,
+  }
 }
