@@ -1,5 +1,6 @@
 // `npm run proofs [-- WORD …]`: for every finding that was closed, takes its fix out of a scratch copy and shows that its
-// test then fails by its assertion. With words, only the findings whose name holds one of them. What goes through `pal` or
+// test then fails by its assertion. With words, only the findings whose name or list (`terminal` for proofs/terminal.json)
+// holds one of them. What goes through `pal` or
 // the package's public doors is also run against the build the findings were made on.
 // The list: proofs/*.json, each a list of
 //   { finding, says, test, name, revert: [{ file, replace, by }], old?: true }
@@ -27,10 +28,16 @@ const earlier = '50d1d98'
 const proofs = readdirSync(join(root, 'proofs'))
   .filter((name) => name.endsWith('.json'))
   .toSorted()
-  .flatMap((name) => JSON.parse(readFileSync(join(root, 'proofs', name), 'utf8')))
+  .flatMap((name) =>
+    JSON.parse(readFileSync(join(root, 'proofs', name), 'utf8')).map((proof) => ({ ...proof, list: name })),
+  )
 const words = process.argv.slice(2)
 const wanted =
-  words.length === 0 ? proofs : proofs.filter(({ finding }) => words.some((word) => finding.includes(word)))
+  words.length === 0
+    ? proofs
+    : proofs.filter(({ finding, list }) =>
+        words.some((word) => finding.includes(word) || list === `${word}.json`),
+      )
 if (wanted.length === 0) {
   process.stderr.write(`no finding has ${words.join(' or ')} in its name; there are ${proofs.length}\n`)
   process.exit(2)

@@ -1,12 +1,20 @@
 // What people do every day at the screen, each as it was once wrong.
 import { existsSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
 import { isShown, leave, open, say, sees, shows } from './seen.ts'
 import { keys, type SeenTerminal } from './terminal.ts'
+
+/** Every transcript below a folder. */
+async function transcriptText(folder: string): Promise<string> {
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.jsonl'))
+  return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join('')
+}
+
+const small = { PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' }
 
 describe('a resumed session', () => {
   it('[TE27] that used a tool is shown without a spinner', async () => {
@@ -66,7 +74,7 @@ describe('after a compaction', () => {
   it('[TE28] messages that it replaced can be rewound to, and an empty list swallows no keys', async () => {
     const long = 'a long answer about the parser\n'.repeat(900)
     const { access, simulator } = await server([long, 'the second answer', 'anew'])
-    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const at = await openWorkspace({ ...access, ...small })
     const seen = open(at)
     await shows(seen, '/help')
     await say(seen, 'the first question')
@@ -91,10 +99,80 @@ describe('after a compaction', () => {
   })
 })
 
+describe('a rewind', () => {
+  it('[TE36] takes the messages that were left out of the log, and the transcript keeps them', async () => {
+    const { access } = await server(['answer one', 'answer two', 'answer three', 'answer four'])
+    const at = await openWorkspace(access)
+    const seen = open(at)
+    await shows(seen, '/help')
+    for (const [said, answered] of [
+      ['question one', 'answer one'],
+      ['//question two', 'answer two'],
+      ['question three', 'answer three'],
+    ] as const) {
+      await say(seen, said)
+      await shows(seen, answered)
+    }
+    await say(seen, '/rewind')
+    await shows(seen, 'which message?')
+    seen.type(keys.down)
+    await until(() => isShown(seen, '→ /question two'), 'the second message')
+    seen.type(keys.enter)
+    await shows(seen, 'Restore the files')
+    seen.type(keys.enter)
+    await shows(seen, 'rewound to before "/question two"')
+    const inSight = (): string => seen.lines().join('\n')
+    expect(inSight()).toMatch(/› question one\s+answer one\s+rewound to before/)
+    expect(inSight()).not.toMatch(/answer two|question three|answer three|› \/rewind/)
+    await until(() => seen.lines().some((line) => line.trim() === '//question two'), 'the text')
+    seen.type(keys.enter)
+    await shows(seen, 'answer four')
+    await leave(seen)
+    expect(await transcriptText(at.state)).toMatch(/answer two.*answer three/s)
+  })
+
+  it('[TE36] to a message that is not in sight shows what the model sees', async () => {
+    const long = 'a long answer about the parser\n'.repeat(900)
+    const { access } = await server([long, 'answer two', 'answer three'])
+    const at = await openWorkspace({
+      ...access,
+      ...small,
+      PALIMPSEST_EXTRACTION: 'off',
+      PALIMPSEST_NOTES: 'off',
+    })
+    await at.pal(['-p', 'question one'])
+    await at.pal(['-p', '--continue', 'question two'])
+    expect((await at.pal(['compact'])).code).toBe(0)
+    const seen = open(at, ['--continue'])
+    await shows(seen, '/help')
+    await shows(seen, /K of \S+ \(\d+%\)/)
+    await say(seen, 'question three')
+    await shows(seen, 'answer three')
+    await say(seen, '/rewind 2')
+    await shows(seen, 'Restore the files')
+    seen.type(keys.enter)
+    await shows(seen, 'rewound to before "question one"')
+    expect(seen.lines().join('\n')).not.toMatch(/summary|answer|question (?:two|three)/)
+    seen.type(keys.ctrlC)
+    await leave(seen)
+  })
+})
+
+describe('the exit', () => {
+  it('[TE37] leaves the last line as it was', async () => {
+    const { access } = await server([])
+    const seen = open(await openWorkspace(access))
+    await shows(seen, '/help')
+    await say(seen, '/exit')
+    expect(await seen.ended).toBe(0)
+    expect(seen.lines().map((line) => line.trimEnd())).toContain('› /exit')
+  })
+})
+
 describe('advice in a conversation', () => {
   it('[TE29] names its own commands, and the status line follows what they do', async () => {
     const { access } = await server(['a long answer about the parser\n'.repeat(900), 'short'])
-    const at = await openWorkspace({ ...access, PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' })
+    const at = await openWorkspace({ ...access, ...small })
     const seen = open(at)
     const size = (): number => Number(/ ([\d.]+)K of 60K/.exec(seen.lines().join('\n'))?.[1] ?? 0)
     await shows(seen, '/help')

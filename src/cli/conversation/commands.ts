@@ -222,13 +222,6 @@ const isCommandName = (name: string): boolean => Object.hasOwn(commands, name) |
 /** Whether a line asks to exit, whatever else runs. */
 export const isExitLine = (input: string): boolean => ['/quit', '/exit'].includes(input.trim())
 
-/** Whether a line is for pal and not for the model. */
-export const isOwnLine = (input: string): boolean =>
-  (input.startsWith('/') && !input.startsWith('//')) || /^[!#]\S/.test(input) || input.trim() === '?'
-
-/** What the model gets of a line: two slashes stand for one. */
-export const unescaped = (input: string): string => (input.startsWith('//') ? input.slice(1) : input)
-
 /** A line that is for pal: a command after a slash, a shell command after `!`, a note after `#`, or `?`. */
 export async function runOwnLine(context: CommandContext, line: string): Promise<Exit> {
   if (line.startsWith('!')) return shellLine(context, line)

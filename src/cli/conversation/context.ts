@@ -28,6 +28,8 @@ export interface CommandContext {
   reload(): Promise<void>
   /** The size and the bill are shown anew; left out where they are not shown all the time. */
   readonly refresh?: (() => void) | undefined
+  /** Takes messages that a rewind left, by their texts, and what followed them out of sight; left out where nothing is kept in sight. */
+  readonly removeMessages?: ((texts: readonly string[]) => void) | undefined
   /** Puts text where the person types; left out where that cannot be. */
   readonly setInput?: ((text: string) => void) | undefined
 }

@@ -16,6 +16,7 @@ import { findSession, openingOf } from '../session-lookup.ts'
 import { moment } from '../terminal/tables.ts'
 import { withSession, type Choice, type CommandContext } from './context.ts'
 import { RefusedError } from './conversation.ts'
+import { escaped } from './input-line.ts'
 
 export const pinCommand = (context: CommandContext, rest: string): Promise<Exit> =>
   withSession(context, async (session) => {
@@ -56,9 +57,11 @@ export const rewindCommand = (context: CommandContext, rest: string): Promise<Ex
     ])
     if (withFiles === null) return exits.usage
     const given = await goBack(session, earlier, withFiles === true ? context.preset.store : null)
+    const left = inputs.filter(({ at }) => at >= earlier.at).toReversed()
+    context.removeMessages?.(left.map(({ words }) => words))
     context.place.io.out(rewoundText(earlier, given))
     context.refresh?.()
-    context.setInput?.(earlier.words)
+    context.setInput?.(escaped(earlier.words))
     return exits.done
   })
 

@@ -1,5 +1,5 @@
 // `pal` at a terminal: the conversation on the screen. Enter says it, or queues it while a turn runs; Escape stops the
-// turn; Ctrl-C twice or Ctrl-D leaves. Commands after a slash are those of the line mode, written to the log.
+// turn; Ctrl-C twice or Ctrl-D exits. Slash commands are those of the line mode, written to the log.
 import { join } from 'node:path'
 import { machineFileSystem } from '../../disk/fs.ts'
 import type { LiveEvent } from '../../engine/live.ts'
@@ -9,10 +9,11 @@ import { missingSandbox } from '../../preset/permission.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import type { SessionId } from '../../transcript/ids.ts'
-import { commandList, isExitLine, isOwnLine, runOwnLine, unescaped } from '../conversation/commands.ts'
+import { commandList, isExitLine, runOwnLine } from '../conversation/commands.ts'
 import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
+import { isOwnLine, unescaped } from '../conversation/input-line.ts'
 import { modeAfter } from '../conversation/permission-commands.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
 import { exits, type Exit } from '../exit-codes.ts'
@@ -120,7 +121,6 @@ class ScreenConversation implements CommandContext {
       this.#screen.offer(completionOf(commandList(this.loaded), this.place.project.cwd, machineFileSystem))
       const waiting = await waitingAtStart(this)
       if (waiting !== null) {
-        // What is typed meanwhile waits for the answer.
         this.#running = this.#act(() => askTrust(this, waiting)).finally(() => {
           this.#running = null
         })
@@ -176,9 +176,14 @@ class ScreenConversation implements CommandContext {
 
   async change(to: SessionId | null): Promise<void> {
     await this.#conversation.change(to)
-    this.#screen.clear()
-    this.#log.show((await this.session()).view())
+    this.#log.showAlone((await this.session()).view())
     this.#showFigures()
+  }
+
+  /** Where they are not all in sight (a compaction, another run), what the model sees is shown instead. */
+  removeMessages(texts: readonly string[]): void {
+    const view = this.begun()?.view()
+    if (!this.#log.removeMessages(texts) && view !== undefined) this.#log.showAlone(view)
   }
 
   /** Opens everything anew with what is trusted now. The old is kept where that fails, and closed where it works. */
@@ -229,7 +234,7 @@ class ScreenConversation implements CommandContext {
       this.#showFigures()
     })
     if (opened.ok) return opened.exit
-    // The screen is about to go: the reason must outlast it.
+    // The reason must outlast the screen.
     process.stderr.write(`pal: ${opened.message}\n`)
     return opened.exit
   }
@@ -284,7 +289,7 @@ class ScreenConversation implements CommandContext {
   }
 
   async #take(input: string, isCommand: boolean): Promise<void> {
-    this.#log.addInput(input)
+    this.#log.addInput(input, isCommand ? null : unescaped(input))
     await this.#act(() => (isCommand ? runOwnLine(this, input) : this.turn(unescaped(input))))
     this.#screen.setBusy(null)
   }
@@ -324,16 +329,15 @@ class ScreenConversation implements CommandContext {
       return this.#log.notice('A turn is running; press esc to interrupt it, then run the command')
     const queued = await attemptWork(() => this.#conversation.queue(unescaped(input)))
     if (!queued.ok) return this.#log.complain(queued.message)
-    this.#log.addInput(input)
+    this.#log.addInput(input, unescaped(input))
     this.#log.notice('Queued for the next step')
     this.#screen.setStatus({ queued: this.#screen.status.queued + 1 })
   }
 
   #interrupt(): void {
     if (this.#conversation.interrupt() || this.#stopCommand()) return
-    if (this.#isLeft) return this.leave()
     const now = Date.now()
-    if (now - this.#warnedAt < defaults.screen.leaveMs) return this.leave()
+    if (this.#isLeft || now - this.#warnedAt < defaults.screen.leaveMs) return this.leave()
     this.#warnedAt = now
     this.#log.notice('Press ctrl+c again to exit')
   }

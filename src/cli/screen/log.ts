@@ -1,5 +1,6 @@
 // From live events to what is shown: which block an event begins, grows or ends. A session that is gone on with shows its
 // view the same way, so that a person sees what the model sees.
+import type { Component } from '@earendil-works/pi-tui'
 import type { LiveEvent } from '../../engine/live.ts'
 import type { Message, View, ViewBlock } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
@@ -14,6 +15,8 @@ import { afterEvent } from './status.ts'
 export class Log {
   readonly #screen: Screen
   readonly #calls = new Map<string, CallBlock>()
+  /** Messages in sight, oldest first, each with where it begins. */
+  #messages: { readonly text: string; readonly block: Component }[] = []
   #answer: AnswerBlock | null = null
   #countdown: NodeJS.Timeout | null = null
 
@@ -74,9 +77,24 @@ export class Log {
       this.#screen.add(new NoticeBlock(failureText(event.failure), theme.bad))
   }
 
-  addInput(text: string): void {
+  /** What was typed, and what the model gets of it; null for a line that is for pal. */
+  addInput(typed: string, message: string | null = typed): void {
     this.#answer = null
-    this.#screen.add(userBlock(text, this.#screen.theme))
+    const block = userBlock(typed, this.#screen.theme)
+    if (message !== null) this.#messages.push({ text: withoutBlanks(message), block })
+    this.#screen.add(block)
+  }
+
+  /** Removes the newest messages, which must be these, with all that followed them; false where others are in sight. */
+  removeMessages(texts: readonly string[]): boolean {
+    const from = this.#messages.length - texts.length
+    const left = this.#messages.slice(Math.max(0, from))
+    const [first] = left
+    if (from < 0 || first === undefined || left.some(({ text }, at) => text !== withoutBlanks(texts[at]!)))
+      return false
+    this.#messages = this.#messages.slice(0, from)
+    this.#screen.removeFrom(first.block)
+    return true
   }
 
   notice(message: string): void {
@@ -85,6 +103,13 @@ export class Log {
 
   complain(message: string): void {
     this.#screen.add(new NoticeBlock(message, this.#screen.theme.bad))
+  }
+
+  /** Nothing of before, and then what the model sees. */
+  showAlone(view: View): void {
+    this.#screen.clear()
+    this.#messages = []
+    this.show(view)
   }
 
   /** What the model sees of the part before, newest last. */
@@ -172,6 +197,9 @@ function compactionLine(event: LiveEvent & { type: 'compaction' }): string {
   const kept = retention === null ? '' : `, ${Math.round(retention * 100)}% of checked details retained`
   return `~ compacted: ${short(tokensBefore)} tokens became ${short(tokensAfter)} (${replacement(source)}${kept}); /undo ${seq} restores it`
 }
+
+/** Pieces of a message are joined in more than one way. */
+const withoutBlanks = (text: string): string => text.replaceAll(/\s+/g, '')
 
 const textOf = (blocks: readonly ViewBlock[]): string =>
   blocks

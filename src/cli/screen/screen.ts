@@ -20,7 +20,9 @@ import type { Question } from '../conversation/context.ts'
 import { isDense, isFoldable } from './blocks.ts'
 import { DecisionBlock } from './decision.ts'
 import { duration } from '../terminal/tables.ts'
+import { pendingAnswer } from './pending-answer.ts'
 import { PickerBlock } from './question.ts'
+import { segmentInPieces } from './segments.ts'
 import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
 
@@ -69,6 +71,7 @@ export class Screen {
   #typedAt = -Infinity
 
   constructor(theme: Theme, status: Status, ears: ScreenEars, terminal: Terminal = new ProcessTerminal()) {
+    segmentInPieces()
     this.theme = theme
     this.#ears = ears
     this.#status = status
@@ -99,7 +102,9 @@ export class Screen {
     this.#place.clear()
     this.#tui.renderNow()
     await this.#tui.terminal.drainInput()
-    this.#tui.stop()
+    // Left to itself the library blanks the cell at the cursor, which is the first one of the last line.
+    this.#tui.terminal.write('\r\n\r\n')
+    this.#tui.stop({ preserveScreen: true })
   }
 
   /** For a program of the user's own (an editor) that needs the terminal meanwhile. */
@@ -120,6 +125,16 @@ export class Screen {
     if (above !== undefined && !belongs) this.#log.addChild(new Spacer(1))
     if (isFoldable(component)) component.setOpen(this.#isOpen)
     this.#log.addChild(component)
+    this.draw()
+  }
+
+  /** Removes a component and everything below it. */
+  removeFrom(component: Component): void {
+    const at = this.#log.children.indexOf(component)
+    if (at < 0) return
+    this.#log.children.splice(at)
+    // What kept it apart from what stands above.
+    if (this.#log.children.at(-1) instanceof Spacer) this.#log.children.pop()
     this.draw()
   }
 
@@ -215,7 +230,7 @@ export class Screen {
 
   /** A list in place of the editor. */
   async #pick<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
-    const { promise, resolve } = answering<T>(signal)
+    const { promise, resolve } = pendingAnswer<T>(signal)
     const block = new PickerBlock(question, this.theme, resolve, this.columns)
     this.#place.removeChild(this.#editor)
     this.#place.addChild(block)
@@ -229,7 +244,7 @@ export class Screen {
 
   /** A question above the editor, which keeps what is typed for something else. */
   async #decide<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
-    const { promise, resolve } = answering<T>(signal)
+    const { promise, resolve } = pendingAnswer<T>(signal)
     let arming: NodeJS.Timeout | undefined
     const block = new DecisionBlock(question, this.#tui, this.theme, {
       answered: resolve,
@@ -329,19 +344,6 @@ export class Screen {
 const second = 1000
 /** The spinner with its blanks, and one to spare. */
 const spinnerColumns = 4
-
-/** An answer that is still to come; null when the asker gives up. */
-function answering<T>(signal: AbortSignal | undefined): {
-  readonly promise: Promise<T | null>
-  readonly resolve: (answer: T | null) => void
-} {
-  let resolve: (answer: T | null) => void = () => undefined
-  const promise = new Promise<T | null>((done) => {
-    resolve = done
-  })
-  signal?.addEventListener('abort', () => resolve(null), { once: true })
-  return { promise, resolve }
-}
 
 /** Whether a person pressed it: a terminal also answers what it is asked. */
 const isTyped = (data: string): boolean =>
