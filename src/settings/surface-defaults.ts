@@ -56,10 +56,12 @@ export const surfaceDefaults = {
   screen: {
     /** Longest a diff is looked for. */
     diffMs: 200,
-    /** Lines of a call, a change and a result that are shown before it is opened. */
+    /** Lines of a call, a change, a result and a message that are shown before it is opened, and rows of each line. */
     callLines: 8,
     changeLines: 24,
     resultLines: 4,
+    messageLines: 12,
+    lineRows: 6,
     /** From this share of the window on the status line warns. */
     fullShare: 0.8,
     /** Rows of a list to choose from. */

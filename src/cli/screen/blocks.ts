@@ -17,11 +17,47 @@ export interface Foldable extends Component {
 
 export const isFoldable = (component: Component): component is Foldable => 'setOpen' in component
 
-export function userBlock(text: string, theme: Theme): Component {
-  const lines = safeText(text)
-    .split('\n')
-    .map((line, at) => `${theme.user(at === 0 ? '› ' : '  ')}${theme.strong(line)}`)
-  return new Text(lines.join('\n'), 0, 0)
+/** What a person said. */
+export class MessageBlock implements Foldable {
+  readonly #theme: Theme
+  readonly #text: string
+  #isOpen = false
+  #lines: { readonly width: number; readonly lines: string[] } | null = null
+
+  constructor(text: string, theme: Theme) {
+    this.#theme = theme
+    this.#text = safeText(text)
+  }
+
+  setOpen(isOpen: boolean): void {
+    this.#isOpen = isOpen
+    this.invalidate()
+  }
+
+  invalidate(): void {
+    this.#lines = null
+  }
+
+  render(width: number): string[] {
+    if (this.#lines?.width !== width) this.#lines = { width, lines: this.#made(width) }
+    return this.#lines.lines
+  }
+
+  #made(width: number): string[] {
+    const { user, strong, faint } = this.#theme
+    const most = this.#isOpen ? Infinity : defaults.screen.messageLines
+    const lines = this.#text.split('\n')
+    const rest = lines.length - Math.min(lines.length, most)
+    const shown = lines
+      .slice(0, most)
+      .flatMap((line) => wrapped(strong(this.#isOpen ? line : cut(line, width)), width, 2))
+    const [first = '', ...others] = shown
+    return [
+      `${user('› ')}${first.slice(Math.min(2, width - 1))}`,
+      ...others,
+      ...(rest === 0 ? [] : wrapped(faint(more(rest)), width, 2)),
+    ]
+  }
 }
 
 export class NoticeBlock extends Text {
@@ -169,7 +205,7 @@ export class CallBlock implements Foldable {
     const isCommand = this.#name === 'Bash'
     const shown = lines
       .slice(isCommand ? rest : 0, isCommand ? undefined : most)
-      .flatMap((line) => wrapped(paint(line), width, 4))
+      .flatMap((line) => wrapped(paint(this.#isOpen ? line : cut(line, width)), width, 4))
     const hidden = rest === 0 ? [] : wrapped(this.#theme.faint(more(rest, isCommand)), width, 4)
     return isCommand ? [...hidden, ...shown] : [...shown, ...hidden]
   }
@@ -196,6 +232,12 @@ export function changeLines({ title, lines }: Change, theme: Theme, width: numbe
 const plain = (text: string): string => text
 const more = (lines: number, isEarlier = false): string =>
   `… ${lines} ${isEarlier ? 'earlier' : 'more'} ${lines === 1 ? 'line' : 'lines'} (ctrl+o to expand)`
+
+/** A line that would take more than some rows, cut to them; what is opened is not cut. */
+function cut(line: string, width: number): string {
+  const most = width * defaults.screen.lineRows
+  return line.length <= most ? line : `${line.slice(0, most).toWellFormed()}… (ctrl+o to expand)`
+}
 
 /** The lines after the first stand below its text, not below its mark. */
 const headed = (mark: string, text: string, width: number): string[] =>

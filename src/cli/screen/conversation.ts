@@ -36,7 +36,7 @@ import { Log } from './log.ts'
 import { loggingIo } from './logging-io.ts'
 import { approvalOf } from './question.ts'
 import { Screen } from './screen.ts'
-import { coldReturn, firstStatus, startLine } from './status.ts'
+import { coldReturn, firstStatus, spentStatus, startLine } from './status.ts'
 import { themeOf } from './theme.ts'
 
 export async function converseOnScreen(
@@ -250,16 +250,7 @@ class ScreenConversation implements CommandContext {
   /** The bill and the fill of the session at hand. */
   refresh(): void {
     const session = this.begun()
-    if (session === null) return
-    const { input, cacheRead, cacheWrite, dollars, forkDollars, unpriced } = session.spent()
-    this.#screen.setStatus({
-      model: session.modelId,
-      tokens: session.view().tokens,
-      sent: input + cacheRead + cacheWrite,
-      read: cacheRead,
-      dollars: unpriced > 0 ? null : dollars + forkDollars,
-      queued: 0,
-    })
+    if (session !== null) this.#screen.setStatus(spentStatus(session))
   }
 
   /** Of a session that is gone on with; also what its next request costs where the cache has expired. */

@@ -7,7 +7,7 @@ import { defaults } from '../../settings/defaults.ts'
 import type { FenceTag } from '../../transcript/fence.ts'
 import { describeCall, failureText, memoryLine, replacement } from '../terminal/event-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
-import { AnswerBlock, CallBlock, NoticeBlock, userBlock } from './blocks.ts'
+import { AnswerBlock, CallBlock, MessageBlock, NoticeBlock } from './blocks.ts'
 import type { Screen } from './screen.ts'
 import { short } from '../terminal/tables.ts'
 import { afterEvent } from './status.ts'
@@ -80,7 +80,7 @@ export class Log {
   /** What was typed, and what the model gets of it; null for a line that is for pal. */
   addInput(typed: string, message: string | null = typed): void {
     this.#answer = null
-    const block = userBlock(typed, this.#screen.theme)
+    const block = new MessageBlock(typed, this.#screen.theme)
     if (message !== null) this.#messages.push({ text: withoutBlanks(message), block })
     this.#screen.add(block)
   }

@@ -5,7 +5,7 @@ import { outputBlock, outputIndent } from './blocks.ts'
 import type { Screen } from './screen.ts'
 
 /** A window may be made as small as one likes. */
-const leastColumns = 20
+const leastColumns = 12
 
 export function loggingIo(io: Io, screen: Screen, stoppable: Set<() => void>): Io {
   const write = (text: string): void => screen.add(outputBlock(text, io.outColours))

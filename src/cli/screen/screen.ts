@@ -6,7 +6,6 @@ import {
   isKeyRelease,
   Loader,
   matchesKey,
-  parseKey,
   ProcessTerminal,
   Spacer,
   truncateToWidth,
@@ -25,6 +24,7 @@ import { PickerBlock } from './question.ts'
 import { segmentInPieces } from './segments.ts'
 import { statusLine, type Status } from './status.ts'
 import type { Theme } from './theme.ts'
+import { isTyped } from './typed-key.ts'
 
 export interface ScreenEars {
   readonly submitted: (text: string) => void
@@ -344,7 +344,3 @@ export class Screen {
 const second = 1000
 /** The spinner with its blanks, and one to spare. */
 const spinnerColumns = 4
-
-/** Whether a person pressed it: a terminal also answers what it is asked. */
-const isTyped = (data: string): boolean =>
-  !data.startsWith('\u001B') || data.startsWith('\u001B[200~') || parseKey(data) !== undefined

@@ -96,6 +96,19 @@ export function statusLine(status: Status, theme: Theme, width: number): string 
 /** Rates are for so many tokens. */
 const million = 1_000_000
 
+/** Fill and bill of a session as it is now. */
+export function spentStatus(session: Session): Partial<Status> {
+  const { input, cacheRead, cacheWrite, dollars, forkDollars, unpriced } = session.spent()
+  return {
+    model: session.modelId,
+    tokens: session.view().tokens,
+    sent: input + cacheRead + cacheWrite,
+    read: cacheRead,
+    dollars: unpriced > 0 ? null : dollars + forkDollars,
+    queued: 0,
+  }
+}
+
 /** When the cache has expired since the last answer, the next request writes the whole context again. */
 export function coldReturn(
   session: Session,
