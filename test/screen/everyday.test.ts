@@ -6,12 +6,29 @@ import { describe, expect, it } from 'vitest'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server, until } from '../cli/pal.ts'
 import { isShown, leave, open, say, sees, shows } from './seen.ts'
-import { keys, type SeenTerminal } from './terminal.ts'
+import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
 
 /** Every transcript below a folder. */
 async function transcriptText(folder: string): Promise<string> {
   const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.jsonl'))
   return (await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')))).join('')
+}
+
+/** The exit code, or null for one that goes on. */
+const endsSoon = (seen: SeenTerminal): Promise<number | null> => {
+  let code: number | null = null
+  void seen.ended.then((ended) => (code = ended))
+  return until(() => code !== null, 'the end').then(
+    () => code,
+    () => null,
+  )
+}
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 const small = { PALIMPSEST_WINDOW: '60000', PALIMPSEST_MODEL_SUMMARY: 'off' }
@@ -166,6 +183,51 @@ describe('the exit', () => {
     await say(seen, '/exit')
     expect(await seen.ended).toBe(0)
     expect(seen.lines().map((line) => line.trimEnd())).toContain('› /exit')
+  })
+})
+
+describe('an end that nobody is there for', () => {
+  it.each(['SIGTERM', 'SIGHUP'] as const)('[TE40] %s stops a shell command and ends', async (signal) => {
+    const { access } = await server([])
+    const at = await openWorkspace(access)
+    const seen = open(at)
+    await shows(seen, '/help')
+    await say(seen, '!echo $$ > pid.txt; exec sleep 600')
+    const pid = async (): Promise<number> =>
+      Number(await readFile(join(at.project, 'pid.txt'), 'utf8').catch(() => '0'))
+    await until(async () => (await pid()) > 0, 'the command to run')
+    seen.kill(signal)
+    expect(await endsSoon(seen)).toBe(0)
+    await until(async () => !isAlive(await pid()), 'the command to end')
+  })
+
+  it('[TE40] a request to end also ends a question that is open', async () => {
+    const { access } = await server([])
+    const seen = open(await openWorkspace(access))
+    await shows(seen, '/help')
+    await say(seen, '/model')
+    await shows(seen, 'Which model?')
+    seen.kill('SIGTERM')
+    expect(await endsSoon(seen)).toBe(0)
+  })
+})
+
+describe('ctrl+z', () => {
+  it('[TE41] suspends pal as the shell expects, and fg brings the screen back', async () => {
+    const { access } = await server(['still here'])
+    const at = await openWorkspace(access)
+    const seen = runInTerminal('bash', ['--norc', '-i'], { cwd: at.project, environment: at.environment })
+    seen.type(`${process.execPath} ${at.file}\r`)
+    await shows(seen, 'ctrl+d to exit')
+    seen.type('\u001A')
+    expect(await sees(seen, 'Stopped')).toBe(true)
+    seen.type('echo in-the-$((40 + 2))-shell\r')
+    await shows(seen, 'in-the-42-shell')
+    seen.type('fg\r')
+    await until(() => !isShown(seen, 'in-the-42-shell'), 'the screen is drawn again')
+    await say(seen, 'hello')
+    await shows(seen, 'still here')
+    seen.kill('SIGKILL')
   })
 })
 

@@ -36,6 +36,7 @@ import { Log } from './log.ts'
 import { loggingIo } from './logging-io.ts'
 import { approvalOf } from './question.ts'
 import { Screen } from './screen.ts'
+import { suspend } from './suspend.ts'
 import { coldReturn, firstStatus, spentStatus, startLine } from './status.ts'
 import { themeOf } from './theme.ts'
 
@@ -100,6 +101,7 @@ class ScreenConversation implements CommandContext {
       ended: () => this.leave(),
       modeWanted: () => this.#nextMode(),
       pictureWanted: () => void this.#paste(),
+      suspended: () => void this.#screen.lend(suspend),
     })
     this.#notifier = new Notifier(place.settings, (text) => this.#screen.send(text))
     this.#log = new Log(this.#screen)
@@ -172,6 +174,9 @@ class ScreenConversation implements CommandContext {
     if (this.#isLeft) this.preset.memoryJobs.list.stopAll()
     this.#isLeft = true
     this.#leave()
+    // Nobody may be there any more to stop a command or to answer a question.
+    this.#stopCommand()
+    this.#screen.endQuestions()
   }
 
   async change(to: SessionId | null): Promise<void> {

@@ -8,7 +8,6 @@ import {
   matchesKey,
   ProcessTerminal,
   Spacer,
-  truncateToWidth,
   TuiMainScreen,
   type AutocompleteProvider,
   type Component,
@@ -17,8 +16,8 @@ import {
 import { defaults } from '../../settings/defaults.ts'
 import type { Question } from '../conversation/context.ts'
 import { isDense, isFoldable } from './blocks.ts'
+import { busyLine, busyMs } from './busy-line.ts'
 import { DecisionBlock } from './decision.ts'
-import { duration } from '../terminal/tables.ts'
 import { pendingAnswer } from './pending-answer.ts'
 import { PickerBlock } from './question.ts'
 import { segmentInPieces } from './segments.ts'
@@ -38,11 +37,12 @@ export interface ScreenEars {
   readonly modeWanted: () => void
   /** Ctrl-V: there may be a picture in the clipboard. */
   readonly pictureWanted: () => void
+  /** Ctrl-Z. */
+  readonly suspended: () => void
 }
 
 interface OpenDecision {
   readonly block: Component & Pick<DecisionBlock<unknown>, 'isArmed' | 'arm'>
-  readonly turnAway: () => void
   /** Somebody types for the prompt: from now on only Tab leads to the question. */
   isTypedPast: boolean
 }
@@ -61,7 +61,10 @@ export class Screen {
   /** Questions that wait for the one that is shown. */
   readonly #waiting: (() => void)[] = []
   #isAsking = false
-  /** The decision that is open, and how to turn away from it. */
+  /** Ends the question that is shown without an answer. */
+  #turnAway: (() => void) | null = null
+  #asksNobody = false
+  /** The decision that is open. */
   #decision: OpenDecision | null = null
   #busyText: string | null = null
   /** Since when something goes on, and what counts the seconds beside it. */
@@ -176,19 +179,13 @@ export class Screen {
     // Nothing moves above a question: a terminal that is scrolled back to read it would jump.
     if (message === null || this.#decision !== null) this.#busy.stop()
     else {
-      this.#busy.setMessage(this.#busyLine(message))
-      this.#counting = setInterval(() => this.#busy.setMessage(this.#busyLine(message)), second)
+      const line = (): string => busyLine(message, this.#busySince, this.columns)
+      this.#busy.setMessage(line())
+      this.#counting = setInterval(() => this.#busy.setMessage(line()), busyMs)
       this.#busy.start()
       this.#place.children.unshift(this.#busy)
     }
     this.draw()
-  }
-
-  #busyLine(message: string): string {
-    const forMs = performance.now() - (this.#busySince ?? performance.now())
-    const hint = ` (${duration(forMs)} · esc to interrupt)`
-    // On one line: a longer one would make everything below jump as the time grows.
-    return `${truncateToWidth(message, Math.max(1, this.columns - hint.length - spinnerColumns), '…')}${hint}`
   }
 
   get isAsking(): boolean {
@@ -213,12 +210,18 @@ export class Screen {
     this.#editor.setAutocompleteProvider(provider)
   }
 
+  /** Nothing is asked from now on: what waits for an answer gets none. */
+  endQuestions(): void {
+    this.#asksNobody = true
+    this.#turnAway?.()
+  }
+
   /** One question at a time; the others wait. Null: the person turned away, or the asker gave up. */
   async ask<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
     // A list without rows would only swallow keys.
     if (question.choices.length === 0) return null
     if (this.#isAsking) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    if (signal?.aborted === true) return this.#next(null)
+    if (signal?.aborted === true || this.#asksNobody) return this.#next(null)
     this.#isAsking = true
     const answer = await (question.subject === ''
       ? this.#pick(question, signal)
@@ -231,6 +234,7 @@ export class Screen {
   /** A list in place of the editor. */
   async #pick<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
     const { promise, resolve } = pendingAnswer<T>(signal)
+    this.#turnAway = () => resolve(null)
     const block = new PickerBlock(question, this.theme, resolve, this.columns)
     this.#place.removeChild(this.#editor)
     this.#place.addChild(block)
@@ -245,6 +249,7 @@ export class Screen {
   /** A question above the editor, which keeps what is typed for something else. */
   async #decide<T>(question: Question<T>, signal?: AbortSignal): Promise<T | null> {
     const { promise, resolve } = pendingAnswer<T>(signal)
+    this.#turnAway = () => resolve(null)
     let arming: NodeJS.Timeout | undefined
     const block = new DecisionBlock(question, this.#tui, this.theme, {
       answered: resolve,
@@ -261,7 +266,7 @@ export class Screen {
       writing: () => this.#place.removeChild(this.#editor),
       hasDraft: () => this.#editor.getText() !== '',
     })
-    this.#decision = { block, turnAway: () => resolve(null), isTypedPast: false }
+    this.#decision = { block, isTypedPast: false }
     this.#place.children.splice(this.#place.children.indexOf(this.#editor), 0, block)
     this.setBusy(this.#busyText)
     const answer = await promise
@@ -290,6 +295,7 @@ export class Screen {
 
   #next<T>(answer: T): T {
     this.#isAsking = false
+    this.#turnAway = null
     this.#waiting.shift()?.()
     return answer
   }
@@ -297,6 +303,7 @@ export class Screen {
   #isKey(data: string): boolean {
     if (isKeyRelease(data)) return false
     if (matchesKey(data, 'ctrl+o')) return this.#fold()
+    if (matchesKey(data, 'ctrl+z')) return this.#heard(this.#ears.suspended)
     if (this.#decision !== null) return this.#isKeyOfDecision(this.#decision, data)
     if (isTyped(data)) this.#typeOn()
     if (matchesKey(data, 'ctrl+c')) return this.#interrupt()
@@ -310,10 +317,10 @@ export class Screen {
   }
 
   #isKeyOfDecision(decision: OpenDecision, data: string): boolean {
-    const { block, turnAway } = decision
+    const { block } = decision
     const isCompleting = !block.isArmed && this.#editor.isShowingAutocomplete()
     if (matchesKey(data, 'ctrl+c') || (matchesKey(data, 'escape') && !isCompleting))
-      return this.#heard(turnAway)
+      return this.#heard(() => this.#turnAway?.())
     if (block.isArmed) return false
     if (matchesKey(data, 'tab') && !isCompleting) return this.#heard(() => this.#answer(decision))
     if (isTyped(data)) this.#typeOn()
@@ -340,7 +347,3 @@ export class Screen {
     return true
   }
 }
-
-const second = 1000
-/** The spinner with its blanks, and one to spare. */
-const spinnerColumns = 4
