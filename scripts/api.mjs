@@ -9,7 +9,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /** What each door is for, in one sentence. */
 const doors = {
-  '.': 'The front door: the engine, stores, models, memory and the whole agent.',
+  '.': 'The main entry: the engine, stores, models, memory and the whole agent.',
   './projection': 'The fold from facts to what the model sees; runs in a browser too.',
   './tools': 'The standard tools, permissions and the sandbox.',
   './simulator': 'A local stand-in for the Messages API with its rules and its prompt cache.',

@@ -1,5 +1,6 @@
-// The command as it is shipped: src/cli/main.ts with everything it needs, in one entry and chunks that are loaded when a
-// command asks for them. Bundled packages start several times faster than installed ones (bench/start.ts).
+// The package as it is shipped: the command and every entry of the library, with the packages they need, in chunks that
+// they share and that are loaded when asked for, so that nothing is in it twice. Bundled packages start several times
+// faster than installed ones (bench/start.ts). Tests that need the command alone bundle it alone.
 // `node scripts/bundle.mjs [folder]`
 import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -7,10 +8,18 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const { version, exports, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const command = { pal: 'src/cli/main.ts' }
+const library = Object.fromEntries(
+  Object.values(exports).map(({ default: file }) => {
+    const name = file.slice('./dist/'.length, -'.js'.length)
+    return [name, `src/${name}.ts`]
+  }),
+)
 
-// Packages written for require still look for it; esbuild asks for it in one chunk, on behalf of all.
-const requireLine = `import { createRequire as palRequire } from 'node:module';const require = palRequire(import.meta.url);`
+// Packages written for require still look for it; esbuild asks for it in one chunk, on behalf of all. Browsers load that
+// chunk too (palimpsest/projection), so it imports nothing of Node.
+const requireLine = `const require=globalThis.process?.getBuiltinModule?.('module').createRequire(import.meta.url);`
 
 /** Importing this one by its name would have Node evaluate every getter of `process`, at every start. */
 const plainProcess = {
@@ -23,13 +32,13 @@ const plainProcess = {
   },
 }
 
-/** Writes `pal.js` and its chunks into a folder. */
-export async function bundle(folder) {
+/** Writes `pal.js` and its chunks into a folder; with the library, its entries too. */
+export async function bundle(folder, withLibrary = false) {
   // Chunks are named by their content: those of earlier builds would be packed along.
-  rmSync(join(folder, 'pal'), { recursive: true, force: true })
+  rmSync(withLibrary ? folder : join(folder, 'pal'), { recursive: true, force: true })
   const { outputFiles } = await build({
     absWorkingDir: root,
-    entryPoints: { pal: 'src/cli/main.ts' },
+    entryPoints: withLibrary ? { ...command, ...library } : command,
     outdir: folder,
     bundle: true,
     splitting: true,
@@ -42,16 +51,16 @@ export async function bundle(folder) {
     minifySyntax: true,
     define: { PAL_VERSION: JSON.stringify(version) },
     // The first holds a program of the platform beside its code; the others are installed by those who need them.
-    external: ['@vscode/ripgrep', '@google/genai', 'openai'],
+    external: ['@vscode/ripgrep', ...Object.keys(peerDependencies)],
     plugins: [plainProcess],
     write: false,
     legalComments: 'none',
     logLevel: 'error',
   })
-  mkdirSync(join(folder, 'pal'), { recursive: true })
   const pal = join(folder, 'pal.js')
   for (const { path, text } of outputFiles) {
     const start = path === pal ? '#!/usr/bin/env node\n' : ''
+    mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, `${start}${text.includes('typeof require') ? requireLine : ''}${text}`)
   }
   chmodSync(pal, 0o755)
@@ -90,5 +99,5 @@ async function bundleHook(folder, { entry, name, format }) {
 }
 
 if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await bundle(resolve(root, process.argv[2] ?? 'dist'))
+  await bundle(resolve(root, process.argv[2] ?? 'dist'), true)
 }

@@ -1,4 +1,4 @@
-// The front door: what an embedding program needs to keep an agent's context small, cheap and true.
+// The main entry: what an embedding program needs to keep an agent's context small, cheap and true.
 export { createEngine, type Engine, type Opened } from './engine/engine.ts'
 export type { CompactAsk, Compacted } from './engine/compacting/ask.ts'
 export type { Summariser, SummaryAnswer, SummaryAsk } from './compaction/summary.ts'

@@ -73,6 +73,48 @@ const named: Named[] = parsed.flatMap(({ file, room, names }) =>
 const has = ({ words }: Named, word: string): boolean =>
   words.includes(` ${word} `) || words.includes(` ${word}s `)
 
+/** Words that no page uses for what stands behind them; code in a page may. */
+const notInPages: readonly (readonly [word: RegExp, use: string])[] = [
+  [/\btalks?\b/i, 'conversation, interactive'],
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix, repair'],
+  [/\bdearer\b/i, 'more expensive'],
+  [/\bheirs?\b/i, 'successor'],
+  [/\bcapsules?\b/i, 'agent report'],
+  [/\bg(?:ives?|iven|ave) back\b/i, 'restore, return'],
+  [/\bput(?:s|ting)? (?:\w+ ){0,3}away\b/i, 'compact, remove from context'],
+  [/\bleft the view\b/i, 'removed from context'],
+  [/\btaken out\b/i, 'removed'],
+  [/\b(?:an|the|that) account\b|\baccount of\b/i, 'summary'],
+  [/(?<!\bset )\baside\b/i, 'in the background'],
+  [/\bstanding\b/i, 'status'],
+  [/\bstands? for\b/i, 'replaces'],
+  [/\berror stream\b|\bstandard (?:output|error|input)\b/i, 'stdout, stderr, stdin'],
+  [/\bshall\b/i, 'will, must'],
+  [/\bdoors?\b/i, 'API, entry, export'],
+  [/\bsettle[sd]?\b/i, 'run, decide'],
+  [/\bonly looks?\b/i, 'read-only'],
+  [/\bbeside (?:the|a) (?:turn|conversation|request)\b|\bruns? beside\b/i, 'in the background'],
+  [/\bwho answers\b/i, 'model'],
+]
+
+/** Where such a word is meant as everybody means it. */
+const rightThere: readonly string[] = ['stop Shall I go on?']
+
+const pages = [
+  ...filesBelow(join(root, 'docs')),
+  ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SPEC.md'].map((name) =>
+    join(root, name),
+  ),
+  ...['examples', 'evals'].map((folder) => join(root, folder, 'README.md')),
+].filter((file) => file.endsWith('.md'))
+
+/** A page without what is code in it, line by line. */
+const proseOf = (page: string): readonly string[] =>
+  page
+    .replaceAll(/^```[\s\S]*?^```/gm, (block) => block.replaceAll(/[^\n]/g, ''))
+    .replaceAll(/`[^`\n]*`/g, '``')
+    .split('\n')
+
 /** Exported twice in one room, not yet joined or renamed; it only shrinks. */
 const doubled: readonly string[] = []
 
@@ -94,6 +136,22 @@ describe('the glossary', () => {
       )
       return [...rooms]
     })
+    expect(wrong).toEqual([])
+  })
+
+  it('[H36] has no retired word in a page, by what it means there', () => {
+    const wrong = pages.flatMap((file) =>
+      proseOf(readFileSync(file, 'utf8')).flatMap((line, at) =>
+        notInPages.flatMap(([word, use]) => {
+          const found = word.exec(line)?.[0]
+          const where = `${relative(root, file)}:${at + 1}`
+          return found === undefined || rightThere.some((one) => line.includes(one))
+            ? []
+            : [`${where}: "${found}", use ${use}`]
+        }),
+      ),
+    )
+    expect(pages.length).toBeGreaterThan(50)
     expect(wrong).toEqual([])
   })
 

@@ -10,7 +10,7 @@ import { fenced } from '../transcript/fence.ts'
 import { type OpenCall, notRun } from '../transcript/grammar.ts'
 import type { Failure, FailureCode } from '../transcript/store.ts'
 
-/** An expected failure at the embedder's door: `code` is stable, the message says what to do. */
+/** An expected failure, as the embedding program gets it: `code` is stable, the message says what to do. */
 export class EngineError extends Error {
   readonly code: FailureCode
   constructor(failure: Failure) {
@@ -41,7 +41,7 @@ export const blocksOf = (input: Input): readonly UserBlock[] =>
 export const isEmpty = (content: readonly UserBlock[]): boolean =>
   content.every((block) => block.type === 'text' && block.text.trim() === '')
 
-/** What a client of the Messages API gives back: the official one's `Message` fits. */
+/** What a client of the Messages API returns: the official one's `Message` fits. */
 export interface Response {
   readonly id: string
   readonly model: string

@@ -13,7 +13,7 @@ const fields = {
 }
 const shape = inputShape(fields)
 
-/** Brings back what a stub or a summary stands for. */
+/** Brings back what a stub or a summary replaced. */
 export function expandTool(): Tool<InputOf<typeof fields>> {
   return {
     spec: {

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize, resolve } from 'node:path'
+import { build } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -73,6 +74,39 @@ describe('the packed package', () => {
     ).toEqual([])
   })
 
+  it('[H52] has no code twice', () => {
+    const code = filesIn(join(unpacked, 'dist')).filter((name) => /^(?!companion-hook).*\.js$/.test(name))
+    const seen = new Map<string, string>()
+    let [all, twice] = [0, 0]
+    for (const name of code) {
+      const text = readFileSync(join(unpacked, 'dist', name), 'utf8')
+      // The client and the server of MCP come with a copy each of what they share.
+      if (text.includes('DEFAULT_REQUEST_TIMEOUT_MSEC')) continue
+      for (const piece of text.split(/[;\n]/)) {
+        if (piece.length < 120) continue
+        all += piece.length
+        if ((seen.get(piece) ?? name) !== name) twice += piece.length
+        seen.set(piece, name)
+      }
+    }
+    expect(all).toBeGreaterThan(1_000_000)
+    expect(twice / all).toBeLessThan(0.005)
+  })
+
+  it('[H52] has an entry for browsers that asks for no part of Node', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [join(unpacked, 'dist', 'projection', 'index.js')],
+      bundle: true,
+      write: false,
+      minify: true,
+      platform: 'browser',
+      format: 'esm',
+      logLevel: 'silent',
+    })
+    expect(outputFiles[0]!.text).not.toMatch(/from"node:|require\("node:/)
+    expect(outputFiles[0]!.text.length).toBeLessThan(200_000)
+  })
+
   it('[H52] keeps the rules of published packages', async () => {
     const { messages } = await publint({ pkgDir: unpacked, level: 'warning' })
     expect(messages).toEqual([])
@@ -82,6 +116,35 @@ describe('the packed package', () => {
     >
     for (const field of ['name', 'version', 'description', 'license', 'keywords', 'author', 'engines', 'bin'])
       expect([field, manifest[field] !== undefined]).toEqual([field, true])
+  })
+
+  it('[H52] what npm installs with it accepts the lowest Node it names', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: true; devOptional?: true; peer?: true; engines?: { node?: string } }>
+    }
+    const [floor] = packages['']!.engines!.node!.match(/\d+\.\d+/)!
+    const [major, minor] = floor.split('.').map(Number) as [number, number]
+    // Each alternative of a range begins with the lowest version it accepts.
+    const accepts = (range: string): boolean =>
+      range.split('||').some((part) => {
+        const [, sign = '', low, lowMinor = '0'] = /([\^~>=]*)\s*v?(\d+)(?:\.(\d+))?/.exec(part) ?? []
+        const isBelow = Number(low) < major || (Number(low) === major && Number(lowMinor) <= minor)
+        return isBelow && (sign.startsWith('>') || Number(low) === major)
+      })
+    expect([accepts('>=18'), accepts('^20.0.0 || >=22'), accepts('>=22.12.0'), accepts('^18')]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ])
+    const installed = Object.entries(packages).filter(
+      ([name, { dev, devOptional, peer }]) => name !== '' && !dev && !devOptional && !peer,
+    )
+    expect(installed.length).toBeGreaterThan(4)
+    const refusing = installed.filter(
+      ([, { engines }]) => engines?.node !== undefined && !accepts(engines.node),
+    )
+    expect(refusing.map(([name]) => name)).toEqual([])
   })
 
   it('[H52] every door opens from a project beside it, and pal answers', () => {

@@ -39,7 +39,7 @@ interface State {
   unsaid: { readonly fact: FactOf<'notes-update'>; readonly open: readonly string[] } | null
 }
 
-/** Keeps notes of a session while it goes on, which may stand for its older part later. */
+/** Keeps notes of a session while it goes on, which may replace its older part later. */
 export function sessionNotes(options: SessionNotesOptions): NoteKeeper {
   const states = new Map<SessionId, State>()
   const stateOf = (session: SessionId): State => {

@@ -36,7 +36,7 @@ export type Answer =
   /** The call is not run and the turn ends: the model is not asked further. */
   | { readonly kind: 'interrupt' }
 
-/** Must settle when the signal aborts; what it says then is not looked at. */
+/** Must resolve when the signal aborts; its answer is then ignored. */
 export type AskUser = (question: Question, signal: AbortSignal) => Promise<Answer>
 
 export type KeepRules = (

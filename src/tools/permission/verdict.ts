@@ -3,7 +3,7 @@ import type { GivenRule } from '../../settings/rule-list.ts'
 import type { ReadOnlyRun } from '../tool.ts'
 
 /**
- * default: what only looks runs, the rest is asked about. acceptEdits: changes of files in the project run too. plan:
+ * default: read-only calls run, the rest is asked about. acceptEdits: changes of files in the project run too. plan:
  * only what looks. dontAsk: what would be asked about is refused. bypass: everything runs that no rule denies.
  */
 export const permissionModes = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypass'] as const
@@ -16,7 +16,7 @@ export interface Verdict {
   /** Who decided: a rule, a mode, or the nature of the call. */
   readonly by: 'rule' | 'mode' | 'nature'
   readonly rule?: GivenRule | undefined
-  /** The call only looks, as far as that is known. */
+  /** The call is read-only, as far as that is known. */
   readonly looks: boolean
   /** How a command that is let run as read-only has to run. */
   readonly readOnly?: ReadOnlyRun | undefined
