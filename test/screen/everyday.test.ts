@@ -212,6 +212,23 @@ describe('an end that nobody is there for', () => {
   })
 })
 
+describe('a session that is open elsewhere', () => {
+  it('[G9] [TE37] is refused in a sentence that outlasts the screen', async () => {
+    const { access } = await server(['one'])
+    const at = await openWorkspace(access)
+    const first = open(at)
+    await shows(first, '/help')
+    await say(first, 'hello')
+    await shows(first, /cache \d+%/)
+    const second = open(at, ['--continue'], 60)
+    expect(await endsSoon(second)).toBe(4)
+    expect(second.all().replaceAll(/\s+/g, ' ')).toMatch(
+      /pal: session \S+ is open in process \d+ on \S+ since .*close it there/,
+    )
+    await leave(first)
+  })
+})
+
 describe('ctrl+z', () => {
   it('[TE41] suspends pal as the shell expects, and fg brings the screen back', async () => {
     const { access } = await server(['still here'])

@@ -82,6 +82,8 @@ class ScreenConversation implements CommandContext {
   #warnedAt = -Infinity
   readonly #stoppable = new Set<() => void>()
   #isLeft = false
+  /** Said when the screen has gone: it would go with it. */
+  #complaint: string | null = null
 
   constructor(opened: OpenedPreset, options: ConversationOptions, open: Open) {
     const { place, preset, loaded } = opened
@@ -138,6 +140,7 @@ class ScreenConversation implements CommandContext {
     } finally {
       stopListening()
       await this.#screen.stop()
+      if (this.#complaint !== null) this.#opened.place.io.err(`pal: ${this.#complaint}\n`)
       const session = this.#conversation.begun()
       if (session !== null && this.#opened.unsaved === null)
         process.stdout.write(`session ${session.id}; continue with pal --continue\n`)
@@ -239,8 +242,7 @@ class ScreenConversation implements CommandContext {
       this.#showFigures()
     })
     if (opened.ok) return opened.exit
-    // The reason must outlast the screen.
-    process.stderr.write(`pal: ${opened.message}\n`)
+    this.#complaint = opened.message
     return opened.exit
   }
 
