@@ -69,6 +69,21 @@ describe('lines that are for pal', () => {
   })
 })
 
+describe('what is empty or left as it is', () => {
+  it('[G78] pal memory --why says that nothing is sent, and pal config lists every setting with its default', async () => {
+    const at = await openWorkspace()
+    const why = await at.pal(['memory', '--why'])
+    expect([why.code, why.out]).toEqual([
+      0,
+      'No instruction files and no memories: nothing is sent before the first message.\n',
+    ])
+    const config = (await at.pal(['config'])).out
+    expect(config).toMatch(/^model +\(the name of a model\) +default$/m)
+    expect(config.match(/ default$/gm)?.length).toBeGreaterThan(40)
+    expect((await at.pal(['--help'])).out).not.toMatch(/^ {2}prompt/m)
+  })
+})
+
 describe('pal models and pal mcp', () => {
   it('[G73] [G74] list models with prices, and servers with their state', async () => {
     const at = await openWorkspace()

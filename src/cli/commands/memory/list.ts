@@ -107,19 +107,22 @@ async function why(room: MemoryRoom): Promise<Exit> {
     tokens: estimateText(text),
   }))
   const sum = files.reduce((total, { tokens }) => total + tokens, 0)
+  const list = (): string =>
+    table(
+      [
+        { title: 'layer' },
+        { title: 'tokens', right: true },
+        { title: 'file', wraps: true },
+        { title: 'included by', wraps: true, drop: 1 },
+      ],
+      files.map(({ layer, tokens, path, by }) => [layer, whole(tokens), path, by ?? '']),
+      room.io.columns,
+    )
   return show(room, { files, tokens: sum, problems: reminder.problems }, () =>
     [
-      table(
-        [
-          { title: 'layer' },
-          { title: 'tokens', right: true },
-          { title: 'file', wraps: true },
-          { title: 'included by', wraps: true, drop: 1 },
-        ],
-        files.map(({ layer, tokens, path, by }) => [layer, whole(tokens), path, by ?? '']),
-        room.io.columns,
-      ),
-      `about ${whole(sum)} tokens before the first message, weakest first.\n`,
+      ...(files.length === 0
+        ? ['No instruction files and no memories: nothing is sent before the first message.\n']
+        : [list(), `about ${whole(sum)} tokens before the first message, weakest first.\n`]),
       ...reminder.problems.map((problem) => `${safeLine(problem)}\n`),
     ].join(''),
   )
