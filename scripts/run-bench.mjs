@@ -28,6 +28,7 @@ const all = [
   'start',
   'adapter-start',
   'companion-hook',
+  'gateway',
   'install',
   'peers',
   'recall',
