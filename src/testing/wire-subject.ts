@@ -37,7 +37,7 @@ export interface WireSubject {
     readonly retry: boolean
   }[]
   /** Null where the provider would take this body, or why not. */
-  judge?(body: string): string | null
+  judge?(body: string, model: string): string | null
   /** An answer of a random session as a model of this wire would have given it: its reasoning sealed, its items. */
   asMade?(fact: FactOf<'assistant-message'>, model: string): FactOf<'assistant-message'>
   /** The body without what marks the end of the cached part; as it is where nothing does. */
@@ -96,7 +96,7 @@ export function mustPass(subject: WireSubject, body: string, model: string): voi
   // A server joins neighbours of one role by itself.
   const problems = subject.wire.check(request, { model }).filter(({ rule }) => rule !== 'same-role')
   assert.deepEqual(problems, [])
-  assert.equal(subject.judge?.(body) ?? null, null)
+  assert.equal(subject.judge?.(body, model) ?? null, null)
 }
 
 /** A session that one answer has been given in, as a view. */

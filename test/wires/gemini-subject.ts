@@ -1,10 +1,18 @@
 // The Gemini API under the contract of wires: recorded answers and refusals, judged by the simulator's dialect.
+import { checkGeminiRequest } from '../../src/simulator/dialects/check.ts'
+import { sealContent } from '../../src/simulator/dialects/seal.ts'
 import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
 import { geminiWire } from '../../src/wires/gemini/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
 import { damageList } from './damage.ts'
 
 const model = 'gemini-4-argon'
+const secret = 'judge'
+/** A signature sealed as the judge seals it: another model's would be refused. */
+const signature = (text: string, by = model): string =>
+  sealContent(secret, { kind: 'thought', model: by, tenant: null, tokens: 9, text })
+const [first, second] = [signature('1'), signature('2')]
+
 const usageMetadata = {
   promptTokenCount: 5000,
   cachedContentTokenCount: 4096,
@@ -28,27 +36,23 @@ const answers: readonly RecordedAnswer[] = [
       event('r1', [{ text: 'Hm.', thought: true }]),
       event('r1', [{ text: 'Hello ' }]),
       event('r1', [{ text: 'there.' }]),
-      event('r1', [{ text: '', thoughtSignature: 'c2lnbmVkLTE=' }], 'STOP'),
+      event('r1', [{ text: '', thoughtSignature: first }], 'STOP'),
     ],
     whole: event(
       'r1',
-      [
-        { text: 'Hm.', thought: true },
-        { text: 'Hello there.' },
-        { text: '', thoughtSignature: 'c2lnbmVkLTE=' },
-      ],
+      [{ text: 'Hm.', thought: true }, { text: 'Hello there.' }, { text: '', thoughtSignature: first }],
       'STOP',
     ),
     text: 'Hello there.',
     calls: [],
     ended: 'end',
-    goesBack: ['"thoughtSignature":"c2lnbmVkLTE="'],
+    goesBack: [JSON.stringify(first)],
   },
   {
     name: 'two calls, the first signed',
     events: [
       event('r2', [
-        { functionCall: { id: 'c1', name: 'Read', args: { path: '1' } }, thoughtSignature: 'c2lnbmVkLTI=' },
+        { functionCall: { id: 'c1', name: 'Read', args: { path: '1' } }, thoughtSignature: second },
       ]),
       event('r2', [{ functionCall: { id: 'c2', name: 'Read', args: { path: '2' } } }]),
       event('r2', [{ text: '' }], 'STOP'),
@@ -56,7 +60,7 @@ const answers: readonly RecordedAnswer[] = [
     whole: event(
       'r2',
       [
-        { functionCall: { id: 'c1', name: 'Read', args: { path: '1' } }, thoughtSignature: 'c2lnbmVkLTI=' },
+        { functionCall: { id: 'c1', name: 'Read', args: { path: '1' } }, thoughtSignature: second },
         { functionCall: { id: 'c2', name: 'Read', args: { path: '2' } } },
       ],
       'STOP',
@@ -67,7 +71,7 @@ const answers: readonly RecordedAnswer[] = [
       { name: 'Read', input: { path: '2' } },
     ],
     ended: 'tool',
-    goesBack: ['"thoughtSignature":"c2lnbmVkLTI="'],
+    goesBack: [JSON.stringify(second)],
   },
   {
     name: 'cut by its length',
@@ -136,10 +140,18 @@ export const geminiSubject: WireSubject = {
       .filter((block) => block.type !== 'thinking')
       .map((block) =>
         block.type === 'tool_use' && 'input' in block && calls++ === 0
-          ? { ...block, sidecar: { wire: 'gemini', model: by, raw: '{"thoughtSignature":"c2lnbmVk"}' } }
+          ? {
+              ...block,
+              sidecar: {
+                wire: 'gemini',
+                model: by,
+                raw: JSON.stringify({ thoughtSignature: signature('made', by) }),
+              },
+            }
           : block,
       )
     return { ...fact, model: by, content }
   },
+  judge: (body, by) => checkGeminiRequest(JSON.parse(body), by, { secret })?.message ?? null,
   damage: (request, pick) => damageList(request, 'contents', ['parts'], pick),
 }

@@ -1,4 +1,5 @@
 // Chat Completions under the contract of wires: recorded answers and refusals, judged by the simulator's dialect.
+import { checkChatRequest } from '../../src/simulator/dialects/check.ts'
 import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
 import { openAiChatWire } from '../../src/wires/openai-chat/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
@@ -170,5 +171,6 @@ export const openAiChatSubject: WireSubject = {
       retry: false,
     },
   ],
+  judge: (body) => checkChatRequest(JSON.parse(body))?.message ?? null,
   damage: (request, pick) => damageList(request, 'messages', ['tool_calls', 'content'], pick),
 }

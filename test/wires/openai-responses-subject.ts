@@ -1,4 +1,6 @@
 // The Responses API under the contract of wires: recorded answers and refusals, judged by the simulator's dialect.
+import { checkResponsesRequest } from '../../src/simulator/dialects/check.ts'
+import { sealContent } from '../../src/simulator/dialects/seal.ts'
 import type { RecordedAnswer, WireSubject } from '../../src/testing/wire-contract.ts'
 import { openAiResponsesWire } from '../../src/wires/openai-responses/wire.ts'
 import type { Wire } from '../../src/wires/wire.ts'
@@ -24,11 +26,19 @@ const response = (id: string, output: readonly object[], more: object = {}) => (
   usage,
   ...more,
 })
-const reasoning = (n: number) => ({
+const secret = 'judge'
+/** Reasoning sealed as the judge seals it: another model's would be refused. */
+const reasoning = (n: number | string, by = model) => ({
   id: `rs_${n}`,
   type: 'reasoning',
   summary: [{ type: 'summary_text', text: 'Thinking.' }],
-  encrypted_content: `gAAAAAsealed${n}`,
+  encrypted_content: sealContent(secret, {
+    kind: 'reasoning',
+    model: by,
+    tenant: null,
+    tokens: 9,
+    text: `${n}`,
+  }),
 })
 const message = (n: number, text: string, more: object = {}) => ({
   id: `msg_${n}`,
@@ -160,7 +170,7 @@ export const openAiResponsesSubject: WireSubject = {
           type: 'item' as const,
           wire: 'openai-responses',
           model: by,
-          raw: JSON.stringify({ ...reasoning(0), id: `rs_${fact.messageId}` }),
+          raw: JSON.stringify(reasoning(fact.messageId, by)),
           tokens: 12,
         }
       return block.type === 'tool_use' && 'input' in block
@@ -171,5 +181,6 @@ export const openAiResponsesSubject: WireSubject = {
         : block
     }),
   }),
+  judge: (body) => checkResponsesRequest(JSON.parse(body), { secret })?.message ?? null,
   damage: (request, pick) => damageList(request, 'input', ['content'], pick),
 }

@@ -1,7 +1,7 @@
 // Makes any request for generated content one that the server accepts, and says what it changed. Pure and idempotent. Its passes:
 // the shape of each part, neighbours of one role, calls with their results, signatures of the turn under way.
 import { asList, fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
-import { emptyUser, missingResult, opening } from '../anthropic/block-rules.ts'
+import { continueText, emptyUser, missingResult, opening } from '../anthropic/block-rules.ts'
 import { repairNotes, wellFormedFields, type RepairNotes } from '../repairing.ts'
 import type { WireRepaired, WireTarget } from '../wire.ts'
 import { asksSignatures } from './models.ts'
@@ -31,7 +31,7 @@ export function repairGemini(request: GeminiRequest, target: WireTarget): WireRe
   const drafts = request.contents.flatMap((content, at) => shaped(content, `contents.${at}`, notes))
   const alone = opened(joined(drafts, notes), notes).map((draft) => withoutSecondCalls(draft, notes))
   const pairs = joined(paired(alone, notes), notes)
-  const whole = signed(opened(pairs, notes), target, notes)
+  const whole = signed(closed(opened(pairs, notes), notes), target, notes)
   if (whole.length === 0) {
     notes.note('some-content', 'contents', 'nothing was left: an empty message stands in')
     whole.push({ role: 'user', parts: [{ text: emptyUser }] })
@@ -108,6 +108,13 @@ function opened(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] 
   return [{ role: 'user', parts: [{ text: opening }], path: 'contents', untouched: null }, ...drafts]
 }
 
+function closed(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] {
+  const last = drafts.at(-1)
+  if (last?.role !== 'model') return drafts
+  notes.note('last-user', last.path, 'a line of the user stands behind it')
+  return [...drafts, { role: 'user', parts: [{ text: continueText }], path: 'contents', untouched: null }]
+}
+
 // ---- calls and results ----
 
 function withoutSecondCalls(draft: Draft, notes: RepairNotes): Draft {
@@ -139,7 +146,7 @@ function paired(drafts: readonly Draft[], notes: RepairNotes): readonly Draft[] 
   return out
 }
 
-/** One result for each call, before whatever else the content says; in the order of the calls where no ids tell. */
+/** One result for each call, before whatever else the content says; in the order of the calls. */
 function withResults(draft: Draft, calls: readonly Fields[], notes: RepairNotes): Draft {
   const given = draft.parts.filter((part) => responseOf(part) !== null)
   if (given.length === calls.length && isPaired(given, calls)) return draft
@@ -171,12 +178,9 @@ const idOf = (call: Fields): { readonly id?: string } => {
 }
 
 function isPaired(parts: readonly Fields[], calls: readonly Fields[]): boolean {
-  const ids = parts.map((part) => textOf(responseOf(part)!['id']))
-  if (new Set(ids.filter((id) => id !== null)).size < ids.filter((id) => id !== null).length) return false
   return parts.every((part, at) => {
-    const id = ids[at]
-    const call = id === null ? calls[at] : calls.find((each) => each['id'] === id)
-    return call !== undefined && call['name'] === responseOf(part)!['name']
+    const response = responseOf(part)!
+    return answers(calls[at]!, response) && calls[at]!['name'] === response['name']
   })
 }
 

@@ -30,9 +30,12 @@ export interface GeminiWriterOptions extends ComposerOptions {
 }
 
 export function createGeminiWriter(options: GeminiWriterOptions): MessageWriter {
-  return createWriter((message, leaves) =>
-    message.role === 'user' ? userContent(message, options) : answers(message, leaves, options),
-  )
+  const order: CallOrder = new Map()
+  return createWriter((message, leaves) => {
+    if (message.role === 'user') return userContent(message, options, order)
+    message.content.filter(isCall).forEach(({ id }, at) => order.set(id, at))
+    return answers(message, leaves, options)
+  })
 }
 
 function contentJson(role: 'user' | 'model', parts: readonly SentBlock[]): string {
@@ -46,7 +49,11 @@ export function ownGeminiMessage(text: string): SentMessage {
 }
 const goOn = ownGeminiMessage(continueText)
 
-function userContent(message: Message, options: GeminiWriterOptions): readonly SentMessage[] {
+function userContent(
+  message: Message,
+  options: GeminiWriterOptions,
+  order: CallOrder,
+): readonly SentMessage[] {
   const results: SentBlock[] = []
   const others: SentBlock[] = []
   for (const part of message.parts) {
@@ -61,18 +68,18 @@ function userContent(message: Message, options: GeminiWriterOptions): readonly S
     const tag = part.kind === 'input' ? (options.tag?.(part) ?? null) : null
     if (tag !== null) others.push(sentBlock(JSON.stringify({ text: tag }), null, part))
   }
-  const blocks = [...inCallOrder(results), ...others]
+  const blocks = [...inCallOrder(results, order), ...others]
   return blocks.length === 0 ? [] : [sentMessage('user', contentJson('user', blocks), blocks)]
 }
 
-/** Without ids a server pairs by order; ours end with the number of their call. */
-function inCallOrder(results: readonly SentBlock[]): readonly SentBlock[] {
-  const numberOf = ({ of }: SentBlock): number => {
-    const id = of !== null && isResult(of) ? of.tool_use_id : ''
-    return id.startsWith(ownIdPrefix) ? Number(id.slice(id.lastIndexOf('_') + 1)) : 0
-  }
-  return results.toSorted((a, b) => numberOf(a) - numberOf(b))
-}
+/** The place of each call in its answer. Answers are written before their results, by the same writer. */
+type CallOrder = Map<string, number>
+
+/** The server pairs by order, whatever order results came in. */
+const inCallOrder = (results: readonly SentBlock[], order: CallOrder): readonly SentBlock[] =>
+  results.toSorted((a, b) => placeOf(a, order) - placeOf(b, order))
+const placeOf = ({ of }: SentBlock, order: CallOrder): number =>
+  of !== null && isResult(of) ? (order.get(of.tool_use_id) ?? 0) : 0
 
 /** An id that we gave ourselves is not sent: the server pairs by order then. */
 const idField = (id: string): { readonly id?: string } => (id.startsWith(ownIdPrefix) ? {} : { id })

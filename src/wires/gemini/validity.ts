@@ -58,12 +58,15 @@ const pairing = eachContent('pairing', (content, at, all) => {
     return `${given.length} results for ${asked.length} calls`
   if (at === all.length - 1 && callsIn(content).length > 0) return 'its calls have no results'
   const strange = given.findIndex((response, index) => {
-    const id = textOf(response['id'])
-    const named = id === null ? asked[index] : asked.find((call) => call['id'] === id)
-    return named === undefined || named['name'] !== response['name']
+    const call = asked[index]!
+    const [a, b] = [textOf(call['id']), textOf(response['id'])]
+    return call['name'] !== response['name'] || (a !== null && b !== null && a !== b)
   })
   return strange < 0 ? null : `result ${strange} is not that of its call`
 })
+const lastUser = eachContent('last-user', (content, at, all) =>
+  at < all.length - 1 || contentRole(content) === 'user' ? null : 'the last content is an answer',
+)
 const uniqueCalls = eachContent('call-id', (content) => {
   const ids = callsIn(content).flatMap((call) => textOf(call['id']) ?? [])
   return new Set(ids).size < ids.length ? 'two calls have one id' : null
@@ -91,6 +94,7 @@ const rules: readonly Rule[] = [
   someContent,
   knownRole,
   firstUser,
+  lastUser,
   alternation,
   emptyPart,
   misplaced,
