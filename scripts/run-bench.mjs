@@ -16,6 +16,7 @@ const all = [
   'growth',
   'compose',
   'corpus-cache',
+  'wires',
   'forks',
   'agents',
   'mail',
