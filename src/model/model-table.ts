@@ -194,7 +194,18 @@ const claudeModels: readonly ModelInfo[] = [
   claude('claude-haiku-4-5', 200 * K, 64 * K, 4096, rates(1, 5, 1.25, 2, 0.1), gen40),
 ]
 
-// Others, for recorded sessions: read and priced, not called. They have one write price; the longer lifetime has none.
+// Others. They have one write price; the longer lifetime has none. Reasoning that is sent back stays in the prompt.
+const others: Capabilities = { ...plainCapabilities, keepsOldThinking: true }
+const openAiReasoning: Capabilities = {
+  ...others,
+  effort: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'],
+  defaultThinking: 'on',
+}
+const geminiThinking: Capabilities = {
+  ...others,
+  effort: ['minimal', 'low', 'medium', 'high'],
+  defaultThinking: 'on',
+}
 const other = (
   provider: string,
   id: string,
@@ -203,6 +214,7 @@ const other = (
   minCacheTokens: number,
   prices: Prices,
   unverified: readonly Unverified[] = [],
+  capabilities: Capabilities = others,
 ): ModelInfo => ({
   id,
   provider,
@@ -210,7 +222,7 @@ const other = (
   maxOutput,
   minCacheTokens,
   prices,
-  capabilities: plainCapabilities,
+  capabilities,
   media: mediaFor(window),
   unverified,
 })
@@ -224,14 +236,14 @@ const gpt = (
   id: string,
   prices: Prices,
   unverified: readonly Unverified[] = ['window', 'maxOutput'],
-): ModelInfo => other('openai', id, 1_050_000, 128 * K, 1024, prices, unverified)
+): ModelInfo => other('openai', id, 1_050_000, 128 * K, 1024, prices, unverified, openAiReasoning)
 const gemini = (
   id: string,
   minCacheTokens: number,
   prices: Prices,
   unverified: readonly Unverified[] = ['window', 'maxOutput'],
   maxOutput = 65_536,
-): ModelInfo => other('google', id, 1_048_576, maxOutput, minCacheTokens, prices, unverified)
+): ModelInfo => other('google', id, 1_048_576, maxOutput, minCacheTokens, prices, unverified, geminiThinking)
 
 export const knownModels: readonly ModelInfo[] = [
   ...claudeModels,
