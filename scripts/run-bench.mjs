@@ -17,6 +17,7 @@ const all = [
   'compose',
   'corpus-cache',
   'wires',
+  'wire-costs',
   'forks',
   'agents',
   'mail',

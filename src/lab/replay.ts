@@ -3,7 +3,7 @@
 // In process and without a disk, so that the same recording and the same policy give the same figures.
 import { createEngine } from '../engine/engine.ts'
 import { EngineError, type Session } from '../engine/session.ts'
-import type { ModelInfo } from '../model/models.ts'
+import { modelTable, type ModelInfo } from '../model/models.ts'
 import type { WireBlock, WireRequest } from '../model/wire.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
@@ -25,7 +25,7 @@ import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
 import { note } from './playing/noting.ts'
-import { begunWarm, clockAt, countedIds, pricesFor, restorationOf } from './playing/setup.ts'
+import { begunWarm, clockAt, countedIds, pricedAs, pricesFor, restorationOf } from './playing/setup.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
 import { scriptOf, type Script, type Step } from './playing/script.ts'
 import { scaledCounter } from './playing/sizing.ts'
@@ -44,6 +44,8 @@ export interface ReplayOptions {
   readonly model: string
   /** The recording's own model: sizes are its, and each answer is charged at the prices of whoever gave it. */
   readonly own?: string | undefined
+  /** Another model at whose prices everything is charged and weighed; the rules stay those of `model`. */
+  readonly charged?: ModelInfo | undefined
   /** Whether the window is wanted request by request. */
   readonly timeline?: boolean | undefined
   /** Answers that are counted in another recording: played, and in no figure. */
@@ -221,6 +223,9 @@ async function open(
   const engine = createEngine({
     store: inMemoryStore({ clock }),
     modelId: options.model,
+    ...(options.charged === undefined
+      ? {}
+      : { models: modelTable([pricedAs(options.model, options.charged)]) }),
     system,
     tools,
     layers,

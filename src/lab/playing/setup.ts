@@ -1,7 +1,7 @@
 // What an engine is given for a replay, so that the same recording gives the same figures: a clock that is set, ids that are
 // counted, and the files of the recording.
 import type { RestorationOptions } from '../../engine/restoring/restorer.ts'
-import { lookUp, modelTable, type ModelInfo } from '../../model/models.ts'
+import { lookUp, modelTable, type ModelInfo, type ModelRow, type Rates } from '../../model/models.ts'
 import type { CacheUsage } from '../../simulator/index.ts'
 import { uuid, type Clock, type Ids } from '../../transcript/ids.ts'
 import type { Policy } from '../policies/rules.ts'
@@ -43,10 +43,13 @@ export function begunWarm(usage: CacheUsage, readTokens: number): CacheUsage {
 export function pricesFor({
   own,
   model,
+  charged: other,
 }: {
   readonly own?: string | undefined
   readonly model: string
+  readonly charged?: ModelInfo | undefined
 }): (name: string) => ModelInfo | null {
+  if (other !== undefined) return () => other
   const table = modelTable()
   const known = new Map<string, ModelInfo | null>()
   return (name) => {
@@ -55,4 +58,13 @@ export function pricesFor({
     if (info === undefined) known.set(charged, (info = lookUp(table, charged)))
     return info
   }
+}
+
+/** The row of a model with the prices of another. Where writing costs nothing extra, what is written costs plain input. */
+export function pricedAs(id: string, { prices, minCacheTokens }: ModelInfo): ModelRow {
+  if (prices === null || prices.write5m > 0) return { id, prices, minCacheTokens }
+  const plain = <R extends Rates>(rates: R): R => ({ ...rates, write5m: rates.input, write1h: rates.input })
+  const { tier } = prices
+  const charged = tier === undefined ? {} : { tier: { ...tier, rates: plain(tier.rates) } }
+  return { id, prices: { ...plain(prices), ...charged }, minCacheTokens }
 }
