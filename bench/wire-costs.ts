@@ -30,7 +30,7 @@ const chosen = policies.filter(({ name }) => name === 'standard' || name === 'ap
 function sourcesIn(folder: string): readonly Source[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   return names
-    .filter((name) => /\.jsonl?$/.test(name))
+    .filter((name) => /\.jsonl?(?:\.gz)?$/.test(name))
     .sort()
     .map((name) => ({ kind: 'file', path: join(folder, name) }))
 }

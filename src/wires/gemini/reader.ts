@@ -38,7 +38,8 @@ export class GeminiReader implements AnswerReader {
   }
 
   get complete(): boolean {
-    return this.#id !== null && (this.#finish !== null || this.#blocked !== null)
+    const isOver = this.#finish !== null || this.#blocked !== null
+    return this.#id !== null && isOver && this.#refusal === null
   }
 
   /** The last event says why it ended; usage may follow, so the server closes the stream. */
@@ -65,6 +66,9 @@ export class GeminiReader implements AnswerReader {
     if (candidate === undefined) return events
     for (const part of listOf(fieldsOf(candidate['content'])?.['parts'])) events.push(...this.#part(part))
     this.#finish = textOf(candidate['finishReason']) ?? this.#finish
+    // A call that the model could not write: nothing came, and asking again may help.
+    if (this.#finish !== null && spoiling.has(this.#finish) && this.#pieces.length === 0)
+      this.#refusal = refusalOf({ status: 'INTERNAL', message: `no answer came: ${this.#finish}` })
     return events
   }
 
@@ -82,13 +86,6 @@ export class GeminiReader implements AnswerReader {
       inputTransformations: [],
       diagnostics: null,
     }
-  }
-
-  /** The word of the server for a call it could not make; such an answer is worth one more attempt. */
-  get spoiled(): string | null {
-    return this.#finish !== null && spoiling.has(this.#finish) && this.#pieces.length === 0
-      ? this.#finish
-      : null
   }
 
   #begin(fields: Fields): readonly ModelEvent[] {
