@@ -1,6 +1,7 @@
 // How the caches of OpenAI behave, by the generation of a model: prefixes are cached unasked; from 5.6 on writes are billed and
 // breakpoints may be named. Read on 2026-11-15 from the vendor's guide on prompt caching and its price list.
 import type { ModelInfo } from '../model/models.ts'
+import type { Lifetime } from '../transcript/lifetime.ts'
 import type { CacheRules, Quirks } from './wire.ts'
 
 interface Generation {
@@ -8,15 +9,16 @@ interface Generation {
   readonly readFactor: number
   readonly writeFactor: number
   readonly breakpoints: boolean
+  readonly lifetime: Lifetime
 }
 
 /** The first row that fits; compatible servers are taken for the last. */
 const generations: readonly Generation[] = [
-  { models: /^gpt-6\.1\b/, readFactor: 0.05, writeFactor: 1.25, breakpoints: true },
-  { models: /^gpt-(?:6|5\.[6-9])\b/, readFactor: 0.1, writeFactor: 1.25, breakpoints: true },
-  { models: /^gpt-5\b/, readFactor: 0.1, writeFactor: 1, breakpoints: false },
-  { models: /^gpt-4\.1\b|^o[34]\b/, readFactor: 0.25, writeFactor: 1, breakpoints: false },
-  { models: /^/, readFactor: 0.5, writeFactor: 1, breakpoints: false },
+  { models: /^gpt-6\.1\b/, readFactor: 0.05, writeFactor: 1.25, breakpoints: true, lifetime: '30m' },
+  { models: /^gpt-(?:6|5\.[6-9])\b/, readFactor: 0.1, writeFactor: 1.25, breakpoints: true, lifetime: '30m' },
+  { models: /^gpt-5\b/, readFactor: 0.1, writeFactor: 1, breakpoints: false, lifetime: '5m' },
+  { models: /^gpt-4\.1\b|^o[34]\b/, readFactor: 0.25, writeFactor: 1, breakpoints: false, lifetime: '5m' },
+  { models: /^/, readFactor: 0.5, writeFactor: 1, breakpoints: false, lifetime: '5m' },
 ]
 
 const plainName = (model: string): string => model.toLowerCase().replace(/^.*\//, '')
@@ -36,10 +38,10 @@ const stepTokens = 128
 
 /** The cache of an OpenAI model. */
 export function openAiCacheRules(model: ModelInfo | null): CacheRules {
-  const { readFactor, writeFactor } = generationOf(model?.id ?? '')
+  const { readFactor, writeFactor, lifetime } = generationOf(model?.id ?? '')
   return {
     kind: 'implicit',
-    lifetimes: ['5m'],
+    lifetimes: [lifetime],
     readFactor,
     writeFactor,
     minTokens: model?.minCacheTokens ?? minTokens,

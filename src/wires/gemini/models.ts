@@ -48,6 +48,7 @@ export function geminiCacheRules(model: ModelInfo | null): CacheRules {
     writeFactor: 1,
     minTokens: model?.minCacheTokens ?? (isEarly(model?.id ?? '') ? earlyMinTokens : minTokens),
     stepTokens: 1,
+    promised: false,
     breaks: { slackTokens: minTokens, hitsBefore: 3, lookback: null },
   }
 }
