@@ -217,6 +217,37 @@ describe('the audit of another program', () => {
     expect(compactions[0]!.messages.found).toBe(2)
   })
 
+  it('[CO12] calls whose arguments nest without end, as values or as JSON in a text, are passed over', async () => {
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
+    const line = (type: string, payload: object): string =>
+      JSON.stringify({ timestamp: '2026-11-16T07:00:00.000Z', type, payload })
+    const codex = written('deep-rollout.jsonl', [
+      line('session_meta', { id: 'c2', cli_version: '0.166.0' }),
+      line('response_item', { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] }),
+      line('response_item', {
+        type: 'function_call',
+        name: 'shell',
+        arguments: `{"a":${deep}}`,
+        call_id: 'k',
+      }),
+      line('response_item', {
+        type: 'function_call',
+        name: 'shell',
+        arguments: JSON.stringify({ a: deep }),
+        call_id: 'l',
+      }),
+      line('compacted', { message: 'They work on it. '.repeat(40) }),
+    ])
+    expect((await audited(codex)).compactions).toHaveLength(1)
+    const claude = written('deep-claude.jsonl', [
+      typed('go'),
+      ...called('Bash', { command: deep }, 'ok'),
+      ...called('Bash', { nested: { command: JSON.stringify({ inner: deep }) } }, 'ok'),
+      ...compacted('nothing of note was said by anybody'),
+    ])
+    expect((await audited(claude)).compactions).toMatchObject([{ messages: { found: 1, kept: 0 } }])
+  })
+
   it('[CO12] of 700 MB without a line end one line is lost, and memory stays flat', async () => {
     const path = join(folder, 'endless.jsonl')
     writeFileSync(path, `${typed('never push')}\n`)

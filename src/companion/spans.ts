@@ -53,7 +53,8 @@ async function* wholeSpans(path: string): AsyncGenerator<SpanEvent> {
   for (const { line, why } of imported.report.skipped) yield { kind: 'skipped', line, why }
   const { recording } = imported
   const head = { name: recording.name, client: recording.client, model: recording.model, folder: null }
-  for (const span of spansIn(recording)) yield { kind: 'span', span, head }
+  const turns = recording.turns.map(boundedTurn)
+  for (const span of spansIn({ turns })) yield { kind: 'span', span, head }
 }
 
 /** The spans of a recording, cut where the client's summaries stand. */
@@ -207,18 +208,15 @@ class SpanReader {
     const { name, client, model } = imported.recording
     if (name !== this.#path)
       this.head = { ...this.head, name, client, model: model === 'unknown' ? this.head.model : model }
-    return imported.recording.turns
+    return imported.recording.turns.map(boundedTurn)
   }
 }
 
 const isQueued = ({ value }: JsonLine): boolean => fieldsOf(value['attachment'])['type'] === 'queued_command'
 
-/** Long texts by their ends, deep values not at all: what a line may weigh here. */
+/** Long texts by their ends, deep values not at all, also where a text is one: what is read here may be hostile. */
 function bounded(value: unknown, depth: number): unknown {
-  if (typeof value === 'string')
-    return value.length <= mostChars
-      ? value
-      : `${value.slice(0, mostChars / 2)}\n${value.slice(-mostChars / 2)}`
+  if (typeof value === 'string') return boundedText(value)
   if (typeof value !== 'object' || value === null) return value
   if (depth > mostDepth) return null
   if (Array.isArray(value)) return value.slice(0, mostItems).map((one) => bounded(one, depth + 1))
@@ -229,6 +227,23 @@ function bounded(value: unknown, depth: number): unknown {
       .map(([key, inner]) => [key, bounded(inner, depth + 1)]),
   )
 }
+
+function boundedText(text: string): string {
+  if (/^\s*[{[]/.test(text) && nestingOf(text) > mostDepth) return ''
+  return text.length <= mostChars ? text : `${text.slice(0, mostChars / 2)}\n${text.slice(-mostChars / 2)}`
+}
+
+/** How deep the brackets of a text go, whatever stands between them. */
+function nestingOf(text: string): number {
+  let [open, most] = [0, 0]
+  for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
+    open += bracket === '[' || bracket === '{' ? 1 : -1
+    if (open > most) most = open
+  }
+  return most
+}
+
+const boundedTurn = (turn: RecordedTurn): RecordedTurn => bounded(turn, 0) as RecordedTurn
 const mostChars = 4 * defaults.compaction.scanChars
-const mostDepth = 24
+const mostDepth = 40
 const mostItems = 5000

@@ -29,4 +29,42 @@ describe('pal companion audit', () => {
     const refused = await pal(['companion', 'audit', broken])
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('broken.jsonl')])
   })
+
+  it('[CO12] what a hostile session holds neither steers the terminal nor leaks', async () => {
+    const { pal, home } = await openWorkspace()
+    const key = ['sk', 'ant', 'api03', 'A1b2C3d4'.repeat(11), 'AA'].join('-')
+    const evil = '\u001B[2J\u001B]0;owned\u0007\u202E\u009B31m'
+    const line = (over: object): string =>
+      JSON.stringify({
+        parentUuid: null,
+        isSidechain: false,
+        sessionId: `s${evil}`,
+        version: `2${evil}`,
+        cwd: `/x${evil}`,
+        ...over,
+      })
+    const path = join(home, 'hostile.jsonl')
+    writeFileSync(
+      path,
+      [
+        line({ type: 'user', uuid: '1', message: { role: 'user', content: `never ${evil} use ${key}` } }),
+        line({
+          type: 'user',
+          uuid: '2',
+          isCompactSummary: true,
+          message: { role: 'user', content: `a summary ${evil}` },
+        }),
+        `{"torn ${evil}`,
+        '',
+      ].join('\n'),
+    )
+    for (const flags of [[], ['--json']]) {
+      const { out, err, code } = await pal(['companion', 'audit', path, ...flags])
+      expect(code).toBe(0)
+      // oxlint-disable-next-line no-control-regex
+      expect(out + err).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/)
+      expect(out + err).not.toContain(key)
+      expect(out).toContain('[secret:')
+    }
+  })
 })
