@@ -71,3 +71,32 @@ export function hookedFileSystem(fs: FileSystem, hooks: Hooks): FileSystem {
     removeFolder: async (path) => (await call('removeFolder', path), await fs.removeFolder(path)),
   }
 }
+
+/**
+ * A file system that remembers what is open: a process that dies closes nothing, and the test that plays it has to. What is
+ * opened after that is closed at once.
+ */
+export function trackingFileSystem(fs: FileSystem): {
+  readonly fs: FileSystem
+  readonly closeAll: () => Promise<void>
+} {
+  const opened = new Set<{ close(): Promise<void> }>()
+  let isOver = false
+  const track = async <T extends { close(): Promise<void> }>(inner: T): Promise<T> => {
+    if (isOver) await inner.close().catch(() => undefined)
+    const outer = { ...inner, close: () => (opened.delete(outer), inner.close()) }
+    if (!isOver) opened.add(outer)
+    return outer
+  }
+  return {
+    fs: {
+      ...fs,
+      open: async (...args) => track(await fs.open(...args)),
+      openFolder: async (...args) => track(await fs.openFolder(...args)),
+    },
+    closeAll: async () => {
+      isOver = true
+      for (const each of opened) await each.close().catch(() => undefined)
+    },
+  }
+}

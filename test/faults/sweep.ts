@@ -19,7 +19,7 @@ import { encode } from '../../src/transcript/codec.ts'
 import { isKnown, type Entry, type StoredEntry } from '../../src/transcript/fact.ts'
 import { sessionId, type SessionId } from '../../src/transcript/ids.ts'
 import type { Store } from '../../src/transcript/store.ts'
-import { hookedFileSystem, systemError, type Call } from './hooked-fs.ts'
+import { hookedFileSystem, systemError, trackingFileSystem, type Call } from './hooked-fs.ts'
 import { answerer, bigTool, works, type Work } from './sweep-works.ts'
 
 export const faultKinds = ['kill', 'tear', 'ENOSPC', 'full', 'EIO'] as const
@@ -178,7 +178,7 @@ async function oneRun(at: Place, made: Made, happen: (call: Call) => 'die' | 'te
   await rm(at.case, { recursive: true, force: true, maxRetries: 9, retryDelay: 20 })
   await cp(made.folder, at.case, { recursive: true, preserveTimestamps: true })
   const calls: Call[] = []
-  const opened = new Set<{ close(): Promise<void> }>()
+  const { fs: machine, closeAll } = trackingFileSystem(machineFileSystem)
   let [isDead, isTorn] = [false, false]
   let died = (): void => undefined
   const death = new Promise<void>((resolve) => (died = resolve))
@@ -199,7 +199,7 @@ async function oneRun(at: Place, made: Made, happen: (call: Call) => 'die' | 'te
     isDead = true
     return Math.floor(bytes / 2)
   }
-  const fs = hookedFileSystem(tracked(opened), { before, take })
+  const fs = hookedFileSystem(machine, { before, take })
   const told: string[] = []
   const life = await open(at, fs)
   const work = (async () => {
@@ -213,22 +213,8 @@ async function oneRun(at: Place, made: Made, happen: (call: Call) => 'die' | 'te
   })()
   await Promise.race([work, death])
   await bury(at.case)
-  for (const each of opened) await each.close().catch(() => undefined)
+  await closeAll()
   return { calls, told: [...told, ...life.notices], acknowledged: life.acknowledged, isDead }
-}
-
-/** The machine's file system that remembers what is open, for a process that dies closes nothing. */
-const tracked = (opened: Set<{ close(): Promise<void> }>): FileSystem => {
-  const track = <T extends { close(): Promise<void> }>(inner: T): T => {
-    const outer = { ...inner, close: () => (opened.delete(outer), inner.close()) }
-    opened.add(outer)
-    return outer
-  }
-  return {
-    ...machineFileSystem,
-    open: async (...args) => track(await machineFileSystem.open(...args)),
-    openFolder: async (...args) => track(await machineFileSystem.openFolder(...args)),
-  }
 }
 
 /** The process has ended, so whatever it wrote of itself is of one that is over. */

@@ -15,7 +15,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { folder } from '../../../test/memory/folder.ts'
 import { from, fromTool, keeperIn as synced, memoryText, unsynced } from '../../../test/memory/memories.ts'
-import { hookedFileSystem, systemError } from '../../../test/faults/hooked-fs.ts'
+import { hookedFileSystem, systemError, trackingFileSystem } from '../../../test/faults/hooked-fs.ts'
 import { until } from '../../../test/until.ts'
 import { machineProcesses } from '../../disk/processes.ts'
 import { listMemories } from '../files.ts'
@@ -276,7 +276,8 @@ describe('the path gate', () => {
     for (let step = 1; ; step++) {
       const base = await folder()
       await save(keeperIn(base), 'first.md', memoryText('first'))
-      const fs = hookedFileSystem(unsynced, {
+      const { fs: tracked, closeAll } = trackingFileSystem(unsynced)
+      const fs = hookedFileSystem(tracked, {
         before: async ({ number }) => {
           if (number < step) return
           did = step
@@ -285,6 +286,7 @@ describe('the path gate', () => {
       })
       const died = save(keeperIn(base, { fs }), 'a.md', memoryText('a'))
       const isOver = await Promise.race([died.then(() => true), until(() => did === step).then(() => false)])
+      await closeAll()
       // Whoever comes next takes the lock of the dead one.
       const next = keeperIn(base, { processes: dead })
       await save(next, 'b.md', memoryText('b'))
