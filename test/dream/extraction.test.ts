@@ -182,12 +182,12 @@ describe('an extraction', () => {
       serving('extract', () => [
         [
           save('one', 'The freeze of the billing module begins tomorrow.'),
-          save('two', `The freeze of the billing module starts ${day}.`),
+          save('two', `The parser is thawed ${day}.`),
         ],
       ]),
     )
     whole = at
-    await at.talk('The freeze of the billing module begins tomorrow.')
+    await at.talk('The freeze of the billing module begins tomorrow. The parser is thawed tomorrow.')
     const files = await at.files()
     expect(files['one.md']).toContain(`begins ${day}.`)
     expect(files['one.md']).not.toContain('tomorrow')

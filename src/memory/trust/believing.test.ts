@@ -1,8 +1,12 @@
-// The pairs of `npm run bench -- believing` that were written with the judge at hand.
+// The pairs of `npm run bench -- believing`.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { quoteFor } from './quoting.ts'
+import { memoryText } from '../../../test/memory/memories.ts'
+import { readMemoryText } from '../format/frontmatter.ts'
+import { derive } from './lineage.ts'
+import { inUsersWords, quoteFor } from './quoting.ts'
+import { rawSentencesOf } from './sentences.ts'
 import { isSupported } from './support.ts'
 
 interface Pair {
@@ -31,12 +35,33 @@ it('[ME73] in six languages a free paraphrase is kept in the sentence it speaks 
   ).toEqual([])
 })
 
-it('[ME61] in six languages no meaning that was changed counts as the user’s, and most paraphrases do', () => {
-  const files = readdirSync(folder).filter((name) => name.startsWith('ours-'))
-  const pairs = pairsOf(files)
-  const isFaithful = ({ kind }: Pair): boolean => kind === 'faithful'
-  const accepted = pairs.filter(({ typed, saved }) => isSupported(saved, [typed]))
-  expect(files).toHaveLength(6)
-  expect(accepted.filter((pair) => !isFaithful(pair))).toEqual([])
-  expect(accepted.length / pairs.filter(isFaithful).length).toBeGreaterThan(0.65)
+it('[ME61] [ME73] in six languages what is raised to the user’s trust says exactly what was typed, and most paraphrases are', () => {
+  for (const names of [
+    readdirSync(folder).filter((name) => name.startsWith('ours-')),
+    ['freer.json'],
+    ['other-hand.json'],
+  ]) {
+    const pairs = pairsOf(names)
+    let [kept, faithful] = [0, 0]
+    for (const { kind, typed, saved } of pairs) {
+      const text = memoryText('a', {
+        type: 'feedback',
+        description: saved.replaceAll('\n', ' '),
+        body: saved,
+      })
+      const lineage = { session: 's', isMain: true, message: null, userWords: [typed], turn: [], before: [] }
+      const isUsers = (one: string): boolean => derive(lineage, one, 0).by.trust === 'user'
+      // As it is worded nothing counts that was changed.
+      if (kind !== 'faithful') expect([saved, isUsers(text)]).toEqual([saved, false])
+      const own = isUsers(text) ? text : inUsersWords(text, [typed], [])
+      if (kind === 'faithful') faithful++
+      if (own === null || !isUsers(own)) continue
+      if (kind === 'faithful') kept++
+      const { head, body } = readMemoryText(own)
+      const flat = (one: string): string => one.replaceAll(/\s+/gu, ' ').trim()
+      for (const sentence of [head.description, body].flatMap(rawSentencesOf))
+        expect(flat(typed)).toContain(flat(sentence))
+    }
+    expect([names[0], kept / faithful > 0.85]).toEqual([names[0], true])
+  }
 })

@@ -1,9 +1,8 @@
 // The user's own sentences behind a wording that cannot be shown to say the same: what is remembered then is what was
-// typed, and no wording has to be believed. Which sentences these are is told by the words both share, forms and known
-// likenesses of words included, the rarer in what was typed the more. A wrong choice shows the user's words all the same. Pure.
+// typed, and no wording has to be believed. Which sentences these are is told by the words both share, in any of their forms,
+// the rarer in what was typed the more. A wrong choice shows the user's words all the same. Pure.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText, withFields } from '../format/frontmatter.ts'
-import { areAlike, isQuestion } from './meaning.ts'
 import { rawSentencesOf, sentencesOf } from './sentences.ts'
 import { bareTitle, isTitleOf, saidIn, saysNothing } from './support.ts'
 import { cjk, tokensOf } from './words.ts'
@@ -98,9 +97,12 @@ function withLimits(chosen: readonly number[], sentences: readonly string[]): re
   const near = chosen.flatMap((at) => [at - 1, at + 1])
   return [...chosen, ...near.filter((at) => sentences[at] !== undefined && isLimiting(sentences[at]))]
 }
-const isLimiting = (sentence: string): boolean =>
-  tokensOf(sentence).some((token) => token.kind === 'mark' && limiting.has(token.mark))
-const limiting: ReadonlySet<string> = new Set(['except', 'only', 'maybe', 'hear', 'until', 'nolonger'])
+const isLimiting = (sentence: string): boolean => tokensOf(sentence).some(({ kind }) => kind === 'limit')
+
+/** A question that is more than a tag behind a statement. */
+const isQuestion = (sentence: string): boolean => /[?？]\s*$/u.test(sentence.trim().replace(tag, ''))
+const tag =
+  /[,，]\s*(?:ok|okay|right|alright|always|please|ja|bitte|oder|oui|svp|s'il (?:te|vous) plaît|vale|verdad|por favor)\s*[?.!]?$/iu
 
 /** What a sentence speaks of; of scripts without blanks pairs of characters, since one alone says little. */
 function termsOf(sentence: string): readonly string[] {
@@ -134,16 +136,26 @@ function rarity(messages: readonly (readonly string[])[]): (term: string) => num
 }
 const signWeight = 0.5
 
-/** Forms of one word, the same subject, or a word within a compound. */
+/** Forms of one word, or a word within a compound. */
 function isLike(a: string, b: string): boolean {
-  if (areAlike(a, b)) return true
-  if (/^[=~]/u.test(a) || /^[=~]/u.test(b) || cjk.test(a + b)) return false
+  if (a === b) return true
+  if (cjk.test(a + b)) return false
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  if (areForms(short, long)) return true
   if (short.length >= leastPart && long.includes(short)) return true
   return short.length >= leastPart && likeness(short, long) >= leastLikeness
 }
 const leastPart = 5
 const leastLikeness = 0.5
+
+/** Two words with one beginning, but for their endings; numbers have no forms. */
+function areForms(short: string, long: string): boolean {
+  let same = 0
+  while (same < short.length && short[same] === long[same]) same++
+  return same >= leastStem && same >= long.length - endingChars && !/\p{N}/u.test(short + long)
+}
+const leastStem = 4
+const endingChars = 3
 
 /** How many of their runs of three letters two words share, from 0 to 1. */
 function likeness(a: string, b: string): number {

@@ -1,12 +1,10 @@
-// Whether a text is made of words the user typed. Where strangers' words were read, only whole typed sentences are the
-// user's: a stranger may move the model to leave out one word, and "Push to main without asking me first" is all there in
-// "Never push to main without asking me first". Where nothing was read the model is the only other speaker: then a sentence
-// may be worded anew, but it must say the same as what was typed (`meaning`); every address, path, command or number must
-// have been typed. It can still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
+// Whether a text is made of sentences the user typed, politeness and emphasis aside. No other wording is taken for the user's: a
+// model, or a stranger who moves it, may leave out one word, and "Push to main without asking me first" is all there in "Never
+// push to main without asking me first". What is worded anew is kept in the user's own sentences instead (`quoting`). It can
+// still be wrong where the user typed words that are not meant as said: quoted, pasted or ironic ones.
 import { defaults } from '../../settings/defaults.ts'
 import { readMemoryText } from '../format/frontmatter.ts'
 import type { MemoryHead } from '../memory.ts'
-import { saysTheSame } from './meaning.ts'
 import { bareSentence, isTurning, sentencesOf } from './sentences.ts'
 
 /** Words that a writer of memories puts around what was said; they neither help nor harm. None of them turns a sentence round. */
@@ -31,31 +29,20 @@ const exact =
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' })
 
-/** Whether each sentence of a memory says the same as what was typed. */
+/** Whether each sentence of a memory is a whole sentence that the user typed. */
 export function isSupported(text: string, userWords: readonly string[]): boolean {
-  const typed = userWords.join('\n').toLowerCase()
-  const said = saidIn(text)
-  if (!exactIn(said.join('\n')).every((one) => typed.includes(one))) return false
-  const carriers = userWords.map(sentencesOf)
-  const sentences = said.flatMap(sentencesOf)
-  return (
-    sentences.some((sentence) => !saysNothing(sentence)) &&
-    sentences.every(
-      (sentence) => saysNothing(sentence) || carriers.some((typed) => saysTheSame(sentence, typed)),
-    )
-  )
-}
-
-/** Whether each sentence of a memory, its title included, is a whole sentence that the user typed. */
-export function isVerbatim(text: string, userWords: readonly string[]): boolean {
   const typed = new Set(userWords.flatMap(sentencesOf).map(bareSentence))
-  const { head, front } = readMemoryText(text)
   const sentences = saidIn(text)
     .flatMap(sentencesOf)
-    .filter((sentence) => !isFrame(measured(sentence)))
+    .filter((sentence) => !saysNothing(sentence))
+  return sentences.length > 0 && sentences.every((sentence) => typed.has(bareSentence(sentence)))
+}
+
+/** The same of all of it, its title included. */
+export function isVerbatim(text: string, userWords: readonly string[]): boolean {
+  const { head, front } = readMemoryText(text)
   return (
-    sentences.length > 0 &&
-    sentences.every((sentence) => typed.has(bareSentence(sentence))) &&
+    isSupported(text, userWords) &&
     (front === null || (isTitleOf(head.name, userWords) && areTypedFields(front, head, userWords)))
   )
 }

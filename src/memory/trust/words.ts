@@ -1,10 +1,8 @@
-// The words of a sentence, each as what it speaks of or as a sign of what it does to the others. Scripts without blanks are read
-// by the longest entries of the lexicon, others by phrases and stems. Pure.
+// The words of a sentence: those that speak of something, and signs of those that limit it. Scripts without blanks are read by the
+// longest entries of the lexicon, others by phrases and stems. Pure.
 import { lexicon } from './lexicon.ts'
 
-export type Token =
-  | { readonly kind: 'word'; readonly says: string; readonly isName: boolean }
-  | { readonly kind: 'mark'; readonly mark: string }
+export type Token = { readonly kind: 'word'; readonly says: string } | { readonly kind: 'limit' }
 
 export const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー々]/u
 const piece =
@@ -17,7 +15,7 @@ export function tokensOf(sentence: string): readonly Token[] {
     .replace(/\b(l|d|n|qu|j|c|s|m|t)['’](?=\p{L})/giu, '$1 ')
     .replace(/['’]s\b/gu, ' ')
   const tokens: Token[] = []
-  const run: { text: string; at: number }[] = []
+  const run: string[] = []
   const flush = (): void => {
     tokens.push(...spacedTokens(run))
     run.length = 0
@@ -27,11 +25,8 @@ export function tokensOf(sentence: string): readonly Token[] {
     if (cjk.test(one)) {
       flush()
       tokens.push(...unspacedTokens(one))
-    } else if (/^[^\p{P}\p{S}]/u.test(one)) run.push({ text: one, at: found.index })
-    else {
-      flush()
-      tokens.push({ kind: 'mark', mark: /[.!?…。！？;；]/u.test(one) ? '.' : ',' })
-    }
+    } else if (/^[^\p{P}\p{S}]/u.test(one)) run.push(one.toLowerCase())
+    else flush()
   }
   flush()
   return tokens
@@ -39,36 +34,27 @@ export function tokensOf(sentence: string): readonly Token[] {
 
 const mostWords = 4
 
-function spacedTokens(run: readonly { readonly text: string; readonly at: number }[]): readonly Token[] {
+function spacedTokens(run: readonly string[]): readonly Token[] {
   const tokens: Token[] = []
   for (let at = 0; at < run.length;) {
     let took = 0
     for (let size = Math.min(mostWords, run.length - at); size > 0 && took === 0; size--) {
-      const phrase = run
-        .slice(at, at + size)
-        .map(({ text }) => text.toLowerCase())
-        .join(' ')
-      const meaning = lexicon.exact.get(phrase) ?? (size === 1 ? stemMeaning(phrase) : undefined)
-      if (meaning === undefined) continue
+      const phrase = run.slice(at, at + size).join(' ')
+      const limits = lexicon.exact.get(phrase) ?? (size === 1 ? stemLimits(phrase) : undefined)
+      if (limits === undefined) continue
       took = size
-      add(tokens, meaning)
+      if (limits) tokens.push({ kind: 'limit' })
     }
-    if (took === 0) {
-      const { text } = run[at]!
-      tokens.push({ kind: 'word', says: numberOf(text.toLowerCase()), isName: isNameLike(text) })
-    }
+    if (took === 0) tokens.push({ kind: 'word', says: numberOf(run[at]!) })
     at += Math.max(1, took)
   }
   return tokens
 }
 
-/** A sign of identifiers, a number, or a capital inside a text: names of people and products. */
-const isNameLike = (word: string): boolean => /[\p{N}_@/+#.]|\p{Lu}/u.test(word)
-
-function stemMeaning(word: string): string | undefined {
+function stemLimits(word: string): boolean | undefined {
   for (let size = word.length; size >= leastEntry; size--) {
-    const meaning = lexicon.stems.get(word.slice(0, size))
-    if (meaning !== undefined && word.length - size <= mostEnding) return meaning
+    const limits = lexicon.stems.get(word.slice(0, size))
+    if (limits !== undefined && word.length - size <= mostEnding) return limits
   }
   return undefined
 }
@@ -99,23 +85,17 @@ function unspacedTokens(run: string): readonly Token[] {
   for (let at = 0; at < run.length;) {
     let took = 0
     for (let size = Math.min(lexicon.longest, run.length - at); size > 0 && took === 0; size--) {
-      const meaning = lexicon.unspaced.get(run.slice(at, at + size))
-      if (meaning === undefined) continue
+      const limits = lexicon.unspaced.get(run.slice(at, at + size))
+      if (limits === undefined) continue
       took = size
-      add(tokens, meaning)
+      if (limits) tokens.push({ kind: 'limit' })
     }
     if (took === 0) {
       const word = /^(?:[\p{Script=Katakana}ー]+|.)/u.exec(run.slice(at))![0]
-      tokens.push({ kind: 'word', says: numberOf(word), isName: numberOf(word) !== word })
+      tokens.push({ kind: 'word', says: numberOf(word) })
       took = word.length
     }
     at += took
   }
   return tokens
-}
-
-function add(tokens: Token[], meaning: string): void {
-  const mark = meaning.slice(1)
-  if (/^[=~]/u.test(meaning)) tokens.push({ kind: 'word', says: meaning, isName: false })
-  else if (mark !== 'drop' && mark !== 'prep') tokens.push({ kind: 'mark', mark })
 }
