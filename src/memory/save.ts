@@ -10,6 +10,7 @@ import { derive, type Derived, type Lineage } from './trust/lineage.ts'
 import { keepsAll, lostLine } from './trust/lines.ts'
 import { othersOf } from './trust/own-readings.ts'
 import { inUsersWords } from './trust/quoting.ts'
+import { rawSentencesOf } from './trust/sentences.ts'
 import { saidIn } from './trust/support.ts'
 
 export interface Saving {
@@ -68,7 +69,7 @@ export async function saveMemory(stores: readonly MemoryStore[], saving: Saving)
   const others = {
     ...lineage,
     // Who says "tomorrow" has said that day.
-    userWords: [...lineage.userWords, ...said.texts.map((one) => absoluteDates(one, said.at).text)],
+    userWords: [...lineage.userWords, ...said.texts.flatMap((one) => datedSentences(one, said.at))],
     turn: await othersOf(stores, lineage.turn),
     before: await othersOf(stores, lineage.before),
   }
@@ -165,9 +166,13 @@ function isSaidLast(
   text: string,
   { at, texts }: Saving['said'],
 ): boolean {
-  const last = texts.slice(-1).flatMap((one) => [one, absoluteDates(one, at).text])
+  const last = texts.slice(-1).flatMap((one) => [one, ...datedSentences(one, at)])
   return derive({ ...lineage, userWords: [...last, ...before] }, text, at).by.trust === 'user'
 }
+
+/** What was typed, its days as dates. Sentence by sentence: a stop behind a number would end none. */
+const datedSentences = (text: string, at: number): readonly string[] =>
+  rawSentencesOf(text).map((sentence) => absoluteDates(sentence, at).text)
 
 /** What stands there now, as a tool must know it to change it again. */
 export async function keptAt(store: MemoryStore, file: string): Promise<Kept | null> {
