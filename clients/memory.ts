@@ -1,137 +1,147 @@
-// A real foreign client saves, searches and recalls memories over MCP, offline: Claude Code from the registry, with our simulator
-// as its model and `pal mcp serve-memory` as its server. `npm run clients`. Where it cannot be installed a line says so.
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// Real foreign clients save, search and recall memories over MCP, offline: Claude Code and opencode from the registry, with our
+// simulator as their model and `pal mcp serve-memory` as their server. What one saved the other finds. `npm run clients --
+// memory`; where one cannot be installed a line says so.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { bundledPal } from '../bench/first-request.ts'
 import { call, createSimulator, text, type Answerer } from '../src/simulator/index.ts'
+import { clientPackages, installClient, labelOf, type ClientPackage } from './install.ts'
+import { makeWorld, Report, runClient, type Ran, type World } from './world.ts'
 
-const client = '@anthropic-ai/claude-code@2.1.197'
-const folder = mkdtempSync(join(tmpdir(), 'pal-clients-'))
-const [home, project] = [join(folder, 'home'), join(folder, 'project')]
-for (const path of [home, project]) mkdirSync(path)
-
-function install(): string | null {
-  try {
-    writeFileSync(join(folder, 'package.json'), '{"private":true,"type":"module"}')
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', client], {
-      cwd: folder,
-      stdio: 'ignore',
-      timeout: 300_000,
-    })
-    return join(folder, 'node_modules', '.bin', 'claude')
-  } catch {
-    return null
-  }
+/** What a client is asked to save, each its own. */
+const facts: Readonly<Record<string, { readonly name: string; readonly bird: string }>> = {
+  'SAVE-ONE': { name: 'Staging', bird: 'heron' },
+  'SAVE-TWO': { name: 'Production', bird: 'pelican' },
 }
 
 /** Saves when it is asked to save, searches when it is asked, and says what came back. */
 const answerer: Answerer = {
   answer: ({ request }) => {
     const said = JSON.stringify(request.messages)
-    const has = (name: string): boolean => (request.tools ?? []).some((tool) => tool.name === name)
-    const wait = 'WaitForMcpServers'
+    // Each client has its own way to name the tools of a server.
+    const named = (name: string): string | undefined =>
+      (request.tools ?? []).map((tool) => tool.name).find((one) => one.endsWith(name))
     const isCalled = (name: string): boolean => said.includes(`"name":"${name}"`)
-    const save = 'mcp__memory__memory_remember'
-    const search = 'mcp__memory__memory_search'
+    const [save, search, wait] = ['memory_remember', 'memory_search', 'WaitForMcpServers'].map(named)
+    const wanted = Object.keys(facts).find((word) => said.includes(word))
     // Servers that are slow to start are waited for by a tool of the client's own.
-    if (/SAVE-IT|FIND-IT/u.test(said) && !has(save) && has(wait) && !isCalled(wait))
+    if (/SAVE-|FIND-/u.test(said) && save === undefined && wait !== undefined && !isCalled(wait))
       return { content: [call(wait, {}, 'c0')], stop_reason: 'tool_use' }
-    if (said.includes('SAVE-IT') && has(save) && !isCalled(save))
+    if (wanted !== undefined && save !== undefined && !isCalled(save)) {
+      const { name, bird } = facts[wanted]!
+      const input = {
+        text: `The server is called ${bird}.`,
+        name,
+        description: `which machine ${name.toLowerCase()} is`,
+        type: 'reference',
+      }
+      return { content: [call(save, input, 'c1')], stop_reason: 'tool_use' }
+    }
+    if (said.includes('FIND-') && search !== undefined && !isCalled(search))
       return {
-        content: [
-          call(
-            save,
-            {
-              text: 'The staging server is called heron.',
-              name: 'Staging',
-              description: 'which machine staging is',
-              type: 'reference',
-            },
-            'c1',
-          ),
-        ],
+        content: [call(search, { query: 'which machine is the server' }, 'c2')],
         stop_reason: 'tool_use',
       }
-    if (said.includes('FIND-IT') && has(search) && !isCalled(search))
-      return { content: [call(search, { query: 'staging server' }, 'c2')], stop_reason: 'tool_use' }
+    const known = ['heron', 'pelican'].filter((bird) => said.includes(bird)).join(' and ')
     return {
-      content: [text(said.includes('heron') ? 'I know: heron.' : 'I know nothing.')],
+      content: [text(known === '' ? 'I know nothing.' : `I know: ${known}.`)],
       stop_reason: 'end_turn',
     }
   },
 }
 
-const pal = await bundledPal(folder)
-const program = install()
-if (program === null) {
-  process.stdout.write(`skipped: ${client} cannot be installed here\n`)
-  rmSync(folder, { recursive: true, force: true })
-  process.exit(0)
+type Ask = (prompt: string) => Promise<Ran>
+
+/** The server as a client starts it. */
+const serving = ({ pal, project }: World): readonly string[] => [
+  process.execPath,
+  pal,
+  'mcp',
+  'serve-memory',
+  '--cwd',
+  project,
+]
+
+function claude(world: World, url: string): Ask | null {
+  const program = installClient(clientPackages.claude)
+  if (program === null) return null
+  const servers = join(world.folder, 'mcp.json')
+  const [command, ...args] = serving(world)
+  const memory = { command, args, env: { HOME: world.home } }
+  writeFileSync(servers, JSON.stringify({ mcpServers: { memory } }))
+  const tools = 'mcp__memory__memory_remember,mcp__memory__memory_search'
+  const more = {
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: 'k',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+  }
+  const flags = ['--mcp-config', servers, '--strict-mcp-config', '--allowedTools', tools]
+  return (prompt) => runClient(program, ['-p', prompt, ...flags], world, more)
 }
-const simulator = createSimulator({ answerer })
-const { url } = await simulator.start()
-const servers = join(folder, 'mcp.json')
-writeFileSync(
-  servers,
-  JSON.stringify({
-    mcpServers: {
-      memory: {
-        command: process.execPath,
-        args: [pal, 'mcp', 'serve-memory', '--cwd', project],
-        env: { HOME: home },
-      },
-    },
-  }),
-)
-const run = (prompt: string): Promise<string> =>
-  new Promise((resolve) => {
-    const env = {
-      PATH: process.env['PATH'],
-      HOME: home,
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_API_KEY: 'k',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+
+function opencode(world: World, url: string): Ask | null {
+  const program = installClient(clientPackages.opencode)
+  if (program === null) return null
+  const config = join(world.folder, 'opencode.json')
+  const memory = { type: 'local', command: serving(world), environment: { HOME: world.home }, enabled: true }
+  const provider = { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'k' } } }
+  writeFileSync(config, JSON.stringify({ provider, mcp: { memory }, autoupdate: false, share: 'disabled' }))
+  const more = { OPENCODE_CONFIG: config, OPENCODE_DISABLE_MODELS_FETCH: '1', ANTHROPIC_API_KEY: 'k' }
+  return (prompt) =>
+    runClient(program, ['run', '--model', 'anthropic/claude-sonnet-4-6', prompt], world, more)
+}
+
+/** Runs all of it; the exit code. */
+export async function run(): Promise<number> {
+  const report = new Report()
+  const world = await makeWorld()
+  const simulator = createSimulator({ answerer, capabilities: { systemMessages: 'all' } })
+  const { url } = await simulator.start()
+  const knows = async (
+    ask: Ask,
+    prompt: string,
+    birds: readonly string[],
+  ): Promise<readonly [boolean, string]> => {
+    const { out, err } = await ask(prompt)
+    return [birds.every((bird) => out.includes(bird)) && out.includes('I know: '), `${out}\n${err}`]
+  }
+  const clients: readonly (readonly [ClientPackage, Ask | null])[] = [
+    [clientPackages.claude, claude(world, url)],
+    [clientPackages.opencode, opencode(world, url)],
+  ]
+  const words = Object.keys(facts)
+  const saved: string[] = []
+  for (const [n, [client, ask]] of clients.entries()) {
+    if (ask === null) {
+      report.skip(labelOf(client), 'it cannot be installed here')
+      continue
     }
-    const words = [
-      '-p',
-      prompt,
-      '--mcp-config',
-      servers,
-      '--strict-mcp-config',
-      '--allowedTools',
-      'mcp__memory__memory_remember,mcp__memory__memory_search',
-    ]
-    const child = execFile(program, words, { cwd: project, env, timeout: 240_000 }, (error, out, err) => {
-      resolve(`${out}${error === null ? '' : `\n${error.message.slice(0, 300)}\n${err.slice(0, 500)}`}`)
-    })
-    child.stdin?.end()
-  })
-const steps: readonly (readonly [string, boolean])[] = [
-  ['saved over MCP', (await run('SAVE-IT please')).includes('I know: heron.')],
-  ['found and recalled in another session', (await run('FIND-IT please')).includes('I know: heron.')],
-]
-const kept = execFileSync(process.execPath, [pal, 'memory', '--json'], {
-  cwd: project,
-  env: { PATH: process.env['PATH'], HOME: home } as NodeJS.ProcessEnv,
-}).toString('utf8')
-const all = [
-  ...steps,
-  [
-    'kept as data with the client as its origin',
-    /"fenced"/u.test(kept) && kept.includes('staging.md'),
-  ] as const,
-]
-for (const [what, isSo] of all) process.stdout.write(`${isSo ? 'ok  ' : 'FAIL'} ${client}: ${what}\n`)
-if (process.argv.includes('--verbose'))
-  for (const { status, error, body } of simulator.log.requests) {
-    const { tools = [] } = (body ?? {}) as { tools?: readonly { readonly name?: string }[] }
-    const names = tools.map(({ name }) => name ?? '').filter((name) => /mcp|search/iu.test(name))
-    process.stderr.write(
-      `${status} ${JSON.stringify(error)} ${tools.length} tools, of them ${names.join(' ')}\n`,
+    const { bird, name } = facts[words[n]!]!
+    saved.push(bird)
+    report.check(`${labelOf(client)}: saved over MCP`, ...(await knows(ask, `${words[n]} please`, [bird])))
+    report.check(
+      `${labelOf(client)}: found and recalled in another session, with what others saved`,
+      ...(await knows(ask, 'FIND-ALL please', saved)),
+    )
+    const kept = world.ours('memory', '--json')
+    const origins = world.ours('memory', 'show', `${name.toLowerCase()}.md`)
+    report.check(
+      `${labelOf(client)}: kept as data with the client as its origin`,
+      kept.includes('"fenced"') && !kept.includes('"open"') && /mcp:\S*(?:claude|opencode)/u.test(origins),
+      origins,
     )
   }
-await simulator.stop()
-rmSync(folder, { recursive: true, force: true })
-process.exitCode = all.every(([, isSo]) => isSo) ? 0 : 1
+  if (process.argv.includes('--verbose'))
+    for (const { status, error, body } of simulator.log.requests) {
+      const { tools = [], model } = (body ?? {}) as {
+        model?: string
+        tools?: readonly { readonly name?: string }[]
+      }
+      const names = tools.map(({ name }) => name ?? '').filter((name) => name.includes('memory'))
+      process.stderr.write(`${status} ${model} ${JSON.stringify(error)} ${names.join(' ')}\n`)
+    }
+  await simulator.stop()
+  world.remove()
+  return report.exitCode
+}
+
+process.exitCode = await run()
