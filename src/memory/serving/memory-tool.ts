@@ -46,13 +46,25 @@ const limits = defaults.serving
 export function memoryToolHandlers(store: MemoryStore, options: MemoryToolOptions = {}): MemoryToolHandlers {
   const tool = new MemoryTool(store, options)
   return {
-    view: ({ path, view_range: range }) => tool.view(path, range),
-    create: ({ path, file_text: text }) => tool.create(path, text),
-    str_replace: ({ path, old_str: old, new_str: by = '' }) => tool.replace(path, old, by),
-    insert: ({ path, insert_line: line, insert_text: text }) => tool.insert(path, line, text),
-    delete: ({ path }) => tool.remove(path),
-    rename: ({ old_path: from, new_path: to }) => tool.rename(from, to),
+    view: ({ path, view_range: range }) => texts({ path }, () => tool.view(path, range)),
+    create: ({ path, file_text: text }) => texts({ path, file_text: text }, () => tool.create(path, text)),
+    str_replace: ({ path, old_str: old, new_str: by = '' }) =>
+      texts({ path, old_str: old, new_str: by }, () => tool.replace(path, old, by)),
+    insert: ({ path, insert_line: line, insert_text: text }) =>
+      texts({ path, insert_text: text }, () => tool.insert(path, line, text)),
+    delete: ({ path }) => texts({ path }, () => tool.remove(path)),
+    rename: ({ old_path: from, new_path: to }) =>
+      texts({ old_path: from, new_path: to }, () => tool.rename(from, to)),
   }
+}
+
+/** A model sends what it likes: what should be a text and is none is answered, not thrown. */
+async function texts(
+  fields: Readonly<Record<string, unknown>>,
+  work: () => Promise<string>,
+): Promise<string> {
+  const wrong = Object.entries(fields).find(([, value]) => typeof value !== 'string')
+  return wrong === undefined ? await work() : `Error: \`${wrong[0]}\` must be a text. Nothing was done`
 }
 
 interface Found {
@@ -79,7 +91,9 @@ class MemoryTool {
     if (typeof found === 'string') return found
     this.#seen.set(found.memory.file, found.memory.sha256)
     const lines = found.body.split('\n')
-    const [first = 1, last = -1] = range ?? []
+    const [first = 1, last = -1] = Array.isArray(range) ? range : []
+    if (range !== undefined && !(Array.isArray(range) && [first, last].every(Number.isSafeInteger)))
+      return `Error: Invalid \`view_range\` parameter: ${JSON.stringify(range)}. It should be two line numbers`
     const end = last === -1 ? lines.length : Math.min(last, lines.length)
     const shown = lines
       .slice(Math.max(1, first) - 1, end)
