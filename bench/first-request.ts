@@ -2,7 +2,7 @@
 // local server has its first request. Every program gets the same few variables and nothing else: what a machine sets
 // besides (certificates to load, flags of Node) would be paid by one and not by the other.
 import { execFileSync, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import * as http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -61,16 +61,33 @@ export interface Start {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Hears what was asked. */
   readonly saw?: (body: string) => void
+  /** Hears how long the program had a core until then, in milliseconds; only where the system tells. */
+  readonly spent?: (cpuMs: number) => void
+}
+
+/** What all threads of a process had of the cores so far: on a busy machine that says more than the clock. */
+function cpuMsOf(pid: number): number | null {
+  try {
+    const tasks = readdirSync(`/proc/${pid}/task`)
+    const nanoseconds = tasks.map((task) =>
+      Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, 'utf8').split(' ')[0]),
+    )
+    return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6
+  } catch {
+    return null
+  }
 }
 
 /** Milliseconds from the start of the process until its request is here. */
-export async function firstRequest({ words, cwd, environment, saw }: Start): Promise<number> {
+export async function firstRequest({ words, cwd, environment, saw, spent }: Start): Promise<number> {
   const server = http.createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const arrived = new Promise<number>((resolve) =>
     server.on('request', (request, response) => {
       resolve(performance.now())
+      const cpuMs = child.pid === undefined ? null : cpuMsOf(child.pid)
+      if (cpuMs !== null) spent?.(cpuMs)
       let body = ''
       request.on('data', (part: Buffer) => (body += part.toString('utf8')))
       request.on('end', () => {

@@ -49,6 +49,8 @@ async function desk(name: string, count: number): Promise<Desk> {
 
 const wanted = 17
 const found: Record<string, number> = {}
+/** Milliseconds of a core until the request. */
+const cores: Record<string, number[]> = {}
 const variables = ({ home, recall }: Desk) => ({
   ...environmentOf(home),
   ...(recall === undefined ? {} : { PALIMPSEST_RECALL: recall }),
@@ -61,6 +63,7 @@ function timed(name: string, one: Desk, pal: string): Promise<number> {
     cwd: one.project,
     environment: variables(one),
     saw: (body) => (found[name] = (found[name] ?? 0) + (body.includes(`MARK-${wanted}.`) ? 1 : 0)),
+    spent: (cpuMs) => (cores[name] ??= []).push(cpuMs),
   })
 }
 
@@ -85,6 +88,7 @@ try {
   searched(many, pal)
   for (const [name, one] of Object.entries(desks)) await timed(name, one, pal)
   for (const name of Object.keys(found)) found[name] = 0
+  for (const name of Object.keys(cores)) cores[name] = []
   // Turn by turn, so that a busy moment of the machine strikes both.
   for (let run = 0; run < runs; run++)
     for (const [name, one] of Object.entries(desks)) (taken[name] ??= []).push(await timed(name, one, pal))
@@ -96,11 +100,20 @@ const figures = Object.entries(taken).map(([name, times]) => {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (share: number): number => Math.round(sorted[Math.floor((sorted.length - 1) * share)] ?? 0)
   const quartiles = { bestMs: at(0), firstQuartileMs: at(0.25), medianMs: at(0.5), thirdQuartileMs: at(0.75) }
-  return { name, ...quartiles, recalled: found[name] ?? 0, of: times.length }
+  const cpu = (cores[name] ?? []).toSorted((a, b) => a - b)
+  const cpuAt = (share: number): number => Math.round(cpu[Math.floor((cpu.length - 1) * share)] ?? 0)
+  return {
+    name,
+    ...quartiles,
+    cpuBestMs: cpuAt(0),
+    cpuMedianMs: cpuAt(0.5),
+    recalled: found[name] ?? 0,
+    of: times.length,
+  }
 })
 if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ runs, figures })}\n`)
 else
-  for (const { name, bestMs, firstQuartileMs, medianMs, thirdQuartileMs, recalled, of } of figures)
+  for (const one of figures)
     process.stdout.write(
-      `${name.padEnd(22)} to the first request: best ${bestMs} ms, quartiles ${firstQuartileMs} / ${medianMs} / ${thirdQuartileMs} ms; recalled in ${recalled} of ${of}\n`,
+      `${one.name.padEnd(22)} to the first request: best ${one.bestMs} ms, quartiles ${one.firstQuartileMs} / ${one.medianMs} / ${one.thirdQuartileMs} ms; of a core best ${one.cpuBestMs}, median ${one.cpuMedianMs} ms; recalled in ${one.recalled} of ${one.of}\n`,
     )
