@@ -144,23 +144,6 @@ it('[MS9] a hundred hostile paths and inputs of any kind are answered in words, 
   expect(listed.ok && listed.memories.filter(({ standing }) => standing === 'open')).toEqual([])
 })
 
-it('[ME70] what was forgotten under a clock that ran ahead is taught again by what is typed now', async () => {
-  const base = await folder()
-  const ahead = keeperIn(base, { fs: unsynced, clock: { now: () => Date.UTC(2036, 0, 1) } })
-  const text = memoryText('staging', { body: 'The staging server is called pelican.' })
-  const write = (at: number, saidAt?: number) =>
-    applyWrite(keeperIn(base, { fs: unsynced }), [{ file: 'staging.md', text }], from({ at }), {
-      via: 'session',
-      saidAt,
-    })
-  const now = Date.UTC(2026, 10, 16)
-  expect(await write(now)).toMatchObject({ applied: [{ kind: 'written' }] })
-  expect(await forget(ahead, { file: 'staging.md' })).toMatchObject({ ok: true })
-  // Nobody said it since: it stays forgotten.
-  expect(await write(now)).toMatchObject({ applied: [{ kind: 'refused', code: 'forgotten' }] })
-  expect(await write(now, now)).toMatchObject({ applied: [{ kind: 'written' }] })
-})
-
 it('[ME89] folders that are taken away under a running keeper are made again, and what it knew of them is gone', async () => {
   const base = await folder()
   const keeper = keeperIn(base, { fs: unsynced })

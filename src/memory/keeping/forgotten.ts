@@ -40,7 +40,7 @@ const normalised = (sentence: string): string =>
 
 /**
  * Why it may not be learnt again, or null. What the user typed after the forgetting was meant to be learnt: `saidAt` is
- * when. A forgetting that lies ahead of the clock was noted by a clock that ran ahead: it was before what is typed now.
+ * when.
  */
 export function forgottenWhy(
   forgotten: Ledger['forgotten'],
@@ -49,16 +49,15 @@ export function forgottenWhy(
   salt: string,
   saidAt = Number.NEGATIVE_INFINITY,
 ): string | null {
-  const isBlocked = (at: number | undefined): boolean =>
-    at !== undefined && saidAt <= at && !(Number.isFinite(saidAt) && at > by.at)
   const session = by.session === null ? undefined : forgotten.sessions.get(by.session)
-  if (isBlocked(session))
+  if (session !== undefined && saidAt <= session)
     return 'The user had this session forgotten, so nothing it said before that is saved.'
   const source = by.trust === 'data' ? by.from.find((one) => isForgottenSource(forgotten.sources, one)) : null
   if (typeof source === 'string') return `The user had everything from ${source} forgotten. Do not save it.`
   if (forgotten.prints.size === 0) return null
   for (const [print, sentence] of printed(text, salt)) {
-    if (isBlocked(forgotten.prints.get(print)))
+    const at = forgotten.prints.get(print)
+    if (at !== undefined && saidAt <= at)
       return `The user had this forgotten: ${JSON.stringify(sentence)}. Leave that sentence out; it counts again only when the user says it again.`
   }
   return null
