@@ -97,7 +97,7 @@ describe('the block behind a compaction', () => {
     )
     fc.assert(
       fc.property(
-        fc.array(message, { maxLength: 60 }),
+        fc.array(message, { maxLength: 60, size: 'max' }),
         fc.integer({ min: 600, max: 9500 }),
         (texts, budget) => {
           const { text, left } = blockOf(

@@ -70,7 +70,7 @@ it('[DR2] what is corrected in one session is known in the next, a contradiction
 
   const extracted = at.asked('extract').length
   const fourth = await at.talk(
-    'Note it down: the release train leaves next Friday, see the order; never run the linter before tests.',
+    'Note it down: the release train leaves next Friday, see the order. Never run the linter before tests.',
   )
   // The model has written memories itself, so nobody looks at that span again.
   expect(at.asked('extract')).toHaveLength(extracted)

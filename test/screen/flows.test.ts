@@ -1,17 +1,31 @@
 // Twelve things people do every day, from the first start to the exit, in a narrow and in a wide terminal: each window is
 // a page in test/golden/screens, so that a change of what people see is seen in review.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { call, createSimulator } from '../../src/simulator/index.ts'
 import { agent, cast, replies } from '../agents/simulated-agents.ts'
-import { openWorkspace, server, type Workspace } from '../cli/pal.ts'
+import { openWorkspace, server, until, type Workspace } from '../cli/pal.ts'
 import { later } from '../e2e/simulated.ts'
 import { openAlbum, type Album } from './picture.ts'
 import { answer, say } from './seen.ts'
 import { keys, runInTerminal, type SeenTerminal } from './terminal.ts'
 
 type Steps = Parameters<typeof server>[0]
+
+/** The command is a process: only then is an interrupt one of a command. Where processes cannot be seen nobody waits. */
+function isSleeping(): boolean {
+  if (!existsSync('/proc/self/cmdline')) return true
+  return readdirSync('/proc').some((name) => {
+    if (!/^\d+$/u.test(name)) return false
+    try {
+      return readFileSync(`/proc/${name}/cmdline`, 'utf8') === 'sleep\u0000600\u0000'
+    } catch {
+      return false
+    }
+  })
+}
 
 interface Desk {
   readonly at: Workspace
@@ -140,6 +154,7 @@ describe.skipIf(process.platform !== 'linux').each([60, 120])('at %d columns', (
     await album.picture(seen, 'pal', started)
     await say(seen, 'run the slow tests')
     await album.picture(seen, 'a command runs', /⠋ Bash sleep 600/)
+    await until(isSleeping, 'the command to run')
     seen.type(keys.escape)
     await album.picture(seen, 'escape', 'Interrupted')
     await say(seen, 'only the fast ones')
