@@ -1,9 +1,7 @@
-// Memories under attack: hostile names, texts and inputs, wrong clocks, folders that go away.
+// Memories under attack: hostile names, texts and inputs, folders that go away.
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { applyWrite } from '../../src/memory/keeping/apply.ts'
-import { forget } from '../../src/memory/keeping/forget.ts'
 import { memoryToolHandlers, type MemoryToolHandlers } from '../../src/memory/serving/memory-tool.ts'
 import { folder } from './folder.ts'
 import { from, keeperIn, memoryText, unsynced } from './memories.ts'
