@@ -48,6 +48,12 @@ describe('frontmatter', () => {
         expect(next.endsWith(['', '---', body].join(end))).toBe(true)
         expect(withFields(next, { description })).toBe(next)
       }),
+      {
+        examples: [
+          ['\u2028 ', '', false],
+          ['a\u2029description: b', '', true],
+        ],
+      },
     )
   })
 })

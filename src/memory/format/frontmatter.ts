@@ -88,20 +88,21 @@ export function withoutField(text: string, key: string): string {
   const match = fence.exec(text)
   if (match === null) return text
   const at = match[0].indexOf(match[1]!, match[0].indexOf('---') + 3)
-  const front = match[1]!.replace(
-    new RegExp(`(?:^|\\r?\\n)${key}[ \\t]*:.*(?:\\r?\\n(?:[ \\t]+.*|-[ \\t].*))*`),
-    '',
-  )
+  const front = match[1]!.replace(new RegExp(`(?:^|\\r?\\n)${reachOf(key)}`), '')
   return text.slice(0, at) + front.replace(/^\r?\n/, '') + text.slice(at + match[1]!.length)
 }
 
 /** A key begins at the start of a line and reaches to the next line that is not indented; its comment lines stay. */
 function withField(front: string, key: string, value: string | readonly string[], end: string): string {
-  const line = new RegExp(`^${key}[ \\t]*:.*(?:\\r?\\n(?:[ \\t]+.*|-[ \\t].*))*`, 'm')
+  const line = new RegExp(`(?<=^|\\n)${reachOf(key)}`)
   if (line.test(front)) return front.replace(line, () => lineOf(key, value))
   const gap = front === '' || front.endsWith('\n') ? '' : end
   return `${front}${gap}${lineOf(key, value)}`
 }
+
+// Lines end at a line feed alone: YAML has the separators of Unicode inside a value, where a dot and `^` would stop.
+const reachOf = (key: string): string =>
+  `${key}[ \\t]*:[^\\r\\n]*(?:\\r?\\n(?:[ \\t]+[^\\r\\n]*|-[ \\t][^\\r\\n]*))*`
 
 const lineOf = (key: string, value: string | readonly string[]): string =>
   stringify(
