@@ -10,7 +10,7 @@ const src = join(root, 'src')
 
 const ranks = JSON.parse(readFileSync(join(root, 'scripts', 'ranks.json'), 'utf8')) as Record<string, number>
 const limits = { fileLines: 350, functionLines: 80 }
-const browserSafe = ['transcript', 'projection']
+const browserSafe = ['transcript', 'projection', 'fit']
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { chainOf, ChainIndex, type Chain } from './chain.ts'
+import { chainOf, ChainIndex, type Chain } from '../fit/chain.ts'
+import { sha256 } from './digest.ts'
 import { isSideRequest, labelOf, tenantOf } from './identity.ts'
-import { readRequest, type ForeignRequest } from './layouts.ts'
+import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 
 const requestOf = (body: unknown, blanks?: number): ForeignRequest =>
   readRequest('anthropic', Buffer.from(JSON.stringify(body, null, blanks)))!
 const user = (text: string) => ({ role: 'user', content: text })
 const model = (text: string) => ({ role: 'assistant', content: [{ type: 'text', text }] })
 const chain = (messages: readonly unknown[], system = 'S', tenant = 't'): Chain =>
-  chainOf(tenant, requestOf({ system, tools: [{ name: 'x' }], messages }))
+  chainOf(tenant, requestOf({ system, tools: [{ name: 'x' }], messages }), sha256)
 
 describe('which conversation a request goes on', () => {
   const first = [user('one'), model('a'), user('two')]
@@ -109,9 +110,9 @@ describe('which conversation a request goes on', () => {
         ],
       },
     ]
-    const whole = chainOf('t', requestOf({ system: 'S', messages: plain }))
-    expect(chainOf('t', requestOf({ system: 'S', messages: other }))).toEqual(whole)
-    expect(chainOf('t', requestOf({ system: 'S', messages: other }, 2))).toEqual(whole)
+    const whole = chainOf('t', requestOf({ system: 'S', messages: plain }), sha256)
+    expect(chainOf('t', requestOf({ system: 'S', messages: other }), sha256)).toEqual(whole)
+    expect(chainOf('t', requestOf({ system: 'S', messages: other }, 2), sha256)).toEqual(whole)
     const texts = [user('one'), user('"cache_control" is only said here')]
     expect(chain(texts).links[1]).not.toBe(chain([user('one'), user('" is only said here')]).links[1])
   })

@@ -2,7 +2,7 @@
 // tenant, and no lookup crosses that. A label is a claim, used to group and never believed over the content.
 import { hash } from 'node:crypto'
 import { isRecord } from '../transcript/content.ts'
-import { parameter, type ForeignRequest } from './layouts.ts'
+import { parameter, type ForeignRequest } from '../fit/layouts.ts'
 
 /** A header by its name in small letters. */
 export type HeaderOf = (name: string) => string | undefined

@@ -1,17 +1,19 @@
 // What becomes of one request: which conversation it goes on, and the bytes that are sent for it. What was sent before is
 // sent as it was; what has never been sent may be shortened; in doubt the client's own bytes go out and it is said why.
-import { stringAt, spliced, type Splice } from './json-spans.ts'
-import { chainOf, type Chain, type Match } from './chain.ts'
+import { spliced } from '../fit/json-spans.ts'
+import { applyDecisions, shownText, type AppliedEdit } from '../fit/applying.ts'
+import { chainOf, type Chain, type Match } from '../fit/chain.ts'
+import { sha256 } from './digest.ts'
 import { isSideRequest, labelOf, type HeaderOf } from './identity.ts'
-import { isAnswer, parameter, resultTexts, userMessage, type ForeignRequest, type Unit } from './layouts.ts'
+import { isAnswer, parameter, resultTexts, type ForeignRequest } from '../fit/layouts.ts'
 import type { ShownEdit } from './recorder.ts'
 import type { Tenant } from './tenant.ts'
-import { compacted, type Boundary } from './compaction.ts'
-import { isDue, usualCharsPerToken, type Pace } from './pace.ts'
+import { compacted, type Boundary } from '../fit/compaction.ts'
+import { isDue, usualCharsPerToken, type Pace } from '../fit/pace.ts'
 import { pointOf } from '../projection/dial.ts'
 import { lookUp, windowOf, type ModelTable } from '../model/models.ts'
 import { isRecord } from '../transcript/content.ts'
-import { newResults, trimmed, type TrimLimits, type UnitEdit } from './trim.ts'
+import { newResults, trimmed, type TrimLimits } from '../fit/trim.ts'
 
 export type Level = 'watch' | 'trim' | 'compact'
 
@@ -63,7 +65,7 @@ export async function planFor(
   options: PlanOptions,
 ): Promise<Plan> {
   if (isSideRequest(header, request)) return untouched(request, null, null)
-  const chain = chainOf(options.tenantName, request)
+  const chain = chainOf(options.tenantName, request, sha256)
   await tenant.refresh()
   const place = placeOf(
     tenant.chains.match(labelOf(header, request), chain),
@@ -195,74 +197,26 @@ function firstUnsent({ units }: ForeignRequest, chain: Chain, tenant: Tenant): n
 }
 
 function applied(request: ForeignRequest, place: Place, tenant: Tenant, newest: Boundary | null): Plan {
-  const { links } = place.chain
-  // One that would leave nothing behind it is of a longer conversation than this.
-  const at = links.findLastIndex((link) => (tenant.boundary(link)?.to ?? Infinity) < request.messages)
-  const boundary = at < 0 ? undefined : tenant.boundary(links[at]!)
-  const isGone = ({ message }: Unit): boolean =>
-    boundary !== undefined && message >= boundary.from && message < boundary.to
-  const splices: Splice[] = boundary === undefined ? [] : boundarySplices(request, place, boundary)
-  const shown: ShownEdit[] = []
-  let [edited, savedChars, newSavedChars] = [boundary === undefined ? 0 : 1, boundary?.savedChars ?? 0, 0]
-  for (const [index, link] of links.entries()) {
-    const edit = tenant.edit(link)
-    if (edit === undefined || isGone(request.units[index]!)) continue
-    const found = resultTexts(request, request.units[index]!)
-    if (found === null || found.texts.length !== edit.texts.length) continue
-    edited++
-    savedChars += edit.saved
-    for (const [nth, span] of found.texts.entries()) {
-      const text = edit.texts[nth]
-      if (text !== null && text !== undefined) splices.push({ ...span, text: JSON.stringify(text) })
-    }
-    if (index < place.from) continue
-    newSavedChars += edit.saved
-    const text = shownText(request, found.texts, edit)
-    shown.push({ call: found.call, text, ref: edit.kept ?? found.call, saved: edit.saved })
-  }
+  const { splices, edits, boundary: found } = applyDecisions(request, place.chain, tenant)
+  const boundary = found?.boundary
+  const added = edits.filter(({ unit }) => unit >= place.from)
+  const sum = (list: readonly AppliedEdit[]): number =>
+    list.reduce((total, { edit }) => total + edit.saved, 0)
   const first =
     boundary === undefined ? -1 : request.units.findIndex(({ message }) => message >= boundary.from)
   return {
     body: spliced(request.bytes, splices),
     place,
-    edited,
-    savedChars,
-    newSavedChars,
-    shown,
-    boundary: newest === null || boundary !== newest ? null : { boundary, from: first, end: at + 1 },
+    edited: edits.length + (boundary === undefined ? 0 : 1),
+    savedChars: sum(edits) + (boundary?.savedChars ?? 0),
+    newSavedChars: sum(added),
+    shown: added.map((applied) => ({
+      call: applied.result.call,
+      text: shownText(request, applied),
+      ref: applied.edit.kept ?? applied.result.call,
+      saved: applied.edit.saved,
+    })),
+    boundary: newest === null || boundary !== newest ? null : { boundary, from: first, end: found!.end },
     unchanged: null,
   }
 }
-
-/** The text in place of the messages it replaces, and reasoning that was made under them left out. */
-function boundarySplices(request: ForeignRequest, { chain }: Place, boundary: Boundary): Splice[] {
-  const { elements, bytes, units } = request
-  const [first, next] = [elements[boundary.from]!, elements[boundary.to]!]
-  const splices: Splice[] = [
-    { start: first.start, end: next.start, text: `${userMessage(request.wire, boundary.text)},` },
-  ]
-  const without = new Set(boundary.without)
-  const touched = new Set(
-    units.flatMap(({ message }, at) => (without.has(chain.links[at]!) ? [message] : [])),
-  )
-  for (const message of touched) {
-    const whole = units.flatMap((unit, at) =>
-      unit.message === message ? [{ unit, link: chain.links[at]! }] : [],
-    )
-    const left = whole.filter(({ link }) => !without.has(link))
-    const slices = left.map(({ unit }) => Buffer.from(bytes.subarray(unit.start, unit.end)).toString())
-    splices.push({
-      start: whole[0]!.unit.start,
-      end: whole.at(-1)!.unit.end,
-      text: slices.length === 0 ? emptied : slices.join(','),
-    })
-  }
-  return splices
-}
-const emptied = JSON.stringify({ type: 'text', text: '[only reasoning stood here]' })
-
-const shownText = (
-  { bytes }: ForeignRequest,
-  spans: readonly { start: number; end: number }[],
-  edit: UnitEdit,
-): string => edit.texts.map((text, index) => text ?? stringAt(bytes, spans[index]!) ?? '').join('\n')

@@ -7,9 +7,9 @@ import { emptyTail, step, type Tail } from '../transcript/grammar.ts'
 import { seq, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Transcript } from '../transcript/transcript.ts'
-import type { Boundary } from './compaction.ts'
-import { factsOf, instructionsOf, saidIn } from './facts.ts'
-import type { ForeignRequest } from './layouts.ts'
+import type { Boundary } from '../fit/compaction.ts'
+import { factsOf, instructionsOf, saidIn } from '../fit/facts.ts'
+import type { ForeignRequest } from '../fit/layouts.ts'
 
 export interface RecorderPorts {
   readonly store: Store

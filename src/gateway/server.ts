@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net'
 import { isAllowed, type AccessRules } from './access.ts'
 import { bodyOf } from './body.ts'
 import { clientOf, tenantOf, type HeaderOf } from './identity.ts'
-import { readRequest, type ForeignRequest } from './layouts.ts'
+import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 import type { WireName } from '../model/model.ts'
 import {
   compactedPlan,

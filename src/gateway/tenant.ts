@@ -5,10 +5,10 @@ import { hash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.ts'
 import { replaceFile } from '../disk/replace.ts'
-import { ChainIndex, tipOf, type Chain } from './chain.ts'
+import { ChainIndex, tipOf, type Chain } from '../fit/chain.ts'
 import { fileMode, folderMode, LineFile } from './line-file.ts'
-import type { Boundary } from './compaction.ts'
-import type { UnitEdit } from './trim.ts'
+import type { Boundary } from '../fit/compaction.ts'
+import type { UnitEdit } from '../fit/trim.ts'
 
 const conversations = 512
 

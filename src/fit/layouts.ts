@@ -3,10 +3,13 @@
 // unit is a slice of the client's own bytes.
 import type { WireName } from '../model/model.ts'
 import {
+  bytesOf,
   followed,
+  joined,
   memberOf,
   outline,
   stringAt,
+  textAt,
   valueAt,
   withoutBlanks,
   type Member,
@@ -195,21 +198,22 @@ const itemRole = (type: string): string =>
 const spanOf = ({ start, end }: Span): Span => ({ start, end })
 
 // What a plain text is, as a unit of its own: clients send the same text now as a string and now as a block.
-const textStart = Buffer.from('{"type":"text","text":')
+const textStart = bytesOf('{"type":"text","text":')
+const textEnd = bytesOf('}')
 const textUnit = (bytes: Uint8Array, { start, end }: Span): Uint8Array =>
-  Buffer.concat([textStart, bytes.subarray(start, end), Buffer.from('}')])
+  joined([textStart, bytes.subarray(start, end), textEnd])
 
 function canonicalOf({ steering }: Layout, bytes: Uint8Array, node: Node): Uint8Array {
-  const slice = Buffer.from(bytes.buffer, bytes.byteOffset + node.start, node.end - node.start)
-  if (steering.some((name) => slice.includes(`"${name}"`))) return withoutMembers(bytes, node, steering)
-  return node.hasBlanks ? withoutBlanks(bytes, node) : slice
+  const text = steering.length === 0 ? null : textAt(bytes, node)
+  if (steering.some((name) => text?.includes(`"${name}"`))) return withoutMembers(bytes, node, steering)
+  return node.hasBlanks ? withoutBlanks(bytes, node) : bytes.subarray(node.start, node.end)
 }
 
 function withoutMembers(bytes: Uint8Array, span: Span, names: readonly string[]): Uint8Array {
   const node = followed(bytes, span, unitDepth)
   const pieces: Uint8Array[] = []
   if (node !== null) write(node)
-  return Buffer.concat(pieces)
+  return joined(pieces)
 
   function write(value: Node): void {
     if (value.members !== undefined)
@@ -223,16 +227,16 @@ function withoutMembers(bytes: Uint8Array, span: Span, names: readonly string[])
     else pieces.push(value.hasBlanks ? withoutBlanks(bytes, value) : bytes.subarray(value.start, value.end))
   }
   function writeMember({ key, value }: Member): void {
-    pieces.push(Buffer.from(`${JSON.stringify(key)}:`))
+    pieces.push(bytesOf(`${JSON.stringify(key)}:`))
     write(value)
   }
   function listed<T>(open: string, items: readonly T[], writeItem: (item: T) => void, close: string): void {
-    pieces.push(Buffer.from(open))
+    pieces.push(bytesOf(open))
     for (const [at, item] of items.entries()) {
-      if (at > 0) pieces.push(Buffer.from(','))
+      if (at > 0) pieces.push(bytesOf(','))
       writeItem(item)
     }
-    pieces.push(Buffer.from(close))
+    pieces.push(bytesOf(close))
   }
 }
 

@@ -193,6 +193,21 @@ export const followed = (bytes: Uint8Array, { start }: Span, depth: number): Nod
 export const memberOf = (node: Node | null | undefined, key: string): Node | undefined =>
   node?.members?.findLast((member) => member.key === key)?.value
 
+const encoder = new TextEncoder()
+/** A text in UTF-8. */
+export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
+
+/** The pieces in one. */
+export function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const out = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    out.set(piece, at)
+    at += piece.length
+  }
+  return out
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** The bytes of a span as text, or null where they are no UTF-8. */
@@ -233,11 +248,11 @@ export function spliced(bytes: Uint8Array, splices: readonly Splice[]): Uint8Arr
   const pieces: Uint8Array[] = []
   let from = 0
   for (const { start, end, text } of splices.toSorted((a, b) => a.start - b.start)) {
-    pieces.push(bytes.subarray(from, start), Buffer.from(text))
+    pieces.push(bytes.subarray(from, start), bytesOf(text))
     from = end
   }
   pieces.push(bytes.subarray(from))
-  return Buffer.concat(pieces)
+  return joined(pieces)
 }
 
 /** The same JSON without blanks between its parts. */

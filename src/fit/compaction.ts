@@ -11,7 +11,7 @@ import type { Fact } from '../transcript/fact.ts'
 import { seq, sessionId, uuid } from '../transcript/ids.ts'
 import type { Chain } from './chain.ts'
 import { factsOf, saidIn } from './facts.ts'
-import { valueAt } from './json-spans.ts'
+import { textAt, valueAt } from './json-spans.ts'
 import { isAnswer, resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
 
 /** A text that replaces the messages from one to before another, for every request that begins alike. */
@@ -146,9 +146,7 @@ const forForeign = (text: string, path: string): string =>
 
 /** What is replaced, to be read by an agent: each unit on its own line, as the client sent it. */
 const wholeOf = ({ bytes }: ForeignRequest, units: readonly Unit[]): string =>
-  units
-    .map(({ role, start, end }) => `${role} ${Buffer.from(bytes.subarray(start, end)).toString()}`)
-    .join('\n')
+  units.map(({ role, start, end }) => `${role} ${textAt(bytes, { start, end }) ?? ''}`).join('\n')
 
 function isReasoningUnit({ bytes, wire }: ForeignRequest, unit: Unit): boolean {
   if (wire !== 'anthropic' || !isAnswer(unit.role)) return false

@@ -1,13 +1,11 @@
 // Which conversation a request belongs to. Each unit is hashed with everything before it, so that one hash names a whole
 // beginning: two requests that share it share every unit up to there. What a client says about itself (a label) only
 // proposes; the content decides. Nothing is looked up across tenants: the salt of each goes into its first hash.
-import { hash } from 'node:crypto'
+import { bytesOf, joined } from './json-spans.ts'
 import type { ForeignRequest } from './layouts.ts'
 
-/** 128 bits, as text. */
-const short = 22
-
-const digest = (parts: Uint8Array): string => hash('sha256', parts, 'base64url').slice(0, short)
+/** Names bytes by 128 bits of them, as a text. Which hash it is, its user says: one of a server is of another kind than one of a browser. */
+export type Digest = (bytes: Uint8Array) => string
 
 /** Names a request by its content: `head` its tools and system, `links` the beginning up to each unit. */
 export interface Chain {
@@ -15,14 +13,14 @@ export interface Chain {
   readonly links: readonly string[]
 }
 
-export function chainOf(tenant: string, { wire, head, units }: ForeignRequest): Chain {
+export function chainOf(tenant: string, { wire, head, units }: ForeignRequest, digest: Digest): Chain {
   const links: string[] = []
-  let last = digest(Buffer.from(`${tenant}\n${wire}`))
+  let last = digest(bytesOf(`${tenant}\n${wire}`))
   for (const { role, canonical } of units) {
-    last = digest(Buffer.concat([Buffer.from(`${last}\n${role}\n`), canonical]))
+    last = digest(joined([bytesOf(`${last}\n${role}\n`), canonical]))
     links.push(last)
   }
-  return { head: digest(Buffer.concat([Buffer.from(tenant), ...head])), links }
+  return { head: digest(joined([bytesOf(tenant), ...head])), links }
 }
 
 /** How a request goes on from what is known. `common` is how many of its units were there before. */
