@@ -1,0 +1,71 @@
+// What changes a session, what is pushed while it grows, and what an exported file holds.
+import type { Problem } from './sessions.ts'
+
+/** `at` and `head` as the page knows them: a session that has moved on answers with a conflict instead. */
+export interface EffectWish {
+  /** undo: the edit (or the spilled result); release: the undo or the pin; pin: the entry. */
+  readonly target: number
+  /** pin: one block of the entry. */
+  readonly block?: number | undefined
+  /** The last place the page has seen. */
+  readonly head: number
+}
+export interface EffectAnswer {
+  /** Done: written by us. Asked: the process that has the session open has been asked; a live event follows. */
+  readonly state: 'done' | 'asked'
+  /** The place of the new fact, where it is written. */
+  readonly seq: number | null
+  readonly head: number
+}
+/** Status 409: nothing was written. */
+export interface EffectConflict extends Problem {
+  readonly head: number
+  /** What came since, oldest first, shortened to the newest. */
+  readonly came: readonly { readonly seq: number; readonly kind: string }[]
+}
+/** Ids and heads, never bodies. `event:` is the type, `data:` the rest as JSON. */
+export type LiveEvent =
+  | {
+      /** The session has grown: read index chunks after `from`; entries in `stale` have other flags now. */
+      readonly type: 'grew'
+      readonly session: string
+      readonly from: number
+      readonly head: number
+      readonly stale: { readonly from: number; readonly to: number } | null
+      /** New requests, edits or breaks among it. */
+      readonly requests: number
+      readonly edits: number
+      readonly breaks: number
+    }
+  /** The list of sessions is another one: read it again. */
+  | { readonly type: 'sessions' }
+  /** A session got or lost its writer. */
+  | {
+      readonly type: 'owner'
+      readonly session: string
+      readonly owner: { readonly host: string; readonly pid: number } | null
+    }
+  /** How an effect that was asked of another process ended. */
+  | {
+      readonly type: 'effect'
+      readonly session: string
+      readonly target: number
+      readonly problem: string | null
+    }
+  /** Every 15 seconds, so that both sides notice a dead connection. */
+  | { readonly type: 'alive' }
+/**
+ * In an exported file: `<script type="application/json" id="pal-export">` holds `{"data":"BASE64"}`, deflate-raw of the JSON
+ * of this. The page answers its own GETs from it: the path with its query as the page would ask, JSON answers as they are.
+ * Chunks of the index and lines are whole: `index` and `lines` hold the session in pieces, oldest first.
+ */
+export interface ExportedSession {
+  readonly v: 1
+  readonly session: string
+  /** By path without query: about, sessions, head, edits, edit/SEQ, breaks, agents, requests, block and request details of what is in it. */
+  readonly answers: Readonly<Record<string, unknown>>
+  /** Base64 of the bytes of index chunks, newest first, as the route gives them. */
+  readonly index: readonly string[]
+  /** Every stored line by its place. */
+  readonly lines: readonly { readonly seq: number; readonly line: string }[]
+}

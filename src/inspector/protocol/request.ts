@@ -1,0 +1,105 @@
+// Screen R: one request, as it was sent.
+
+export interface RequestDetail {
+  readonly seq: number
+  readonly number: number
+  readonly at: number
+  readonly source: string
+  readonly model: string
+  /** The hash written down when it was sent, and the hash of what was composed again now. */
+  readonly hash: string
+  readonly composedHash: string
+  /** Both are equal: what is shown is what was sent, byte for byte. */
+  readonly isExact: boolean
+  /** Where it is not: why, as far as it is known. */
+  readonly inexact: string | null
+  /** Bytes of the body. */
+  readonly bytes: number
+  readonly tokens: number
+  readonly counted: 'provider' | 'estimate'
+  readonly limit: number
+  readonly usage: {
+    readonly input: number
+    readonly read: number
+    readonly written: number
+    readonly output: number
+    readonly dollars: number | null
+  } | null
+  readonly timing: Timing | null
+  readonly lifetime: string | null
+  /** Names of the cache breakpoints that were set. */
+  readonly marks: readonly string[]
+  /** The prompt from its beginning to its end; tokens sum to `tokens`. */
+  readonly pieces: readonly RequestPiece[]
+  /** As `pal context` shows it. */
+  readonly sources: readonly { readonly source: string; readonly blocks: number; readonly tokens: number }[]
+  /** Reductions that were weighed for it and left. */
+  readonly declined: readonly {
+    readonly layer: string
+    readonly why: string
+    readonly tokens: number
+    readonly saves: number | null
+    readonly costs: number | null
+  }[]
+  /** Against the request asked for, or the one before of the same source; null for the first. */
+  readonly against: RequestDifference | null
+}
+
+export interface Timing {
+  readonly firstMs?: number | undefined
+  readonly ms: number
+  readonly tries: number
+  readonly requestId?: string | undefined
+}
+
+/** One tool, one side of the system prompt, or one message as sent. */
+export interface RequestPiece {
+  readonly kind: 'tool' | 'system' | 'message'
+  /** Tool name, side of the prompt, role of the message. */
+  readonly name: string
+  readonly tokens: number
+  /** From the cache, written into it, or neither; a piece across a border counts where it begins. */
+  readonly cache: 'read' | 'written' | 'input' | 'unknown'
+  /** A cache breakpoint stands at its end. */
+  readonly hasMark: boolean
+  /** Messages: which entries it shows, in order. */
+  readonly parts: readonly RequestPart[]
+}
+export interface RequestPart {
+  /** Entry, or the span of an edit. */
+  readonly from: number
+  readonly to: number
+  readonly kind: 'input' | 'injected' | 'answer' | 'result' | 'edit'
+  readonly tokens: number
+  /** Tool of a result, kind of an attachment. */
+  readonly label: string | null
+  /** The edit that made it what it is. */
+  readonly edit: number | null
+  readonly layer: string | null
+  /** Index of each shown block in the entry's own content. */
+  readonly blocks: readonly number[]
+}
+
+/** Where two bodies part. */
+export interface RequestDifference {
+  readonly seq: number
+  readonly number: number
+  /** Bytes that both begin with; equal to both lengths when nothing differs. */
+  readonly common: number
+  readonly bytes: number
+  /** The first difference in words: "message 40, block 1 (entry 640), byte 118"; null where one only continues the other. */
+  readonly where: string | null
+  readonly entry: number | null
+  readonly block: number | null
+  /** Offset inside that block's JSON. */
+  readonly offset: number | null
+  /** A little of both from there on. */
+  readonly before: string
+  readonly after: string
+  /** The cache break that came of it, if one was written down. */
+  readonly lost: {
+    readonly tokens: number
+    readonly dollars: number
+    readonly causes: readonly string[]
+  } | null
+}
