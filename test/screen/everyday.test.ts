@@ -230,7 +230,7 @@ describe('a session that is open elsewhere', () => {
 })
 
 describe('ctrl+z', () => {
-  it('[TE41] suspends pal as the shell expects', async () => {
+  it('[TE41] suspends pal as the shell expects, and fg brings the screen back', async () => {
     const { access } = await server(['still here'])
     const at = await openWorkspace(access)
     const seen = runInTerminal('bash', ['--norc', '-i'], { cwd: at.project, environment: at.environment })
@@ -240,6 +240,10 @@ describe('ctrl+z', () => {
     expect(await sees(seen, 'Stopped')).toBe(true)
     seen.type('echo in-the-$((40 + 2))-shell\r')
     await shows(seen, 'in-the-42-shell')
+    seen.type('fg\r')
+    await until(() => !isShown(seen, 'in-the-42-shell'), 'the screen is drawn again')
+    await say(seen, 'hello')
+    await shows(seen, 'still here')
     seen.kill('SIGKILL')
   })
 })
