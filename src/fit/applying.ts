@@ -4,7 +4,7 @@ import type { Chain } from './chain.ts'
 import type { Boundary } from './compaction.ts'
 import { stringAt, textAt, type Splice } from './json-spans.ts'
 import { resultTexts, userMessage, type ForeignRequest, type ResultTexts, type Unit } from './layouts.ts'
-import type { UnitEdit } from './trim.ts'
+import { sameAs, type UnitEdit } from './trim.ts'
 
 /** What was decided, by the beginning that it ends. */
 export interface Decisions {
@@ -36,6 +36,13 @@ export function applyDecisions(
   const boundary = at < 0 ? undefined : decisions.boundary(links[at]!)
   const isGone = ({ message }: Unit): boolean =>
     boundary !== undefined && message >= boundary.from && message < boundary.to
+  // What names an earlier result stands for nothing once that one is behind a summary: then it is sent whole.
+  const isInSight = (upTo: number, edit: UnitEdit): boolean =>
+    request.units.some((unit, at) => {
+      if (at >= upTo || isGone(unit)) return false
+      const call = resultTexts(request, unit)?.call
+      return call !== undefined && edit.texts[0]?.includes(sameAs(call)) === true
+    })
   const splices: Splice[] = boundary === undefined ? [] : boundarySplices(request, links, boundary)
   const edits: AppliedEdit[] = []
   for (const [unit, link] of links.entries()) {
@@ -43,6 +50,7 @@ export function applyDecisions(
     if (edit === undefined || isGone(request.units[unit]!)) continue
     const result = resultTexts(request, request.units[unit]!)
     if (result === null || result.texts.length !== edit.texts.length) continue
+    if (edit.why === 'repeated' && boundary !== undefined && !isInSight(unit, edit)) continue
     edits.push({ unit, edit, result })
     for (const [nth, span] of result.texts.entries()) {
       const text = edit.texts[nth]

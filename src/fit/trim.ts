@@ -71,12 +71,15 @@ export function trimmed(
   return edits
 }
 
+/** How the text in place of a repeated result names the call that gave it first. */
+export const sameAs = (call: string): string => `that of call ${call} above`
+
 function repeated({ texts, chars }: LargeResult, limits: TrimLimits, repeats: Repeats): UnitEdit | null {
   const [text] = texts
   if (texts.length !== 1 || text === undefined || chars < limits.repeatedChars) return null
   const call = repeats(text)
   if (call === undefined) return null
-  const shown = `[The same result, word for word, as that of call ${call} above: ${chars} characters, not repeated.]`
+  const shown = `[The same result, word for word, as ${sameAs(call)}: ${chars} characters, not repeated.]`
   return { texts: [shown], why: 'repeated', saved: chars - shown.length, kept: null }
 }
 

@@ -24,6 +24,8 @@ export function isAllowed(incoming: Pick<IncomingMessage, 'headers' | 'url'>, ru
   const given = inPath ?? single(headers['x-palimpsest-token'])
   const hasToken = given !== undefined && isEqual(given, rules.token)
   const path = hasToken && rest !== undefined ? rest : (incoming.url ?? '/')
+  if (inPath !== undefined && !hasToken)
+    return { ok: false, status: 401, why: 'the token before the path is not the one of this gateway' }
   if (!path.startsWith('/'))
     return { ok: false, status: 400, why: 'only paths are served, not other addresses' }
   const isHere = isLoopback(rules.host)
@@ -34,7 +36,10 @@ export function isAllowed(incoming: Pick<IncomingMessage, 'headers' | 'url'>, ru
       why: `requests must name this address as their host, not ${headers.host ?? 'none'}`,
     }
   const origin = single(headers.origin)
-  if (origin !== undefined && origin !== `http://${headers.host ?? ''}`)
+  // A browser names no origin for a plain GET of a page, but says that it is one.
+  const site = single(headers['sec-fetch-site'])
+  const isForeign = site === 'cross-site' || site === 'same-site'
+  if (isForeign || (origin !== undefined && origin !== `http://${headers.host ?? ''}`))
     return { ok: false, status: 403, why: 'requests from pages of another origin are refused' }
   if (!isHere && !hasToken)
     return {

@@ -14,6 +14,12 @@ const hopByHop = new Set([
   'upgrade',
   'expect',
 ])
+/** Of a request and of an answer: clients and vendors send more than the 16 KB that are usual here. */
+export const maxHeaderSize = 256 * 1024
+
+const isCut = (error: Error): boolean =>
+  'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+
 /** Ours: never seen by anybody else. */
 const isOurs = (name: string): boolean => name.startsWith('x-palimpsest')
 
@@ -55,11 +61,37 @@ export interface Forwarded {
   readonly signal: AbortSignal
 }
 
+/** Below the upstream's own path. Clients say the version as well as many an address does: it is said once. */
+export function pathBelow({ pathname }: URL, path: string): string {
+  const base = pathname.replace(/\/+$/u, '')
+  const version = /\/v\d+(?:beta)?$/u.exec(base)?.[0]
+  return version !== undefined && path.startsWith(`${version}/`)
+    ? base.slice(0, -version.length) + path
+    : base + path
+}
+
 /** The upstream's answer as soon as its head is there. Rejects with the system's error, or when the client is gone. */
-export function forward(
-  { upstream, method, path, rawHeaders, agent, signal }: Forwarded,
+export async function forward(
+  forwarded: Forwarded,
   body: Uint8Array | AsyncIterable<Uint8Array>,
 ): Promise<IncomingMessage> {
+  const first = await sent(forwarded, body)
+  if (first.ok) return first.answer
+  // A kept connection that the upstream closed while it was idle: nobody has read the request.
+  if (!first.isStale || !(body instanceof Uint8Array)) throw first.error
+  const again = await sent(forwarded, body)
+  if (again.ok) return again.answer
+  throw again.error
+}
+
+type Tried =
+  | { readonly ok: true; readonly answer: IncomingMessage }
+  | { readonly ok: false; readonly error: Error; readonly isStale: boolean }
+
+function sent(
+  { upstream, method, path, rawHeaders, agent, signal }: Forwarded,
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<Tried> {
   const send = upstream.protocol === 'https:' ? secureRequest : plainRequest
   const isWhole = body instanceof Uint8Array
   const headers = [
@@ -68,12 +100,23 @@ export function forward(
     ...endToEnd(rawHeaders, isWhole ? ['host', 'content-length'] : ['host']).flat(),
     ...(isWhole && (body.length > 0 || method === 'POST') ? ['content-length', String(body.length)] : []),
   ]
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const outgoing = send(
-      { host: upstream.hostname, port: upstream.port, method, path, headers, agent, signal },
-      resolve,
+      {
+        host: upstream.hostname.replace(/^\[|\]$/gu, ''),
+        port: upstream.port,
+        method,
+        path: pathBelow(upstream, path),
+        headers,
+        agent,
+        signal,
+        maxHeaderSize,
+      },
+      (answer) => resolve({ ok: true, answer }),
     )
-    outgoing.once('error', reject)
+    outgoing.once('error', (error) =>
+      resolve({ ok: false, error, isStale: outgoing.reusedSocket && isCut(error) }),
+    )
     if (isWhole) {
       outgoing.end(body)
       return

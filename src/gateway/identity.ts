@@ -17,6 +17,18 @@ export function tenantOf(header: HeaderOf, query: URLSearchParams, salt: string)
   return hash('sha256', `${salt}\n${credential}`, 'base64url').slice(0, 22)
 }
 
+/** Shorter ones are words of any text. */
+const leastSecret = 8
+
+/** Takes the credential of a request out of a text, wherever a client has it there: what is kept never holds it. */
+export function hiderOf(header: HeaderOf, query: URLSearchParams): (text: string) => string {
+  const secrets = [...credentialHeaders.map((name) => header(name)), query.get('key')].flatMap((value) => {
+    const secret = value?.replace(/^(?:Bearer|Basic)\s+/iu, '').trim()
+    return secret === undefined || secret.length < leastSecret ? [] : [secret]
+  })
+  return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[key removed]'), text)
+}
+
 const labelHeaders = ['session-id', 'thread-id', 'session_id', 'x-session-id', 'x-session-affinity']
 const labelParameters = ['prompt_cache_key', 'conversation']
 /** Printable ASCII and not too long; anything else is ignored. */

@@ -22,6 +22,7 @@ export class LineFile {
   readonly #file: OpenFile
   #read = 0
   #queue: Promise<unknown> = Promise.resolve()
+  #reading: Promise<unknown> = Promise.resolve()
 
   private constructor(file: OpenFile) {
     this.#file = file
@@ -35,7 +36,14 @@ export class LineFile {
   }
 
   /** What was appended since it was last asked, here or by another process. */
-  async added(): Promise<readonly Fields[]> {
+  added(): Promise<readonly Fields[]> {
+    // One after the other: two that read the same part would both go on behind it, and skip what follows.
+    const found = this.#reading.then(() => this.#added())
+    this.#reading = found.catch(() => undefined)
+    return found
+  }
+
+  async #added(): Promise<readonly Fields[]> {
     const { bytes } = await this.#file.stat()
     if (bytes <= this.#read) return []
     const added = await readAt(this.#file, this.#read, bytes - this.#read)
@@ -62,7 +70,7 @@ export class LineFile {
   }
 
   close(): Promise<void> {
-    return this.#queue.then(() => this.#file.close())
+    return this.#reading.then(() => this.#queue).then(() => this.#file.close())
   }
 }
 

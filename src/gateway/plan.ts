@@ -56,6 +56,10 @@ export interface PlanOptions {
   readonly models: ModelTable
   readonly pace: (session: string) => Pace | undefined
   readonly now: number
+  /** Asks for an answer; one that only asks how long it is takes no place in its conversation and compacts nothing. */
+  readonly isAnswered: boolean
+  /** Takes the request's own credential out of a text that is kept. */
+  readonly hide: (text: string) => string
 }
 
 export async function planFor(
@@ -66,21 +70,28 @@ export async function planFor(
 ): Promise<Plan> {
   if (isSideRequest(header, request)) return untouched(request, null, null)
   const chain = chainOf(options.tenantName, request, sha256)
+  const label = labelOf(header, request)
   await tenant.refresh()
-  const place = placeOf(
-    tenant.chains.match(labelOf(header, request), chain),
-    labelOf(header, request),
-    chain,
-    options,
-  )
-  if (options.isOff(place.session)) return untouched(request, place, 'edits of this session are switched off')
-  const refused = options.level === 'watch' ? null : await decided(request, place, tenant, options)
+  const match = tenant.chains.match(label, chain)
+  const isOff = 'session' in match && options.isOff(match.session)
+  const refused = options.level === 'watch' || isOff ? null : await decided(request, chain, tenant, options)
+  // Only now: others of this conversation may have come while its decisions were written.
+  const place = placeOf(tenant.chains.match(label, chain), label, chain, options)
+  if (options.isAnswered) tenant.take(place.session, label, chain)
+  if (options.level === 'watch') return untouched(request, place, null)
+  if (isOff) return untouched(request, place, 'edits of this session are switched off')
   const plan = applied(request, place, tenant, null)
   if (refused !== null) return { ...plan, unchanged: refused }
-  if (options.level !== 'compact' || !opensTurn(request) || !isCompactionDue(request, plan, place, options))
-    return plan
+  if (!mayCompact(header, request, options) || !isCompactionDue(request, plan, place, options)) return plan
   return (await compactedPlan(request, place, tenant, options, 1)) ?? plan
 }
+
+/** A person has spoken, and the client is not about to compact its conversation itself. */
+const mayCompact = (header: HeaderOf, request: ForeignRequest, { level, isAnswered }: PlanOptions): boolean =>
+  level === 'compact' &&
+  isAnswered &&
+  header('x-claude-code-request-class') !== 'compaction' &&
+  opensTurn(request)
 
 /** The request with a compaction that it is the first to carry; null where none is possible. */
 export async function compactedPlan(
@@ -100,11 +111,12 @@ export async function compactedPlan(
     charsPerToken: options.pace(place.session)?.charsPerToken ?? usualCharsPerToken,
     bindsPrefix,
     tailShare,
-    keeper: (text) => tenant.pathFor(text),
+    keeper: (text) => tenant.pathFor(options.hide(text)),
   })
   if (!made.ok || tenant.boundary(made.link) !== undefined) return null
-  const written = await tenant.decideBoundary(made.link, made.boundary, made.whole)
-  return written.ok ? applied(request, place, tenant, made.boundary) : null
+  const boundary = { ...made.boundary, text: options.hide(made.boundary.text) }
+  const written = await tenant.decideBoundary(made.link, boundary, options.hide(made.whole))
+  return written.ok ? applied(request, place, tenant, boundary) : null
 }
 
 const lifetimeMs = { short: 5 * 60_000, long: 60 * 60_000 }
@@ -163,20 +175,21 @@ function placeOf(match: Match, label: string, chain: Chain, { newSession }: Plan
 /** Decides about units that no request has carried: those behind the last answer. Why it could not, or null. */
 async function decided(
   request: ForeignRequest,
-  { chain }: Place,
+  chain: Chain,
   tenant: Tenant,
-  { limits }: PlanOptions,
+  { limits, hide }: PlanOptions,
 ): Promise<string | null> {
   const from = firstUnsent(request, chain, tenant)
-  const results = newResults(request, from).filter(
-    ({ unit }) => tenant.edit(chain.links[unit]!) === undefined,
-  )
+  const results = newResults(request, from)
+    .filter(({ unit }) => tenant.edit(chain.links[unit]!) === undefined)
+    .map((result) => ({ ...result, texts: result.texts.map(hide) }))
   const kept: string[] = []
+  const inSight = linksInSight(request, chain, tenant)
   const edits = trimmed(
     results,
     chain,
     limits,
-    (text) => tenant.repeatOn(chain, text),
+    (text) => tenant.repeatOn(inSight, text),
     (text) => {
       kept.push(text)
       return tenant.pathFor(text)
@@ -188,6 +201,14 @@ async function decided(
   if (edits.size === 0) return null
   const written = await tenant.decide(edits, kept)
   return written.ok ? null : written.failure.message
+}
+
+/** The beginnings whose last units are sent, and not behind a summary. */
+function linksInSight(request: ForeignRequest, { links }: Chain, tenant: Tenant): readonly string[] {
+  const { boundary } = applyDecisions(request, { head: '', links }, tenant)
+  if (boundary === null) return links
+  const { from } = boundary.boundary
+  return links.filter((_, at) => at >= boundary.end || request.units[at]!.message < from)
 }
 
 /** A model has answered everything before its last answer, so that was sent, by whichever gateway or none. */

@@ -29,6 +29,8 @@ export interface Passed {
   readonly restarts: boolean
   readonly hash: string
   readonly edits: readonly ShownEdit[]
+  /** Takes the credential of the request out of a text. */
+  readonly hide: (text: string) => string
 }
 /** A result that was sent shorter than the client has it. */
 export interface ShownEdit {
@@ -60,6 +62,7 @@ interface Open {
   isAnswered: boolean
   /** Where the answer stands that was heard last. */
   answerAt: number
+  hide: (text: string) => string
   /** The entry that a unit became, for those that begin an answer or what was said behind one. */
   readonly places: Map<number, number>
 }
@@ -79,6 +82,7 @@ export class Recorder {
       const open = await this.#session(passed)
       if (open === null) return
       const { request } = passed
+      open.hide = passed.hide
       if (passed.restarts) await this.#write(passed.session, open, restart(open.tail()))
       const units = request.units.slice(passed.from)
       // What we heard as an answer comes back as the first units behind the last request.
@@ -97,7 +101,11 @@ export class Recorder {
       )
       const before = open.tail().next
       open.places.set(passed.from + Math.max(0, known), before)
-      await this.#write(passed.session, open, facts.map(redacted))
+      await this.#write(
+        passed.session,
+        open,
+        facts.map((fact) => redacted(fact, passed.hide)),
+      )
       await this.#write(passed.session, open, shownEdits(passed.edits, facts, before))
       const rest = closed(open.tail())
       const upTo = open.tail().next - 1
@@ -132,7 +140,7 @@ export class Recorder {
         ...(isPartial ? { partial: true } : {}),
       }
       open.answerAt = open.tail().next
-      await this.#write(session, open, [redacted(fact)])
+      await this.#write(session, open, [redacted(fact, open.hide)])
       open.isAnswered = true
     })
   }
@@ -189,7 +197,7 @@ export class Recorder {
     return opened
   }
 
-  async #opened({ session, request, client }: Passed): Promise<Open | null> {
+  async #opened({ session, request, client, hide }: Passed): Promise<Open | null> {
     const { store, clock, ids } = this.#ports
     const id = sessionId(session)
     const lease = await store.lease(id)
@@ -219,11 +227,12 @@ export class Recorder {
         tail = step(tail, entry)
       },
     })
-    const open: Open = { transcript, tail: () => tail, isAnswered, answerAt: -1, places: new Map() }
+    const places = new Map<number, number>()
+    const open: Open = { transcript, tail: () => tail, isAnswered, answerAt: -1, places, hide }
     if (!tail.started)
       await this.#write(session, open, [
         { type: 'session-start', session: id, purpose: 'main', imported: `gateway:${client}` },
-        redacted(instructionsOf(request)),
+        redacted(instructionsOf(request), hide),
       ])
     return open
   }
@@ -287,8 +296,8 @@ function shownEdits(shown: readonly ShownEdit[], facts: readonly Fact[], first: 
   ]
 }
 
-function redacted<T extends Fact>(fact: T): T {
+function redacted<T extends Fact>(fact: T, hide: (text: string) => string): T {
   return JSON.parse(JSON.stringify(fact), (_, value: unknown) =>
-    typeof value === 'string' ? redact(value).text : value,
+    typeof value === 'string' ? redact(hide(value)).text : value,
   ) as T
 }

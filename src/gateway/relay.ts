@@ -59,6 +59,7 @@ export async function relay(
   const { options } = context
   const { incoming, response, upstream } = exchange
   const gone = new AbortController()
+  if (response.closed) return
   response.once('close', () => {
     if (!response.writableFinished) gone.abort()
   })
@@ -120,13 +121,14 @@ async function secondTry(
   if (isOverflow(sent.request.wire, answer, early, context.options.clock.now())) {
     const plan = (await sent.afterOverflow?.()) ?? null
     if (plan === null) return refused
-    const again = await send(plan.body)
-    if (again.statusCode === 200) return { ...plainly(again), sent: { ...sent, plan } }
-    again.resume()
+    const again = await send(plan.body).catch(() => null)
+    if (again?.statusCode === 200) return { ...plainly(again), sent: { ...sent, plan } }
+    again?.resume()
     return refused
   }
   if (status !== 400 || sent.plan.edited === 0) return refused
-  const again = await send(sent.request.bytes)
+  const again = await send(sent.request.bytes).catch(() => null)
+  if (again === null) return refused
   const place = sent.plan.place
   if (again.statusCode === 200 && place !== null) {
     context.off.add(place.session)
@@ -185,14 +187,14 @@ function pass(
     (answer.headers['content-type'] ?? '').includes('text/event-stream') &&
     answer.headers['content-encoding'] === undefined
   const ping = isStream ? setInterval(() => quiet(), options.limits.pingMs) : null
-  let endsEvent = true
+  let last = '\n\n'
   const quiet = (): void => {
     // Never inside an event: a client's reader would take it for a part of it.
-    if (endsEvent) response.write(heard?.ping ?? ': ping\n\n')
+    if (/\n\r?\n$/u.test(last)) response.write(heard?.ping ?? ': ping\n\n')
   }
   answer.on('data', (bytes: Buffer) => {
     ping?.refresh()
-    endsEvent = bytes.at(-1) === 0x0a && bytes.at(-2) === 0x0a
+    last = (last + bytes.subarray(-blankBytes).toString('latin1')).slice(-blankBytes)
     if (!response.write(bytes)) {
       answer.pause()
       response.once('drain', () => answer.resume())
@@ -201,6 +203,9 @@ function pass(
   })
   answer.once('close', () => clearInterval(ping ?? undefined))
 }
+
+/** The longest blank line that ends an event, with the line end before it. */
+const blankBytes = 3
 
 /** The answer came whole, or one side went away. */
 function ended(answer: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -11,8 +11,9 @@ import {
 import { Agent as SecureAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { isAllowed, type AccessRules } from './access.ts'
+import { maxHeaderSize } from './forward.ts'
 import { bodyOf } from './body.ts'
-import { clientOf, tenantOf, type HeaderOf } from './identity.ts'
+import { clientOf, hiderOf, tenantOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 import type { WireName } from '../model/model.ts'
 import {
@@ -30,7 +31,7 @@ import { Savings } from './savings.ts'
 import { routeOf } from './routes.ts'
 import type { ModelTable } from '../model/models.ts'
 import type { Clock } from '../transcript/ids.ts'
-import type { Tenant, Tenants } from './tenant.ts'
+import type { Tenants } from './tenant.ts'
 
 export interface GatewayOptions {
   readonly level: Level
@@ -69,7 +70,7 @@ interface Context extends RelayContext {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const agents = { plain: new PlainAgent({ keepAlive: true }), secure: new SecureAgent({ keepAlive: true }) }
-  const server = createServer()
+  const server = createServer({ maxHeaderSize, keepAliveTimeout: keptAliveMs })
   const context: Context = {
     options,
     agents,
@@ -81,6 +82,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let active = 0
   server.on('request', (incoming, response) => {
     if (active >= options.limits.requests) {
+      response.setHeader('retry-after', '1')
       refuse(response, 429, 'the gateway is at its limit of requests at once; try again')
       return
     }
@@ -126,12 +128,13 @@ async function stopped(
 async function handle(context: Context, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const access = isAllowed(incoming, context.rules())
   if (!access.ok) return refuse(response, access.status, access.why)
-  const url = new URL(access.path, 'http://gateway')
-  const route = routeOf(incoming.method ?? 'GET', url.pathname)
+  const url = partsOf(access.path)
+  const place = { pathname: url.pathname, hasKey: url.searchParams.has('key') }
+  const route = routeOf(incoming.method ?? 'GET', place, headerOf(incoming))
   if (route.kind === 'hello') return void response.writeHead(200).end()
   if (route.kind === 'status') return sendStatus(context, response, access.hasToken)
   const body = await bodyOf(incoming, context.options.limits.bodyBytes)
-  const upstream = upstreamFor(context.options, route.wire)
+  const upstream = context.options.upstreams[route.wire]
   const exchange: Exchange = { incoming, response, path: access.path, upstream, route }
   if (!body.isWhole) return relay(context, exchange, null, body.rest, 'body is too large to be read')
   const read = route.kind === 'other' ? null : requestIn(route.wire, incoming, body.bytes, url.pathname)
@@ -153,6 +156,18 @@ async function handle(context: Context, incoming: IncomingMessage, response: Ser
   return sendPlan(context, exchange, read, planned)
 }
 
+interface PathParts {
+  readonly pathname: string
+  readonly searchParams: URLSearchParams
+}
+/** Not every path that clients send makes a URL. */
+function partsOf(path: string): PathParts {
+  const at = path.indexOf('?')
+  return at < 0
+    ? { pathname: path, searchParams: new URLSearchParams() }
+    : { pathname: path.slice(0, at), searchParams: new URLSearchParams(path.slice(at)) }
+}
+
 const headerOf =
   ({ headers }: IncomingMessage): HeaderOf =>
   (name) => {
@@ -171,29 +186,26 @@ function requestIn(
   return isJson && isPlain ? readRequest(wire, bytes, path) : null
 }
 
-const upstreamFor = ({ upstreams }: GatewayOptions, wire: WireName | null): URL =>
-  upstreams[wire ?? 'anthropic']
-
 interface Planned {
   readonly plan: Plan
-  /** Null where nothing can be remembered: then nothing is changed either. */
-  readonly tenant: Tenant | null
+  /** Takes the credential of the request out of a text. */
+  readonly hide: (text: string) => string
   /** The request again, smaller, once the upstream has refused it for its length. */
   readonly afterOverflow: (() => Promise<Plan | null>) | null
 }
 
 async function planOf(
   context: Context,
-  { incoming }: Exchange,
+  { incoming, route }: Exchange,
   request: ForeignRequest,
-  url: URL,
+  { searchParams }: PathParts,
 ): Promise<Planned> {
   const { options, off, paces } = context
   const header = headerOf(incoming)
-  const tenantName = tenantOf(header, url.searchParams, options.salt)
+  const tenantName = tenantOf(header, searchParams, options.salt)
+  const hide = hiderOf(header, searchParams)
   const opened = await options.tenants.named(tenantName)
-  if (!opened.ok)
-    return { plan: untouched(request, null, opened.failure.message), tenant: null, afterOverflow: null }
+  if (!opened.ok) return { plan: untouched(request, null, opened.failure.message), hide, afterOverflow: null }
   const { tenant } = opened
   const asked: PlanOptions = {
     tenantName,
@@ -204,15 +216,20 @@ async function planOf(
     models: options.models,
     pace: (session) => paces.get(session),
     now: options.clock.now(),
+    isAnswered: route.kind === 'answer',
+    hide,
   }
   const plan = await planFor(request, header, tenant, asked)
   const { place } = plan
   const afterOverflow =
-    options.level === 'compact' && place !== null && !off.has(place.session)
+    options.level === 'compact' && route.kind === 'answer' && place !== null && !off.has(place.session)
       ? () => compactedPlan(request, place, tenant, asked, afterOverflowShare)
       : null
-  return { plan, tenant, afterOverflow }
+  return { plan, hide, afterOverflow }
 }
+
+/** How long a client's connection is kept between two requests: longer than clients keep theirs, so that none closes under one. */
+const keptAliveMs = 120_000
 
 /** A request that did not fit leaves this part of the usual newest messages. */
 const afterOverflowShare = 0.5
@@ -221,11 +238,10 @@ async function sendPlan(
   context: Context,
   exchange: Exchange,
   request: ForeignRequest,
-  { plan, tenant, afterOverflow }: Planned,
+  { plan, hide, afterOverflow }: Planned,
 ): Promise<void> {
   const { place } = plan
-  if (exchange.route.kind === 'answer' && place !== null && tenant !== null) {
-    tenant.take(place.session, place.label, place.chain)
+  if (exchange.route.kind === 'answer' && place !== null)
     context.options.recorder?.sent({
       session: place.session,
       request,
@@ -234,8 +250,8 @@ async function sendPlan(
       restarts: place.match === 'restart',
       hash: place.chain.links.at(-1) ?? place.chain.head,
       edits: plan.shown,
+      hide,
     })
-  }
   await relay(context, exchange, { plan, request, afterOverflow }, plan.body, plan.unchanged)
 }
 
@@ -263,6 +279,8 @@ function refuse(response: ServerResponse, status: number, why: string): void {
 }
 
 function fail({ options }: Context, response: ServerResponse, error: unknown): void {
+  // The client has gone away: nobody is left to be told.
+  if (response.closed) return
   const why = error instanceof Error ? error.message : String(error)
   options.tell(`a request failed: ${why}`)
   if (response.headersSent) response.destroy()

@@ -14,6 +14,8 @@ const conversations = 512
 
 export class Tenant {
   readonly chains = new ChainIndex({ conversations })
+  /** Tells our own lines from those of other gateways. */
+  readonly #self = randomUUID()
   readonly #fs: FileSystem
   readonly #folder: string
   readonly #editFile: LineFile
@@ -52,8 +54,10 @@ export class Tenant {
       if (found !== null && !this.#boundaries.has(found.link))
         this.#boundaries.set(found.link, found.boundary)
     }
-    for (const { session, label, head, tip, units } of await this.#tipFile.added())
+    for (const { session, label, head, tip, units, by } of await this.#tipFile.added())
       if (
+        // What was taken here is known whole, and its end alone would be less.
+        by !== this.#self &&
         isText(session) &&
         isText(label) &&
         isText(head) &&
@@ -97,15 +101,15 @@ export class Tenant {
   take(session: string, label: string, chain: Chain): void {
     this.chains.take(session, label, chain)
     // Only groups requests into sessions after a restart: losing the last moments of it costs nobody anything.
-    void this.#tipFile.append([{ v: 1, session, label, ...tipOf(chain) }], false)
+    void this.#tipFile.append([{ v: 1, by: this.#self, session, label, ...tipOf(chain) }], false)
   }
 
   noteWhole(link: string, text: string, call: string): void {
     this.#whole.set(link, { text: digest(text), call })
   }
 
-  /** The call on this path that gave the same text and is still sent whole. */
-  repeatOn({ links }: Chain, text: string): string | undefined {
+  /** The call among these beginnings that gave the same text and is still sent whole. */
+  repeatOn(links: readonly string[], text: string): string | undefined {
     const wanted = digest(text)
     const at = links.findLast((link) => this.#whole.get(link)?.text === wanted)
     return at === undefined ? undefined : this.#whole.get(at)!.call
@@ -142,10 +146,13 @@ export class Tenants {
     this.#folder = folder
   }
 
-  named(name: string): Promise<Result<{ tenant: Tenant }>> {
+  async named(name: string): Promise<Result<{ tenant: Tenant }>> {
     const found = this.#open.get(name) ?? Tenant.open(this.#fs, join(this.#folder, name))
     this.#open.set(name, found)
-    return found
+    const opened = await found
+    // A full disk or a folder that is not there yet may be another time.
+    if (!opened.ok && this.#open.get(name) === found) this.#open.delete(name)
+    return opened
   }
 
   async close(): Promise<void> {
