@@ -10,6 +10,8 @@ import { addPrompt, promptCommand } from './arguments/prompt.ts'
 import { addSessionCommands } from './arguments/session-commands.ts'
 import { exits, type Exit } from './exit-codes.ts'
 import type { Io } from './terminal/io.ts'
+import { safeLine } from './terminal/safe-text.ts'
+import { didYouMean } from './terminal/suggest.ts'
 import { prose } from './terminal/tables.ts'
 
 export async function runProgram(io: Io, args: readonly string[], version: string): Promise<Exit> {
@@ -29,6 +31,11 @@ export async function runProgram(io: Io, args: readonly string[], version: strin
     (command) => command.name() === first || command.aliases().includes(first),
   )
   const isHelp = ['help', '--help', '-h', '--version', '-V'].includes(first)
+  const mistaken = wrongSubcommand(program, args)
+  if (mistaken !== null) {
+    io.err(mistaken)
+    return exits.usage
+  }
   try {
     await program.parseAsync(isCommand || isHelp ? args : [promptCommand, ...args], { from: 'user' })
   } catch (error) {
@@ -36,6 +43,17 @@ export async function runProgram(io: Io, args: readonly string[], version: strin
     return error.exitCode === 0 ? exits.done : exits.usage
   }
   return exit
+}
+
+/** A word behind a command that only has subcommands; left to itself the parser counts arguments and names none. */
+function wrongSubcommand(program: Command, [first, second = '']: readonly string[]): string | null {
+  const command = program.commands.find((one) => one.name() === first || one.aliases().includes(first ?? ''))
+  if (command === undefined || command.commands.length === 0 || command.registeredArguments.length > 0)
+    return null
+  const names = command.commands.map((one) => one.name())
+  if (second === '' || second.startsWith('-') || second === 'help' || names.includes(second)) return null
+  const word = safeLine(second)
+  return `pal: pal ${command.name()} has no '${word}'.${didYouMean(word, names)} It has ${names.join(', ')}; pal ${command.name()} --help explains them\n`
 }
 
 /** Wider lines are hard to read. */

@@ -312,3 +312,6 @@ export const isEditing = (fact: Fact): fact is FactOf<'view-edit'> | FactOf<'bou
 /** A message that a person or an embedding program really sent. */
 export const isRealInput = (fact: Fact): fact is FactOf<'user-message'> =>
   fact.type === 'user-message' && fact.origin !== 'injected'
+
+/** Answers of the offline model and of every simulator are marked by their ids; nobody paid for them. */
+export const isSimulated = (messageId: string): boolean => messageId.startsWith('msg_sim')

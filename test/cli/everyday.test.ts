@@ -13,6 +13,8 @@ describe('a mistyped name', () => {
     const tries = [
       [['stat'], "unknown command 'stat'. Did you mean 'stats'? To send a prompt use pal -p"],
       [['-p', '--contineu'], "unknown option '--contineu'. (Did you mean --continue?)"],
+      [['memory', 'shwo', 'x'], "pal memory has no 'shwo'. Did you mean 'show'? It has show, log, "],
+      [['sessions', 'zzz'], "pal sessions has no 'zzz'. It has "],
       [['config', 'modle'], "unknown setting 'modle'. Did you mean 'model'?"],
       [['undo'], "missing required argument 'number'"],
     ] as const

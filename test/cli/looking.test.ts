@@ -84,7 +84,7 @@ describe('looking at sessions', () => {
     const { pal, simulator } = await talked()
     const cost = JSON.parse((await pal(['cost', '--json'])).out) as {
       turns: { words: string; requests: number; read: number; written: number; dollars: number }[]
-      total: { requests: number; read: number; output: number }
+      total: { requests: number; read: number; output: number; simulated: number }
     }
     expect(cost.turns.map(({ words, requests }) => [words, requests])).toEqual([
       ['read the notes', 2],
@@ -96,9 +96,12 @@ describe('looking at sessions', () => {
       requests: 3,
       read: sum('cache_read_input_tokens'),
       output: sum('output_tokens'),
+      simulated: 3,
     })
     expect(cost.total.read).toBeGreaterThan(0)
-    expect((await pal(['cost'])).out).toContain('good bye')
+    const shown = (await pal(['cost'])).out
+    expect(shown).toContain('good bye')
+    expect(shown.replaceAll(/\s+/g, ' ')).toContain('Every answer is simulated: nothing was paid')
   })
 
   it('[X16] a break of the cache between two runs is said, with its cause; a compaction between them is none', async () => {

@@ -3,7 +3,15 @@ import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { tableOf } from '../../preset.ts'
 import { describeCause, type BreakCause } from '../../request/break-report.ts'
 import { textIn } from '../../transcript/content.ts'
-import { isEditing, isKnown, isRealInput, type Entry, type Fact, type Usage } from '../../transcript/fact.ts'
+import {
+  isEditing,
+  isKnown,
+  isRealInput,
+  isSimulated,
+  type Entry,
+  type Fact,
+  type Usage,
+} from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { exits, type Exit } from '../exit-codes.ts'
@@ -24,6 +32,8 @@ interface TurnCost {
   dollars: number
   /** Answers of models without a known price. */
   unpriced: number
+  /** Answers of the offline model or a simulator: nothing was paid for them, the dollars are what they would cost. */
+  simulated: number
   /** What made the cache miss or the prompt change. */
   readonly why: string[]
 }
@@ -66,11 +76,22 @@ async function turnsOf(store: Store, session: SessionId, models: ModelTable): Pr
 const costs = (fact: Fact): boolean =>
   isEditing(fact) || ['assistant-message', 'cache-break', 'model-set', 'fork-end'].includes(fact.type)
 
-const nothing = { requests: 0, fresh: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 }
+const nothing = {
+  requests: 0,
+  fresh: 0,
+  read: 0,
+  written: 0,
+  output: 0,
+  dollars: 0,
+  unpriced: 0,
+  simulated: 0,
+}
 
 function note(turn: TurnCost, { fact }: Entry, models: ModelTable): void {
-  if (fact.type === 'assistant-message' && fact.usage !== undefined)
+  if (fact.type === 'assistant-message' && fact.usage !== undefined) {
     spend(turn, fact.usage, fact.model, models)
+    turn.simulated += isSimulated(fact.messageId) ? 1 : 0
+  }
   if (fact.type === 'cache-break')
     turn.why.push(
       `${whole(fact.tokens)} cached tokens sent again: ${fact.causes.map((one) => describeCause(one as BreakCause)).join('; ')}`,
@@ -114,6 +135,7 @@ const totalOf = (turns: readonly TurnCost[]) =>
       output: sum.output + turn.output,
       dollars: sum.dollars + turn.dollars,
       unpriced: sum.unpriced + turn.unpriced,
+      simulated: sum.simulated + turn.simulated,
     }),
     nothing,
   )
@@ -147,5 +169,8 @@ function asTable(session: string, turns: readonly TurnCost[], room: number): str
   return `session ${session}
 ${table(columns, rows, room)}
 ${percent(prompt === 0 ? 0 : total.read / prompt)} of the prompt tokens were read from the cache.
-${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
+${total.simulated === 0 ? '' : nothingPaid(total.simulated, total.requests)}${why.length === 0 ? '' : `\n${table([right('turn'), { title: 'why', wraps: true }], why, room)}`}`
 }
+
+const nothingPaid = (simulated: number, requests: number): string =>
+  `${simulated === requests ? 'Every answer is' : `${whole(simulated)} of ${whole(requests)} answers are`} simulated: nothing was paid, the cost is what the model would have charged.\n`

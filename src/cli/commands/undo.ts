@@ -12,7 +12,7 @@ import { findSession, newestSession } from '../session-lookup.ts'
 import { memoryLine, replacement } from '../terminal/event-text.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
-import { percent, whole } from '../terminal/tables.ts'
+import { counted, percent, whole } from '../terminal/tables.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
 
@@ -66,7 +66,7 @@ export function describeCompaction(made: Compacted, prefix: CommandPrefix): stri
   } = made
   const figures =
     `${whole(tokensBefore)} tokens ${place === null ? 'would become' : 'became'} ${whole(tokensAfter)}: ` +
-    `${partsGone} parts replaced by ${replacement(source)}, ${partsKept} kept`
+    `${counted(partsGone, 'part')} replaced by ${replacement(source)}, ${partsKept} kept`
   const kept = audit === null ? '' : `\n${percent(audit.retention)} of checked details retained`
   const named = restored.filter((one) => one !== 'mode')
   const given =

@@ -23,7 +23,7 @@ import { play } from '../replay/replay.ts'
 import { recordingsAt } from '../replay/recordings.ts'
 import type { Io } from '../terminal/io.ts'
 import { safeJson, safeLine } from '../terminal/safe-text.ts'
-import { dollars, percent, prose, table, whole } from '../terminal/tables.ts'
+import { counted, dollars, percent, prose, table, whole } from '../terminal/tables.ts'
 import { openWorkplace } from '../workplace/workplace.ts'
 
 export interface UsageFlags {
@@ -153,8 +153,8 @@ async function gather(
     }
   }
   if (io.errIsTerminal) io.err('\r\u001B[K')
-  const counted = new Set(requests.map(({ session }) => session))
-  const noted = forks.filter(({ child, tokens }) => tokens > 0 && !counted.has(child))
+  const seen = new Set(requests.map(({ session }) => session))
+  const noted = forks.filter(({ child, tokens }) => tokens > 0 && !seen.has(child))
   const background = {
     jobs: noted.length,
     tokens: noted.reduce((sum, { tokens }) => sum + tokens, 0),
@@ -162,8 +162,6 @@ async function gather(
   }
   return { requests, background, simulated, files: files.length, problems }
 }
-
-const counted = (count: number, noun: string): string => `${whole(count)} ${noun}${count === 1 ? '' : 's'}`
 
 const nothingIn = (files: number, { problems, simulated }: Gathered, since: string | undefined): string =>
   files === 0

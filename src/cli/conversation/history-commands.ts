@@ -99,7 +99,7 @@ export async function resumeCommand(context: CommandContext, rest: string): Prom
   const { store } = context.preset
   const wanted = rest === '' ? await chooseSession(context) : rest
   if (wanted === null) {
-    context.place.io.err('pal: usage: /resume ID; pal sessions lists the ids\n')
+    context.place.io.err('pal: usage: /resume ID; !pal sessions lists the ids\n')
     return exits.usage
   }
   const found = await findSession(store, wanted)

@@ -1,5 +1,5 @@
 // The screen itself: a log that grows, a place for the editor or a question, and the status line. It knows components
-// and keys, and nothing of sessions. The main buffer of the terminal is used, so that its scrollback stays.
+// and keys, and nothing of sessions. The main buffer of the terminal is used, so that the log scrolls like other output.
 import {
   Container,
   Editor,
@@ -141,7 +141,7 @@ export class Screen {
     this.draw()
   }
 
-  /** The log begins anew; what scrolled away stays in the terminal's own memory. */
+  /** The log begins anew, and the terminal's scrollback with it. */
   clear(): void {
     this.#log.clear()
     this.#tui.requestRender(true)

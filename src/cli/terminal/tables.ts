@@ -166,6 +166,10 @@ export const whole = (value: number): string =>
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, ',')
 
+/** "1 part", "2 parts". */
+export const counted = (count: number, noun: string): string =>
+  `${whole(count)} ${noun}${count === 1 ? '' : 's'}`
+
 export function dollars(value: number | null): string {
   if (value === null) return '?'
   const size = Math.abs(value)

@@ -1,5 +1,6 @@
 // What a session file says was used, request by request. Everything that was answered was paid for: branches, what was
 // taken back and sub-agents too, so this reads the lines themselves and not the conversation they make.
+import { isSimulated } from '../../transcript/fact.ts'
 import { estimateBlocks } from '../../projection/tokens.ts'
 import type { Failure } from '../../transcript/store.ts'
 import { anthropicUsage, messageBlocks } from '../importers/blocks.ts'
@@ -208,7 +209,7 @@ function ours(name: string, lines: readonly Fields[]): Counted {
   const answers = facts.filter(
     ({ fact }) => fact['type'] === 'assistant-message' && numberOf(fieldsOf(fact['usage'])['input']) !== null,
   )
-  const paid = answers.filter(({ fact }) => stringOrNull(fact['messageId'])?.startsWith('msg_sim') !== true)
+  const paid = answers.filter(({ fact }) => !isSimulated(stringOrNull(fact['messageId']) ?? ''))
   return {
     simulated: answers.length - paid.length,
     forks: facts
