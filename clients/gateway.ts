@@ -124,7 +124,7 @@ function runIn(
 }
 
 async function judge(client: Client): Promise<void> {
-  const folder = installed(client.packages[0]?.replaceAll('/', '-') ?? '', client.packages)
+  const folder = installed(client.packages[0] ?? '', client.packages)
   if (folder === null)
     return verdicts.skip(client.label, `${client.packages.join(' ')} cannot be installed here`)
   const bills = new Map<Way, Outcome>()

@@ -8,9 +8,16 @@ const cache = join(tmpdir(), 'pal-clients-cache')
 /** Against hanging, not a measure of speed. */
 const mostMs = 600_000
 
+const folderFor = (name: string): string => join(cache, name.replaceAll('/', '-'))
+
+/** The folder of packages that are installed already, named after the first; null where they are not. */
+export function knownFolder([name = '']: readonly string[]): string | null {
+  return existsSync(join(folderFor(name), 'complete')) ? folderFor(name) : null
+}
+
 /** The folder that holds them, or null where they cannot be installed. */
 export function installed(name: string, packages: readonly string[]): string | null {
-  const folder = join(cache, name)
+  const folder = folderFor(name)
   const complete = join(folder, 'complete')
   if (existsSync(complete)) return folder
   // Two runs at once must not meet in one folder.

@@ -32,7 +32,7 @@ const all = [
   'companion-hook',
   'gateway',
   'install',
-  'peers',
+  'rules',
   'recall',
   'recall-start',
   'drift',

@@ -22,7 +22,10 @@ describe('tools that take free text', () => {
     const script = free('exec', 'Runs JavaScript. For example `await tools.exec_command({ cmd: "ls" })`.')
     expect(await answerTo('run echo "a"', [script])).toEqual([
       'exec',
-      { input: 'const result = await tools.exec_command({ cmd: "echo \\"a\\"" });\ntext(result);' },
+      {
+        input:
+          'const result = await tools.exec_command({ cmd: "echo \\"a\\"" });\ntext(result.output ?? result);',
+      },
     ])
   })
 

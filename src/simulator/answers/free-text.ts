@@ -33,5 +33,5 @@ function patchOf({ verb, path = '', old = '', new: now = '', content = '' }: Int
 function programOf(command: string, tool: WireTool): string {
   const nested = /tools\.(\w*(?:exec|shell|bash)\w*)/iu.exec(tool.description ?? '')?.[1] ?? 'exec_command'
   const argument = /\bcmd\b/u.test(tool.description ?? '') ? 'cmd' : 'command'
-  return `const result = await tools.${nested}({ ${argument}: ${JSON.stringify(command)} });\ntext(result);`
+  return `const result = await tools.${nested}({ ${argument}: ${JSON.stringify(command)} });\ntext(result.output ?? result);`
 }

@@ -1,4 +1,4 @@
-// Do our rules for other programs decide as those programs do? `npm run bench -- peers [--corpus]`
+// Do our rules for other programs decide as those programs do? `npm run bench -- rules [--corpus]`
 //
 // Each session is replayed under our rule, and at every request the program's own code is given the whole conversation.
 // For each result of more than a few words both say whether it is still there in full; the share on which they agree is

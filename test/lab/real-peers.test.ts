@@ -1,0 +1,140 @@
+// Recorded sessions through real programs: ours as a process of its own, and whichever other is installed already.
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundledPal } from '../../bench/first-request.ts'
+import type { Client } from '../../clients/agents.ts'
+import { knownFolder } from '../../clients/on-demand.ts'
+import { createPlayer } from '../../clients/peer-player.ts'
+import { commandIn, play, programs, type Ran } from '../../clients/peer-run.ts'
+import { tableOf } from '../../clients/peer-table.ts'
+import { contentText } from '../../src/lab/measuring/texts.ts'
+import { scriptOf } from '../../src/lab/playing/script.ts'
+import { sampleSession } from '../../src/lab/sample/session.ts'
+import { noFigures } from '../../src/lab/measures.ts'
+
+const mostMs = 240_000
+const script = scriptOf(sampleSession(0, { requests: 14, files: 4, lines: 60 }))
+const folder = mkdtempSync(join(tmpdir(), 'pal-real-peers-'))
+let pal = ''
+beforeAll(async () => {
+  pal = await bundledPal(folder)
+}, mostMs)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const named = (name: string) => programs.find((program) => program.name === name)!
+const whole = { answers: script.steps.length, total: script.steps.length, refused: 0, failures: 0, astray: 0 }
+
+describe('recorded sessions through real programs', () => {
+  it(
+    '[LB32] pal plays a session to its end, charged for every request, with all that was needed in sight',
+    async () => {
+      const ran = await play(
+        script,
+        named('pal'),
+        () => [process.execPath, pal],
+        () => undefined,
+      )
+      expect(ran).toMatchObject({ ...whole, problems: [] })
+      expect(ran.requests).toBe(ran.answers + ran.background)
+      expect(ran.bill).toBeGreaterThan(ran.inputSide)
+      expect(ran.inputSide).toBeGreaterThan(0)
+      expect(ran.figures).toMatchObject({ requests: script.steps.length, rounds: 0 })
+      expect(ran.figures.atoms).toBeGreaterThan(10)
+      expect(ran.figures.remembered).toBe(ran.figures.atoms)
+      expect(ran.figures.ready).toBe(ran.figures.replaced)
+      expect(ran.figures.wordsKept).toBe(ran.figures.wordsSaid)
+    },
+    mostMs,
+  )
+
+  // The quick ones of them; the whole list is what the command is for.
+  for (const program of ['pi', 'codex', 'claude'].map(named)) {
+    const where = knownFolder(program.client.packages)
+    it.skipIf(where === null)(
+      `[LB32] ${program.client.label} plays the same session (skipped where it is not installed: npm run peers installs it)`,
+      async () => {
+        const command = (client: Client) => commandIn(where!, client)
+        const ran = await play(script, program, command, () => undefined)
+        expect(ran).toMatchObject({ ...whole, problems: [] })
+        expect(ran.figures.remembered).toBe(ran.figures.atoms)
+      },
+      mostMs,
+    )
+  }
+
+  it('[LB32] a recorded call is a command of the shell tool on offer that prints what was recorded', async () => {
+    const project = mkdtempSync(join(folder, 'project-'))
+    const player = createPlayer(script, project)
+    expect(player.prompt()).toBe(script.steps[0]!.typed[0])
+    const schema = { type: 'object', properties: { cmd: { type: 'string' } } }
+    const request = {
+      model: 'any',
+      max_tokens: 100,
+      tools: [{ name: 'shell', input_schema: schema }],
+      messages: [{ role: 'user' as const, content: player.prompt()! }],
+    }
+    const context = { request, headers: {}, turn: 1, now: 0 }
+    const answer = await player.answer(context)
+    const recorded = script.steps[0]!.answer.content.filter((block) => block.type === 'tool_use')
+    const called = answer.content.filter(({ type }) => type === 'tool_use')
+    expect(called.map(({ name }) => name)).toEqual(recorded.map(() => 'shell'))
+    const { cmd } = called[0]!['input'] as { cmd: string }
+    expect(cmd).toMatch(/^\.\/recorded 0 <<'RECORDED'\n/)
+    const words = contentText(script.steps[1]!.results[0]!.content)
+    expect(readFileSync(join(project, '.recorded', '0'), 'utf8')).toBe(words)
+    // A retry of the same request gets the same answer; one without the shell, or for a summary, moves nothing.
+    expect(await player.answer(context)).toBe(answer)
+    await player.answer({ ...context, request: { ...request, tools: [] } })
+    expect([player.position, player.background]).toEqual([1, 1])
+    expect(existsSync(join(project, 'recorded'))).toBe(true)
+  })
+})
+
+describe('the table', () => {
+  const ran = (program: string, session: string, bill: number, more: Partial<Ran> = {}): Ran => ({
+    session,
+    program,
+    label: program,
+    answers: 10,
+    total: 10,
+    requests: 10,
+    background: 0,
+    astray: 0,
+    refused: 0,
+    failures: 0,
+    read: 0,
+    written: 0,
+    uncached: 0,
+    dollars: 0,
+    bill,
+    inputSide: bill,
+    largest: 0,
+    figures: { ...noFigures, requests: 10, atoms: 100, remembered: 99 },
+    seconds: 1,
+    problems: [],
+    ...more,
+  })
+
+  it('[LB33] compares over the sessions that every program played to the end, with the spread, and says whether the goal is met', () => {
+    const [ours, other] = [named('pal'), named('pi')]
+    const runs = [
+      ran('pal', 'a', 6e6),
+      ran('pal', 'b', 9e6),
+      ran('pal', 'c', 1e6),
+      ran('pi', 'a', 10e6),
+      ran('pi', 'b', 10e6),
+      ran('pi', 'c', 99e6, { answers: 3, failures: 3 }),
+    ]
+    const table = tableOf(runs, [], [ours, other])
+    expect(table).toContain('2 of 3 sessions')
+    expect(table).toContain('left out: c, pi gave up at 3 of 10')
+    expect(table).toContain('0.75 (0.60–0.90)')
+    expect(table).toMatch(/pal: 0\.75 of the bill of pi.*is met/)
+    const less = runs.map((run) =>
+      run.program === 'pal' ? { ...run, figures: { ...run.figures, remembered: 98 } } : run,
+    )
+    expect(tableOf(less, [], [ours, other])).toMatch(/is missed/)
+  })
+})
