@@ -8,12 +8,10 @@ import type { WireBlock, WireRequest } from '../model/wire.ts'
 import { defaults } from '../settings/defaults.ts'
 import {
   checkRequest,
-  createCache,
   findModel,
   simulatedModels,
   type CacheUsage,
   type Counter,
-  type PromptCache,
   type SimulatedModel,
 } from '../simulator/index.ts'
 import { inMemoryStore } from '../stores/in-memory.ts'
@@ -21,6 +19,7 @@ import type { Clock } from '../transcript/ids.ts'
 import { Meter, type Figures } from './measures.ts'
 import type { Lifetime } from './measuring/ledger.ts'
 import { needsOf, type Needs } from './measuring/needs.ts'
+import { accountsFor, wireFor, type Account, type Charged } from './playing/caching.ts'
 import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
@@ -36,6 +35,7 @@ import { isWritten, layersOf } from './policy.ts'
 import type { Recording } from './recording.ts'
 
 export type { Lifetime } from './measuring/ledger.ts'
+export type { Charged } from './playing/caching.ts'
 
 export interface ReplayOptions {
   readonly policy: Policy
@@ -44,8 +44,8 @@ export interface ReplayOptions {
   readonly model: string
   /** The recording's own model: sizes are its, and each answer is charged at the prices of whoever gave it. */
   readonly own?: string | undefined
-  /** Another model at whose prices everything is charged and weighed; the rules stay those of `model`. */
-  readonly charged?: ModelInfo | undefined
+  /** Another model at whose prices, and by whose cache, everything is charged and weighed; the rules stay those of `model`. */
+  readonly charged?: Charged | undefined
   /** Whether the window is wanted request by request. */
   readonly timeline?: boolean | undefined
   /** Answers that are counted in another recording: played, and in no figure. */
@@ -92,6 +92,12 @@ export async function replay(prepared: Prepared, options: ReplayOptions): Promis
   return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
 }
 
+/** Under the cache of whoever it is charged for, where that has one lifetime: one walk, one set of figures. */
+export async function replayOnce(prepared: Prepared, options: ReplayOptions): Promise<Walked> {
+  const [walked] = await walk(prepared, options, ['5m'])
+  return walked!
+}
+
 function inHindsight({ script, needs }: Prepared, options: ReplayOptions): Replayed {
   const counter = scaledCounter(options.own ?? options.model)
   const lifetimes = ['1h', '5m'] as const
@@ -113,7 +119,7 @@ function modelFor(options: ReplayOptions): SimulatedModel {
   return model
 }
 
-type Walked = Omit<Replayed, 'figures'> & { readonly figures: Figures }
+export type Walked = Omit<Replayed, 'figures'> & { readonly figures: Figures }
 
 /** One walk through the recording; the engine is told the first lifetime. */
 async function walk(
@@ -155,7 +161,7 @@ interface Run {
   readonly session: Session
   readonly clock: { at: number } & Clock
   readonly blocks: WireBlocks
-  readonly ledgers: readonly { readonly lifetime: Lifetime; readonly cache: PromptCache }[]
+  readonly accounts: readonly Account[]
   readonly counter: Counter
   readonly model: SimulatedModel
   readonly meter: Meter
@@ -201,7 +207,7 @@ async function open(
     options,
     clock,
     blocks: new WireBlocks(),
-    ledgers: lifetimes.map((lifetime) => ({ lifetime, cache: createCache({ counter }) })),
+    accounts: accountsFor(options.charged, lifetimes, counter),
     counter,
     model,
     meter,
@@ -225,7 +231,8 @@ async function open(
     modelId: options.model,
     ...(options.charged === undefined
       ? {}
-      : { models: modelTable([pricedAs(options.model, options.charged)]) }),
+      : { models: modelTable([pricedAs(options.model, options.charged.info)]) }),
+    wire: wireFor(options.charged?.cache),
     system,
     tools,
     layers,
@@ -244,12 +251,12 @@ async function open(
 }
 
 function writerFor(run: Omit<Run, 'session'>): Writer {
-  const { blocks, ledgers, clock, counter, model, meter } = run
+  const { blocks, accounts, clock, counter, model, meter } = run
   return new Writer({
     read: (body) => blocks.show(body).request,
     charge: (request, answer) => {
       const output = answer.reduce((sum, block) => sum + counter.block(block, model), 0)
-      const charged = ledgers.map(({ lifetime, cache }) =>
+      const charged = accounts.map(({ lifetime, cache }) =>
         cache.account(relabelled(request, lifetime), clock.at, clock.at),
       )
       if (!run.isCopy) meter.background(charged, output, run.pricesOf(run.answerer))
@@ -280,12 +287,12 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   const { request, blocks } = run.blocks.show(body)
   options.watch?.(request)
   const warm = index === 0 ? run.firstReadTokens : 0
-  const charges = run.ledgers.map(({ lifetime, cache }) => ({
+  const charges = run.accounts.map(({ lifetime, lifetimeMs, cache }) => ({
     usage: begunWarm(
       cache.account(relabelled(request, lifetime), clock.at, Math.max(clock.at, step.answer.at)),
       warm,
     ),
-    isCold: lastAt !== null && clock.at - lastAt >= defaults.request.cacheLifetimeMs[lifetime],
+    isCold: lastAt !== null && clock.at - lastAt >= lifetimeMs,
   }))
   const { usage } = charges[0]!
   const tokens = usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens

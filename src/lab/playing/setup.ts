@@ -5,6 +5,7 @@ import { lookUp, modelTable, type ModelInfo, type ModelRow, type Rates } from '.
 import type { CacheUsage } from '../../simulator/index.ts'
 import { uuid, type Clock, type Ids } from '../../transcript/ids.ts'
 import type { Policy } from '../policies/rules.ts'
+import type { Charged } from './caching.ts'
 import type { RecordedFiles } from './recorded-files.ts'
 
 export function restorationOf({ standard }: Policy, source: RecordedFiles): RestorationOptions {
@@ -47,9 +48,9 @@ export function pricesFor({
 }: {
   readonly own?: string | undefined
   readonly model: string
-  readonly charged?: ModelInfo | undefined
+  readonly charged?: Charged | undefined
 }): (name: string) => ModelInfo | null {
-  if (other !== undefined) return () => other
+  if (other !== undefined) return () => other.info
   const table = modelTable()
   const known = new Map<string, ModelInfo | null>()
   return (name) => {
