@@ -4,7 +4,7 @@
 import * as fc from 'fast-check'
 import { arbitraryMoves, type Move } from '../src/testing/arbitrary.ts'
 import type { WireSubject } from '../src/testing/wire-contract.ts'
-import { requestsOf } from '../src/testing/wire-subject.ts'
+import { cachedBytes, forkOf, requestsOf, sessionOf } from '../src/testing/wire-subject.ts'
 import { anthropicSubject } from '../test/wires/anthropic-subject.ts'
 import { geminiSubject } from '../test/wires/gemini-subject.ts'
 import { openAiChatSubject } from '../test/wires/openai-chat-subject.ts'
@@ -27,6 +27,7 @@ interface Tally {
   requests: number
   refusedWhole: number
   prefixes: number
+  forks: number
   brokenPrefixes: number
   damaged: number
   refusedUnrepaired: number
@@ -47,22 +48,43 @@ function refusal(subject: WireSubject, body: string, model: string): string | nu
 
 function prefixesOf(subject: WireSubject, moves: readonly Move[], tally: Tally): void {
   const bare = (body: string): string => subject.withoutMarks?.(body) ?? body
+  const begins = (body: string, cached: string): boolean => bare(body).startsWith(cached)
   const requests = requestsOf(subject, moves.filter(isPlain))
   for (const [index, next] of requests.entries()) {
     const before = requests[index - 1]
-    const spot = before?.composed.segments.breakpoint ?? null
-    if (before === undefined || spot === null || before.parameters.model !== next.parameters.model) continue
-    const body = bare(before.composed.body)
-    const end = body.lastIndexOf(before.composed.segments.messages[spot.message]!.blocks[spot.block]!.json)
+    const cached = before === undefined ? null : cachedBytes(subject, before.composed)
+    if (before === undefined || cached === null) continue
+    if (before.parameters.model !== next.parameters.model) continue
     tally.prefixes++
-    if (bare(next.composed.body).slice(0, end) !== body.slice(0, end)) tally.brokenPrefixes++
+    if (!begins(next.composed.body, cached)) tally.brokenPrefixes++
   }
+}
+
+/** One fork of each session, from the request that is picked, edits and all. */
+function forked(
+  subject: WireSubject,
+  { entries, requests }: ReturnType<typeof sessionOf>,
+  pick: number,
+  tally: Tally,
+): void {
+  const parent = requests[pick % Math.max(1, requests.length)]
+  const cached = parent === undefined ? null : cachedBytes(subject, parent.composed)
+  if (parent === undefined || cached === null) return
+  tally.forks++
+  const { body } = forkOf(subject, entries, parent)
+  if (!(subject.withoutMarks?.(body) ?? body).startsWith(cached)) tally.brokenPrefixes++
+  const why = refusal(subject, body, parent.parameters.model)
+  if (why === null) return
+  tally.refusedWhole++
+  tally.first ??= why
 }
 
 function play(subject: WireSubject, moves: readonly Move[], picks: readonly number[], tally: Tally): void {
   tally.sessions++
   prefixesOf(subject, moves, tally)
-  const requests = requestsOf(subject, moves)
+  const session = sessionOf(subject, moves)
+  const { requests } = session
+  forked(subject, session, picks[0]!, tally)
   for (const { composed, parameters } of requests) {
     tally.requests++
     const why = refusal(subject, composed.body, parameters.model)
@@ -94,6 +116,7 @@ const tallies = subjects.map((subject) => {
     requests: 0,
     refusedWhole: 0,
     prefixes: 0,
+    forks: 0,
     brokenPrefixes: 0,
     damaged: 0,
     refusedUnrepaired: 0,
@@ -120,7 +143,7 @@ else
   for (const each of tallies)
     process.stdout.write(
       `${each.wire}: ${each.sessions} sessions, ${each.requests} requests, ${each.refusedWhole} refused; ` +
-        `${each.prefixes} pairs of requests, ${each.brokenPrefixes} prefixes broken; ` +
+        `${each.prefixes} pairs of requests and ${each.forks} forks, ${each.brokenPrefixes} prefixes broken; ` +
         `${each.damaged} damaged, ${each.refusedUnrepaired} refused as they are, ${each.refusedRepaired} after repair, ` +
         `${each.changedTwice} changed by a second repair; ${each.seconds} s\n`,
     )

@@ -1,7 +1,7 @@
 // Where a cache breakpoint stands in the messages: exactly one, on the last block of the last message that can carry one,
 // or where the caller says. A wire without breakpoints has the place all the same: what it caches ends there.
 import type { Seq } from '../transcript/ids.ts'
-import type { SentMessage, Spot } from './segments.ts'
+import type { SentBlock, SentMessage, Spot } from './segments.ts'
 
 /** Where a breakpoint stands in the messages: an entry's part and one of its blocks as sent. */
 export interface BreakpointPosition {
@@ -43,3 +43,22 @@ function isPosition(
     ? position.seq === wanted.seq && position.block === wanted.block
     : position.seq <= wanted.seq
 }
+
+/**
+ * The last block of a user before the first summary in the list: it was cached before the boundary came and stays so. Null
+ * where no summary stands in the list; without a spot where none of the messages stands before it.
+ */
+export function boundaryIn(messages: readonly SentMessage[]): { readonly spot: Spot | null } | null {
+  const at = messages.findIndex(({ blocks }) => blocks.some(isSummary))
+  if (at === -1) return null
+  for (let message = at; message >= 0; message--) {
+    const { role, blocks } = messages[message]!
+    if (role !== 'user') continue
+    const end = message === at ? blocks.findIndex(isSummary) : blocks.length
+    const block = blocks.slice(0, end).findLastIndex(({ of }) => of?.type !== 'tool_result')
+    if (block >= 0) return { spot: { message, block } }
+  }
+  return { spot: null }
+}
+
+const isSummary = ({ part }: SentBlock): boolean => part?.kind === 'edit'

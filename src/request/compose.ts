@@ -8,7 +8,13 @@ import type { View, Message, Part } from '../projection/view.ts'
 import type { WireCacheEdit, WireContextEdit, WireThinking } from '../model/wire.ts'
 import type { Range, ToolSpec } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
-import { positionOf, spotOf, type BreakpointName, type BreakpointPosition } from './breakpoints.ts'
+import {
+  boundaryIn,
+  positionOf,
+  spotOf,
+  type BreakpointName,
+  type BreakpointPosition,
+} from './breakpoints.ts'
 import {
   createJoiner,
   hashOf,
@@ -83,6 +89,8 @@ export interface BodyParts {
   readonly messages: string
   /** The field of a breakpoint; empty where there is none. */
   readonly field: string
+  /** What stood before a boundary ends with the system prompt, and a breakpoint belongs there. */
+  readonly boundaryAfterSystem: boolean
   readonly parameters: ComposeParameters
   readonly thinking: WireThinking | undefined
 }
@@ -103,6 +111,8 @@ export interface Dialect {
   /** The field that is a breakpoint. */
   field(lifetime: Lifetime): string
   readonly withBreakpoint: WithBreakpoint
+  /** The field that ends what stands before the summary of a boundary, for this model; empty or unset where none does. */
+  boundaryField?(model: string): string
   /** Whether the list allows the thinking that is asked for. */
   allowsThinking(thinking: WireThinking, list: readonly SentMessage[]): boolean
   body(parts: BodyParts): string
@@ -168,9 +178,19 @@ function compose(bench: Bench, view: View, parameters: ComposeParameters): Compo
   }
   const field = lifetime === null ? '' : dialect.field(lifetime)
   const marked = breakpoints.includes('messages') ? spot : null
-  const messages = bench.join(list, marked, field)
+  const boundaryField = lifetime === null ? '' : (dialect.boundaryField?.(parameters.model) ?? '')
+  const boundary = boundaryField === '' ? null : boundaryIn(list)
+  const messages = bench.join(list, marked ?? boundary?.spot ?? null, marked === null ? boundaryField : field)
+  const boundaryAfterSystem = boundary !== null && boundary.spot === null
   const composed = {
-    body: dialect.body({ segments, messages: messages.json, field, parameters, thinking }),
+    body: dialect.body({
+      segments,
+      messages: messages.json,
+      field,
+      boundaryAfterSystem,
+      parameters,
+      thinking,
+    }),
     betas: parameters.betas ?? [],
     segments,
     hash: hashOf(segments, messages),

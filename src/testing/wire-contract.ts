@@ -12,7 +12,18 @@ import { textIn } from '../transcript/content.ts'
 import { endOf } from '../transcript/stop.ts'
 import { arbitraryMoves, type Move } from './arbitrary.ts'
 import { answered, Pen, result, said, start } from './builders.ts'
-import { bodyOf, mustPass, read, requestsOf, runsOf, viewAfter, type WireSubject } from './wire-subject.ts'
+import {
+  bodyOf,
+  cachedBytes,
+  forkOf,
+  mustPass,
+  read,
+  requestsOf,
+  runsOf,
+  sessionOf,
+  viewAfter,
+  type WireSubject,
+} from './wire-subject.ts'
 
 export type { RecordedAnswer, WireSubject } from './wire-subject.ts'
 
@@ -47,7 +58,6 @@ export const wireContract: readonly WireCase[] = [
     rule: 'WI3',
     title: 'without an edit the next request begins with the bytes of this one up to the end of its messages',
     run: (subject, fc) => {
-      const bare = (body: string): string => subject.withoutMarks?.(body) ?? body
       let pairs = 0
       fc.assert(
         fc.property(arbitraryMoves(fc), (moves) => {
@@ -55,19 +65,38 @@ export const wireContract: readonly WireCase[] = [
           for (const [index, next] of requests.entries()) {
             const before = requests[index - 1]
             if (before === undefined || before.parameters.model !== next.parameters.model) continue
+            const cached = cachedBytes(subject, before.composed)
+            if (cached === null) continue
             pairs++
-            const { segments } = before.composed
-            const last = segments.messages[segments.breakpoint?.message ?? -1]
-            if (last === undefined) continue
-            const body = bare(before.composed.body)
-            const end = body.lastIndexOf(last.blocks[segments.breakpoint!.block]!.json)
-            assert.ok(end > 0, 'the last block stands in the body as it was written')
-            assert.equal(bare(next.composed.body).slice(0, end), body.slice(0, end))
+            const body = subject.withoutMarks?.(next.composed.body) ?? next.composed.body
+            assert.equal(body.slice(0, cached.length), cached)
           }
         }),
         runsOf(subject),
       )
-      assert.ok(pairs > 0)
+      assert.ok(pairs >= runsOf(subject).numRuns / 2, `${pairs} pairs of requests`)
+    },
+  },
+  {
+    rule: 'WI3',
+    title: 'a fork begins with the bytes of its parent, whichever request it leaves from',
+    run: (subject, fc) => {
+      let forks = 0
+      fc.assert(
+        fc.property(arbitraryMoves(fc), (moves) => {
+          const { entries, requests } = sessionOf(subject, moves)
+          for (const parent of requests) {
+            const cached = cachedBytes(subject, parent.composed)
+            if (cached === null) continue
+            forks++
+            const { body } = forkOf(subject, entries, parent)
+            assert.equal((subject.withoutMarks?.(body) ?? body).slice(0, cached.length), cached)
+            mustPass(subject, body, parent.parameters.model)
+          }
+        }),
+        runsOf(subject),
+      )
+      assert.ok(forks >= runsOf(subject).numRuns / 2, `${forks} forks`)
     },
   },
   {

@@ -1,11 +1,11 @@
 // What the contract of wires is run on: a wire with recorded answers of its provider, and the requests of random sessions.
 import assert from 'node:assert/strict'
 import type { ModelFailure, ModelMessage } from '../model/model.ts'
-import { Fold } from '../projection/fold.ts'
+import { Fold, project } from '../projection/fold.ts'
 import type { View } from '../projection/view.ts'
 import type { Composed, ComposeParameters } from '../request/compose.ts'
 import { textIn } from '../transcript/content.ts'
-import type { FactOf } from '../transcript/fact.ts'
+import type { Entry, FactOf } from '../transcript/fact.ts'
 import type { StopKind } from '../transcript/stop.ts'
 import type { Wire } from '../wires/wire.ts'
 import { played, type Move } from './arbitrary.ts'
@@ -49,24 +49,53 @@ export interface WireSubject {
 }
 
 /** Every request of a session in which these moves were made, each answer made by a model of the wire. */
-export function requestsOf(subject: WireSubject, moves: readonly Move[]): readonly Asked[] {
+export const requestsOf = (subject: WireSubject, moves: readonly Move[]): readonly Asked[] =>
+  sessionOf(subject, moves).requests
+
+/** The same with the entries of the session. */
+export function sessionOf(
+  subject: WireSubject,
+  moves: readonly Move[],
+): { readonly entries: readonly Entry[]; readonly requests: readonly Asked[] } {
   const composer = subject.wire.createComposer()
-  const asked: Asked[] = []
-  played(moves, (fact, fold) => {
+  const requests: Asked[] = []
+  const entries = played(moves, (fact, fold) => {
     const model = fact.model === 'claude-sonnet-4-6' ? subject.model : subject.otherModel
     const parameters = parametersOf(subject, model)
     const view = fold.view()
     const outcome = composer.compose(view, parameters)
-    if (outcome.ok) asked.push({ view, parameters, composed: outcome.composed })
+    if (outcome.ok) requests.push({ view, parameters, composed: outcome.composed })
     return subject.asMade?.(fact, model) ?? withSidecars(subject, fact, model)
   })
-  return asked
+  return { entries, requests }
 }
 
 export interface Asked {
   readonly view: View
   readonly parameters: ComposeParameters
   readonly composed: Composed
+}
+
+/** The bytes of a request up to the end of its cached part, breakpoints apart; null where it has none. */
+export function cachedBytes(subject: WireSubject, { segments, body }: Composed): string | null {
+  const { breakpoint, messages } = segments
+  if (breakpoint === null) return null
+  const bare = subject.withoutMarks?.(body) ?? body
+  const block = messages[breakpoint.message]!.blocks[breakpoint.block]!.json
+  const at = bare.lastIndexOf(block)
+  assert.ok(at > 0, 'the last block stands in the body as it was written')
+  return bare.slice(0, at + block.length)
+}
+
+/** What a fork of this request asks: everything up to there, and a text of ours. */
+export function forkOf(subject: WireSubject, entries: readonly Entry[], parent: Asked): Composed {
+  const own = entries.filter(({ seq }) => seq <= parent.view.upTo)
+  const ask = new Pen({ first: own.length }).write(said('sum this up', 'injected'))
+  const breakpointAt = parent.composed.lastBreakpoint ?? undefined
+  const parameters = { ...parent.parameters, breakpointAt, maxTokens: 2000 }
+  const outcome = subject.wire.createComposer().compose(project([...own, ask]), parameters)
+  assert.ok(outcome.ok, outcome.ok ? '' : outcome.why)
+  return outcome.composed
 }
 
 /** Calls with the text of their arguments, and no reasoning. */

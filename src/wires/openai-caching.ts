@@ -1,6 +1,8 @@
 // How the caches of OpenAI behave, by the generation of a model: prefixes are cached unasked; from 5.6 on writes are billed and
 // breakpoints may be named. Read on 2026-11-15 from the vendor's guide on prompt caching and its price list.
 import type { ModelInfo } from '../model/models.ts'
+import type { BodyParts } from '../request/compose.ts'
+import { withField, type Segment, type SentMessage } from '../request/segments.ts'
 import type { Lifetime } from '../transcript/lifetime.ts'
 import type { CacheRules, Quirks } from './wire.ts'
 
@@ -31,6 +33,32 @@ export const takesBreakpoints = (model: string, quirks: Quirks): boolean =>
 
 /** The field that ends a part which is cached for longer than one conversation. */
 export const cacheBreakpoint = '"prompt_cache_breakpoint":{"mode":"explicit"}'
+
+/**
+ * The parts of the system prompt: what is the same for everybody ends with a breakpoint where the model knows them, and so
+ * does the last part where the summary of a boundary follows at once.
+ */
+export function systemParts(
+  system: readonly Segment[],
+  { segments, boundaryAfterSystem }: Pick<BodyParts, 'segments' | 'boundaryAfterSystem'>,
+  quirks: Quirks,
+): readonly string[] {
+  const marks = takesBreakpoints(segments.model, quirks)
+  return system.map(({ name, json }, at) =>
+    marks && (name === 'static' || (boundaryAfterSystem && at === system.length - 1))
+      ? withField(json, cacheBreakpoint)
+      : json,
+  )
+}
+
+/** A message with the breakpoint on one of its parts, which stands in it as it was written. */
+export function messageWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
+  const part = blocks[at]!.json
+  const from = json.lastIndexOf(part)
+  return from === -1
+    ? json
+    : `${json.slice(0, from)}${withField(part, field)}${json.slice(from + part.length)}`
+}
 
 /** Shorter prefixes are not cached, hits come in steps, and a fall within the first of them says nothing. */
 const minTokens = 1024

@@ -27,6 +27,8 @@ const response = (id: string, output: readonly object[], more: object = {}) => (
   ...more,
 })
 const secret = 'judge'
+/** For whom its reasoning is sealed. */
+export const sealedFor = 'tests'
 /** Reasoning sealed as the judge seals it: another model's would be refused. */
 const reasoning = (n: number | string, by = model) => ({
   id: `rs_${n}`,
@@ -35,7 +37,7 @@ const reasoning = (n: number | string, by = model) => ({
   encrypted_content: sealContent(secret, {
     kind: 'reasoning',
     model: by,
-    tenant: null,
+    tenant: sealedFor,
     tokens: 9,
     text: `${n}`,
   }),

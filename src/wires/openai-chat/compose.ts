@@ -1,9 +1,9 @@
 // Requests for chat completions: how the body, its tools and its system prompt are written.
 import { createComposerOf, type BodyParts, type Composer } from '../../request/compose.ts'
-import { withField, type Segment } from '../../request/segments.ts'
+import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
 import { continueText } from '../anthropic/block-rules.ts'
-import { cacheBreakpoint, takesBreakpoints } from '../openai-caching.ts'
+import { cacheBreakpoint, messageWithBreakpoint, systemParts, takesBreakpoints } from '../openai-caching.ts'
 import { objectIn, textOf } from '../reading.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../writing.ts'
@@ -20,7 +20,8 @@ export function createChatComposer(options: WireComposerOptions = {}): Composer 
     system: (text) => ({ type: 'text', text }),
     breakpoints: () => [],
     field: () => '',
-    withBreakpoint: (message) => message.json,
+    withBreakpoint: messageWithBreakpoint,
+    boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
     allowsThinking: () => true,
     body: (parts) => bodyOf(parts, quirks),
   })
@@ -31,27 +32,23 @@ const toolOf = ({ name, description, input_schema }: ToolSpec): object => ({
   function: { name: spelledName(name), description, parameters: input_schema },
 })
 
-function bodyOf({ segments, messages, parameters }: BodyParts, quirks: Quirks): string {
+function bodyOf(parts: BodyParts, quirks: Quirks): string {
+  const { segments, messages, parameters } = parts
   const { model, tools, system } = segments
   let head = `{"model":${JSON.stringify(model)}`
   if (tools.length > 0) head += `,"tools":[${tools.map(({ json }) => json).join(',')}]`
   head += ',"messages":['
-  if (system.length > 0) head += `${systemJson(system, model, quirks)},`
+  if (system.length > 0) head += `${systemJson(system, parts, quirks)},`
   return head + messages + ']' + restOf(parameters, tools.length > 0, quirks) + '}'
 }
 
-/** What is the same for everybody ends with a breakpoint, where the model knows them. */
-function systemJson(system: readonly Segment[], model: string, quirks: Quirks): string {
+function systemJson(system: readonly Segment[], parts: BodyParts, quirks: Quirks): string {
   const role = quirks.systemRole ?? 'developer'
   if (quirks.textContent === true) {
     const text = system.map(({ json }) => textOf(objectIn(json)?.['text']) ?? '').join('\n\n')
     return JSON.stringify({ role, content: text })
   }
-  const marks = takesBreakpoints(model, quirks)
-  const parts = system.map(({ name, json }) =>
-    marks && name === 'static' ? withField(json, cacheBreakpoint) : json,
-  )
-  return `{"role":"${role}","content":[${parts.join(',')}]}`
+  return `{"role":"${role}","content":[${systemParts(system, parts, quirks).join(',')}]}`
 }
 
 /** Everything behind the messages may differ from one request to the next. */

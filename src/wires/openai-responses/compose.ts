@@ -1,9 +1,15 @@
 // Requests for responses: how the body, its tools and its system prompt are written. The whole list goes along each time and
 // nothing is stored: a list that the provider kept would hide what was sent from the layers that make it smaller.
 import { createComposerOf, type BodyParts, type Composer } from '../../request/compose.ts'
-import { withField, type Segment } from '../../request/segments.ts'
+import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
-import { cacheBreakpoint, reasonsSealed, takesBreakpoints } from '../openai-caching.ts'
+import {
+  cacheBreakpoint,
+  messageWithBreakpoint,
+  reasonsSealed,
+  systemParts,
+  takesBreakpoints,
+} from '../openai-caching.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../writing.ts'
@@ -20,7 +26,8 @@ export function createResponsesComposer(options: WireComposerOptions = {}): Comp
     system: (text) => ({ type: 'input_text', text }),
     breakpoints: () => [],
     field: () => '',
-    withBreakpoint: (message) => message.json,
+    withBreakpoint: messageWithBreakpoint,
+    boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
     allowsThinking: () => true,
     body: (parts) => bodyOf(parts, quirks),
   })
@@ -35,22 +42,20 @@ const toolOf = ({ name, description, input_schema }: ToolSpec): object => ({
   strict: false,
 })
 
-function bodyOf({ segments, messages, parameters }: BodyParts, quirks: Quirks): string {
+function bodyOf(parts: BodyParts, quirks: Quirks): string {
+  const { segments, messages, parameters } = parts
   const { model, tools, system } = segments
   let head = `{"model":${JSON.stringify(model)},"store":false`
   if (reasonsSealed(model)) head += ',"include":["reasoning.encrypted_content"]'
   if (tools.length > 0) head += `,"tools":[${tools.map(({ json }) => json).join(',')}]`
   head += ',"input":['
-  if (system.length > 0) head += `${systemJson(system, model, quirks)},`
+  if (system.length > 0) head += `${systemJson(system, parts, quirks)},`
   return head + messages + ']' + restOf(parameters, tools.length > 0, quirks) + '}'
 }
 
-function systemJson(system: readonly Segment[], model: string, quirks: Quirks): string {
-  const marks = takesBreakpoints(model, quirks)
-  const parts = system.map(({ name, json }) =>
-    marks && name === 'static' ? withField(json, cacheBreakpoint) : json,
-  )
-  return `{"type":"message","role":"${quirks.systemRole ?? 'developer'}","content":[${parts.join(',')}]}`
+function systemJson(system: readonly Segment[], parts: BodyParts, quirks: Quirks): string {
+  const content = systemParts(system, parts, quirks).join(',')
+  return `{"type":"message","role":"${quirks.systemRole ?? 'developer'}","content":[${content}]}`
 }
 
 function restOf(parameters: BodyParts['parameters'], hasTools: boolean, quirks: Quirks): string {

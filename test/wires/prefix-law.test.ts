@@ -1,0 +1,233 @@
+// The law of prefixes on the caches of the providers: what one request sent is read by the next, and what a report of a broken
+// cache says is what was changed. Over random sessions, on the simulator's dialects, which share no code with the wires.
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { lookUp, modelTable } from '../../src/model/models.ts'
+import type { Usage } from '../../src/transcript/fact.ts'
+import { createBreakDetector } from '../../src/request/break-detector.ts'
+import type { Composed } from '../../src/request/compose.ts'
+import { createBench, type DialectOutcome } from '../../src/simulator/dialects/front.ts'
+import { createGemini } from '../../src/simulator/dialects/gemini/exchange.ts'
+import { dialectModels, findDialectModel } from '../../src/simulator/dialects/models.ts'
+import { createChat } from '../../src/simulator/dialects/openai/chat/exchange.ts'
+import { serverQuirks } from '../../src/simulator/dialects/openai/quirks.ts'
+import { createResponse } from '../../src/simulator/dialects/openai/responses/exchange.ts'
+import { createResponseStore } from '../../src/simulator/dialects/openai/responses/store.ts'
+import { createManualClock } from '../../src/simulator/clock.ts'
+import { arbitraryMoves, type Move } from '../../src/testing/arbitrary.ts'
+import { forkOf, sessionOf, type Asked, type WireSubject } from '../../src/testing/wire-subject.ts'
+import { isEditing } from '../../src/transcript/fact.ts'
+import { geminiSubject } from './gemini-subject.ts'
+import { openAiChatSubject } from './openai-chat-subject.ts'
+import { openAiResponsesSubject, sealedFor } from './openai-responses-subject.ts'
+
+const runs = { numRuns: Number(process.env['PROPERTY_RUNS'] ?? 60) }
+const long = 3_600_000
+
+/** A provider that answers nothing much and reports what its cache did. `chance`: how often it hits, where it promises nothing. */
+function providerOf({ wire }: WireSubject, chance = 1) {
+  const clock = createManualClock()
+  const answerer = { answer: () => ({ content: [{ type: 'text', text: 'ok' }], stop_reason: 'end_turn' }) }
+  const bench = createBench({
+    answerer,
+    clock,
+    secret: 'judge',
+    models: dialectModels,
+    overflow: 'refused',
+    luck: { chance, seed: 7 },
+  })
+  const store = createResponseStore()
+  const quirks = serverQuirks.openai
+  const ask = (body: unknown, model: string): Promise<DialectOutcome> => {
+    const common = { body, headers: {}, tenant: sealedFor }
+    if (wire.name === 'gemini') return createGemini(bench, { ...common, model, asEvents: true })
+    if (wire.name === 'openai-chat') return createChat(bench, { ...common, quirks })
+    return createResponse(bench, { ...common, quirks, store })
+  }
+  return {
+    clock,
+    /** What the wire reads of the usage it reports. */
+    async ask({ body }: Composed, model: string): Promise<{ readonly usage: Usage; readonly total: number }> {
+      const outcome = await ask(JSON.parse(body), model)
+      if (!outcome.ok) throw new Error(outcome.refused.message)
+      outcome.reply.begin()
+      clock.advance(1000)
+      const whole = outcome.reply.body() as { readonly usage?: unknown; readonly usageMetadata?: unknown }
+      return {
+        usage: wire.usageOf(whole.usage ?? whole.usageMetadata),
+        total: outcome.reply.reading.totalTokens,
+      }
+    },
+  }
+}
+
+const rulesOf = ({ wire }: WireSubject, model: string) => wire.cacheRules(lookUp(modelTable(), model))
+
+/** Everything of this request is cached: nothing stands behind the block where the cached part ends. */
+function isWholeCached({ segments: { messages, breakpoint } }: Composed): boolean {
+  const last = messages.length - 1
+  return breakpoint?.message === last && breakpoint.block === messages[last]!.blocks.length - 1
+}
+
+/** One model throughout, so that one request follows the other. */
+const oneModel = (moves: readonly Move[]): readonly Move[] =>
+  moves.map((move) => (move.move === 'answer' ? { ...move, model: 'claude-sonnet-4-6' } : move))
+
+const subjects = [openAiChatSubject, openAiResponsesSubject, geminiSubject] as const
+
+describe.each(subjects.map((subject) => [subject.wire.name, subject] as const))('%s', (_, subject) => {
+  const { step, minimum } = findDialectModel(dialectModels, subject.model)!.cache
+
+  it(
+    '[C1] the next request, and a fork, read all that this one sent',
+    async () => {
+      let followed = 0
+      let forked = 0
+      await fc.assert(
+        fc.asyncProperty(arbitraryMoves(fc), fc.nat(), async (moves, pick) => {
+          const provider = providerOf(subject)
+          const plain = oneModel(moves).filter(({ move }) => plainMoves.has(move))
+          const { entries, requests } = sessionOf(subject, plain)
+          const leaves = pick % Math.max(1, requests.length)
+          let before: { readonly total: number } | null = null
+          for (const [index, { composed, parameters }] of requests.entries()) {
+            const read = await provider.ask(composed, parameters.model)
+            if (before !== null && before.total >= minimum + step) {
+              followed++
+              expect(read.usage.cacheRead).toBeGreaterThanOrEqual(before.total - step)
+            }
+            before = isWholeCached(composed) ? read : null
+            if (index !== leaves || before === null || read.total < minimum + step) continue
+            const fork = await provider.ask(forkOf(subject, entries, requests[index]!), parameters.model)
+            forked++
+            expect(fork.usage.cacheRead).toBeGreaterThanOrEqual(read.total - step)
+          }
+        }),
+        runs,
+      )
+      expect(followed).toBeGreaterThan(runs.numRuns / 4)
+      expect(forked).toBeGreaterThan(runs.numRuns / 10)
+    },
+    long,
+  )
+
+  it(
+    '[X17] a break is reported where something cached was changed, and names the first change; a session that only grows has none',
+    async () => {
+      let changed = 0
+      let quiet = 0
+      await fc.assert(
+        fc.asyncProperty(arbitraryMoves(fc), async (moves) => {
+          const provider = providerOf(subject)
+          const detector = createBreakDetector()
+          const { entries, requests } = sessionOf(subject, oneModel(moves))
+          let before: Asked | null = null
+          let hits = 0
+          let lastRead = 0
+          for (const next of requests) {
+            const { model } = next.parameters
+            const rules = rulesOf(subject, model)
+            const pending = detector.before('main', next.composed, provider.clock.now())
+            const { usage } = await provider.ask(next.composed, model)
+            const found = detector.after(pending, { usage, rules })
+            const isSame = before === null || !isEdited(entries, before, next)
+            if (isSame) {
+              quiet++
+              expect(found).toBeNull()
+            }
+            const fell = lastRead - usage.cacheRead
+            if (found !== null && before !== null) {
+              changed++
+              expect(found.causes[0]!.kind).not.toBe('server')
+              expect(holdsChange(before, next, found.causes[0]!)).toBe(true)
+            } else if (before !== null && hits >= rules.breaks.hitsBefore)
+              // What fell without a report lies within what the rules let pass.
+              expect(fell).toBeLessThanOrEqual(Math.max(rules.breaks.slackTokens, lastRead * 0.05))
+            hits = usage.cacheRead > 0 ? hits + 1 : 0
+            lastRead = usage.cacheRead
+            before = next
+          }
+        }),
+        runs,
+      )
+      expect(quiet).toBeGreaterThan(runs.numRuns)
+      expect(changed).toBeGreaterThan(0)
+    },
+    long,
+  )
+})
+
+it('[X17] a cache that hits by chance is called broken only after three hits in a row', async () => {
+  const provider = providerOf(geminiSubject, 0.5)
+  const detector = createBreakDetector()
+  const moves: Move[] = Array.from({ length: 60 }, (_, turn) => [
+    {
+      move: 'say' as const,
+      content: [{ type: 'text' as const, text: `turn ${turn} ${'x'.repeat(20_000)}` }],
+      injected: false,
+    },
+    {
+      move: 'answer' as const,
+      texts: ['yes'],
+      calls: 0,
+      thinks: false,
+      cut: false,
+      usage: true,
+      model: 'claude-sonnet-4-6',
+    },
+    { move: 'end' as const },
+  ]).flat()
+  const { requests } = sessionOf(geminiSubject, moves)
+  const read: number[] = []
+  const broken: number[] = []
+  for (const [index, { composed, parameters }] of requests.entries()) {
+    const pending = detector.before('main', composed, provider.clock.now())
+    const { usage } = await provider.ask(composed, parameters.model)
+    const found = detector.after(pending, { usage, rules: rulesOf(geminiSubject, parameters.model) })
+    read.push(usage.cacheRead)
+    if (found === null) continue
+    broken.push(index)
+    expect(found.causes).toEqual([{ kind: 'server' }])
+  }
+  const missed = read.flatMap((tokens, index) =>
+    index > 3 && tokens === 0 && read.slice(index - 3, index).every((each) => each > 0) ? [index] : [],
+  )
+  expect(broken).toEqual(missed)
+  expect(missed.length).toBeGreaterThan(0)
+  expect(read.filter((tokens) => tokens === 0).length).toBeGreaterThan(missed.length)
+})
+
+const plainMoves = new Set(['say', 'answer', 'result', 'crash', 'attach', 'end'])
+const edits = new Set(['undo', 'rewind', 'instructions-set'])
+
+/** Whether anything between two requests may have changed what was sent. */
+function isEdited(entries: ReturnType<typeof sessionOf>['entries'], before: Asked, next: Asked): boolean {
+  return entries.some(
+    ({ seq, fact }) =>
+      seq > before.view.upTo && seq <= next.view.upTo && (isEditing(fact) || edits.has(fact.type)),
+  )
+}
+
+/** Whether the first place in which two bodies differ lies where a cause says. */
+function holdsChange(
+  before: Asked,
+  next: Asked,
+  cause: { readonly kind: string; readonly index?: number },
+): boolean {
+  if (cause.kind !== 'message') return ['system', 'tools', 'model'].includes(cause.kind)
+  const { body, segments } = before.composed
+  const at = firstDifferent(unmarked(body), unmarked(next.composed.body))
+  const message = segments.messages[cause.index!]!.json
+  let from = unmarked(body).indexOf(segments.messages[0]!.json)
+  for (const each of segments.messages.slice(0, cause.index)) from += each.json.length + 1
+  return at >= from && at <= from + message.length + 1
+}
+
+const unmarked = (body: string): string =>
+  body.replaceAll(',"prompt_cache_breakpoint":{"mode":"explicit"}', '')
+
+function firstDifferent(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  return at
+}
