@@ -220,7 +220,8 @@ function holdsChange(
   const message = segments.messages[cause.index!]!.json
   let from = unmarked(body).indexOf(segments.messages[0]!.json)
   for (const each of segments.messages.slice(0, cause.index)) from += each.json.length + 1
-  return at >= from && at <= from + message.length + 1
+  // A message that is gone differs by the comma before it.
+  return at >= from - 1 && at <= from + message.length + 1
 }
 
 const unmarked = (body: string): string =>
