@@ -67,8 +67,8 @@ export function wireFor(rules: CacheRules | undefined): Wire<AnthropicRequest> {
     cacheRules: () => rules,
     capabilities: { ...own.capabilities, breakpoints: false, contextManagement: false },
     createComposer: (options) => {
-      const { compose } = own.createComposer(options)
-      return { compose: (view, parameters) => compose(view, { ...parameters, lifetime: null }) }
+      const composer = own.createComposer(options)
+      return { compose: (view, parameters) => composer.compose(view, { ...parameters, lifetime: null }) }
     },
   }
 }
