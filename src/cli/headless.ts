@@ -17,6 +17,7 @@ import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/lo
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { findSession, newestSession } from './session-lookup.ts'
 import { badBytes, type Io } from './terminal/io.ts'
+import { switchNotice } from './switch-text.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
 import {
@@ -297,6 +298,11 @@ export async function openSession(
     io.err(`pal: session ${found.session} is damaged; it continues without what was lost\n`)
   for (const { file, line, what, done } of damage)
     io.err(`pal: ${safeLine(`${file}:${line}: ${what}; ${done}`)}\n`)
+  // A model that is asked for holds, whatever was chosen in the session before.
+  const { model } = options.settings
+  if (model !== undefined && model !== session.modelId) await session.setModel(model)
+  const price = switchNotice(session)
+  if (price !== null) io.err(`pal: ${price}\n`)
   return session
 }
 

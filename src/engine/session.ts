@@ -31,7 +31,7 @@ import { record } from './requests/answer.ts'
 import { deliverQueued, makeRequest } from './requests/request-steps.ts'
 import { takeBack } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
-import { switchPrice, type SwitchPrice } from './limits/budget.ts'
+import { cacheState, switchPrice, type CacheState, type SwitchPrice } from './limits/budget.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
 
 export { EngineError, type Input, type Response }
@@ -248,9 +248,14 @@ export class Session<Request = AnthropicRequest> {
     return this.#write({ type: 'rewind', to: seq(to) })
   }
 
-  /** What going on with another model would cost, and what of the conversation it would not be sent. */
-  switchPrice(model: string): SwitchPrice {
+  /** What going on with a model costs that is not the one that answered last, and what of the conversation it is not sent. */
+  switchPrice(model: string = this.modelId): SwitchPrice {
     return switchPrice(this.#core, model)
+  }
+
+  /** How its model caches what is sent, and until when. */
+  cacheState(): CacheState {
+    return cacheState(this.#core)
   }
 
   /** For this session from now on, also after a resume. */

@@ -52,7 +52,7 @@ export function systemParts(
 }
 
 /** A message with the breakpoint on one of its parts, which stands in it as it was written. */
-export function messageWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
+export function itemWithBreakpoint({ json, blocks }: SentMessage, at: number, field: string): string {
   const part = blocks[at]!.json
   const from = json.lastIndexOf(part)
   return from === -1

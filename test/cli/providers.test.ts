@@ -61,4 +61,32 @@ describe('pal with another provider', () => {
       expect(simulator.log.requests).toHaveLength(0)
     },
   )
+
+  it(
+    '[WS4] going on with another model says the price before the request is sent, and [WI12] pal context names its cache',
+    { timeout: 3 * minute },
+    async () => {
+      const { access, simulator } = await server(['one', 'two', 'three'])
+      const keys = { OPENAI_API_KEY: 'sk-test', GEMINI_API_KEY: 'g-test' }
+      const place = await withProviders(access['ANTHROPIC_BASE_URL']!, keys)
+      const first = await place.pal(['-p', 'hi', '--model', 'openai/gpt-6-sol'])
+      expect(first.err).not.toContain('anew')
+      const context = await place.pal(['context'])
+      expect(context.out).toContain('the same hash as the one sent')
+      expect(context.out).toMatch(
+        /Cache: prefixes, without breakpoints, kept for 30m; expires in \d+ (?:s|min)/,
+      )
+      const same = await place.pal(['-p', 'more', '--continue', '--model', 'openai/gpt-6-sol'])
+      expect([same.code, same.err.includes('anew')], same.err).toEqual([0, false])
+      const other = await place.pal(['-p', 'more', '--continue', '--model', 'google/gemini-4-argon'])
+      expect(other.code, other.err).toBe(0)
+      expect(other.err).toMatch(
+        /the last answer is by gpt-6-sol, the model is now google\/gemini-4-argon\. The next request sends the whole conversation anew, [\d.,]+K? tokens for about \$/,
+      )
+      expect(simulator.log.requests.map(({ path }) => path).at(-1)).toContain('gemini-4-argon')
+      const json = JSON.parse((await place.pal(['context', '--json'])).out) as { readonly cache: object }
+      expect(json.cache).toMatchObject({ wire: 'gemini', kind: 'implicit', promised: false, reported: true })
+      expect((await place.pal(['context'])).out).toContain('kept without promise')
+    },
+  )
 })

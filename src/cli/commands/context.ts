@@ -5,13 +5,16 @@ import { supplyMissing } from '../../engine/opening/supply.ts'
 import { lookUp, windowOf, wireModelId, type ModelTable } from '../../model/models.ts'
 import type { WireBlock, WireRequest, WireThinking, WireTool } from '../../model/wire.ts'
 import { modelOf, tableOf } from '../../preset.ts'
+import { wireIn } from '../../preset/reaching.ts'
 import { thinkingOf } from '../../preset/choices.ts'
 import { Fold } from '../../projection/fold.ts'
 import { taggingOf } from '../../projection/layers/snip.ts'
 import { estimateBlock, estimateText, estimateTool } from '../../projection/tokens.ts'
 import type { View, ViewBlock } from '../../projection/view.ts'
+import type { ComposeOutcome } from '../../request/compose.ts'
 import { createComposer } from '../../wires/anthropic/compose.ts'
-import { isKnown, type FactOf, type ToolSpec, type Usage } from '../../transcript/fact.ts'
+import type { WireChooser } from '../../wires/wire.ts'
+import { isKnown, type ToolSpec, type Usage } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
@@ -21,6 +24,7 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { bar, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
+import { cacheText, cacheView, spokenLast, type CacheView, type Sent } from './context-cache.ts'
 
 const barWidth = 24
 
@@ -28,14 +32,16 @@ export const context = (io: Io, id: string | undefined, flags: ProjectFlags): Pr
   showSession(io, id, flags, showContext)
 
 export async function showContext(
-  { io, settings }: Workplace,
+  { io, settings, access }: Workplace,
   store: Store,
   session: SessionId,
   json: boolean,
 ): Promise<Exit> {
+  const models = tableOf(settings)
   const request = await lastRequest(store, session, {
-    models: tableOf(settings),
+    models,
     model: modelOf(settings),
+    wire: wireIn({ model: access ?? undefined, settings }, models),
     window: settings.window,
     thinking: thinkingOf(settings),
     effort: settings.effort,
@@ -46,13 +52,18 @@ export async function showContext(
   io.out(
     json
       ? `${safeJson({ session, ...about, sources: rows }, 2)}\n`
-      : prose(asPicture(session, request, rows, io.columns), io.columns),
+      : prose(asPicture(session, request, rows, io), io.columns),
   )
   return exits.done
 }
 
-function asPicture(session: string, request: SentRequest, rows: readonly Row[], room: number): string {
-  const { tokens, window, counted, isExact, model } = request
+function asPicture(
+  session: string,
+  request: SentRequest,
+  rows: readonly Row[],
+  { columns: room }: Io,
+): string {
+  const { tokens, window, counted, isExact, model, cache } = request
   const most = Math.max(1, ...rows.map((row) => row.tokens))
   const list = table(
     [
@@ -84,6 +95,7 @@ ${picture} ${whole(tokens)} of ${whole(window)} tokens (${percent(filled)})
 ${list}
 ${counted === 'provider' ? "The total is the provider's count for the last request; the parts are estimates, scaled to it." : 'No response has reported a count yet: all figures are estimates.'}
 ${isExact ? 'Rebuilt from the transcript, the request has the same hash as the one sent.' : 'Rebuilt from the transcript, the request differs from the one sent (other settings or tags); sizes are close.'}
+${cacheText(cache, Date.now())}
 `
 }
 const windowBlocks = 60
@@ -94,6 +106,7 @@ interface RequestSettings {
   readonly models: ModelTable
   /** For a session that has sent nothing yet. */
   readonly model: string
+  readonly wire: WireChooser
   readonly window?: number | undefined
   readonly thinking?: WireThinking | undefined
   readonly effort?: string | undefined
@@ -109,6 +122,7 @@ interface SentRequest {
   readonly tokens: number
   readonly counted: 'provider' | 'estimate'
   readonly isExact: boolean
+  readonly cache: CacheView
 }
 
 /**
@@ -126,6 +140,7 @@ async function lastRequest(
   const fold = new Fold()
   const range = last === null ? {} : { to: last.sent.upTo }
   const room = new MemoryRoom(session)
+  let inForce = settings.model
   for await (const item of readLine(store, line.links, range)) {
     if (item.kind === 'damage') continue
     const failure = item.kind === 'failed' ? item.failure : room.take(item)
@@ -134,21 +149,29 @@ async function lastRequest(
     const missing = isKnown(entry) ? await supplyMissing(store, line.links, fold, entry.fact, true) : null
     if (missing !== null) return { ok: false, why: missing.message }
     fold.push(entry)
+    if (isKnown(entry) && entry.fact.type === 'model-set') inForce = entry.fact.model
     if (!isKnown(entry) || entry.fact.type !== 'boundary') continue
     fold.evict()
     room.clear()
   }
   const view = fold.view()
-  const model = last?.sent.model ?? wireModelId(settings.model)
-  const outcome = createComposer({ tag: taggingOf(view) }).compose(view, {
+  const spoken = spokenLast(settings.wire, inForce, last?.sent.model)
+  const { wire, quirks } = spoken
+  const model = last?.sent.model ?? spoken.model
+  const parameters = {
     model,
     maxTokens: 1,
     bindsPrefix: lookUp(settings.models, model)?.capabilities.bindsPrefix ?? false,
     lifetime: last === null ? '5m' : (last.sent.lifetime ?? null),
     thinking: settings.thinking,
     effort: settings.effort,
-  })
-  if (!outcome.ok) return { ok: false, why: `the session has no request: ${outcome.why}` }
+  } as const
+  const tag = taggingOf(view)
+  // Sources are told apart in the words of the Messages API; whether it is the request that was sent, its own wire says.
+  const outcome = createComposer({ tag }).compose(view, parameters)
+  const sent = wire.createComposer({ tag, quirks }).compose(view, parameters)
+  if (!outcome.ok || !sent.ok)
+    return { ok: false, why: `the session has no request: ${whyNot(outcome, sent)}` }
   const { usage } = last ?? {}
   return {
     ok: true,
@@ -162,22 +185,26 @@ async function lastRequest(
     }).tokens,
     tokens: usage === undefined ? view.tokens : usage.input + usage.cacheRead + usage.cacheWrite,
     counted: usage === undefined ? 'estimate' : 'provider',
-    isExact: outcome.composed.hash === last?.sent.hash,
+    isExact: sent.composed.hash === last?.sent.hash,
+    cache: cacheView(spoken, settings.models, last),
   }
 }
+
+const whyNot = (...outcomes: readonly ComposeOutcome[]): string =>
+  outcomes.flatMap((each) => (each.ok ? [] : [each.why]))[0] ?? ''
 
 /** The newest request and what its answer reported, read from the end. */
 async function lastSent(
   store: Store,
   session: SessionId,
-): Promise<{ readonly sent: FactOf<'request-sent'>; readonly usage: Usage | undefined } | null> {
+): Promise<(Sent & { readonly usage: Usage | undefined }) | null> {
   let usage: Usage | undefined
   for await (const item of store.readBack(session)) {
     if (item.kind === 'failed') return null
     if (item.kind !== 'entry' || !isKnown(item.entry)) continue
     const { fact } = item.entry
     if (fact.type === 'assistant-message') usage = fact.usage
-    if (fact.type === 'request-sent') return { sent: fact, usage }
+    if (fact.type === 'request-sent') return { sent: fact, at: item.entry.at, usage }
   }
   return null
 }

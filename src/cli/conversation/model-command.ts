@@ -1,13 +1,12 @@
 // `/model`: the model of this session from now on, chosen from a list with prices or given by name.
-import type { SwitchPrice } from '../../engine/limits/budget.ts'
 import { lookUp } from '../../model/models.ts'
 import { namedIn, unknownOf } from '../../preset/model-choice.ts'
 import { unreachable } from '../../wires/providers.ts'
 import { describeModel, isCurrent, modelList, nameOf } from '../commands/models.ts'
 import { exits, type Exit } from '../exit-codes.ts'
+import { switchText } from '../switch-text.ts'
 import { safeLine } from '../terminal/safe-text.ts'
 import { nearest } from '../terminal/suggest.ts'
-import { dollars, short } from '../terminal/tables.ts'
 import type { Workplace } from '../workplace/workplace.ts'
 import { modelInUse, type CommandContext } from './context.ts'
 
@@ -50,18 +49,6 @@ export async function modelCommand(context: CommandContext, rest: string): Promi
 function unreached({ access, settings }: Workplace, name: string): string | null {
   const { provider } = namedIn(settings, name)
   return provider === null || access === null ? null : unreachable(provider, access.keys?.[provider.name])
-}
-
-/** What the next request costs that the last model would have read from its cache, and what of the talk stays behind. */
-function switchText({ tokens, dollars: paid, stays, left }: SwitchPrice): string {
-  if (tokens === 0) return ''
-  const price = paid === null ? 'at a price that is not known' : `for about ${dollars(paid)}`
-  const instead = stays === null ? '' : `; the model before would have read it for about ${dollars(stays)}`
-  const behind =
-    left === 0
-      ? ''
-      : `${left} ${left === 1 ? 'piece' : 'pieces'} of reasoning ${left === 1 ? 'is' : 'are'} not sent to it: only the model that made ${left === 1 ? 'it' : 'them'} can read ${left === 1 ? 'it' : 'them'}. Nothing is lost: ${left === 1 ? 'it goes' : 'they go'} back with that model.\n`
-  return `The next request sends the whole conversation anew, ${short(tokens)} tokens ${price}${instead}.\n${behind}`
 }
 
 /** Null where nothing was chosen; where nobody can choose, the list itself is the answer. */

@@ -264,8 +264,7 @@ class ScreenConversation implements CommandContext {
   #showFigures(): void {
     this.refresh()
     const session = this.begun()
-    const price =
-      session === null ? null : coldReturn(session, this.preset, this.place.settings.cacheLifetime)
+    const price = session === null ? null : coldReturn(session, this.preset)
     if (price !== null) this.#log.notice(price)
   }
 

@@ -3,11 +3,11 @@
 // paid.
 import { truncateToWidth, visibleWidth } from '@earendil-works/pi-tui'
 import type { LiveEvent } from '../../engine/live.ts'
+import { tokenRates } from '../../engine/limits/spend.ts'
 import type { Session } from '../../engine/session.ts'
-import { lookUp, ratesOf, windowOf } from '../../model/models.ts'
+import { windowOf } from '../../model/models.ts'
 import type { Preset } from '../../preset.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { Settings } from '../../settings/schema.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import { shortPath } from '../terminal/short-path.ts'
 import { dollars, short, whole } from '../terminal/tables.ts'
@@ -93,9 +93,6 @@ export function statusLine(status: Status, theme: Theme, width: number): string 
   return truncateToWidth(theme.faint(line()), width, '…')
 }
 
-/** Rates are for so many tokens. */
-const million = 1_000_000
-
 /** Fill and bill of a session as it is now. */
 export function spentStatus(session: Session): Partial<Status> {
   const { input, cacheRead, cacheWrite, dollars, forkDollars, unpriced } = session.spent()
@@ -113,24 +110,19 @@ export function spentStatus(session: Session): Partial<Status> {
 export function coldReturn(
   session: Session,
   preset: Pick<Preset, 'models' | 'modelId'>,
-  lifetime: Settings['cacheLifetime'],
   now: number = Date.now(),
 ): string | null {
-  if (lifetime === 'off') return null
-  const view = session.view()
-  const answers = [...view.messages].flatMap((message) =>
-    message.parts.filter(({ kind }) => kind === 'answer'),
-  )
-  const last = answers.at(-1)
-  const lives = defaults.request.cacheLifetimeMs[lifetime ?? '5m']
-  if (last === undefined || now - last.at <= lives) return null
-  const info = lookUp(preset.models, last.model ?? preset.modelId)
-  const rates = info === null ? null : ratesOf(info, view.tokens)
-  if (rates === null)
-    return `the prompt cache has expired: the next request sends ${whole(view.tokens)} tokens again`
-  const write = lifetime === '1h' ? rates.write1h : rates.write5m
+  const { warmUntil, lifetime, promised } = session.cacheState()
+  // Another model than the one that answered has nothing of it anyway, and its price is said on its own.
+  if (warmUntil === null || now <= warmUntil || session.switchPrice().tokens > 0) return null
+  const { tokens } = session.view()
+  const rates = tokenRates(preset.models, session.modelId, lifetime, tokens)
+  const gone = promised
+    ? 'the prompt cache has expired'
+    : `the prompt cache may be gone (${session.modelId} promises none)`
+  if (rates === null) return `${gone}: the next request sends ${whole(tokens)} tokens again`
   return (
-    `the prompt cache has expired: the next request writes ${whole(view.tokens)} tokens again, about ${dollars((view.tokens * write) / million)} ` +
-    `instead of ${dollars((view.tokens * rates.read) / million)}; /compact first makes it smaller`
+    `${gone}: the next request writes ${whole(tokens)} tokens again, about ${dollars(tokens * rates.write)} ` +
+    `instead of ${dollars(tokens * rates.read)}; /compact first makes it smaller`
   )
 }

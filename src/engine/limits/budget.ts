@@ -1,13 +1,17 @@
 // The room with everything else a layer may look at: the time, the cache, the prices, and how long the session may go on.
 import { factorOf } from '../../projection/calibration.ts'
-import { isItem, isReasoning } from '../../transcript/content.ts'
+import type { CacheRules } from '../../model/cache-rules.ts'
+import { lookUp } from '../../model/models.ts'
 import type { Core, Slice } from '../core.ts'
 import { tokenRates } from './spend.ts'
 import type { Room } from '../../projection/budget.ts'
 import { expectedRequests, type TokenRates } from '../../projection/economy.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Budget } from '../../projection/layer.ts'
-import { lifetimeMs } from '../../transcript/lifetime.ts'
+import type { View } from '../../projection/view.ts'
+import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
+import { leftBehind, type LeftBehind } from '../../wires/left-behind.ts'
+import type { Spoken, Wire } from '../../wires/wire.ts'
 
 /** For a view of so many tokens: the one there is, or the one that an edit would leave. */
 export function budgetOf(core: Core, room: Room, tokens: number = core.view().tokens): Budget {
@@ -59,48 +63,88 @@ export function isWarm({
   return options.clock.now() - latest.requestAt < lifetimeMs(lifetime)
 }
 
+/** How what a session sends is cached, for whoever shows it. */
+export interface CacheState {
+  /** explicit: up to breakpoints · implicit: prefixes, unasked · none: nothing, or nothing is asked for. */
+  readonly kind: CacheRules['kind']
+  /** How long it is kept; null where nothing is. */
+  readonly lifetime: Lifetime | null
+  /** False: it may be lost at any time, and the lifetime is a guess. */
+  readonly promised: boolean
+  /** False: the server does not say what it has read from its cache. */
+  readonly reported: boolean
+  /** Until when what was sent last is expected there; null where nothing is. */
+  readonly warmUntil: number | null
+}
+
+export function cacheState(
+  core: Slice<'lifetime' | 'modelInfo' | 'options' | 'spoken' | 'state'>,
+): CacheState {
+  const { lifetime, spoken } = core
+  const { kind, promised = true } = spoken.wire.cacheRules(core.modelInfo())
+  const { requestAt } = core.state.latest
+  return {
+    kind: lifetime === null ? 'none' : kind,
+    lifetime,
+    promised,
+    reported: spoken.quirks?.cacheUnreported !== true,
+    warmUntil: lifetime === null || requestAt === null ? null : requestAt + lifetimeMs(lifetime),
+  }
+}
+
 // ---- another model ----
 // Nothing of the conversation is in its cache, and what only the makers of answers can read stays behind. Said before it is paid.
 
 export interface SwitchPrice {
+  /** Whose answer is the last one; null where there is none yet. */
+  readonly from: string | null
   /** What the next request will send, as the new model counts; 0 where nothing was said yet. */
   readonly tokens: number
   /** What that costs; null where no price is known. */
   readonly dollars: number | null
-  /** What the model in force would take for the same; null where that is not known. */
+  /** What the model that answered last would take for the same; null where that is not known. */
   readonly stays: number | null
-  /** Blocks of the view that the new model is not sent: reasoning and items of others. */
-  readonly left: number
+  /** What of the view the new model is not sent, by kind and maker. */
+  readonly left: readonly LeftBehind[]
 }
 
+/** What going on with this model costs, held against the one that answered last. */
 export function switchPrice(
-  core: Slice<'lifetime' | 'modelId' | 'options' | 'spoken' | 'state' | 'view'>,
+  core: Slice<'modelId' | 'options' | 'spoken' | 'state' | 'view'>,
   modelId: string,
 ): SwitchPrice {
   const view = core.view()
-  if (view.messages.length === 0 || modelId === core.modelId)
-    return { tokens: 0, dollars: null, stays: null, left: 0 }
-  const { models } = core.options
-  const next = core.options.wire(modelId)
-  const { calibration } = core.state.fold.numbers
-  const tokens = Math.round(factorOf(calibration, next.model) * view.estimate)
-  const [lifetime = null] = next.wire.cacheRules(null).lifetimes
-  const there = tokenRates(models, modelId, lifetime, tokens)
-  const { modelId: current, lifetime: lives } = core
-  const here = tokenRates(models, current, lives, view.tokens)
-  let left = 0
-  for (const message of view.messages)
-    for (const part of message.parts)
-      for (const block of part.blocks)
-        if (
-          (isReasoning(block) && (part.model !== next.model || next.wire.name !== 'anthropic')) ||
-          (isItem(block) && (block.model !== next.model || block.wire !== next.wire.name))
-        )
-          left++
+  const { models, wire: wireOf, clock } = core.options
+  const next = wireOf(modelId)
+  const from = lastAnswerer(view)
+  if (from === null || isSameModel(core.spoken, next, from))
+    return { from, tokens: 0, dollars: null, stays: null, left: [] }
+  const tokens = Math.round(factorOf(core.state.fold.numbers.calibration, next.model) * view.estimate)
+  const lifetimeFor = (wire: Wire, id: string): Lifetime | null =>
+    wire.cacheRules(lookUp(models, id)).lifetimes[0] ?? null
+  const there = tokenRates(models, modelId, lifetimeFor(next.wire, modelId), tokens)
+  const lives = lifetimeFor(wireOf(from).wire, from)
+  const here = tokenRates(models, from, lives, view.tokens)
+  const { requestAt } = core.state.latest
+  const warm = lives !== null && requestAt !== null && clock.now() - requestAt < lifetimeMs(lives)
   return {
+    from,
     tokens,
     dollars: there === null ? null : tokens * there.write,
-    stays: here === null ? null : view.tokens * (isWarm(core) ? here.read : here.write),
-    left,
+    stays: here === null ? null : view.tokens * (warm ? here.read : here.write),
+    left: leftBehind(view, { wire: next.wire.name, model: next.model }),
   }
 }
+
+function lastAnswerer({ messages }: View): string | null {
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages.at(at)!
+    const model = message.role === 'assistant' ? message.parts.at(-1)?.model : undefined
+    if (model !== undefined) return model
+  }
+  return null
+}
+
+/** Whoever answered last goes on; two providers may have one name for a model. */
+const isSameModel = (now: Spoken, next: Spoken, from: string): boolean =>
+  next.model === from && (now.model !== next.model || now.provider === next.provider)

@@ -1,9 +1,10 @@
 // What each layer earned and cost in one session, in dollars: a reduction saves what it took out at every later request,
 // up to the next boundary, and costs what a warm cache had to be told again because of it.
-import type { ModelTable } from '../../model/models.ts'
+import { lookUp, type ModelTable } from '../../model/models.ts'
 import { tokenRates } from '../../engine/limits/spend.ts'
-import { defaults } from '../../settings/defaults.ts'
 import type { Usage } from '../../transcript/fact.ts'
+import { lifetimeMs } from '../../transcript/lifetime.ts'
+import { recordedLifetime } from '../../wires/maker-rules.ts'
 
 export interface LayerGain {
   readonly edits: number
@@ -41,10 +42,10 @@ export class Gains {
   }
 
   answer(at: number, model: string, usage: Usage): void {
-    const lifetime = (usage.cacheWrite1h ?? 0) > 0 ? '1h' : '5m'
+    const lifetime = recordedLifetime(lookUp(this.#models, model), usage)
     const prompt = usage.input + usage.cacheRead + usage.cacheWrite
     const rates = tokenRates(this.#models, model, lifetime, prompt)
-    const isWarm = this.#lastAt !== null && at - this.#lastAt < defaults.request.cacheLifetimeMs[lifetime]
+    const isWarm = this.#lastAt !== null && at - this.#lastAt < lifetimeMs(lifetime)
     if (rates !== null) {
       const freed = this.#pending.reduce((sum, reduction) => sum + reduction.freed, 0)
       const again = isWarm ? Math.max(0, this.#cached - usage.cacheRead - freed) : 0

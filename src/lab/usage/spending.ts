@@ -2,6 +2,8 @@
 // because the cache broke or had gone cold, and what was put out; and the breaks that cost most, with their likeliest cause.
 import { lookUp, price, type ModelTable } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
+import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
+import { recordedLifetime } from '../../wires/maker-rules.ts'
 import { contextOf } from '../recording.ts'
 import type { BilledRequest } from './billed.ts'
 
@@ -42,13 +44,14 @@ export function spendingOf(requests: readonly BilledRequest[], models: ModelTabl
   const breaks: CacheBreakPaid[] = []
   for (const chain of chainsOf(requests)) {
     const countsWrites = chain.some(({ usage }) => usage.cacheWrite > 0)
-    let lifetime: '5m' | '1h' = '5m'
+    let lifetime: Lifetime = '5m'
     for (const [index, request] of chain.entries()) {
       const { usage, model } = request
       const before = chain[index - 1]
       const lost = before === undefined ? null : lossAt(before, request, { countsWrites, lifetime })
-      if (usage.cacheWrite > 0) lifetime = (usage.cacheWrite1h ?? 0) > 0 ? '1h' : '5m'
       const info = lookUp(models, model)
+      // A provider that does not say what it wrote has one lifetime.
+      if (usage.cacheWrite > 0 || !countsWrites) lifetime = recordedLifetime(info, usage)
       const paid = info === null ? null : price(info, { ...usage, output: request.output ?? 0 })
       if (paid === null) continue
       const sent = paid.fresh + paid.write
@@ -82,15 +85,15 @@ function chainsOf(requests: readonly BilledRequest[]): readonly (readonly Billed
 function lossAt(
   before: BilledRequest,
   now: BilledRequest,
-  { countsWrites, lifetime }: { readonly countsWrites: boolean; readonly lifetime: '5m' | '1h' },
+  { countsWrites, lifetime }: { readonly countsWrites: boolean; readonly lifetime: Lifetime },
 ): Pick<CacheBreakPaid, 'tokens' | 'cause' | 'pauseMs'> | null {
-  const { breakTokens, breakShare, cacheLifetimeMs } = defaults.request
+  const { breakTokens, breakShare } = defaults.request
   // A provider that does not say what it wrote caches whatever it is sent.
   const cached = countsWrites ? before.usage.cacheRead + before.usage.cacheWrite : contextOf(before.usage)
   const tokens = Math.min(cached, contextOf(now.usage)) - now.usage.cacheRead
   if (tokens <= breakTokens || tokens <= breakShare * cached) return null
   const pauseMs = before.at === null || now.at === null ? null : now.at - before.at
-  const isPause = pauseMs !== null && pauseMs >= cacheLifetimeMs[lifetime]
+  const isPause = pauseMs !== null && pauseMs >= lifetimeMs(lifetime)
   const isLess = contextOf(now.usage) < contextOf(before.usage) * fall
   const cause: BreakCause =
     now.model !== before.model

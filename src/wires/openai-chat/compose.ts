@@ -3,7 +3,7 @@ import { createComposerOf, type BodyParts, type Composer } from '../../request/c
 import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
 import { continueText } from '../anthropic/block-rules.ts'
-import { cacheBreakpoint, messageWithBreakpoint, systemParts, takesBreakpoints } from '../openai-caching.ts'
+import { cacheBreakpoint, itemWithBreakpoint, systemParts, takesBreakpoints } from '../openai-caching.ts'
 import { objectIn, textOf } from '../reading.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
 import { spelledName } from '../writing.ts'
@@ -20,7 +20,7 @@ export function createChatComposer(options: WireComposerOptions = {}): Composer 
     system: (text) => ({ type: 'text', text }),
     breakpoints: () => [],
     field: () => '',
-    withBreakpoint: messageWithBreakpoint,
+    withBreakpoint: itemWithBreakpoint,
     boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
     allowsThinking: () => true,
     body: (parts) => bodyOf(parts, quirks),

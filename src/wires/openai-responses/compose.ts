@@ -5,7 +5,7 @@ import type { Segment } from '../../request/segments.ts'
 import type { ToolSpec } from '../../transcript/fact.ts'
 import {
   cacheBreakpoint,
-  messageWithBreakpoint,
+  itemWithBreakpoint,
   reasonsSealed,
   systemParts,
   takesBreakpoints,
@@ -26,7 +26,7 @@ export function createResponsesComposer(options: WireComposerOptions = {}): Comp
     system: (text) => ({ type: 'input_text', text }),
     breakpoints: () => [],
     field: () => '',
-    withBreakpoint: messageWithBreakpoint,
+    withBreakpoint: itemWithBreakpoint,
     boundaryField: (model) => (takesBreakpoints(model, quirks) ? cacheBreakpoint : ''),
     allowsThinking: () => true,
     body: (parts) => bodyOf(parts, quirks),
