@@ -1,5 +1,6 @@
 // The edge of the engine: what callers hand in, what it writes for them, and how a failure leaves it.
 import type { Slice } from './core.ts'
+import type { LiveEvent } from './live.ts'
 import { readFilesNow } from './restoring/read-through.ts'
 import type { ModelMessage } from '../model/model.ts'
 import type { WireUsage } from '../model/wire.ts'
@@ -108,3 +109,5 @@ export async function fileAttachments(
   })
   return { facts, unread: paths.filter((path) => !found.has(path)) }
 }
+
+export const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })

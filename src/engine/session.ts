@@ -11,13 +11,13 @@ import { attachmentOf, type BlockRef, type Entry, type Fact, type Outcome } from
 import { seq, type Seq, type SessionId } from '../transcript/ids.ts'
 import { readLine } from '../transcript/lineage.ts'
 import { closing, type Tail } from '../transcript/grammar.ts'
-import type { Failure, Result } from '../transcript/store.ts'
+import type { Result } from '../transcript/store.ts'
 import type { AgentRow } from './background/agent-rows.ts'
 import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
 import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { EngineError, fileAttachments } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
-import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, requestOf } from './api.ts'
+import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, refused, requestOf } from './api.ts'
 import type { Response } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
@@ -249,14 +249,9 @@ export class Session<Request = AnthropicRequest> {
   }
 
   /** What going on with a model costs that is not the one that answered last, and what of the conversation it is not sent. */
-  switchPrice(model: string = this.modelId): SwitchPrice {
-    return switchPrice(this.#core, model)
-  }
-
+  readonly switchPrice = (model: string = this.modelId): SwitchPrice => switchPrice(this.#core, model)
   /** How its model caches what is sent, and until when. */
-  cacheState(): CacheState {
-    return cacheState(this.#core)
-  }
+  readonly cacheState = (): CacheState => cacheState(this.#core)
 
   /** For this session from now on, also after a resume. */
   async setModel(model: string): Promise<Entry> {
@@ -350,5 +345,3 @@ export class Session<Request = AnthropicRequest> {
     return this.#core.state.tail.open.find((call) => call.id === id)
   }
 }
-
-const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })

@@ -49,7 +49,7 @@ const under = async (
   return (await replayOnce(prepared, options)).figures
 }
 
-it('[LB32] a cache without breakpoints gets none, reads in whole steps from its least size on, and hits as often as is said', async () => {
+it('[LB45] a cache without breakpoints gets none, reads in whole steps from its least size on, and hits as often as is said', async () => {
   const cache = openAiResponsesWire.cacheRules(infoOf('gpt-6-sol'))
   const sent: WireRequest[] = []
   const sol = await under('gpt-6-sol', cache, { watch: (request) => sent.push(request) })
@@ -79,7 +79,7 @@ it('[LB32] a cache without breakpoints gets none, reads in whole steps from its 
   expect(half.dollars).toBeLessThan(none.dollars)
 })
 
-it('[LB32] the engine weighs by those rules: where nothing is ever read, a boundary comes earlier', async () => {
+it('[LB45] the engine weighs by those rules: where nothing is ever read, a boundary comes earlier', async () => {
   const long = prepareReplay(sampleSession(1, { requests: 90, files: 12, lines: 200 }))
   const cache = geminiWire.cacheRules(infoOf('gemini-4-argon'))
   const largest = async (hitShare: number) => {
