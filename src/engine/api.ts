@@ -110,4 +110,8 @@ export async function fileAttachments(
   return { facts, unread: paths.filter((path) => !found.has(path)) }
 }
 
-export const refused = (failure: Failure): LiveEvent => ({ type: 'turn-end', outcome: 'failed', failure })
+export const endedRefused = (failure: Failure): LiveEvent => ({
+  type: 'turn-end',
+  outcome: 'failed',
+  failure,
+})
