@@ -110,7 +110,7 @@ export async function fileAttachments(
   return { facts, unread: paths.filter((path) => !found.has(path)) }
 }
 
-export const endedRefused = (failure: Failure): LiveEvent => ({
+export const failedEnd = (failure: Failure): LiveEvent => ({
   type: 'turn-end',
   outcome: 'failed',
   failure,

@@ -17,15 +17,7 @@ import { backgroundOf, reportOf, somethingWaits } from './background/deliver.ts'
 import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { EngineError, fileAttachments } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
-import {
-  cutShort,
-  faultText,
-  hookAttachment,
-  messageOf,
-  nothingWaits,
-  endedRefused,
-  requestOf,
-} from './api.ts'
+import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, failedEnd, requestOf } from './api.ts'
 import type { Response } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
@@ -79,14 +71,14 @@ export class Session<Request = AnthropicRequest> {
   async *#start(input: Input | null, signal: AbortSignal): AsyncGenerator<LiveEvent> {
     const channel = new Channel()
     if (this.#turn !== null) {
-      yield endedRefused({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
+      yield failedEnd({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
       return
     }
     const above = this.#core.payers.map(({ background }) => background.ending.signal)
     const linked = AbortSignal.any([signal, ...above])
     this.#turn = this.#run(input, linked, channel)
       // A port that throws is at fault, but its caller must hear of it all the same (law E1).
-      .catch((error: unknown) => channel.push(endedRefused({ code: 'fault', message: faultText(error) })))
+      .catch((error: unknown) => channel.push(failedEnd({ code: 'fault', message: faultText(error) })))
       .finally(() => {
         this.#turn = null
         this.#core.background.turnEmit = null
@@ -99,28 +91,28 @@ export class Session<Request = AnthropicRequest> {
     for (const event of this.takeUnheard()) channel.push(event)
     this.#core.background.turnEmit = channel.push
     if (input === null) {
-      if (!this.unfinished()) return channel.push(endedRefused(nothingWaits))
+      if (!this.unfinished()) return channel.push(failedEnd(nothingWaits))
       return runTurn(this.#core, signal, channel.push)
     }
     const content = blocksOf(input)
     const asked = { prompt: promptOf(input) }
     const answer = await fireHooks(this.#core, 'UserPromptSubmit', asked, channel.push, signal)
-    if (answer.block !== null) return channel.push(endedRefused({ code: 'blocked', message: answer.block }))
+    if (answer.block !== null) return channel.push(failedEnd({ code: 'blocked', message: answer.block }))
     const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
     if (answer.context !== null) {
       const name = `hook-${this.#core.state.tail.next}`
       const context = await gatedText(this.#core, name, answer.context)
       facts.push(hookAttachment('UserPromptSubmit', context))
     }
-    if (isEmpty(content)) return channel.push(endedRefused(emptyInput))
+    if (isEmpty(content)) return channel.push(failedEnd(emptyInput))
     // A turn that could not be ended, when the disk was full, may have left calls open.
     const closed = await this.#core.append((tail) =>
       tail.open.length === 0 ? [] : closing(tail, 'the previous turn was cut off'),
     )
     const undelivered = closed.ok ? await deliverQueued(this.#core) : closed.failure
-    if (undelivered !== null) return channel.push(endedRefused(undelivered))
+    if (undelivered !== null) return channel.push(failedEnd(undelivered))
     const written = await this.#core.append(facts)
-    if (!written.ok) return channel.push(endedRefused(written.failure))
+    if (!written.ok) return channel.push(failedEnd(written.failure))
     await runTurn(this.#core, signal, channel.push)
   }
 
