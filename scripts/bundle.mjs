@@ -2,7 +2,7 @@
 // they share and that are loaded when asked for, so that nothing is in it twice. Bundled packages start several times
 // faster than installed ones (bench/start.ts). Tests that need the command alone bundle it alone.
 // `node scripts/bundle.mjs [folder]`
-import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -64,7 +64,53 @@ export async function bundle(folder, withLibrary = false) {
     writeFileSync(path, `${start}${text.includes('typeof require') ? requireLine : ''}${text}`)
   }
   chmodSync(pal, 0o755)
-  await bundleHooks(folder)
+  await Promise.all([bundleHooks(folder), bundlePage(join(folder, pageFolder))])
+}
+
+/** Where the inspector's page lies in a bundle. */
+export const pageFolder = 'inspector-page'
+
+/**
+ * The inspector's page: `index.html`, `page.js` with the chunks it loads on demand, `page.css`, and `export.js`, which is the
+ * whole page as one classic script for exported files.
+ */
+export async function bundlePage(folder) {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const source = join(root, 'src', 'inspector', 'page')
+  const shared = {
+    absWorkingDir: root,
+    bundle: true,
+    platform: 'browser',
+    target: ['es2022'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    minify: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    metafile: true,
+  }
+  const [{ metafile }] = await Promise.all([
+    build({
+      ...shared,
+      entryPoints: [
+        { in: join(source, 'main.tsx'), out: 'page' },
+        { in: join(source, 'style.css'), out: 'page' },
+      ],
+      outdir: folder,
+      format: 'esm',
+      splitting: true,
+      chunkNames: '[name]-[hash]',
+    }),
+    build({
+      ...shared,
+      entryPoints: { export: join(source, 'exported.tsx') },
+      outdir: folder,
+      format: 'iife',
+    }),
+  ])
+  copyFileSync(join(source, 'index.html'), join(folder, 'index.html'))
+  return metafile
 }
 
 /** What runs in the hooks of other programs, each in one file without packages or chunks: started at every event, or loaded by another program. */

@@ -46,8 +46,11 @@ const stateNames = ['Core', 'SessionState']
 
 export function measure(tree) {
   const src = join(tree, 'src')
-  const sources = filesBelow(src).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-  const roomOf = (file) => relative(src, file).split('/')[0].replace(/\.ts$/, '')
+  const sources = filesBelow(src).filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'))
+  const roomOf = (file) =>
+    relative(src, file)
+      .split('/')[0]
+      .replace(/\.tsx?$/, '')
   const importers = new Map(sources.map((file) => [file, new Set()]))
   const exported = new Map()
   const optional = []
@@ -61,11 +64,11 @@ export function measure(tree) {
   const tests = [src, join(tree, 'test'), join(tree, 'bench'), join(tree, 'scripts')]
     .filter(existsSync)
     .flatMap(filesBelow)
-    .filter((file) => /\.(?:ts|mjs)$/.test(file))
+    .filter((file) => /\.(?:tsx?|mjs)$/.test(file))
   for (const file of tests) {
     const text = readFileSync(file, 'utf8')
     const isSource = importers.has(file)
-    const { body } = parseAst(text, { lang: file.endsWith('.ts') ? 'ts' : 'js' })
+    const { body } = parseAst(text, { lang: /\.(tsx?)$/.exec(file)?.[1] ?? 'js' })
     if (isSource) {
       const count = text.split('\n').length - 1
       lines += count

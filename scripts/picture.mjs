@@ -25,7 +25,7 @@ const roomOf = (file) => relative(src, file).split(/[/\\]/)[0].replace(/\.ts$/, 
 function uses() {
   const found = new Map(Object.keys(ranks).map((room) => [room, new Set()]))
   for (const file of filesBelow(src)) {
-    if (!file.endsWith('.ts') || file.endsWith('.test.ts')) continue
+    if (!/\.tsx?$/.test(file) || file.endsWith('.test.ts')) continue
     for (const [, target] of readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
       const to = roomOf(resolve(dirname(file), target))
       if (to !== roomOf(file) && to in ranks) found.get(roomOf(file))?.add(to)

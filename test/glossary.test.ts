@@ -60,11 +60,11 @@ const exportedIn = (body: readonly unknown[]): string[] =>
   })
 
 const parsed = filesBelow(src)
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+  .filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'))
   .map((path) => {
     const file = relative(src, path)
-    const parts = file.replace(/\.ts$/, '').split(/[/\\]/)
-    const { body } = parseAst(readFileSync(path, 'utf8'), { lang: 'ts' })
+    const parts = file.replace(/\.tsx?$/, '').split(/[/\\]/)
+    const { body } = parseAst(readFileSync(path, 'utf8'), { lang: path.endsWith('.tsx') ? 'tsx' : 'ts' })
     return { file, room: parts[0]!, names: new Set([...parts, ...names(body)]), exported: exportedIn(body) }
   })
 const named: Named[] = parsed.flatMap(({ file, room, names }) =>

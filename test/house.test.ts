@@ -11,14 +11,19 @@ const src = join(root, 'src')
 const ranks = JSON.parse(readFileSync(join(root, 'scripts', 'ranks.json'), 'utf8')) as Record<string, number>
 const limits = { fileLines: 350, functionLines: 80 }
 const browserSafe = ['transcript', 'projection', 'fit']
+/** A folder that runs in a browser though its room does not, and what it may import of that room. */
+const page = { folder: join('src', 'inspector', 'page'), may: ['protocol.ts', 'columns.ts'] }
 
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
     entry.isDirectory() ? filesBelow(join(folder, entry.name)) : [join(folder, entry.name)],
   )
 }
-const sources = filesBelow(src).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-const roomOf = (file: string): string => relative(src, file).split(/[/\\]/)[0]!.replace(/\.ts$/, '')
+const sources = filesBelow(src).filter((file) => /\.tsx?$/.test(file) && !file.endsWith('.test.ts'))
+const roomOf = (file: string): string =>
+  relative(src, file)
+    .split(/[/\\]/)[0]!
+    .replace(/\.tsx?$/, '')
 const name = (file: string): string => relative(root, file)
 
 const importPattern =
@@ -81,6 +86,16 @@ describe('the house', () => {
         browserSafe.includes(roomOf(file)) && importsOf(file).some((target) => target.startsWith('node:')),
     )
     expect(wrong.map(name)).toEqual([])
+    const inPage = (file: string): boolean => name(file).startsWith(page.folder)
+    const outside = sources
+      .filter(inPage)
+      .flatMap((file) =>
+        (graph.get(file) ?? []).filter(
+          (target) =>
+            !inPage(target) && !page.may.some((one) => name(target) === join('src', 'inspector', one)),
+        ),
+      )
+    expect(outside.map(name), 'imported by the page').toEqual([])
   })
 
   it('[H25] files and functions stay small', () => {

@@ -32,6 +32,8 @@ const isNode = (value: unknown): value is Node =>
 function textOf(node: unknown): string | null {
   if (!isNode(node)) return null
   if (node.type === 'Literal') return typeof node['value'] === 'string' ? node['value'] : null
+  // What stands between elements, as a browser shows it.
+  if (node.type === 'JSXText') return String(node['value']).replaceAll(/\s+/g, ' ').trim()
   if (node.type === 'TemplateLiteral') {
     const quasis = node['quasis'] as readonly { readonly value: { readonly cooked: string } }[]
     const inside = node['expressions'] as readonly unknown[]
@@ -62,12 +64,17 @@ const silent = new Set([
   'TSImportType',
 ])
 
+/** Attributes of an element that say how it looks. */
+const isLook = (node: Node): boolean =>
+  node.type === 'JSXAttribute' &&
+  ['class', 'd', 'viewBox', 'href'].includes(String((node['name'] as { readonly name?: unknown }).name))
+
 function* texts(node: unknown): Generator<string> {
   if (Array.isArray(node)) {
     for (const each of node) yield* texts(each)
     return
   }
-  if (!isNode(node) || silent.has(node.type)) return
+  if (!isNode(node) || silent.has(node.type) || isLook(node)) return
   const text = textOf(node)
   if (text !== null) yield text
   for (const [key, value] of Object.entries(node)) {
@@ -94,13 +101,13 @@ const isLanguage = (text: string): boolean =>
 export function spokenIn(folder: string, isLeftOut: (file: string) => boolean): Spoken[] {
   return filesBelow(join(root, folder)).flatMap((path) => {
     const file = relative(root, path).split(sep).join('/')
-    if (!file.endsWith('.ts') || file.endsWith('.test.ts') || isLeftOut(file)) return []
-    const said = textsIn(readFileSync(path, 'utf8'))
+    if (!/\.tsx?$/.test(file) || file.endsWith('.test.ts') || isLeftOut(file)) return []
+    const said = textsIn(readFileSync(path, 'utf8'), file.endsWith('.tsx') ? 'tsx' : 'ts')
     return said.length === 0 ? [] : [{ file, texts: said }]
   })
 }
 
-export function textsIn(source: string): readonly string[] {
-  const { body } = parseAst(source, { lang: 'ts' })
+export function textsIn(source: string, lang: 'ts' | 'tsx' = 'ts'): readonly string[] {
+  const { body } = parseAst(source, { lang })
   return [...new Set([...texts(body)].filter(isLanguage))]
 }

@@ -1,0 +1,287 @@
+// One open session: its head, index, requests, edits and breaks as signals, loaded newest first and kept current while the
+// session grows. Lines and costs of rows are asked for when the rows are in sight.
+import { batch, signal } from '@preact/signals'
+import { decodeChunk } from '../../columns.ts'
+import type {
+  BreakRow,
+  Breaks,
+  Carried,
+  EditSummary,
+  Lines,
+  LiveEvent,
+  RequestChunk,
+  SessionHead,
+} from '../../protocol.ts'
+import { Entries } from './entries.ts'
+import { previewOf } from './preview.ts'
+import { joined, rowsOf, type RequestRow } from './requests.ts'
+import type { Source } from './source.ts'
+
+/** The first piece is what one sees at once; later ones are larger and come when the page is idle. */
+const firstEntries = 4000
+const moreEntries = 50_000
+const firstRequests = 1500
+const moreRequests = 10_000
+/** A line above this is read only when its entry is opened. */
+const mostLineBytes = 65_536
+/** Previews kept for rows; the ones asked for first go first. */
+const mostPreviews = 3000
+/** Rows loaded around those in sight. */
+const aheadRows = 40
+
+export interface EntryCost {
+  readonly requests: number
+  readonly dollars: number
+}
+
+export class OpenSession {
+  readonly id: string
+  readonly path: string
+  readonly head = signal<SessionHead | null>(null)
+  readonly entries = new Entries()
+  /** Counts up whenever the entries hold something else. */
+  readonly version = signal(0)
+  readonly requests = signal<readonly RequestRow[]>([])
+  readonly edits = signal<readonly EditSummary[]>([])
+  readonly breaks = signal<readonly BreakRow[]>([])
+  /** What rows show of their entries' text, as far as it was asked for. */
+  readonly previews = signal<ReadonlyMap<number, string>>(new Map())
+  readonly costs = signal<ReadonlyMap<number, EntryCost>>(new Map())
+  readonly problem = signal<string | null>(null)
+  readonly isFollowed = signal(false)
+  /** How an effect that was asked of another process ended, newest last. */
+  readonly effects = signal<readonly Extract<LiveEvent, { type: 'effect' }>[]>([])
+  readonly #source: Source
+  #stop: (() => void) | null = null
+  #isClosed = false
+  #catching: Promise<void> | null = null
+  #again = false
+
+  constructor(source: Source, id: string) {
+    this.#source = source
+    this.id = id
+    this.path = `/s/${encodeURIComponent(id)}`
+  }
+
+  async open(): Promise<void> {
+    if (!(await this.#readHead())) return
+    this.#stop = this.#source.follow(
+      this.id,
+      (event) => this.#heard(event),
+      (on) => {
+        this.isFollowed.value = on
+        if (on) this.#catchUp()
+      },
+    )
+    const { head } = this.head.value!
+    if (head === null) return
+    const before = head + 1
+    const [entries, requests] = await Promise.all([
+      this.#readIndex(before, firstEntries),
+      this.#readRequests(before, firstRequests),
+      this.#readEdits(),
+      this.#readBreaks(),
+    ])
+    await Promise.all([this.#restOfIndex(entries), this.#restOfRequests(requests)])
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#stop?.()
+  }
+
+  async #readHead(): Promise<boolean> {
+    const answer = await this.#source.json<SessionHead>(this.path)
+    if (this.#isClosed) return false
+    if (!answer.ok) {
+      this.problem.value = answer.problem
+      return false
+    }
+    batch(() => {
+      this.problem.value = null
+      this.head.value = answer.value
+      const { first, head } = answer.value
+      if (first !== null && head !== null) this.entries.span(first, head)
+      this.version.value++
+    })
+    return true
+  }
+
+  /** Reads one piece of the index; says where the next older one ends. */
+  async #readIndex(before: number, count: number): Promise<number | null> {
+    const answer = await this.#source.bytes(`${this.path}/index?before=${before}&count=${count}`)
+    if (this.#isClosed) return null
+    if (!answer.ok) {
+      this.problem.value = answer.problem
+      return null
+    }
+    const chunk = decodeChunk(answer.value)
+    if (chunk === null) {
+      this.problem.value =
+        'The index of this session came in a form that this page does not read. Reload the page.'
+      return null
+    }
+    this.entries.put(chunk)
+    this.version.value++
+    return chunk.before
+  }
+
+  async #restOfIndex(from: number | null): Promise<void> {
+    for (let before = from; before !== null && !this.#isClosed;) {
+      await idle()
+      const next = await this.#readIndex(before, moreEntries)
+      if (next !== null && next >= before) return
+      before = next
+    }
+  }
+
+  async #readRequests(before: number, count: number): Promise<number | null> {
+    const answer = await this.#source.json<RequestChunk>(
+      `${this.path}/requests?before=${before}&count=${count}`,
+    )
+    if (this.#isClosed) return null
+    if (!answer.ok) {
+      this.problem.value = answer.problem
+      return null
+    }
+    this.requests.value = joined(this.requests.value, rowsOf(answer.value))
+    return answer.value.before
+  }
+
+  async #restOfRequests(from: number | null): Promise<void> {
+    for (let before = from; before !== null && !this.#isClosed;) {
+      await idle()
+      const next = await this.#readRequests(before, moreRequests)
+      if (next !== null && next >= before) return
+      before = next
+    }
+  }
+
+  async #readEdits(): Promise<void> {
+    const answer = await this.#source.json<{ edits: readonly EditSummary[] }>(`${this.path}/edits`)
+    if (answer.ok && !this.#isClosed) this.edits.value = answer.value.edits
+  }
+
+  async #readBreaks(): Promise<void> {
+    const answer = await this.#source.json<Breaks>(`${this.path}/breaks`)
+    if (answer.ok && !this.#isClosed) this.breaks.value = answer.value.breaks
+  }
+
+  #heard(event: LiveEvent): void {
+    if (event.type === 'owner' && this.head.value !== null)
+      this.head.value = { ...this.head.value, owner: event.owner }
+    if (event.type === 'effect') this.effects.value = [...this.effects.value, event]
+    if (event.type !== 'grew') return
+    this.#catchUp(event.stale)
+  }
+
+  /** Reads what is new; growth heard meanwhile is read in one further pass. */
+  #catchUp(stale: { readonly from: number; readonly to: number } | null = null): void {
+    if (stale !== null) this.#stale = span(this.#stale, stale)
+    if (this.#catching !== null) {
+      this.#again = true
+      return
+    }
+    this.#catching = this.#readTail().finally(() => {
+      this.#catching = null
+      if (!this.#again || this.#isClosed) return
+      this.#again = false
+      this.#catchUp()
+    })
+  }
+  #stale: { readonly from: number; readonly to: number } | null = null
+
+  async #readTail(): Promise<void> {
+    const known = this.head.value
+    if (!(await this.#readHead())) return
+    const now = this.head.value!
+    const from = known?.head ?? (now.first ?? 0) - 1
+    const stale = this.#stale
+    this.#stale = null
+    if (now.head === null || (now.head === from && stale === null)) return
+    const lowest = Math.min(from + 1, stale?.from ?? from + 1)
+    // A further request makes everything it carried cost more.
+    this.costs.value = new Map()
+    await Promise.all([
+      this.#readRange(lowest, now.head),
+      // An answer is known after its request: the last ones are read again.
+      this.#readRequests(
+        now.head + 1,
+        Math.min(moreRequests, Math.max(50, now.requests - (known?.requests ?? 0) + 50)),
+      ),
+      now.edits !== known?.edits || stale !== null ? this.#readEdits() : undefined,
+      now.breaks !== known?.breaks ? this.#readBreaks() : undefined,
+    ])
+  }
+
+  async #readRange(from: number, to: number): Promise<void> {
+    for (let before: number | null = to + 1; before !== null && before > from;) {
+      const next = await this.#readIndex(before, Math.min(moreEntries, before - from))
+      before = next !== null && next < before ? next : null
+    }
+  }
+
+  /** Loads what rows in sight show beside the index. */
+  async wantRows(from: number, to: number): Promise<void> {
+    const low = Math.max(this.entries.first, from - aheadRows)
+    const high = Math.min(this.entries.last, to + aheadRows)
+    await Promise.all([this.#wantLines(low, high), this.#wantCosts(from, to)])
+  }
+
+  async #wantLines(from: number, to: number): Promise<void> {
+    const known = this.previews.value
+    let start = -1
+    const spans: [number, number][] = []
+    for (let seq = from; seq <= to + 1; seq++) {
+      const isWanted = seq <= to && !known.has(seq) && this.entries.row(seq).bytes <= mostLineBytes
+      if (isWanted && start < 0) start = seq
+      if (!isWanted && start >= 0) {
+        spans.push([start, seq - 1])
+        start = -1
+      }
+    }
+    for (const [low, high] of spans) {
+      const lines = await this.readLines(low, high)
+      if (lines === null || this.#isClosed) return
+      const all = new Map(this.previews.value)
+      for (const { seq, line } of lines.lines) all.set(seq, previewOf(line))
+      for (const seq of all.keys()) {
+        if (all.size <= mostPreviews) break
+        all.delete(seq)
+      }
+      this.previews.value = all
+    }
+  }
+
+  async readLines(from: number, to: number): Promise<Lines | null> {
+    const answer = await this.#source.json<Lines>(`${this.path}/lines?from=${from}&to=${to}`)
+    return answer.ok ? answer.value : null
+  }
+
+  async #wantCosts(from: number, to: number): Promise<void> {
+    let low = from
+    while (low <= to && this.costs.value.has(low)) low++
+    if (low > to) return
+    const answer = await this.#source.json<Carried>(`${this.path}/carried?from=${low}&to=${to}`)
+    if (!answer.ok || this.#isClosed) return
+    const costs = new Map(this.costs.value)
+    const { requests, dollars } = answer.value
+    requests.forEach((count, at) =>
+      costs.set(answer.value.from + at, { requests: count, dollars: dollars[at] ?? 0 }),
+    )
+    this.costs.value = costs
+  }
+}
+
+const span = (
+  a: { readonly from: number; readonly to: number } | null,
+  b: { readonly from: number; readonly to: number },
+): { readonly from: number; readonly to: number } =>
+  a === null ? b : { from: Math.min(a.from, b.from), to: Math.max(a.to, b.to) }
+
+/** Lets the page draw and answer before the next piece. */
+const idle = (): Promise<void> =>
+  new Promise((done) => {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(() => done(), { timeout: 200 })
+    else setTimeout(done, 0)
+  })

@@ -1,0 +1,23 @@
+// The page in an exported file: everything it shows lies in the file, and it asks nobody.
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { plainAddress } from './data/address-bar.ts'
+import { exportedSource } from './data/exported.ts'
+import { PageState, StateContext } from './data/state.ts'
+
+const box = document.getElementById('app')!
+const packed = document.getElementById('pal-export')?.textContent ?? ''
+void exportedSource(packed).then((source) => {
+  if (source === null) {
+    box.textContent = 'This file holds no session that this page can read. Export it again.'
+    return
+  }
+  const state = new PageState(source, plainAddress(globalThis.window))
+  render(
+    <StateContext.Provider value={state}>
+      <App />
+    </StateContext.Provider>,
+    box,
+  )
+  void state.start()
+})

@@ -1,0 +1,126 @@
+// A change is asked about first, done through the engine's own verbs, and its answer said: done, asked of the process that
+// has the session open, or refused because the session moved on.
+import { useState } from 'preact/hooks'
+import type { EffectConflict } from '../../protocol.ts'
+import type { OpenSession } from '../data/session.ts'
+import { usePage, type Wish } from '../data/state.ts'
+import { whole } from '../text/format.ts'
+import { marked } from '../text/shown-text.tsx'
+import { Dialog } from './dialog.tsx'
+import { wordFor } from './icon.tsx'
+
+type Progress =
+  | { readonly at: 'asking' }
+  | { readonly at: 'sent' }
+  | { readonly at: 'done'; readonly seq: number | null }
+  | { readonly at: 'handed'; readonly heard: number }
+  | { readonly at: 'refused'; readonly problem: string; readonly conflict: EffectConflict | null }
+
+export function Confirm({ open, wish }: { readonly open: OpenSession; readonly wish: Wish }) {
+  const page = usePage()
+  const [progress, setProgress] = useState<Progress>({ at: 'asking' })
+  const owner = open.head.value?.owner ?? null
+  const close = (): void => void (page.wish.value = null)
+  const send = async (): Promise<void> => {
+    setProgress({ at: 'sent' })
+    const heard = open.effects.value.length
+    const answer = await page.source.change(`${open.path}/${wish.verb}`, {
+      target: wish.target,
+      block: wish.block,
+      head: open.head.value?.head ?? 0,
+    })
+    if (!answer.ok)
+      setProgress({
+        at: 'refused',
+        problem: answer.problem,
+        conflict: 'conflict' in answer ? answer.conflict : null,
+      })
+    else if (answer.value.state === 'asked') setProgress({ at: 'handed', heard })
+    else {
+      setProgress({ at: 'done', seq: answer.value.seq })
+      page.say(`${wish.verb} done`)
+    }
+  }
+  return (
+    <Dialog label={`${wish.verb} ${wish.target}`} onClose={close}>
+      <h2>
+        {wish.verb} {wish.target}?
+      </h2>
+      <p>{marked(wish.about)}</p>
+      {progress.at === 'asking' && owner !== null && (
+        <p class="note">
+          The session is open in process {owner.pid} on {marked(owner.host)}. That process is asked to do it
+          at its next step.
+        </p>
+      )}
+      <Answered progress={progress} open={open} wish={wish} />
+      <p class="actions">
+        {(progress.at === 'asking' || progress.at === 'sent') && (
+          <button type="button" class="main" disabled={progress.at === 'sent'} onClick={() => void send()}>
+            {wish.verb}
+          </button>
+        )}
+        {progress.at === 'refused' && progress.conflict !== null && (
+          <button type="button" class="main" onClick={() => void send()}>
+            {wish.verb} anyway
+          </button>
+        )}
+        <button type="button" onClick={close}>
+          {progress.at === 'asking' || progress.at === 'sent' ? 'cancel' : 'close'}
+        </button>
+      </p>
+    </Dialog>
+  )
+}
+
+function Answered({
+  progress,
+  open,
+  wish,
+}: {
+  readonly progress: Progress
+  readonly open: OpenSession
+  readonly wish: Wish
+}) {
+  if (progress.at === 'done')
+    return (
+      <p class="good" role="status">
+        Done{progress.seq === null ? '.' : `: written as entry ${progress.seq}.`}
+      </p>
+    )
+  if (progress.at === 'handed') {
+    const answer = open.effects.value.slice(progress.heard).find(({ target }) => target === wish.target)
+    if (answer === undefined)
+      return <p role="status">Asked. The process that has the session open does it at its next step.</p>
+    return answer.problem === null ? (
+      <p class="good" role="status">
+        Done by the process that has the session open.
+      </p>
+    ) : (
+      <p class="problem" role="alert">
+        {marked(answer.problem)}
+      </p>
+    )
+  }
+  if (progress.at !== 'refused') return null
+  const { problem, conflict } = progress
+  return (
+    <div class="problem" role="alert">
+      <p>{marked(problem)}</p>
+      {conflict !== null && (
+        <>
+          <p>
+            The session has moved on to entry {whole(conflict.head)}; nothing was written. What came since:
+          </p>
+          <ul>
+            {conflict.came.map(({ seq, kind }) => (
+              <li key={seq}>
+                {seq} {marked(wordFor(kind))}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,118 @@
+// A list of any length of which only the rows in sight exist.
+import type { ComponentChildren } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Heights } from '../data/fenwick.ts'
+import { Scroll } from './scroll.ts'
+
+export interface VirtualListProps {
+  readonly count: number
+  readonly rowHeight: number
+  readonly label: string
+  /** The row that keys act on; -1 for none. */
+  readonly active: number
+  readonly columns: readonly string[]
+  readonly id: string
+  /** Changes when rows must be drawn anew though their count is the same. */
+  readonly version?: unknown
+  /** Stays at the end while rows come, when it was there. */
+  readonly follows?: boolean
+  row(at: number): ComponentChildren
+  onPress(at: number): void
+  /** Rows that came into sight, to be loaded. */
+  onSight?(from: number, to: number): void
+}
+
+export function VirtualList(props: VirtualListProps) {
+  const { count, rowHeight, active, id } = props
+  const box = useRef<HTMLDivElement>(null)
+  const [scroll] = useState(() => new Scroll(new Heights(count, rowHeight)))
+  const [, redraw] = useState(0)
+  const draw = (): void => redraw((turn) => turn + 1)
+  const wasAtEnd = scroll.isAtEnd
+  if (scroll.heights.count !== count) scroll.heights.resize(count)
+  useMoves(box, scroll, props, wasAtEnd, draw)
+  const [from, to] = scroll.inSight()
+  useEffect(() => props.onSight?.(from, to), [from, to, props.version])
+  const rows = []
+  for (let at = from; at < to; at++)
+    rows.push(
+      <div
+        key={at}
+        id={`${id}-${at}`}
+        role="row"
+        aria-rowindex={at + 2}
+        aria-selected={at === active}
+        class={at === active ? 'row active' : 'row'}
+        data-row={at}
+        style={{
+          transform: `translateY(${scroll.placeOf(at)}px)`,
+          height: `${scroll.heights.heightOf(at)}px`,
+        }}
+      >
+        {props.row(at)}
+      </div>,
+    )
+  return (
+    <div
+      class="list"
+      ref={box}
+      role="grid"
+      aria-label={props.label}
+      aria-rowcount={count + 1}
+      aria-colcount={props.columns.length}
+      aria-activedescendant={active >= from && active < to ? `${id}-${active}` : undefined}
+      tabIndex={0}
+      onScroll={(event) => {
+        if (scroll.scrolled(event.currentTarget)) draw()
+      }}
+      onClick={(event) => {
+        const row = event.target instanceof Element ? event.target.closest('[data-row]') : null
+        if (row instanceof HTMLElement) props.onPress(Number(row.dataset['row']))
+      }}
+    >
+      <div class="head" role="row" aria-rowindex={1}>
+        {props.columns.map((column, at) => (
+          <span key={column} role="columnheader" class={`c${at}`}>
+            {column}
+          </span>
+        ))}
+      </div>
+      <div class="rows" role="rowgroup" style={{ height: `${scroll.space}px` }}>
+        {rows}
+      </div>
+    </div>
+  )
+}
+
+/** Follows the size of the box, the end of a growing list, and the active row. */
+function useMoves(
+  box: { readonly current: HTMLDivElement | null },
+  scroll: Scroll,
+  { active, count, follows }: VirtualListProps,
+  wasAtEnd: boolean,
+  draw: () => void,
+): void {
+  useLayoutEffect(() => {
+    const element = box.current!
+    const watch = new ResizeObserver(() => {
+      scroll.view = element.clientHeight
+      draw()
+    })
+    scroll.view = element.clientHeight
+    watch.observe(element)
+    draw()
+    return () => watch.disconnect()
+  }, [])
+  useLayoutEffect(() => {
+    if (follows === true && wasAtEnd) {
+      scroll.to(Number.MAX_SAFE_INTEGER)
+      scroll.sync(box.current!)
+      draw()
+    }
+  }, [count])
+  useLayoutEffect(() => {
+    if (active < 0 || active >= count || !scroll.show(active)) return
+    scroll.sync(box.current!)
+    draw()
+  }, [active])
+}

@@ -1,0 +1,193 @@
+// The entries of a session as a list: what each is, its tokens, what became of it, what it has cost so far.
+import { useComputed } from '@preact/signals'
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
+import { entryFlags } from '../../columns.ts'
+import type { EditSummary } from '../../protocol.ts'
+import type { EntryRow } from '../data/entries.ts'
+import type { OpenSession } from '../data/session.ts'
+import { usePage } from '../data/state.ts'
+import { Icon, wordFor } from '../parts/icon.tsx'
+import { VirtualList } from '../parts/virtual-list.tsx'
+import { bytes, counted, dollars, short, whole } from '../text/format.ts'
+import { marked, Name } from '../text/shown-text.tsx'
+import { filters, type FilterName } from './filters.ts'
+import { RequestRowCells, requestColumns } from './request-row.tsx'
+
+const rowHeight = 26
+const columns = ['seq', 'what', 'tokens', 'state', 'cost so far', 'carried by'] as const
+
+export function EntryList({ open }: { readonly open: OpenSession }) {
+  const page = usePage()
+  const [filter, setFilter] = useState<FilterName>('everything')
+  const version = open.version.value
+  const { entries } = open
+  const places = useMemo(
+    () => (filter === 'everything' ? null : entries.placesOf(filters[filter].isWanted)),
+    [filter, version],
+  )
+  const edits = useComputed(() => new Map(open.edits.value.map((edit) => [edit.seq, edit])))
+  const count = places === null ? entries.count : places.length
+  const seqAt = useCallback((at: number): number => places?.[at] ?? entries.first + at, [places, version])
+  const active = page.active.value
+  const activeRow = active === null ? -1 : rowOf(active, places, entries.first, entries.count)
+  const wanted = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const isRequests = filter === 'requests'
+  return (
+    <div class="entries">
+      <div class="filters" role="group" aria-label="Which entries are listed">
+        {(Object.keys(filters) as FilterName[]).map((name) => (
+          <button key={name} type="button" aria-pressed={name === filter} onClick={() => setFilter(name)}>
+            {name}
+          </button>
+        ))}
+        <span class="dim">
+          {counted(count, 'row')}
+          {entries.loaded < entries.count && ` · ${whole(entries.count - entries.loaded)} still loading`}
+        </span>
+      </div>
+      <VirtualList
+        id="entry"
+        count={count}
+        rowHeight={rowHeight}
+        label={isRequests ? 'Requests' : 'Entries'}
+        active={activeRow}
+        columns={isRequests ? requestColumns : columns}
+        version={version}
+        follows={true}
+        row={(at) =>
+          isRequests ? (
+            <RequestRowCells seq={seqAt(at)} open={open} />
+          ) : (
+            <EntryCells row={entries.row(seqAt(at))} open={open} edit={edits.value.get(seqAt(at))} />
+          )
+        }
+        onPress={(at) => {
+          page.active.value = seqAt(at)
+          openEntry(page, open, seqAt(at))
+        }}
+        onSight={(from, to) => {
+          if (count === 0) return
+          clearTimeout(wanted.current)
+          wanted.current = setTimeout(
+            () => void open.wantRows(seqAt(from), seqAt(Math.min(to, count) - 1)),
+            60,
+          )
+        }}
+      />
+    </div>
+  )
+}
+
+/** What a press on an entry shows. */
+export function openEntry(page: ReturnType<typeof usePage>, open: OpenSession, seq: number): void {
+  const { kind } = open.entries.row(seq)
+  const session = open.id
+  if (kind === 'request-sent') page.go({ session, screen: 'request', seq, look: 'parts' })
+  else if (kind === 'view-edit' || kind === 'boundary') page.go({ session, screen: 'edit', seq })
+  else if (kind === 'cache-break') page.go({ session, screen: 'breaks', seq })
+  else page.go({ session, screen: 'block', seq, block: 0 })
+}
+
+function rowOf(seq: number, places: Uint32Array | null, first: number, count: number): number {
+  if (places === null) return seq >= first && seq < first + count ? seq - first : -1
+  let low = 0
+  let high = places.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (places[middle]! < seq) low = middle + 1
+    else high = middle
+  }
+  return places[low] === seq ? low : -1
+}
+
+function EntryCells({
+  row,
+  open,
+  edit,
+}: {
+  readonly row: EntryRow
+  readonly open: OpenSession
+  readonly edit: EditSummary | undefined
+}) {
+  const cost = open.costs.value.get(row.seq)
+  const isCounted = row.tokens > 0
+  return (
+    <>
+      <span role="gridcell" class="c0 n">
+        {row.seq}
+      </span>
+      <span role="gridcell" class="c1 what">
+        <What row={row} open={open} edit={edit} />
+      </span>
+      <span role="gridcell" class="c2 n">
+        {isCounted ? whole(row.tokens) : ''}
+      </span>
+      <span role="gridcell" class="c3 state">
+        <State row={row} />
+      </span>
+      <span role="gridcell" class="c4 n">
+        {isCounted && cost !== undefined && cost.requests > 0 ? dollars(cost.dollars) : ''}
+      </span>
+      <span role="gridcell" class="c5 n">
+        {isCounted && cost !== undefined ? counted(cost.requests, 'request') : ''}
+      </span>
+    </>
+  )
+}
+
+function What({
+  row,
+  open,
+  edit,
+}: {
+  readonly row: EntryRow
+  readonly open: OpenSession
+  readonly edit: EditSummary | undefined
+}) {
+  if (row.kind === null) return <span class="dim">…</span>
+  if (row.kind === '') return <span class="bad">missing</span>
+  const word = wordFor(row.kind)
+  const preview = open.previews.value.get(row.seq)
+  return (
+    <>
+      <Icon kind={row.kind} />
+      <span class="kind">{row.label === null ? word : <Name of={row.label} title={word} />}</span>
+      {edit !== undefined ? (
+        <span class="preview">
+          freed {short(edit.freed)}
+          {edit.foreseen !== null && ` · foreseen ${dollars(edit.foreseen)}`}
+          {edit.realised !== null && `, so far ${dollars(edit.realised)}`}
+          {edit.state !== 'live' && ` · ${edit.state}`} · {marked(edit.why)}
+        </span>
+      ) : (
+        <span class="preview">{preview === undefined ? bigOnes(row) : marked(preview)}</span>
+      )}
+    </>
+  )
+}
+
+/** Long lines are not loaded for a row: their size is said instead. */
+const bigOnes = ({ bytes: size }: EntryRow): string => (size > 65_536 ? `${bytes(size)}, open to read` : '')
+
+function State({ row }: { readonly row: EntryRow }) {
+  const { flags, tokens } = row
+  const words: (readonly [string, string])[] = []
+  if (flags & entryFlags.rewound) words.push(['rewound', 'gone'])
+  else if (flags & entryFlags.summarised) words.push(['summarised', 'gone'])
+  else if (flags & entryFlags.stubbed) words.push(['stub', 'gone'])
+  else if (flags & entryFlags.visible) words.push(['in context', 'on'])
+  else if (tokens > 0) words.push(['removed', 'gone'])
+  if (flags & entryFlags.spilled) words.push(['spilled', 'tag'])
+  if (flags & entryFlags.pinned) words.push(['pinned', 'tag'])
+  if (flags & entryFlags.held) words.push(['held', 'tag'])
+  if (flags & entryFlags.isError) words.push(['error', 'bad'])
+  return (
+    <>
+      {words.map(([word, look]) => (
+        <span key={word} class={look}>
+          {word}
+        </span>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,239 @@
+// Screen W: what filled the window at every request, and the session's entries below.
+import { useComputed, useSignal } from '@preact/signals'
+import { useMemo, useState } from 'preact/hooks'
+import { fragmentOf } from '../data/address.ts'
+import type { EditSummary } from '../../protocol.ts'
+import { indexAt, sumsOf, type RequestRow, type Sums } from '../data/requests.ts'
+import { usePage } from '../data/state.ts'
+import type { OpenSession } from '../data/session.ts'
+import { Chart, type Zoom } from '../parts/chart.tsx'
+import { chartOf, type Mark } from '../parts/chart-data.ts'
+import { Legend } from '../parts/legend.tsx'
+import { clock, counted, dollars, percent, short, whole } from '../text/format.ts'
+
+import { EntryList } from './entry-list.tsx'
+
+export function WindowScreen({
+  open,
+  zoom,
+  isNarrowed,
+}: {
+  readonly open: OpenSession
+  readonly zoom: Zoom
+  /** A detail stands beside it: the chart takes less room. */
+  readonly isNarrowed: boolean
+}) {
+  const page = usePage()
+  const address = page.address.value
+  const rows = open.requests.value
+  const hovered = useSignal<number | null>(null)
+  const marks = useMemo(
+    () => marksOf(open, rows, open.edits.value),
+    [rows, open.edits.value, open.breaks.value, open.version.value],
+  )
+  const data = useMemo(() => chartOf(rows, marks), [rows, marks])
+  const selected = useComputed(() => selectionIn(page.address.value, open.requests.value))
+  const range = selected.value
+  const id = open.id
+  return (
+    <section class="window" aria-label="The window over time">
+      {rows.length > 0 && (
+        <>
+          <Chart
+            data={data}
+            label={`Tokens by holder over ${counted(rows.length, 'request')}; the list of requests has the numbers.`}
+            selected={range}
+            height={isNarrowed ? 150 : 200}
+            zoom={zoom}
+            onHover={(index) => void (hovered.value = index)}
+            onOpen={(number) => {
+              const row = rows.find((one) => one.number === number)
+              if (row !== undefined) page.go({ session: id, screen: 'request', seq: row.seq, look: 'parts' })
+            }}
+            onSelect={(from, to) => {
+              const within = rows.filter(({ number }) => number >= from && number <= to)
+              if (within.length > 0)
+                page.go({ session: id, screen: 'window', from: within[0]!.seq, to: within.at(-1)!.seq })
+            }}
+            onMark={(mark) => page.go(markAddress(id, mark))}
+          />
+          <Legend
+            row={hovered.value === null ? rows.at(-1)! : (rows[hovered.value] ?? rows.at(-1)!)}
+            isHovered={hovered.value !== null}
+          />
+          <SelectionSums
+            rows={rows}
+            range={range}
+            open={open}
+            isSelected={address.screen === 'window' && address.from !== null}
+          />
+        </>
+      )}
+      {rows.length === 0 && open.head.value !== null && (
+        <p class="empty">No request has been sent in this session yet.</p>
+      )}
+      <EntryList open={open} />
+    </section>
+  )
+}
+
+const markAddress = (session: string, { kind, seq }: Mark) => {
+  if (kind === 'break') return { session, screen: 'breaks', seq } as const
+  if (kind === 'edit' || kind === 'compaction') return { session, screen: 'edit', seq } as const
+  return { session, screen: 'block', seq, block: 0 } as const
+}
+
+/** Request numbers that the address selects. */
+function selectionIn(
+  address: ReturnType<typeof usePage>['address']['value'],
+  rows: readonly RequestRow[],
+): readonly [number, number] | null {
+  if (!('session' in address)) return null
+  if (address.screen === 'request') {
+    const row = rows[indexAt(rows, address.seq)]
+    return row?.seq === address.seq ? [row.number, row.number] : null
+  }
+  if (address.screen !== 'window' || address.from === null || address.to === null) return null
+  const low = Math.min(address.from, address.to)
+  const first = rows.find(({ seq }) => seq >= low)
+  const last = rows[indexAt(rows, Math.max(address.from, address.to))]
+  return first === undefined || last === undefined || last.seq < first.seq
+    ? null
+    : [first.number, last.number]
+}
+
+/** What happened, at the request that came after it. */
+function marksOf(
+  open: OpenSession,
+  rows: readonly RequestRow[],
+  edits: readonly EditSummary[],
+): readonly Mark[] {
+  if (rows.length === 0) return []
+  const numberAfter = (seq: number): number => rows[Math.min(rows.length - 1, indexAt(rows, seq) + 1)]!.number
+  const first = rows[0]!.seq
+  const kinds = { 'agent-start': 'agent', 'user-message': 'input' } as const
+  const places = open.entries.placesOf((kind) => kind in kinds)
+  return [
+    ...[...places].map((seq): Mark => ({
+      at: numberAfter(seq),
+      kind: kinds[open.entries.row(seq).kind as keyof typeof kinds],
+      seq,
+    })),
+    ...edits.map(({ seq, kind }): Mark => ({
+      at: numberAfter(seq),
+      kind: kind === 'compaction' ? 'compaction' : 'edit',
+      seq,
+    })),
+    ...rows.flatMap((row): Mark[] =>
+      row.break === null ? [] : [{ at: row.number, kind: 'break', seq: row.break }],
+    ),
+  ].filter(({ seq }) => seq >= first || rows[0]!.number === 1)
+}
+
+function SelectionSums({
+  rows,
+  range,
+  open,
+  isSelected,
+}: {
+  readonly rows: readonly RequestRow[]
+  readonly range: readonly [number, number] | null
+  readonly open: OpenSession
+  readonly isSelected: boolean
+}) {
+  const page = usePage()
+  const [copied, setCopied] = useState(false)
+  const within = useMemo(
+    () => (range === null ? rows : rows.filter(({ number }) => number >= range[0] && number <= range[1])),
+    [rows, range?.[0], range?.[1]],
+  )
+  const sums = useMemo(() => sumsOf(within), [within])
+  const edits = open.edits.value.filter(
+    ({ seq }) => within.length > 0 && seq >= within[0]!.seq && seq <= within.at(-1)!.seq,
+  ).length
+  const isPartial = range === null && open.head.value !== null && rows.length < open.head.value.requests
+  return (
+    <div class="sums" aria-label="Sums over the selected requests" role="group">
+      <strong>
+        {range === null
+          ? `all ${counted(rows.length, 'request')}`
+          : range[0] === range[1]
+            ? `#${range[0]}`
+            : `#${range[0]}–#${range[1]}`}
+      </strong>
+      {isPartial && (
+        <span class="note">{whole(open.head.value!.requests - rows.length)} older still loading</span>
+      )}
+      <Figures sums={sums} />
+      <span>
+        <b>{whole(sums.breaks)}</b> breaks
+      </span>
+      <span>
+        <b>{whole(edits)}</b> edits
+      </span>
+      {isSelected && (
+        <span class="actions">
+          <button
+            type="button"
+            onClick={() => void navigator.clipboard.writeText(asTable(within)).then(() => setCopied(true))}
+          >
+            {copied ? 'copied' : 'copy as CSV'}
+          </button>
+          <a href={fragmentOf({ session: open.id, screen: 'window', from: null, to: null })}>clear</a>
+        </span>
+      )}
+      <span class="sr" aria-live="polite">
+        {page.said.value}
+      </span>
+    </div>
+  )
+}
+
+function Figures({ sums }: { readonly sums: Sums }) {
+  const prompt = sums.input + sums.read + sums.written
+  return (
+    <>
+      <span title="tokens of all requests together">
+        <b>{short(sums.carried)}</b> carried
+      </span>
+      <span>
+        <b>{short(sums.read)}</b> read <i>{prompt === 0 ? '' : percent(sums.read / prompt)}</i>
+      </span>
+      <span>
+        <b>{short(sums.written)}</b> written
+      </span>
+      <span>
+        <b>{short(sums.input)}</b> input
+      </span>
+      <span>
+        <b>{short(sums.output)}</b> output
+      </span>
+      <span>
+        <b>{sums.unpriced > 0 && sums.dollars === 0 ? '?' : dollars(sums.dollars)}</b>
+        {sums.unpriced > 0 && <i> and {counted(sums.unpriced, 'answer')} without a price</i>}
+      </span>
+    </>
+  )
+}
+
+/** Numbers alone and names in quotes, so that no cell begins a formula. */
+function asTable(rows: readonly RequestRow[]): string {
+  const quoted = (text: string): string => `"'${text.replaceAll('"', '""')}"`
+  const head = 'number,seq,time,source,model,tokens,input,read,written,output,dollars'
+  const lines = rows.map((row) =>
+    [
+      row.number,
+      row.seq,
+      clock(row.at),
+      quoted(row.source),
+      quoted(row.model),
+      row.tokens,
+      row.input ?? '',
+      row.read ?? '',
+      row.written ?? '',
+      row.output ?? '',
+      row.dollars ?? '',
+    ].join(','),
+  )
+  return [head, ...lines].join('\n')
+}
