@@ -68,7 +68,7 @@ export async function bundle(folder, withLibrary = false) {
 }
 
 /** Where the inspector's page lies in a bundle. */
-export const pageFolder = 'inspector-page'
+export const pageFolder = 'inspector'
 
 /**
  * The inspector's page: `index.html`, `page.js` with the chunks it loads on demand, `page.css`, and `export.js`, which is the
