@@ -48,6 +48,29 @@ describe('a turn on the screen', () => {
   })
 })
 
+describe('another width', () => {
+  it('[TE42] while an answer comes leaves the log whole, with nothing twice', async () => {
+    const words = Array.from({ length: 120 }, (_, at) => `word-${at}-of-it`)
+    const slow = { kind: 'slow', delayMs: 40 } as const
+    const { access } = await server([words.join(' ')], { faults: [{ at: () => true, fault: slow }] })
+    const at = await openWorkspace(access)
+    const seen = open(at, [], 100)
+    await shows(seen, '/help')
+    await say(seen, 'begin')
+    await shows(seen, 'word-2-of-it')
+    for (const columns of [60, 120, 47]) {
+      seen.resize(columns, 30)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    await shows(seen, 'word-119-of-it')
+    await shows(seen, /K of \S+ \(\d+%\)/)
+    const shown = seen.all()
+    expect(words.filter((word) => shown.split(word).length !== 2)).toEqual([])
+    expect(shown.split('› begin').length).toBe(2)
+    await leave(seen)
+  })
+})
+
 describe('a provider that cannot be reached', () => {
   it('[TE13] is waited for with a countdown, and escape ends the wait', async () => {
     const busy = {
