@@ -21,6 +21,8 @@ type Next = (said: string, n: number) => Answer | null
 export interface ClaudeSession {
   readonly world: World
   readonly simulator: Simulator
+  /** What points the client at it. */
+  readonly environment: Readonly<Record<string, string>>
   /** Runs the client once and says what it sent. */
   run(...args: readonly string[]): Promise<Ran & { readonly sent: readonly string[] }>
   end(): Promise<void>
@@ -74,6 +76,7 @@ export async function claudeSession(
   return {
     world,
     simulator,
+    environment,
     run: async (...args) => {
       const before = simulator.log.requests.length
       const ran = await runClient(
@@ -322,46 +325,6 @@ export async function claudeHostile(report: Report, program: string, world: Worl
       block.includes(`GOOD-${canary}`) &&
       block.includes('‹/companion>'),
     block,
-  )
-  await session.end()
-}
-
-/** C8: the shortened result has the shape that the client takes. */
-export async function claudeShrink(report: Report, program: string, world: World): Promise<void> {
-  installed(world, { shrink: true })
-  const sizes = [20_000, 29_999, 30_001]
-  const session = await claudeSession(program, world, {
-    next: (_, n) =>
-      n > sizes.length
-        ? null
-        : {
-            content: [
-              call(
-                'Bash',
-                {
-                  command: `printf 'START'; head -c ${sizes[n - 1]! - 8} /dev/zero | tr '\\0' x; printf 'END'`,
-                  description: 'x',
-                },
-                `toolu_s${n}`,
-              ),
-            ],
-            stop_reason: 'tool_use',
-          },
-  })
-  const { sent, code } = await session.run('-p', 'Go.')
-  const last = sent.at(-1) ?? ''
-  const originals = join('originals', 'toolu_s1.txt')
-  report.check(
-    'C8 Claude Code, shrink: a result of 20,000 characters arrives shortened, its original is whole on disk',
-    code === 0 &&
-      last.includes('characters left out') &&
-      kept(world, originals) === `START${'x'.repeat(19_992)}END`,
-    `${last.includes('characters left out')} ${kept(world, originals).length}`,
-  )
-  report.check(
-    'C8 Claude Code, shrink: 29,999 characters are shortened, 30,001 are left to the client',
-    kept(world, join('originals', 'toolu_s2.txt')).length === 29_999 &&
-      kept(world, join('originals', 'toolu_s3.txt')) === '',
   )
   await session.end()
 }

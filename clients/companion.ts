@@ -5,6 +5,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledPal } from '../bench/first-request.ts'
 import * as claude from './companion-claude.ts'
+import { claudePlugin, claudeTerminal } from './companion-plugin.ts'
+import { claudeShrink, claudeShrinksOthers } from './companion-shrink.ts'
 import { codexCompacts, opencodeCompacts } from './companion-others.ts'
 import { clientPackages, installClient, labelOf } from './install.ts'
 import { makeWorld, Report, snapshot, type World } from './world.ts'
@@ -58,13 +60,16 @@ const claudeRestored: Test = async (report, program, world) => {
 const tests: readonly (readonly [string, keyof typeof clientPackages, Test])[] = [
   ['C1', 'claude', claude.claudeManual],
   ['C1r', 'claude', claude.claudeReactive],
+  ['C1t', 'claude', claudeTerminal],
+  ['plugin', 'claude', claudePlugin],
   ['C2', 'claude', claude.claudeWithout],
   ['C3', 'claude', claude.claudeFullSummary],
   ['C4', 'claude', claude.claudeManyRules],
   ['C5', 'claude', claude.claudeAuto],
   ['C6', 'claude', claudeBroken],
   ['C7', 'claude', claude.claudeHostile],
-  ['C8', 'claude', claude.claudeShrink],
+  ['C8', 'claude', claudeShrink],
+  ['C8m', 'claude', claudeShrinksOthers],
   ['C9', 'codex', codexCompacts],
   ['C9', 'opencode', opencodeCompacts],
   ['C10', 'claude', claudeRestored],

@@ -1,5 +1,5 @@
 // Installing the companion into the files of other agents, with the command as it is shipped.
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -196,6 +196,33 @@ describe('install', () => {
     expect([codex.code, codex.out]).toEqual([1, expect.stringContaining('cannot be read as JSON')])
     expect(read('.codex/hooks.json')).toBe('// comment\n{}')
     expect(existsSync(join(home, '.palimpsest/companion/installed-codex.json'))).toBe(false)
+  })
+
+  it('[CI5] ours stands below a status line of the user when asked for, and goes alone', async () => {
+    const mine = 'printf \'%s!\' "$(cat | tr a-z A-Z | head -c 7)" # mine'
+    const text = `${JSON.stringify({ statusLine: { type: 'command', command: mine, padding: 2 } })}\n`
+    write('.claude/settings.json', text)
+    await companion('install', 'claude', '--yes', '--status-line')
+    const { statusLine } = JSON.parse(read('.claude/settings.json')) as {
+      statusLine: { command: string; padding: number }
+    }
+    expect(statusLine.padding).toBe(2)
+    const shown = execFileSync('sh', ['-c', statusLine.command], {
+      input: '{"cost":{"total_cost_usd":1.5},"session_id":"s"}',
+      env: { PATH: process.env['PATH'], HOME: home },
+      encoding: 'utf8',
+    })
+    expect(shown).toBe('{"COST"!\n$1.50\n')
+    // Changed by hand since: only ours goes.
+    write('.claude/settings.json', read('.claude/settings.json').replace('"padding": 2', '"padding": 3'))
+    await companion('uninstall', 'claude', '--yes')
+    expect(JSON.parse(read('.claude/settings.json'))).toEqual({
+      statusLine: { type: 'command', command: mine, padding: 3 },
+    })
+    write('.claude/settings.json', text)
+    await companion('install', 'claude', '--yes', '--status-line')
+    await companion('uninstall', 'claude', '--yes')
+    expect(read('.claude/settings.json')).toBe(text)
   })
 
   it('[CI6] Qwen and Gemini are refused in words, an unknown agent as a usage error', async () => {

@@ -222,6 +222,13 @@ describe('usage', () => {
       fact: { type: 'fork-end', child: 'gone', spent: { tokens: 1234, dollars: 0.5 } },
     }
     writeFileSync(transcript, [...paid, answer, JSON.stringify(fork), ''].join('\n'))
+    // A file that is too long to be held says the same.
+    const heavy = JSON.stringify({ seq: 901, at: 1, fact: { type: 'note', text: 'x'.repeat(1_000_000) } })
+    for (const text of [[], Array.from({ length: 34 }, () => heavy)]) {
+      writeFileSync(transcript, [...paid, ...text, answer, JSON.stringify(fork), ''].join('\n'))
+      const long = JSON.parse((await pal(['usage', '--json', '--by', 'program'])).out) as unknown
+      expect(long).toMatchObject({ rows: [{ key: 'palimpsest', requests: 1, input, output }] })
+    }
     const json = await pal(['usage', '--json', '--by', 'program'])
     expect(JSON.parse(json.out)).toMatchObject({
       rows: [{ key: 'palimpsest', requests: 1, input, output }],

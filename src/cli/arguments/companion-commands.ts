@@ -31,6 +31,7 @@ function addInstallCommands(companion: Command, version: string, io: Io, run: Ru
   child('install', "add hooks to an agent's own files; shows the diff and asks first")
     .option('--dry-run', 'show the diff and change nothing')
     .option('--yes', 'do not ask')
+    .option('--status-line', 'Claude Code: put our status line below the one you have')
     .action((client: string, flags: CompanionFlags) =>
       run(async () =>
         (await import('../commands/companion/install.ts')).installCompanion(io, client, version, flags),

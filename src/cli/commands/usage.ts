@@ -9,7 +9,9 @@ import {
   policyNamed,
   recordedModel,
   requestsIn,
+  requestsInLong,
   usageReport,
+  type Billed,
   type BilledFork,
   type BilledRequest,
   type Grouping,
@@ -17,6 +19,7 @@ import {
   type UsageReport,
 } from '../../lab/index.ts'
 import { tableOf } from '../../preset.ts'
+import { defaults } from '../../settings/defaults.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { sinceOf, verdictOn } from '../replay/own.ts'
 import { play } from '../replay/replay.ts'
@@ -112,6 +115,14 @@ async function ownFiles(io: Io, projects: string): Promise<readonly string[]> {
 const second = 1000
 const minute = 60 * second
 
+/** A long file is read piece by piece; a packed one is as long as it is unpacked, and held. */
+async function billedIn(file: string): Promise<Billed> {
+  const { size } = await stat(file)
+  return size > defaults.lab.streamBytes && !file.endsWith('.gz')
+    ? requestsInLong(file, () => false)
+    : requestsIn(file, await readFile(file))
+}
+
 async function gather(
   io: Io,
   files: readonly string[],
@@ -141,11 +152,10 @@ async function gather(
       else problems.push(rows.why)
       continue
     }
-    const bytes = await readFile(file).catch((error: Error) => error.message)
-    const read = typeof bytes === 'string' ? null : requestsIn(file, bytes)
-    if (typeof bytes === 'string') problems.push(`${file} cannot be read (${bytes})`)
-    else if (read?.ok === false) problems.push(read.failure.message)
-    else if (read?.ok === true) {
+    const read = await billedIn(file).catch((error: Error) => error.message)
+    if (typeof read === 'string') problems.push(`${file} cannot be read (${read})`)
+    else if (!read.ok) problems.push(read.failure.message)
+    else {
       requests.push(...read.requests.filter(isAsked))
       forks.push(...read.forks.filter(isAsked))
       simulated += read.simulated

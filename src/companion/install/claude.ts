@@ -19,7 +19,12 @@ const pluginName = 'pal'
 export const claudePlugin = (place: Pick<InstallPlace, 'claude'>): string =>
   join(place.claude, 'skills', pluginName)
 
-export function planClaude(place: InstallPlace, version: string, read: ReadText): InstallPlan {
+export function planClaude(
+  place: InstallPlace,
+  version: string,
+  read: ReadText,
+  statusBelow = false,
+): InstallPlan {
   const folder = claudePlugin(place)
   const own = (name: string, text: string): PlannedFile => {
     const path = join(folder, name)
@@ -27,7 +32,7 @@ export function planClaude(place: InstallPlace, version: string, read: ReadText)
   }
   const settings = join(place.claude, 'settings.json')
   const before = read(settings)
-  const after = withStatusLine(before, hookCommand(place, 'claude', 'status'))
+  const after = withStatusLine(before, hookCommand(place, 'claude', 'status'), statusBelow)
   const files = [
     own('.claude-plugin/plugin.json', jsonText(manifest(version))),
     own('hooks/hooks.json', jsonText(claudeHooks(place))),
@@ -49,7 +54,9 @@ export function planClaude(place: InstallPlace, version: string, read: ReadText)
   const notes = [
     'Claude Code loads it with the next session; a session that is resumed has one cache break.',
     ...(after === null
-      ? [`${settings} has a status line or cannot be read as JSON: it is left as it is.`]
+      ? [
+          `${settings} has a status line or cannot be read as JSON: it is left as it is. With --status-line ours stands below yours.`,
+        ]
       : []),
     ...(place.pal === null
       ? [

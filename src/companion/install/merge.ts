@@ -15,11 +15,27 @@ export function withHooks(text: string | null, entries: HookEntries): string | n
   return jsonText({ ...fields, hooks: merged })
 }
 
-/** Null where another status line is set, or the text is no JSON object. */
-export function withStatusLine(text: string | null, command: string): string | null {
+/** Null where another status line is set and ours may not stand below it, or the text is no JSON object. */
+export function withStatusLine(text: string | null, command: string, isBelow: boolean): string | null {
   const fields = text === null || text.trim() === '' ? {} : parseFields(text)
-  if (fields === null || fields['statusLine'] !== undefined) return null
-  return jsonText({ ...fields, statusLine: { type: 'command', command, padding: 0 } })
+  if (fields === null) return null
+  const line = fields['statusLine']
+  if (line === undefined) return jsonText({ ...fields, statusLine: { type: 'command', command, padding: 0 } })
+  const theirs = textOf(fieldsOf(line)['command'])
+  if (!isBelow || theirs === null || fieldsOf(line)['type'] !== 'command') return null
+  return jsonText({ ...fields, statusLine: { ...fieldsOf(line), command: bothLines(theirs, command) } })
+}
+
+// Both get the same input, and each has a line of its own; theirs ends with one, so that a comment at its end ends there.
+const before = `i=$(cat); printf '%s\\n' "$(printf %s "$i" | {\n`
+const between = `\n})"; printf %s "$i" | { `
+const after = '; }'
+const bothLines = (theirs: string, ours: string): string => `${before}${theirs}${between}${ours}${after}`
+
+/** The command that stood there before ours was put below it; null where ours stands alone. */
+function theirLine(command: string): string | null {
+  const end = command.lastIndexOf(between)
+  return command.startsWith(before) && end >= before.length ? command.slice(before.length, end) : null
 }
 
 /** The text without entries whose command names our bundle; null where it is no JSON object. */
@@ -38,7 +54,13 @@ export function withoutOurs(text: string, hookPath: string): string | null {
     const others = listOf(entries).filter((entry) => !isOurs(entry))
     if (others.length > 0 || listOf(entries).length === 0) kept[event] = others
   }
-  const line = isNamed(textOf(fieldsOf(statusLine)['command']) ?? '') ? undefined : statusLine
+  const command = textOf(fieldsOf(statusLine)['command']) ?? ''
+  const theirs = theirLine(command)
+  const line = !isNamed(command)
+    ? statusLine
+    : theirs === null
+      ? undefined
+      : { ...fieldsOf(statusLine), command: theirs }
   const without: Fields = {
     ...rest,
     ...(Object.keys(kept).length === 0 ? {} : { hooks: kept }),

@@ -97,6 +97,9 @@ const hasCounts = (value: Fields): boolean =>
   'usage' in fieldsOf(value['message']) ||
   'tokens' in value ||
   'projectHash' in value ||
+  ['session-start', 'assistant-message', 'fork-end'].includes(
+    stringOrNull(fieldsOf(value['fact'])['type']) ?? '',
+  ) ||
   ['session', 'session_meta', 'turn_context', 'event_msg'].includes(stringOrNull(value['type']) ?? '')
 
 function billedIn(name: string, values: readonly Fields[], skipped: number): Billed {

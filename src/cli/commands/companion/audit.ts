@@ -5,7 +5,7 @@ import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
 import { shortPath } from '../../terminal/short-path.ts'
-import { moment, prose, table, whole } from '../../terminal/tables.ts'
+import { counted, moment, prose, table, whole } from '../../terminal/tables.ts'
 
 export interface AuditFlags {
   readonly json?: boolean | undefined
@@ -49,7 +49,7 @@ function textOf(audit: SessionAudit, path: string, room: number): string {
     )}`,
     ...compactions.map(lostText),
     `\n${verdictOf(compactions)}`,
-    turnsSince === 0 ? '' : `Since the last compaction: ${whole(turnsSince)} turns.\n`,
+    turnsSince === 0 ? '' : `Since the last compaction: ${counted(turnsSince, 'turn')}.\n`,
     notes,
     'Kept means: the very words stand in the summary or in a message that stayed. "With the block" counts what stands in this file as your words as typed.\n',
   ].join('')

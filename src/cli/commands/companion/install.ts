@@ -31,6 +31,8 @@ export interface CompanionFlags {
   readonly dryRun?: boolean | undefined
   readonly yes?: boolean | undefined
   readonly json?: boolean | undefined
+  /** Below a status line of the user's. */
+  readonly statusLine?: boolean | undefined
 }
 
 export async function installCompanion(
@@ -46,7 +48,7 @@ export async function installCompanion(
   if (!('hook' in bundled)) return complain(io, bundled)
   const place = installPlace(io, bundled, pal)
   const earlier = parseInstallRecord(await textAt(recordPath(place.root, client)), client)
-  const plan = await planFor(client, place, version, earlier)
+  const plan = await planFor(client, place, version, earlier, flags.statusLine === true)
   if ('exit' in plan) return complain(io, plan)
   const changed = plan.files.filter(({ before, after }) => before !== after)
   const hook = join(place.root, hookName)
@@ -90,12 +92,13 @@ async function planFor(
   place: InstallPlace,
   version: string,
   earlier: InstallRecord | null,
+  statusBelow: boolean,
 ): Promise<InstallPlan | Refusal> {
   const known = new Map<string, string | null>()
   const read: ReadText = (path) => known.get(path) ?? null
   const make = (): InstallPlan =>
     client === 'claude'
-      ? planClaude(place, version, read)
+      ? planClaude(place, version, read, statusBelow)
       : client === 'codex'
         ? planCodex(place, read)
         : planOpencode(place, read)
