@@ -14,6 +14,7 @@ const doors = {
   './tools': 'The standard tools, permissions and the sandbox.',
   './simulator': 'A local stand-in for the Messages API with its rules and its prompt cache.',
   './lab': 'Recorded sessions, replayed under any policy and measured.',
+  './otel': 'Spans and metrics of sessions for OpenTelemetry.',
   './testing': 'Contracts for stores, layers, models and memories of your own.',
 }
 

@@ -32,6 +32,20 @@ const plainProcess = {
   },
 }
 
+/**
+ * Telemetry must speak to the copy of OpenTelemetry's API that a program has set up, so ours is the installed one; the SDK of
+ * Anthropic imports it at every start, and the copy bundled for it costs no further files.
+ */
+const installedApi = {
+  name: 'installed-api',
+  setup(build) {
+    build.onResolve({ filter: /^@opentelemetry\/api$/ }, ({ path, importer }) =>
+      importer.startsWith(join(root, 'src')) ? { path, external: true } : undefined,
+    )
+  },
+}
+const installed = Object.keys(peerDependencies).filter((name) => name !== '@opentelemetry/api')
+
 /** Writes `pal.js` and its chunks into a folder; with the library, its entries too. */
 export async function bundle(folder, withLibrary = false) {
   // Chunks are named by their content: those of earlier builds would be packed along.
@@ -51,8 +65,8 @@ export async function bundle(folder, withLibrary = false) {
     minifySyntax: true,
     define: { PAL_VERSION: JSON.stringify(version) },
     // The first holds a program of the platform beside its code; the others are installed by those who need them.
-    external: ['@vscode/ripgrep', ...Object.keys(peerDependencies)],
-    plugins: [plainProcess],
+    external: ['@vscode/ripgrep', ...installed],
+    plugins: [plainProcess, installedApi],
     write: false,
     legalComments: 'none',
     logLevel: 'error',

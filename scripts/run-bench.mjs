@@ -29,6 +29,7 @@ const all = [
   'permission',
   'start',
   'adapter-start',
+  'telemetry',
   'companion-hook',
   'gateway',
   'install',

@@ -66,6 +66,8 @@ export interface PresetOptions extends PermissionSetup {
   /** Types of agents; left out, those that are built in. */
   readonly agentTypes?: readonly AgentType[] | undefined
   readonly store?: Store | undefined
+  /** Puts something around the store, whichever it is: what is written through it is then seen there. */
+  readonly observe?: ((store: Store) => Store) | undefined
   /**
    * Who keeps memories, in place of the folders of files: read, saved, recalled, searched and extracted into through the
    * port. Diaries, consolidation and the commands of `pal memory` are of the folders alone.
@@ -152,7 +154,8 @@ function partsOf(options: PresetOptions) {
   const unique = (): string => ids.uuid()
   const modelId = modelOf(settings)
   const models = tableOf(settings)
-  const store = options.store ?? projectStore(options)
+  const kept = options.store ?? projectStore(options)
+  const store = options.observe?.(kept) ?? kept
   const sessions = sessionsFolder(home, project)
   const files = sessionFiles(options)
   const { instructionRefusal, memoryStores } = options

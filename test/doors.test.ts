@@ -21,6 +21,7 @@ describe('the doors', () => {
       ['./simulator', './dist/simulator/index.js'],
       ['./lab', './dist/lab/index.js'],
       ['./testing', './dist/testing/index.js'],
+      ['./otel', './dist/telemetry/index.js'],
     ])
     for (const [, file] of doors) {
       const source = join(root, file!.replace('./dist', 'src').replace(/\.js$/, '.ts'))

@@ -16,6 +16,7 @@ import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exi
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
 import { findSession, newestSession } from './session-lookup.ts'
+import { telemetryFor } from './telemetry/start.ts'
 import { badBytes, type Io } from './terminal/io.ts'
 import { switchNotice } from './switch-text.ts'
 import { safeLine } from './terminal/safe-text.ts'
@@ -129,9 +130,11 @@ export async function openPreset(
   for (const problem of agents.problems) io.err(`pal: ${safeLine(problem)}\n`)
   // A person at the screen is asked about it instead.
   if (more.interactive !== true) sayLeftOut(place)
+  const telemetry = await telemetryFor(place, more.listen)
   const preset = createPreset({
     ...place,
     ...unsaved,
+    observe: telemetry?.observe,
     settings: unsaved === null ? place.settings : { ...place.settings, memory: false },
     agentTypes: agents.types,
     environment: io.environment,
@@ -156,6 +159,7 @@ export async function openPreset(
     await preset.close()
     await loaded.close()
     await embedded?.close()
+    await telemetry?.close()
     if (unsaved !== null) return
     for (const line of await (await import('./commands/sessions-prune.ts')).keepHouse(place))
       io.err(`pal: ${safeLine(line)}\n`)

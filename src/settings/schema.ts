@@ -92,6 +92,8 @@ export const schema = z.object({
   keepSessionDays: count,
   keepSessionMegabytes: count,
   baseUrl: address,
+  telemetry: z.union([z.literal('off'), address]),
+  telemetryContent: z.boolean(),
   hooks,
 })
 
@@ -274,6 +276,9 @@ export const keys: Readonly<Record<Key, About>> = {
   },
   sync: { expected: '"full", "batch" or "none"', scope: 'any', variable: 'PALIMPSEST_SYNC' },
   baseUrl: { expected: 'an http or https address', scope: 'user', variable: 'ANTHROPIC_BASE_URL' },
+  telemetry: ofUser('OTEL_EXPORTER_OTLP_ENDPOINT', 'the http address of an OTLP collector, or "off"'),
+  // No variable: what a project's scripts put into the environment must not send what was said elsewhere.
+  telemetryContent: { expected: 'true or false', scope: 'user' },
   hooks: { expected: 'for each moment a list of {command, tools?}', scope: 'user' },
 }
 

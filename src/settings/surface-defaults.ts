@@ -2,6 +2,20 @@
 import { MB, second } from './units.ts'
 
 export const surfaceDefaults = {
+  telemetry: {
+    /** Longest text on a span: a name, a reason, an id; and where content is switched on, one message. */
+    textChars: 256,
+    contentChars: 32_000,
+    /** Most spans that wait for the collector, and how many go in one request. */
+    waitingSpans: 8192,
+    batchSpans: 512,
+    /** How often what waits is sent, and how often the sums. */
+    flushMs: 5 * second,
+    metricsMs: 60 * second,
+    /** How long a collector may take; and all of it together when the program ends. */
+    requestMs: 10 * second,
+    closeMs: 2 * second,
+  },
   gateway: {
     /** Largest result of a foreign agent that passes whole, and the largest sum of those in one message. */
     resultChars: 16_000,

@@ -34,6 +34,11 @@ export interface Usage {
   readonly cacheWrite1h?: number | undefined
   readonly output: number
 }
+export interface Timing {
+  readonly firstMs?: number | undefined
+  readonly ms: number
+  readonly tries: number
+}
 export interface ToolSpec {
   readonly name: string
   readonly description: string
@@ -106,6 +111,8 @@ export type Fact =
       readonly model: string
       readonly provider?: string | undefined
       readonly usage?: Usage | undefined
+      /** Milliseconds from sending to the first words and to the end, and the attempts that took; of an answer we asked for ourselves. */
+      readonly timing?: Timing | undefined
       readonly partial?: boolean | undefined
       readonly leftOut?: boolean | undefined
     }

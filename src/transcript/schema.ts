@@ -86,6 +86,7 @@ const shapes = {
     model: text,
     provider: z.optional(text),
     usage: z.optional(usageShape),
+    timing: z.optional(z.looseObject({ firstMs: z.optional(count), ms: count, tries: count })),
     partial: z.optional(z.boolean()),
     leftOut: z.optional(z.boolean()),
   },

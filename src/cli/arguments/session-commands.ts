@@ -8,6 +8,7 @@ import type { AskingFlags } from '../commands/doctor.ts'
 import type { ConfigFlags } from '../commands/config.ts'
 import type { RewindFlags } from '../commands/messages.ts'
 import type { SessionsFlags } from '../commands/sessions.ts'
+import type { ExportFlags } from '../commands/sessions-export.ts'
 import type { DeleteFlags } from '../commands/sessions-delete.ts'
 import type { PruneFlags } from '../commands/sessions-prune.ts'
 import type { UsageFlags } from '../commands/usage.ts'
@@ -135,6 +136,19 @@ function addSessions(program: Command, io: Io, run: RunCommand): void {
     .action((_: object, command: Command) =>
       run(async () =>
         (await import('../commands/sessions-prune.ts')).prune(io, command.optsWithGlobals<PruneFlags>()),
+      ),
+    )
+  projectCommand(list, 'export', 'send the spans and metrics of sessions to an OTLP collector')
+    .argument('[ids...]', 'the sessions; default: the newest')
+    .option('--otlp [to]', 'the address of the collector, or a file; default: the setting telemetry')
+    .option('--all', 'every conversation of this project')
+    .action((ids: readonly string[], _: object, command: Command) =>
+      run(async () =>
+        (await import('../commands/sessions-export.ts')).exportSessions(
+          io,
+          ids,
+          command.optsWithGlobals<ExportFlags>(),
+        ),
       ),
     )
 }

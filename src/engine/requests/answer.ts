@@ -3,7 +3,7 @@
 // against what should have been.
 import { learnedWindow } from '../../model/models.ts'
 import { silentOverflow, type SilentOverflow } from '../../model/overflow.ts'
-import type { ModelFailure, ModelMessage } from '../../model/model.ts'
+import type { ModelEvent, ModelFailure, ModelMessage } from '../../model/model.ts'
 import { promptTokens } from '../../model/usage.ts'
 import type { ViewBlock } from '../../projection/view.ts'
 import type { CacheBreak } from '../../request/break-detector.ts'
@@ -11,7 +11,8 @@ import { describeCause } from '../../request/break-report.ts'
 import type { Composed } from '../../request/compose.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { ToolUseBlock } from '../../transcript/content.ts'
-import { type Entry, type FactOf, type Usage } from '../../transcript/fact.ts'
+import { type Entry, type FactOf, type Timing, type Usage } from '../../transcript/fact.ts'
+import type { Clock } from '../../transcript/ids.ts'
 import { endOf, stopKindOf } from '../../transcript/stop.ts'
 import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
@@ -28,6 +29,7 @@ export async function record(
   message: ModelMessage,
   isPartial: boolean,
   emit: Emit,
+  timing?: Timing,
 ): Promise<Recorded> {
   const { content, messageId, stop, usage } = message
   const ended = endOf(message)
@@ -42,6 +44,7 @@ export async function record(
     model,
     ...(provider === undefined ? {} : { provider }),
     usage,
+    ...(timing === undefined ? {} : { timing }),
     ...(isPartial ? { partial: true } : {}),
     ...(isPartial || !isLeftOut(core, message) ? {} : { leftOut: true }),
   }
@@ -194,7 +197,9 @@ export async function ask(
     betas: composed.betas,
     source: core.source,
   }
+  const watch = stopwatch(core.options.clock)
   for await (const event of model.stream(request, signal)) {
+    watch.take(event)
     switch (event.type) {
       case 'text-delta':
       case 'thinking-delta':
@@ -204,13 +209,14 @@ export async function ask(
         emit({ type: 'retry-wait', attempt: event.attempt, waitMs: event.waitMs, failure: event.failure })
         break
       case 'end': {
-        const recorded = await record(core, withOwnIds(core, event.message), false, emit)
+        const recorded = await record(core, withOwnIds(core, event.message), false, emit, watch.timing())
         if (!recorded.ok) return { kind: 'failed', failure: recorded.failure, model: null }
         return { kind: 'answer', entry: recorded.entry! }
       }
       case 'failed': {
         const { partial } = event
-        const recorded = partial === null ? null : await record(core, withOwnIds(core, partial), true, emit)
+        const recorded =
+          partial === null ? null : await record(core, withOwnIds(core, partial), true, emit, watch.timing())
         if (recorded !== null && !recorded.ok)
           return { kind: 'failed', failure: recorded.failure, model: null }
         if (event.failure.code === 'aborted') return { kind: 'aborted' }
@@ -235,6 +241,25 @@ export async function ask(
     model: null,
   }
 }
+
+/** How long an answer takes, and at which attempt it came. */
+function stopwatch(clock: Clock): { take(event: ModelEvent): void; timing(): Timing } {
+  const began = clock.now()
+  const since = (): number => Math.max(0, clock.now() - began)
+  let [firstMs, tries]: [number | undefined, number] = [undefined, 1]
+  return {
+    take: (event) => {
+      if (event.type === 'retry') tries = event.attempt
+      else if (firstMs === undefined && firstWords.has(event.type)) firstMs = since()
+    },
+    timing: () => ({ ...(firstMs === undefined ? {} : { firstMs }), ms: since(), tries }),
+  }
+}
+const firstWords: ReadonlySet<string> = new Set<ModelEvent['type']>([
+  'text-delta',
+  'thinking-delta',
+  'call-start',
+])
 
 // ---- the cache: a fall that nobody announced is written down with its causes, and said; watching never ends a turn ----
 

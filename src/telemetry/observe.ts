@@ -1,0 +1,151 @@
+// Telemetry of sessions while they run: a store around another one, which hands on what was written once it is written.
+// Nobody waits for it, and nothing it does can fail an append. Without it the store is the store.
+import { isKnown, type StoredEntry } from '../transcript/fact.ts'
+import { seq, type SessionId } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
+import type { SpanContext, SpanEnd, SpanStart, TelemetryPort } from './port.ts'
+import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts'
+
+export interface ObserveOptions extends Omit<TelemetryOptions, 'read'> {
+  /** Milliseconds, for how long an append took. */
+  readonly now: () => number
+}
+
+export interface Observed {
+  /** The same store, with its appends told to the port. */
+  readonly store: Store
+  /** Waits until sessions that were opened again have been read from their beginning. */
+  settled(): Promise<void>
+}
+
+const milli = 1000
+
+/** Attaches telemetry to every session that is written through a store: hand the store it gives to an engine. */
+export function observed(store: Store, options: ObserveOptions): Observed {
+  const { port, now } = options
+  const watch = new Watch(store, options)
+  const appended: Store['append'] = async (lease, entries, expected, durability) => {
+    const began = now()
+    const outcome = await store.append(lease, entries, expected, durability)
+    port.record('palimpsest.store.append.duration', (now() - began) / milli, {}, now())
+    if (outcome.ok) watch.take(lease.session, entries)
+    else if (outcome.why === 'fenced') port.count('palimpsest.lease.fenced', 1, {}, now())
+    return outcome
+  }
+  return {
+    settled: () => watch.settled(),
+    store: {
+      list: () => store.list(),
+      lease: (session) => store.lease(session),
+      release: (lease) => {
+        watch.forget(lease.session)
+        return store.release(lease)
+      },
+      append: appended,
+      sync: (lease) => store.sync(lease),
+      read: (session, range) => store.read(session, range),
+      readBack: (session, before) => store.readBack(session, before),
+      putBlob: (lease, name, bytes) => store.putBlob(lease, name, bytes),
+      getBlob: (session, blob, part) => store.getBlob(session, blob, part),
+      putCheckpoint: (lease, checkpoint) => store.putCheckpoint(lease, checkpoint),
+      getCheckpoint: (session) => store.getCheckpoint(session),
+      remove: (session) => store.remove(session),
+    },
+  }
+}
+
+/**
+ * A session that is opened again has a past: it is read once, quietly, so that what is open in it and whether it was compacted
+ * is known. What is written meanwhile waits for that.
+ */
+class Watch {
+  readonly #store: Store
+  readonly #past: PastPort
+  readonly #telemetry: Telemetry
+  readonly #waiting = new Map<SessionId, StoredEntry[]>()
+  readonly #reading = new Set<Promise<void>>()
+  readonly #released = new Set<SessionId>()
+
+  constructor(store: Store, options: ObserveOptions) {
+    this.#store = store
+    this.#past = new PastPort(options.port)
+    this.#telemetry = createTelemetry({ ...options, port: this.#past })
+  }
+
+  take(session: SessionId, entries: readonly StoredEntry[]): void {
+    const [first] = entries
+    if (first === undefined) return
+    this.#released.delete(session)
+    const waiting = this.#waiting.get(session)
+    if (waiting !== undefined) return void waiting.push(...entries)
+    if (this.#telemetry.knows(session) || isBeginning(first)) return this.#tell(session, entries)
+    this.#waiting.set(session, [...entries])
+    const reading = this.#catchUp(session, first.seq)
+    this.#reading.add(reading)
+    void reading.finally(() => this.#reading.delete(reading))
+  }
+
+  forget(session: SessionId): void {
+    if (this.#waiting.has(session)) this.#released.add(session)
+    else this.#telemetry.forget(session)
+  }
+
+  async settled(): Promise<void> {
+    while (this.#reading.size > 0) await Promise.all(this.#reading)
+  }
+
+  #tell(session: SessionId, entries: readonly StoredEntry[]): void {
+    for (const entry of entries) this.#telemetry.take(session, entry)
+  }
+
+  async #catchUp(session: SessionId, next: number): Promise<void> {
+    for await (const item of this.#store.read(session, { to: seq(next - 1) }))
+      if (item.kind === 'entry') this.#past.quietly(() => this.#telemetry.take(session, item.entry))
+    this.#past.goOn()
+    this.#tell(session, this.#waiting.get(session) ?? [])
+    this.#waiting.delete(session)
+    if (this.#released.delete(session)) this.#telemetry.forget(session)
+  }
+}
+
+const isBeginning = (entry: StoredEntry): boolean => isKnown(entry) && entry.fact.type === 'session-start'
+
+/** Says nothing of the past but what is still open in it. */
+class PastPort implements TelemetryPort {
+  readonly #port: TelemetryPort
+  readonly #open = new Map<string, SpanStart>()
+  #isPast = false
+
+  constructor(port: TelemetryPort) {
+    this.#port = port
+  }
+
+  quietly(work: () => void): void {
+    this.#isPast = true
+    work()
+    this.#isPast = false
+  }
+
+  goOn(): void {
+    for (const span of this.#open.values()) this.#port.begin(span)
+    this.#open.clear()
+  }
+
+  begin(span: SpanStart): void {
+    if (this.#isPast) this.#open.set(span.spanId, span)
+    else this.#port.begin(span)
+  }
+
+  end(span: SpanContext, ending: SpanEnd): void {
+    if (this.#isPast) this.#open.delete(span.spanId)
+    else this.#port.end(span, ending)
+  }
+
+  count(...told: Parameters<TelemetryPort['count']>): void {
+    if (!this.#isPast) this.#port.count(...told)
+  }
+
+  record(...told: Parameters<TelemetryPort['record']>): void {
+    if (!this.#isPast) this.#port.record(...told)
+  }
+}

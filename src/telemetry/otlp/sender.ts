@@ -1,0 +1,165 @@
+// Sends what a recorder keeps to an OTLP collector: in the background, a batch at a time, and never so that anybody waits.
+// A collector that does not answer is said once; what could not be sent waits for the next time, as far as there is room.
+import { defaults } from '../../settings/defaults.ts'
+import { metricsJson, tracesJson, type Resource } from './json.ts'
+import { Recorder } from './recorder.ts'
+
+export interface Posting {
+  /** The address of the collector; `/v1/traces` and `/v1/metrics` are added. */
+  readonly endpoint: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+export type Posted = { readonly ok: true } | { readonly ok: false; readonly why: string }
+
+export const signalUrl = (endpoint: string, signal: 'traces' | 'metrics'): string =>
+  `${endpoint.replace(/\/+$/, '')}/v1/${signal}`
+
+/** One body to the collector. Never throws. */
+export async function post(
+  { endpoint, headers = {}, fetch = globalThis.fetch }: Posting,
+  signal: 'traces' | 'metrics',
+  body: string,
+  within: AbortSignal,
+): Promise<Posted> {
+  const url = signalUrl(endpoint, signal)
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+      redirect: 'error',
+      signal: within,
+    })
+    // Read to its end, so that the connection is free for the next one.
+    const text = await response.text()
+    if (response.ok) return rejectedIn(text)
+    return { ok: false, why: `${url} answered ${response.status} ${response.statusText}`.trim() }
+  } catch (error) {
+    return { ok: false, why: `${url} cannot be reached (${reasonOf(error)})` }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  return cause instanceof Error && cause.message !== '' ? cause.message : error.message
+}
+
+/** A collector may take a part of it and say what it left. */
+function rejectedIn(text: string): Posted {
+  try {
+    const { partialSuccess } = JSON.parse(text) as {
+      partialSuccess?: { rejectedSpans?: unknown; rejectedDataPoints?: unknown; errorMessage?: unknown }
+    }
+    const rejected = Number(partialSuccess?.rejectedSpans ?? partialSuccess?.rejectedDataPoints ?? 0)
+    if (rejected > 0)
+      return { ok: false, why: `the collector left out ${rejected}: ${String(partialSuccess?.errorMessage)}` }
+  } catch {
+    // An empty answer is as good as one that says nothing was left.
+  }
+  return { ok: true }
+}
+
+export interface SenderOptions extends Posting {
+  readonly resource: Resource
+  readonly now: () => number
+  /** Hears once that the collector cannot be reached, and at the end what was not sent. */
+  readonly tell: (message: string) => void
+  readonly flushMs?: number | undefined
+  readonly closeMs?: number | undefined
+}
+
+export interface Sender {
+  readonly recorder: Recorder
+  /** Sends what waits now. */
+  flush(): Promise<void>
+  /** Sends the last of it, within a short time, and stops. */
+  close(): Promise<void>
+}
+
+export function createSender(options: SenderOptions): Sender {
+  return new BackgroundSender(options)
+}
+
+class BackgroundSender implements Sender {
+  readonly recorder = new Recorder()
+  readonly #options: SenderOptions
+  readonly #since: number
+  #timer: NodeJS.Timeout | null = null
+  #sending: Promise<void> = Promise.resolve()
+  #metricsAt = -Infinity
+  #hasNews = false
+  #isSaid = false
+  #isClosed = false
+  readonly #ending = new AbortController()
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#since = options.now()
+    this.recorder.onChange = () => this.#wake()
+  }
+
+  /** A timer only while there is something to send; it keeps no process alive. */
+  #wake(): void {
+    this.#hasNews = true
+    if (this.#timer !== null || this.#isClosed) return
+    this.#timer = setTimeout(() => {
+      this.#timer = null
+      void this.flush().then(() => {
+        if (this.recorder.waiting > 0) this.#wake()
+      })
+    }, this.#options.flushMs ?? defaults.telemetry.flushMs)
+    this.#timer.unref()
+  }
+
+  flush(): Promise<void> {
+    return this.#send(false)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    const limit = setTimeout(() => this.#ending.abort(), this.#options.closeMs ?? defaults.telemetry.closeMs)
+    await this.#send(true)
+    clearTimeout(limit)
+    const lost = this.recorder.waiting + this.recorder.dropped
+    if (lost > 0)
+      this.#options.tell(
+        `${lost} spans of this run were not sent to ${this.#options.endpoint}; pal sessions export --otlp sends those of a session again`,
+      )
+  }
+
+  #send(isLast: boolean): Promise<void> {
+    this.#sending = this.#sending.then(() => this.#sendAll(isLast))
+    return this.#sending
+  }
+
+  async #sendAll(isLast: boolean): Promise<void> {
+    const { resource, now } = this.#options
+    while (this.recorder.waiting > 0) {
+      const spans = this.recorder.take(defaults.telemetry.batchSpans)
+      if (await this.#post('traces', tracesJson(resource, spans))) continue
+      this.recorder.keep(spans)
+      break
+    }
+    const isDue = isLast || now() - this.#metricsAt >= defaults.telemetry.metricsMs
+    if (!this.#hasNews || !isDue) return
+    const times = { since: this.#since, now: now() }
+    if (!(await this.#post('metrics', metricsJson(resource, this.recorder.series(), 'cumulative', times))))
+      return
+    this.#metricsAt = now()
+    this.#hasNews = false
+  }
+
+  async #post(signal: 'traces' | 'metrics', body: string): Promise<boolean> {
+    if (this.#ending.signal.aborted) return false
+    const within = AbortSignal.any([AbortSignal.timeout(defaults.telemetry.requestMs), this.#ending.signal])
+    const posted = await post(this.#options, signal, body, within)
+    if (posted.ok) return true
+    if (!this.#isSaid) this.#options.tell(`telemetry is not sent: ${posted.why}. Sessions go on without it`)
+    this.#isSaid = true
+    return false
+  }
+}
