@@ -21,14 +21,7 @@ import { badBytes, type Io } from './terminal/io.ts'
 import { switchNotice } from './switch-text.ts'
 import { safeLine } from './terminal/safe-text.ts'
 import { noAccess, scriptedNotice, startEmbedded } from './workplace/access.ts'
-import {
-  askUnsaved,
-  openUnsaved,
-  unsavedNotice,
-  unsavedRefusal,
-  unwritable,
-  type Unsaved,
-} from './workplace/unsaved.ts'
+import { unsavedOf, type Unsaved } from './workplace/unsaved.ts'
 import { keptRules } from './workplace/kept-rules.ts'
 import {
   instructionRefusal,
@@ -118,7 +111,7 @@ export async function openPreset(
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
     if (missing !== null) return complain(io, refuse(exits.failed, missing))
   }
-  const unsaved = await unsavedOf(place, options, more)
+  const unsaved = await unsavedOf(place, options.unsaved, more.interactive === true)
   if (unsaved !== null && 'exit' in unsaved) return complain(io, unsaved)
   if (findProgram('bash', io.environment['PATH'], [place.project.root]) === null)
     io.err(`pal: the agent cannot run commands: ${noBash}\n`)
@@ -169,23 +162,6 @@ export async function openPreset(
   if (unknown === null) return { place: shown, preset, loaded, unsaved, close }
   await close()
   return complain(io, unknown)
-}
-
-/** Where a conversation lies that is not saved: asked for, or agreed to since the state folder cannot be written to. */
-async function unsavedOf(
-  place: Workplace,
-  { unsaved }: ConversationOptions,
-  more: PresetMore,
-): Promise<Unsaved | Refusal | null> {
-  if (typeof unsaved === 'object') return unsaved
-  const why = unwritable(place)
-  if (why === null && unsaved !== true) return null
-  if (unsaved !== true) {
-    const refused = more.interactive === true ? await askUnsaved(place.io, why!) : unsavedRefusal(why!)
-    if (refused !== null) return refused
-  }
-  place.io.err(`pal: ${unsavedNotice}\n`)
-  return openUnsaved(place)
 }
 
 async function converse(

@@ -6,7 +6,7 @@ import { short, messageJson, valueJson } from './content.ts'
 import { names, operations, type Operation } from './conventions.ts'
 import { spanAt } from './ids.ts'
 import type { Attributes, SpanContext } from './port.ts'
-import type { ReaderOptions } from './reader.ts'
+import type { ReaderOptions } from './options.ts'
 import { failedWith } from './teller.ts'
 
 interface OpenCall {

@@ -108,7 +108,7 @@ export const instruments = {
   'palimpsest.window.tokens': gauge('{token}', 'What the last prompt was made of, by holder.'),
   'palimpsest.cache.breaks': counter('{break}', 'Cache reads that fell unannounced, by cause.'),
   'palimpsest.cache.lost_tokens': counter('{token}', 'Cached tokens that were sent again.'),
-  'palimpsest.edits.tokens_freed': counter('{token}', 'Taken out of the context, by layer.'),
+  'palimpsest.edits.tokens_freed': counter('{token}', 'Tokens removed from context, by layer.'),
   'palimpsest.edits.gain': gauge(
     '{USD}',
     'What the last edit of a layer was expected to save, less its cost.',

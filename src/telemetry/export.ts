@@ -7,7 +7,7 @@ import type { Failure, Store } from '../transcript/store.ts'
 import { metricsJson, tracesJson, type Resource } from './otlp/json.ts'
 import { Recorder } from './otlp/recorder.ts'
 import { createTelemetry } from './telemetry.ts'
-import type { ReaderOptions } from './reader.ts'
+import type { ReaderOptions } from './options.ts'
 
 export interface TelemetryExport extends Omit<ReaderOptions, 'port'> {
   readonly resource: Resource

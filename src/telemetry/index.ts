@@ -15,5 +15,5 @@ export {
   type SenderOptions,
 } from './otlp/sender.ts'
 export type { Attributes, AttributeValue, SpanContext, SpanEnd, SpanStart, TelemetryPort } from './port.ts'
-export type { ReaderOptions } from './reader.ts'
+export type { ReaderOptions } from './options.ts'
 export { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.ts'

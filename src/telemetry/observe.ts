@@ -141,11 +141,11 @@ class PastPort implements TelemetryPort {
     else this.#port.end(span, ending)
   }
 
-  count(...told: Parameters<TelemetryPort['count']>): void {
-    if (!this.#isPast) this.#port.count(...told)
+  count(...given: Parameters<TelemetryPort['count']>): void {
+    if (!this.#isPast) this.#port.count(...given)
   }
 
-  record(...told: Parameters<TelemetryPort['record']>): void {
-    if (!this.#isPast) this.#port.record(...told)
+  record(...given: Parameters<TelemetryPort['record']>): void {
+    if (!this.#isPast) this.#port.record(...given)
   }
 }

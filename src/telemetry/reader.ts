@@ -1,27 +1,18 @@
 // The facts of one session as spans and metrics: a fold, stepped one entry at a time, which holds little beside what is
 // open. A turn is `invoke_agent`; in it `chat` from a request to its answer and `execute_tool` from a call to its result.
 // Times are those of the entries, so a session of last year gives the spans it would have given then.
-import type { ModelTable } from '../model/models.ts'
 import { isRealInput, type Entry, type Fact, type FactOf } from '../transcript/fact.ts'
 import type { Seq } from '../transcript/ids.ts'
-import { tellCompaction, tellFork, tellMemory } from './beside.ts'
+import { tellCompaction, tellFork, tellMemory } from './background.ts'
 import { Calls } from './calls.ts'
 import { Chats } from './chats.ts'
 import { messageJson, short } from './content.ts'
 import { names, operations } from './conventions.ts'
 import { Boundaries, breakCause, editMetrics } from './edits.ts'
 import { newTrace, spanAt } from './ids.ts'
-import type { Attributes, SpanContext, TelemetryPort } from './port.ts'
+import type { ReaderOptions } from './options.ts'
+import type { Attributes, SpanContext } from './port.ts'
 import { failedWith, Teller } from './teller.ts'
-
-export interface ReaderOptions {
-  readonly port: TelemetryPort
-  readonly models: ModelTable
-  /** Texts go along; left out, none does. */
-  readonly content?: boolean | undefined
-  /** Whether a path is that of a memory: a call that writes there is one of its operations. */
-  readonly isMemory?: ((path: string) => boolean) | undefined
-}
 
 /** What a session has to be told about the others. */
 export interface Family {
@@ -109,11 +100,11 @@ export class SessionReader {
       case 'rewind':
         return this.#boundaries.take(entry)
       default:
-        return this.#stepBeside(entry)
+        return this.#stepBackground(entry)
     }
   }
 
-  #stepBeside(entry: Entry): void {
+  #stepBackground(entry: Entry): void {
     const { fact, at } = entry
     switch (fact.type) {
       case 'feature-refused':

@@ -1,7 +1,8 @@
 // Telemetry of sessions and of what they started: entries go in, spans and metrics come out at the port. Pure but for the
 // port: the same entries give the same spans with the same ids, whoever reads them and whenever.
 import { isKnown, type StoredEntry } from '../transcript/fact.ts'
-import { SessionReader, type Agent, type Family, type ReaderOptions } from './reader.ts'
+import type { ReaderOptions } from './options.ts'
+import { SessionReader, type Agent, type Family } from './reader.ts'
 
 export interface TelemetryOptions extends ReaderOptions {
   /** Sessions that will be read too, by their ids: what they took is counted there, not at their end in a parent. */

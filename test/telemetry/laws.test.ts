@@ -1,6 +1,6 @@
 // The laws of counting and of the shape of spans, over facts made for them, random sessions and recorded ones.
 import { join } from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { importFile } from '../../src/lab/importers/import-file.ts'
 import { toEntries } from '../../src/lab/entries.ts'

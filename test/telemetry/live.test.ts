@@ -236,7 +236,7 @@ describe('sessions that are opened again', () => {
     expect(told.sum('gen_ai.client.token.usage', { 'gen_ai.token.type': 'output' })).toBeLessThan(100_000)
   })
 
-  it('[TM10] a kill -9 in the middle of a turn loses no span of the later export', async () => {
+  it('[TM10][TM14] a kill -9 in the middle of a turn loses no span of the later export', async () => {
     const got = await collector()
     const { access, simulator } = await server([
       [call('Bash', { command: 'echo one' })],

@@ -64,7 +64,24 @@ export async function askUnsaved(io: Io, why: string): Promise<Refusal | null> {
   return answer === 'y' || answer === 'yes' ? null : unsavedRefusal(why)
 }
 
-export async function openUnsaved(place: Workplace): Promise<({ readonly ok: true } & Unsaved) | Refusal> {
+/** Where a conversation lies that is not saved: asked for, or agreed to since the state folder cannot be written to. */
+export async function unsavedOf(
+  place: Workplace,
+  wanted: boolean | Unsaved | undefined,
+  isInteractive: boolean,
+): Promise<Unsaved | Refusal | null> {
+  if (typeof wanted === 'object') return wanted
+  const why = unwritable(place)
+  if (why === null && wanted !== true) return null
+  if (wanted !== true) {
+    const refused = isInteractive ? await askUnsaved(place.io, why!) : unsavedRefusal(why!)
+    if (refused !== null) return refused
+  }
+  place.io.err(`pal: ${unsavedNotice}\n`)
+  return openUnsaved(place)
+}
+
+async function openUnsaved(place: Workplace): Promise<({ readonly ok: true } & Unsaved) | Refusal> {
   await sweepOwnFolders(kind)
   const made = await attempt('making a temporary folder', async () => ({ home: await makeOwnFolder(kind) }))
   if (!made.ok)

@@ -8,6 +8,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const secretName = /(?:^|_)(?:KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|AUTH)$/i
 const ours = /^(?:PALIMPSEST|ANTHROPIC|CLAUDE)_/i
+/** Secrets under names that do not end like one: what a database and a collector of telemetry are opened with. */
+const opening = /^(?:PGPASSWORD|PGPASSFILE|PGSERVICEFILE|PGSSLKEY|OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS)$/i
 /** Code that a shell would run before or instead of the command, and what changes how it reads one. */
 const shellStart = /^(?:BASH_ENV|ENV|PROMPT_COMMAND|PS4|CDPATH|GLOBIGNORE|SHELLOPTS|BASHOPTS|BASH_FUNC_.*)$/
 const calm: Environment = {
@@ -29,7 +31,11 @@ export function commandEnvironment(given: Environment): Record<string, string> {
   const out: Record<string, string> = {}
   for (const [name, value] of Object.entries({ ...given, ...calm })) {
     if (value === undefined || shellStart.test(name)) continue
-    const isWithheld = ours.test(name) || secretName.test(name) || redact(`${name}=${value}`).found.length > 0
+    const isWithheld =
+      ours.test(name) ||
+      secretName.test(name) ||
+      opening.test(name) ||
+      redact(`${name}=${value}`).found.length > 0
     if (!isWithheld) out[name] = name === 'PATH' ? absolutePath(value) : value
   }
   return out
