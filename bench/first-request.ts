@@ -21,10 +21,15 @@ export function numberOf(flag: string, otherwise: number): number {
 const root = dirname(import.meta.dirname)
 
 /** The path of `pal.js`, bundled into a folder that says, as the package does, what its files are. */
-export async function bundledPal(folder: string, tree = root): Promise<string> {
+export async function bundledPal(
+  folder: string,
+  { tree = root, withLibrary = false }: { readonly tree?: string; readonly withLibrary?: boolean } = {},
+): Promise<string> {
   const url = pathToFileURL(join(tree, 'scripts', 'bundle.mjs')).href
-  const { bundle } = (await import(url)) as { bundle: (folder: string) => Promise<void> }
-  await bundle(folder)
+  const { bundle } = (await import(url)) as {
+    bundle: (folder: string, withLibrary: boolean) => Promise<void>
+  }
+  await bundle(folder, withLibrary)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   return join(folder, 'pal.js')
 }
@@ -44,7 +49,7 @@ export async function palOfCommit(commit: string, folder: string, scratch: strin
   const tree = mkdtempSync(join(scratch, 'tree-'))
   execFileSync('tar', ['-x', '-C', tree], { input: archive })
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
-  return bundledPal(folder, tree)
+  return bundledPal(folder, { tree })
 }
 
 /** A folder beside the packages, so that a bundle in it finds optional ones. */

@@ -3,7 +3,7 @@
 // client costs whoever makes a request. The goal is under 3 times that script.
 // `node scripts/run-ts.mjs bench/start.ts [--json] [--runs N]`
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundledPal, environmentOf, firstRequest, numberOf } from './first-request.ts'
@@ -26,6 +26,10 @@ function wholeRun(...words: readonly string[]): number {
 const taken: Record<string, number[]> = {}
 try {
   const pal = await bundledPal(folder)
+  // With the library beside it, in chunks that both share: what the package holds.
+  const shipped = join(folder, 'shipped')
+  mkdirSync(shipped)
+  const packed = await bundledPal(shipped, { withLibrary: true })
   const fetching = join(folder, 'fetch.js')
   writeFileSync(fetching, `await fetch(process.env.ANTHROPIC_BASE_URL, { method: 'POST', body: '{}' })`)
   const measures: Record<string, () => number | Promise<number>> = {
@@ -34,6 +38,8 @@ try {
     'pal --version': () => wholeRun(pal, '--version'),
     'pal -p, to its first request': () =>
       firstRequest({ words: [pal, '-p', 'hello'], cwd: folder, environment }),
+    'as shipped: pal --version': () => wholeRun(packed, '--version'),
+    'as shipped: pal -p': () => firstRequest({ words: [packed, '-p', 'hello'], cwd: folder, environment }),
   }
   // Turn by turn, so that a busy moment of the machine strikes all of them.
   for (let run = 0; run < runs; run++) {
