@@ -7,20 +7,28 @@ import type { ForeignRequest } from './layouts.ts'
 /** Names bytes by 128 bits of them, as a text. Which hash it is, its user says: one of a server is of another kind than one of a browser. */
 export type Digest = (bytes: Uint8Array) => string
 
-/** Names a request by its content: `head` its tools and system, `links` the beginning up to each unit. */
+/** Names a request by its content: `head` its tools and system, `links` the beginning up to each unit, `units` each by itself. */
 export interface Chain {
   readonly head: string
   readonly links: readonly string[]
+  readonly units: readonly string[]
 }
 
 export function chainOf(tenant: string, { wire, head, units }: ForeignRequest, digest: Digest): Chain {
-  const links: string[] = []
-  let last = digest(bytesOf(`${tenant}\n${wire}`))
-  for (const { role, canonical } of units) {
-    last = digest(joined([bytesOf(`${last}\n${role}\n`), canonical]))
-    links.push(last)
+  const named = units.map(({ role, canonical }) => digest(joined([bytesOf(`${role}\n`), canonical])))
+  const start = digest(bytesOf(`${tenant}\n${wire}`))
+  return {
+    head: digest(joined([bytesOf(tenant), ...head])),
+    links: linksOf(start, named, digest),
+    units: named,
   }
-  return { head: digest(joined([bytesOf(tenant), ...head])), links }
+}
+
+/** The beginnings of a list of units, each named by the one before it and its last unit. */
+export function linksOf(start: string, units: readonly string[], digest: Digest): readonly string[] {
+  const links: string[] = []
+  for (const unit of units) links.push(digest(bytesOf(`${links.at(-1) ?? start}\n${unit}`)))
+  return links
 }
 
 /** How a request goes on from what is known. `common` is how many of its units were there before. */
@@ -47,7 +55,11 @@ export interface Tip {
   readonly units: number
 }
 
-export const tipOf = ({ head, links }: Chain): Tip => ({ head, tip: links.at(-1) ?? '', units: links.length })
+export const tipOf = ({ head, links }: Pick<Chain, 'head' | 'links'>): Tip => ({
+  head,
+  tip: links.at(-1) ?? '',
+  units: links.length,
+})
 
 export interface ChainBounds {
   /** Conversations that are remembered; the one unused for longest goes first. */
@@ -68,7 +80,7 @@ export class ChainIndex {
     this.#bounds = bounds
   }
 
-  match(label: string, { head, links }: Chain): Match {
+  match(label: string, { head, links }: Pick<Chain, 'head' | 'links'>): Match {
     const at = links.findLastIndex((link) => this.#known.has(key(label, link)))
     const known = at < 0 ? undefined : this.#known.get(key(label, links[at]!))
     if (known === undefined) return this.#unknown(label, head)
@@ -97,7 +109,7 @@ export class ChainIndex {
   }
 
   /** The request was taken as the newest of a session. */
-  take(session: string, label: string, { head, links }: Chain): void {
+  take(session: string, label: string, { head, links }: Pick<Chain, 'head' | 'links'>): void {
     const before = this.#conversations.get(session)
     this.#conversations.delete(session)
     this.#conversations.set(session, { label, head, links })
@@ -135,7 +147,8 @@ export class ChainIndex {
 
 const key = (label: string, link: string): string => `${link}${label}`
 
-function sharedStart(a: readonly string[], b: readonly string[]): number {
+/** How many of the first are the same in both. */
+export function sharedStart(a: readonly string[], b: readonly string[]): number {
   const most = Math.min(a.length, b.length)
   let count = 0
   while (count < most && a[count] === b[count]) count++

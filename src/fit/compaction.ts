@@ -10,6 +10,7 @@ import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
 import { seq, sessionId, uuid } from '../transcript/ids.ts'
 import type { Chain } from './chain.ts'
+import type { Keeper } from './trim.ts'
 import { factsOf, saidIn } from './facts.ts'
 import { textAt, valueAt } from './json-spans.ts'
 import { isAnswer, resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
@@ -36,7 +37,9 @@ export interface CompactOptions {
   /** A request that was refused: the newest part gets less. */
   readonly tailShare?: number | undefined
   /** Where the whole of what is replaced will be. */
-  readonly keeper: (text: string) => string
+  readonly keeper: Keeper
+  /** The first message that may be replaced, where an earlier text of ours stands before the first answer. */
+  readonly opening?: number | undefined
 }
 
 export type Compacted =
@@ -45,7 +48,7 @@ export type Compacted =
 
 export function compacted(request: ForeignRequest, chain: Chain, options: CompactOptions): Compacted {
   const { units } = request
-  const opening = units.find(({ role }) => isAnswer(role))?.message
+  const opening = options.opening ?? units.find(({ role }) => isAnswer(role))?.message
   if (opening === undefined) return refused('nothing was answered yet')
   const allowed = allowanceOf(options.point, options.window)
   const tailChars = allowed.tailTokens * options.charsPerToken * (options.tailShare ?? 1)
@@ -60,13 +63,13 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
   const replaced = units.slice(0, end).filter(({ message }) => message >= opening)
   const whole = wholeOf(request, replaced)
   const kept = options.keeper(whole)
-  const text = forForeign(made, kept)
+  const text = forForeign(made, kept.wayBack)
   const savedChars = sizeOf(replaced) - text.length
   if (savedChars <= 0) return refused('a text would not be smaller than what it replaces')
   const without = options.bindsPrefix
     ? units.flatMap((unit, at) => (at >= end && isReasoningUnit(request, unit) ? [chain.links[at]!] : []))
     : []
-  return { ok: true, link, whole, boundary: { from: opening, to, text, without, savedChars, kept } }
+  return { ok: true, link, whole, boundary: { from: opening, to, text, without, savedChars, kept: kept.ref } }
 }
 
 const refused = (why: string): Compacted => ({ ok: false, why })
@@ -135,14 +138,11 @@ function push(fold: Fold, fact: Fact): void {
 }
 
 /** Our own agent has a tool for what was left out; a foreign one has the file. */
-const forForeign = (text: string, path: string): string =>
+const forForeign = (text: string, wayBack: string): string =>
   text
-    .replace(
-      /The original is kept in the transcript under [\d., -]+\./u,
-      `The original is kept in the file ${path}.`,
-    )
-    .replaceAll(/Expand \{"ref": "[^"]*"\} (?:returns|names)/gu, 'the file above has')
-    .replaceAll(/Expand \{"ref": "[^"]*"\}/gu, 'see the file above')
+    .replace(/The original is kept in the transcript under [\d., -]+\./u, wayBack)
+    .replaceAll(/Expand \{"ref": "[^"]*"\} (?:returns|names)/gu, 'the original has')
+    .replaceAll(/Expand \{"ref": "[^"]*"\}/gu, 'see the original')
 
 /** What is replaced, to be read by an agent: each unit on its own line, as the client sent it. */
 const wholeOf = ({ bytes }: ForeignRequest, units: readonly Unit[]): string =>

@@ -50,8 +50,15 @@ export function newResults(request: ForeignRequest, from: number): readonly Larg
 /** Earlier results of the conversation that are still sent whole: which call gave a text, by the text. */
 export type Repeats = (text: string) => string | undefined
 
-/** Where the whole of a text will be, before it is written there. */
-export type Keeper = (text: string) => string
+/** Where the whole of a text will be. */
+export interface KeptText {
+  /** What it is kept under. */
+  readonly ref: string
+  /** How the agent gets at it, as a sentence that it is told. */
+  readonly wayBack: string
+}
+/** Chooses that before the text is put there. */
+export type Keeper = (text: string) => KeptText
 
 /** The edits for results that were never sent, by their links. */
 export function trimmed(
@@ -79,6 +86,11 @@ function repeated({ texts, chars }: LargeResult, limits: TrimLimits, repeats: Re
   if (texts.length !== 1 || text === undefined || chars < limits.repeatedChars) return null
   const call = repeats(text)
   if (call === undefined) return null
+  return repeatOf(call, chars)
+}
+
+/** A result that stands above already. */
+export function repeatOf(call: string, chars: number): UnitEdit {
   const shown = `[The same result, word for word, as ${sameAs(call)}: ${chars} characters, not repeated.]`
   return { texts: [shown], why: 'repeated', saved: chars - shown.length, kept: null }
 }
@@ -102,24 +114,33 @@ function tooLarge(results: readonly LargeResult[], limits: TrimLimits): readonly
   return results.filter((result) => chosen.has(result))
 }
 
-function cut({ texts }: LargeResult, limits: TrimLimits, keeper: Keeper): UnitEdit {
-  const path = keeper(texts.join('\n'))
+/** Both ends of what is large in a result. */
+export function cut(
+  { texts }: Pick<LargeResult, 'texts'>,
+  limits: Pick<TrimLimits, 'headChars' | 'tailChars'>,
+  keeper: Keeper,
+): UnitEdit {
+  const { ref, wayBack } = keeper(texts.join('\n'))
   const [most] = texts.toSorted((a, b) => b.length - a.length)
   // Only what is large is cut; small texts beside it (a status line, a note) say what it is.
   const small = Math.min(limits.headChars, most!.length - 1)
-  const shown = texts.map((text) => (text.length <= small ? null : bothEnds(text, limits, path)))
+  const shown = texts.map((text) => (text.length <= small ? null : bothEnds(text, limits, wayBack)))
   const saved = shown.reduce(
     (sum, text, at) => sum + (text === null ? 0 : texts[at]!.length - text.length),
     0,
   )
-  return { texts: shown, why: 'large', saved, kept: path }
+  return { texts: shown, why: 'large', saved, kept: ref }
 }
 
-function bothEnds(text: string, { headChars, tailChars }: TrimLimits, path: string): string {
+function bothEnds(
+  text: string,
+  { headChars, tailChars }: Pick<TrimLimits, 'headChars' | 'tailChars'>,
+  wayBack: string,
+): string {
   const head = atLineEnd(headOf(text, headChars))
   const tail = atLineStart(tailOf(text, tailChars))
   const left = text.length - head.length - tail.length
-  return `${head}\n[… ${left} characters left out here to keep the context small. The whole result is in the file ${path}: read the part you need from it, or make a narrower call …]\n${tail}`
+  return `${head}\n[… ${left} characters left out here to keep the context small. ${wayBack} …]\n${tail}`
 }
 
 function atLineEnd(text: string): string {

@@ -111,7 +111,10 @@ export async function compactedPlan(
     charsPerToken: options.pace(place.session)?.charsPerToken ?? usualCharsPerToken,
     bindsPrefix,
     tailShare,
-    keeper: (text) => tenant.pathFor(options.hide(text)),
+    keeper: (text) => {
+      const ref = tenant.pathFor(options.hide(text))
+      return { ref, wayBack: `The original is kept in the file ${ref}.` }
+    },
   })
   if (!made.ok || tenant.boundary(made.link) !== undefined) return null
   const boundary = { ...made.boundary, text: options.hide(made.boundary.text) }
@@ -192,7 +195,9 @@ async function decided(
     (text) => tenant.repeatOn(inSight, text),
     (text) => {
       kept.push(text)
-      return tenant.pathFor(text)
+      const ref = tenant.pathFor(text)
+      const wayBack = `The whole result is in the file ${ref}: read the part you need from it, or make a narrower call`
+      return { ref, wayBack }
     },
   )
   for (const { unit, call, texts } of results)

@@ -105,7 +105,7 @@ const charsPerGroup = 4
  */
 export function looksWhole(signature: string): boolean {
   if (signature.length % charsPerGroup !== 0 || !base64.test(signature)) return false
-  const head = Buffer.from(signature.slice(0, headChars), 'base64')
+  const head = bytesIn(signature.slice(0, headChars))
   if (head[0] !== lengthPrefixed) return true
   let length = 0
   let scale = 1
@@ -116,6 +116,23 @@ export function looksWhole(signature: string): boolean {
     scale *= 128
   }
   return false
+}
+
+const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+const bitsOfDigit = 6
+/** The whole bytes that a beginning of base64 says. */
+function bytesIn(encoded: string): readonly number[] {
+  const bytes: number[] = []
+  let [bits, count] = [0, 0]
+  for (const digit of encoded.replace(/=+$/, '')) {
+    bits = (bits << bitsOfDigit) | base64Digits.indexOf(digit)
+    count += bitsOfDigit
+    if (count < 8) continue
+    count -= 8
+    bytes.push((bits >> count) & 0xff)
+    bits &= (1 << count) - 1
+  }
+  return bytes
 }
 const byteLength = (encoded: string): number =>
   (encoded.length / charsPerGroup) * bytesPerGroup - (encoded.length - encoded.replace(/=+$/, '').length)
