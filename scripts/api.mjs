@@ -11,6 +11,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const doors = {
   '.': 'The main entry: the engine, stores, models, memory and the whole agent.',
   './projection': 'The fold from facts to what the model sees; runs in a browser too.',
+  './fit':
+    'Messages of your own loop, kept within the window, valid and on the cache; runs in a browser too.',
   './tools': 'The standard tools, permissions and the sandbox.',
   './simulator': 'A local stand-in for the Messages API with its rules and its prompt cache.',
   './lab': 'Recorded sessions, replayed under any policy and measured.',

@@ -17,6 +17,7 @@ describe('the doors', () => {
     expect(doors).toEqual([
       ['.', './dist/index.js'],
       ['./projection', './dist/projection/index.js'],
+      ['./fit', './dist/fit/index.js'],
       ['./tools', './dist/tools/index.js'],
       ['./simulator', './dist/simulator/index.js'],
       ['./lab', './dist/lab/index.js'],

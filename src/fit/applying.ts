@@ -28,21 +28,22 @@ export interface AppliedDecisions {
 
 export function applyDecisions(
   request: ForeignRequest,
-  { links }: Chain,
+  { links }: Pick<Chain, 'links'>,
   decisions: Decisions,
 ): AppliedDecisions {
-  // One that would leave nothing behind it is of a longer conversation than this.
-  const at = links.findLastIndex((link) => (decisions.boundary(link)?.to ?? Infinity) < request.messages)
+  const at = links.findLastIndex((link) => isApplicable(decisions.boundary(link), request))
   const boundary = at < 0 ? undefined : decisions.boundary(links[at]!)
   const isGone = ({ message }: Unit): boolean =>
     boundary !== undefined && message >= boundary.from && message < boundary.to
   // What names an earlier result stands for nothing once that one is behind a summary: then it is sent whole.
-  const isInSight = (upTo: number, edit: UnitEdit): boolean =>
-    request.units.some((unit, at) => {
-      if (at >= upTo || isGone(unit)) return false
-      const call = resultTexts(request, unit)?.call
-      return call !== undefined && edit.texts[0]?.includes(sameAs(call)) === true
+  let inSight: readonly (readonly [unit: number, name: string])[] | null = null
+  const isInSight = (upTo: number, edit: UnitEdit): boolean => {
+    inSight ??= request.units.flatMap((unit, index) => {
+      const call = isGone(unit) ? undefined : resultTexts(request, unit)?.call
+      return call === undefined ? [] : [[index, sameAs(call)] as const]
     })
+    return inSight.some(([index, name]) => index < upTo && edit.texts[0]?.includes(name) === true)
+  }
   const splices: Splice[] = boundary === undefined ? [] : boundarySplices(request, links, boundary)
   const edits: AppliedEdit[] = []
   for (const [unit, link] of links.entries()) {
@@ -58,6 +59,13 @@ export function applyDecisions(
     }
   }
   return { splices, edits, boundary: boundary === undefined ? null : { boundary, end: at + 1 } }
+}
+
+/** One that would leave nothing behind it is of a longer conversation than this; others come from a damaged file. */
+function isApplicable(boundary: Boundary | undefined, { messages, elements }: ForeignRequest): boolean {
+  if (boundary === undefined) return false
+  const { from, to } = boundary
+  return from < to && to < messages && elements[from] !== undefined && elements[to] !== undefined
 }
 
 /** The text in place of the messages it replaces, and reasoning that was made under them left out. */

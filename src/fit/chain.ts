@@ -16,13 +16,17 @@ export interface Chain {
 
 export function chainOf(tenant: string, { wire, head, units }: ForeignRequest, digest: Digest): Chain {
   const named = units.map(({ role, canonical }) => digest(joined([bytesOf(`${role}\n`), canonical])))
-  const start = digest(bytesOf(`${tenant}\n${wire}`))
+  const start = startOf(tenant, wire, digest)
   return {
     head: digest(joined([bytesOf(tenant), ...head])),
     links: linksOf(start, named, digest),
     units: named,
   }
 }
+
+/** What stands before the first unit of every conversation of one tenant. */
+export const startOf = (tenant: string, wire: string, digest: Digest): string =>
+  digest(bytesOf(`${tenant}\n${wire}`))
 
 /** The beginnings of a list of units, each named by the one before it and its last unit. */
 export function linksOf(start: string, units: readonly string[], digest: Digest): readonly string[] {

@@ -34,6 +34,8 @@ export interface CompactOptions {
   readonly charsPerToken: number
   /** The model refuses reasoning whose beginning has changed. */
   readonly bindsPrefix: boolean
+  /** What a unit takes as it is sent, in characters; its bytes where nothing is said. */
+  readonly sizeOf?: ((unit: number) => number) | undefined
   /** A request that was refused: the newest part gets less. */
   readonly tailShare?: number | undefined
   /** Where the whole of what is replaced will be. */
@@ -52,7 +54,7 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
   if (opening === undefined) return refused('nothing was answered yet')
   const allowed = allowanceOf(options.point, options.window)
   const tailChars = allowed.tailTokens * options.charsPerToken * (options.tailShare ?? 1)
-  const to = tailFrom(request, opening, tailChars)
+  const to = tailFrom(request, opening, tailChars, options.sizeOf)
   if (to === null) return refused('no place between two messages is old enough')
   const end = units.findIndex(({ message }) => message >= to)
   const link = chain.links[end - 1]
@@ -64,7 +66,7 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
   const whole = wholeOf(request, replaced)
   const kept = options.keeper(whole)
   const text = forForeign(made, kept.wayBack)
-  const savedChars = sizeOf(replaced) - text.length
+  const savedChars = bytesOfUnits(replaced) - text.length
   if (savedChars <= 0) return refused('a text would not be smaller than what it replaces')
   const without = options.bindsPrefix
     ? units.flatMap((unit, at) => (at >= end && isReasoningUnit(request, unit) ? [chain.links[at]!] : []))
@@ -73,16 +75,22 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
 }
 
 const refused = (why: string): Compacted => ({ ok: false, why })
-const sizeOf = (units: readonly Unit[]): number => units.reduce((sum, { start, end }) => sum + end - start, 0)
+const bytesOfUnits = (units: readonly Unit[]): number =>
+  units.reduce((sum, { start, end }) => sum + end - start, 0)
 
 /** The first message of the newest part: as many as fit, beginning where a turn or an answer does. */
-function tailFrom(request: ForeignRequest, opening: number, chars: number): number | null {
+function tailFrom(
+  request: ForeignRequest,
+  opening: number,
+  chars: number,
+  sizeOf: CompactOptions['sizeOf'],
+): number | null {
   const { units, messages } = request
   const sizes = Array<number>(messages).fill(0)
   const results = new Set<number>()
   const roles = Array<string>(messages).fill('')
-  for (const unit of units) {
-    sizes[unit.message]! += unit.end - unit.start
+  for (const [at, unit] of units.entries()) {
+    sizes[unit.message]! += sizeOf?.(at) ?? unit.end - unit.start
     roles[unit.message] = unit.role
     if (resultTexts(request, unit) !== null) results.add(unit.message)
   }

@@ -13,6 +13,9 @@ export interface Pace {
   readonly charsPerToken: number
 }
 
+/** How long a provider's cache lives, as a request asks for. */
+export const lifetimes = { short: 5 * 60_000, long: 60 * 60_000 }
+
 /** Where no answer has told yet. */
 export const usualCharsPerToken = 4
 

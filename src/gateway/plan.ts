@@ -5,14 +5,15 @@ import { applyDecisions, shownText, type AppliedEdit } from '../fit/applying.ts'
 import { chainOf, type Chain, type Match } from '../fit/chain.ts'
 import { sha256 } from './digest.ts'
 import { isSideRequest, labelOf, type HeaderOf } from './identity.ts'
-import { isAnswer, parameter, resultTexts, type ForeignRequest } from '../fit/layouts.ts'
+import { parameter, type ForeignRequest } from '../fit/layouts.ts'
 import type { ShownEdit } from './recorder.ts'
 import type { Tenant } from './tenant.ts'
 import { compacted, type Boundary } from '../fit/compaction.ts'
-import { isDue, usualCharsPerToken, type Pace } from '../fit/pace.ts'
+import { isDue, lifetimes, usualCharsPerToken, type Pace } from '../fit/pace.ts'
 import { pointOf } from '../projection/dial.ts'
 import { lookUp, windowOf, type ModelTable } from '../model/models.ts'
 import { isRecord } from '../transcript/content.ts'
+import { firstUnsent, opensTurn } from '../fit/turns.ts'
 import { newResults, trimmed, type TrimLimits } from '../fit/trim.ts'
 
 export type Level = 'watch' | 'trim' | 'compact'
@@ -122,8 +123,6 @@ export async function compactedPlan(
   return written.ok ? applied(request, place, tenant, boundary) : null
 }
 
-const lifetimeMs = { short: 5 * 60_000, long: 60 * 60_000 }
-
 function isCompactionDue(
   request: ForeignRequest,
   plan: Plan,
@@ -137,7 +136,7 @@ function isCompactionDue(
     model: request.model,
     models: options.models,
     point: pointOf(options.limits.thrift),
-    lifetimeMs: Buffer.from(plan.body).includes('"ttl":"1h"') ? lifetimeMs.long : lifetimeMs.short,
+    lifetimeMs: Buffer.from(plan.body).includes('"ttl":"1h"') ? lifetimes.long : lifetimes.short,
     now: options.now,
     bytes: plan.body.length,
     headBytes: request.head.reduce((sum, { length }) => sum + length, 0),
@@ -148,13 +147,6 @@ function isCompactionDue(
 function hasOwnEdits(request: ForeignRequest): boolean {
   const management = parameter(request, 'context_management')
   return isRecord(management) && JSON.stringify(management).includes('"edits"')
-}
-
-/** A person has spoken last: no call is open. */
-function opensTurn(request: ForeignRequest): boolean {
-  const last = request.units.findLast(({ role }) => role !== 'system' && role !== 'developer')
-  if (last === undefined || last.role !== 'user') return false
-  return request.units.every((unit) => unit.message !== last.message || resultTexts(request, unit) === null)
 }
 
 /** The client's own bytes. */
@@ -182,7 +174,7 @@ async function decided(
   tenant: Tenant,
   { limits, hide }: PlanOptions,
 ): Promise<string | null> {
-  const from = firstUnsent(request, chain, tenant)
+  const from = firstUnsent(request, tenant.chains.sentBefore(chain))
   const results = newResults(request, from)
     .filter(({ unit }) => tenant.edit(chain.links[unit]!) === undefined)
     .map((result) => ({ ...result, texts: result.texts.map(hide) }))
@@ -210,16 +202,10 @@ async function decided(
 
 /** The beginnings whose last units are sent, and not behind a summary. */
 function linksInSight(request: ForeignRequest, { links }: Chain, tenant: Tenant): readonly string[] {
-  const { boundary } = applyDecisions(request, { head: '', links }, tenant)
+  const { boundary } = applyDecisions(request, { links }, tenant)
   if (boundary === null) return links
   const { from } = boundary.boundary
   return links.filter((_, at) => at >= boundary.end || request.units[at]!.message < from)
-}
-
-/** A model has answered everything before its last answer, so that was sent, by whichever gateway or none. */
-function firstUnsent({ units }: ForeignRequest, chain: Chain, tenant: Tenant): number {
-  const answer = units.findLastIndex(({ role }) => isAnswer(role))
-  return Math.max(answer + 1, tenant.chains.sentBefore(chain))
 }
 
 function applied(request: ForeignRequest, place: Place, tenant: Tenant, newest: Boundary | null): Plan {

@@ -24,3 +24,8 @@ export function wellFormedFields(fields: Fields, path: string, notes: RepairNote
 }
 
 export const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** A name in the spelling that every provider takes. */
+export const spelledName = (name: string): string => spelled(name).slice(0, mostNameChars) || 'unknown_tool'
+const mostNameChars = 64
+export const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')

@@ -3,6 +3,7 @@
 import type { Message, Part, ToolResultBlock, ViewBlock } from '../projection/view.ts'
 import type { ComposerOptions, MessageWriter } from '../request/compose.ts'
 import { noOutput } from './anthropic/block-rules.ts'
+import { spelled } from './repairing.ts'
 import { digest, type SentBlock, type SentMessage } from '../request/segments.ts'
 import { isDeeplyWellFormed, toWellFormed, wellFormedRecord } from '../request/well-formed.ts'
 import {
@@ -98,9 +99,6 @@ export function spelledId(id: string, mostChars: number): string {
   const mark = digest(id).slice(0, 8)
   return `${spelled(id).slice(0, mostChars - mark.length - 1)}_${mark}`
 }
-export const spelledName = (name: string): string => spelled(name).slice(0, mostNameChars) || 'unknown_tool'
-export const mostNameChars = 64
-const spelled = (text: string): string => text.replaceAll(/[^a-zA-Z0-9_-]/g, '_')
 
 // ---- media ----
 

@@ -1,22 +1,18 @@
 // The Messages API as a wire.
-import type { MessageCreateParamsNonStreaming } from '@anthropic-ai/sdk/resources/messages'
 import type { ModelMessage } from '../../model/model.ts'
 import type { ModelInfo } from '../../model/models.ts'
-import type { WireMessage, WireRequest } from '../../model/wire.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { isRecord, type AssistantBlock } from '../../transcript/content.ts'
 import { stopKindOf } from '../../transcript/stop.ts'
-import type { CacheRules, Wire, WireProblem, WireRepaired, WireTarget } from '../wire.ts'
+import type { CacheRules, Wire } from '../wire.ts'
 import { isBlock } from './block-rules.ts'
 import { createComposer } from './compose.ts'
 import { failureOf } from './failure.ts'
+import { checkAnthropic, repairAnthropic, type AnthropicRequest } from './request.ts'
 import { MessageReader } from './reader.ts'
-import { repair } from './repair.ts'
 import { usageOf, type UsageReport } from './usage.ts'
-import { problems } from './validity.ts'
 
-/** A request as the official client takes it. */
-export type AnthropicRequest = MessageCreateParamsNonStreaming
+export type { AnthropicRequest } from './request.ts'
 
 /** The Messages API: cache breakpoints, signed reasoning, clearing by the server. */
 export const anthropicWire: Wire<AnthropicRequest> = {
@@ -24,8 +20,8 @@ export const anthropicWire: Wire<AnthropicRequest> = {
   createComposer,
   createReader: () => new MessageReader(),
   parse,
-  check,
-  repair: repaired,
+  check: checkAnthropic,
+  repair: repairAnthropic,
   failureOf,
   usageOf: (reported) => usageOf(isRecord(reported) ? (reported as UsageReport) : {}),
   stopOf: (word) => stopKindOf(word),
@@ -60,32 +56,6 @@ function parse(answer: unknown): ModelMessage | null {
     appliedEdits: [],
     inputTransformations: [],
     diagnostics: null,
-  }
-}
-
-/** The body as our own types have it; those of the SDK say the same in other words. */
-const messagesOf = (request: AnthropicRequest): readonly WireMessage[] =>
-  (request as object as WireRequest).messages
-
-const optionsOf = ({ info }: WireTarget) => ({
-  prefill: info?.capabilities.prefill,
-  systemMessages: info?.capabilities.midConversationSystem,
-})
-
-function check(request: AnthropicRequest, target: WireTarget): readonly WireProblem[] {
-  return problems(messagesOf(request), optionsOf(target))
-}
-
-function repaired(request: AnthropicRequest, target: WireTarget): WireRepaired<AnthropicRequest> {
-  const { messages, repairs } = repair(messagesOf(request), {
-    ...optionsOf(target),
-    model: target.model,
-    bindsPrefix: target.info?.capabilities.bindsPrefix,
-  })
-  if (repairs.length === 0) return { request, repairs: [] }
-  return {
-    request: { ...request, messages: messages as object as AnthropicRequest['messages'] },
-    repairs,
   }
 }
 

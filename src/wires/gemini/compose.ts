@@ -4,7 +4,7 @@ import { createComposerOf, type BodyParts, type Composer } from '../../request/c
 import type { ToolSpec } from '../../transcript/fact.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
-import { spelledName } from '../writing.ts'
+import { spelledName } from '../repairing.ts'
 import { asksSignatures, thinkingOf } from './models.ts'
 import { createGeminiWriter, ownGeminiMessage } from './serialize.ts'
 

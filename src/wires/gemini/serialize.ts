@@ -20,9 +20,9 @@ import {
   sentMessage,
   serverText,
   sidecarOf,
-  spelledName,
   withFields,
 } from '../writing.ts'
+import { spelledName } from '../repairing.ts'
 import { dummySignature, geminiName, ownIdPrefix } from './words.ts'
 
 export interface GeminiWriterOptions extends ComposerOptions {

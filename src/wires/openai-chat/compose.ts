@@ -6,7 +6,7 @@ import { continueText } from '../anthropic/block-rules.ts'
 import { cacheBreakpoint, itemWithBreakpoint, systemParts, takesBreakpoints } from '../openai-caching.ts'
 import { objectIn, textOf } from '../reading.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
-import { spelledName } from '../writing.ts'
+import { spelledName } from '../repairing.ts'
 import { createChatWriter, ownChatMessage } from './serialize.ts'
 
 /** A composer of chat completions, one for a session and a model. */

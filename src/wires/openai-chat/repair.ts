@@ -2,9 +2,8 @@
 // same object, and repairing twice changes nothing. Its passes: the shape of each message, calls with their results, tools.
 import { fieldsOf, listOf, textOf, type Fields } from '../reading.ts'
 import { emptyUser, missingResult, noOutput } from '../anthropic/block-rules.ts'
-import { namePattern, repairNotes, wellFormedFields, type RepairNotes } from '../repairing.ts'
+import { namePattern, repairNotes, wellFormedFields, spelledName, type RepairNotes } from '../repairing.ts'
 import type { Quirks, WireRepaired, WireTarget } from '../wire.ts'
-import { spelledName } from '../writing.ts'
 import {
   answeredId,
   callId,

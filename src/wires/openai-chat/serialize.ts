@@ -23,9 +23,9 @@ import {
   serverText,
   sidecarOf,
   spelledId,
-  spelledName,
   withFields,
 } from '../writing.ts'
+import { spelledName } from '../repairing.ts'
 import { chatWire } from './words.ts'
 
 export interface ChatWriterOptions extends ComposerOptions {

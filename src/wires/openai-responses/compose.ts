@@ -12,7 +12,7 @@ import {
 } from '../openai-caching.ts'
 import { continueText } from '../anthropic/block-rules.ts'
 import type { Quirks, WireComposerOptions } from '../wire.ts'
-import { spelledName } from '../writing.ts'
+import { spelledName } from '../repairing.ts'
 import { createResponsesWriter, ownResponsesMessage } from './serialize.ts'
 
 /** A composer of responses, one for a session and a model. */

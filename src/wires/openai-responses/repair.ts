@@ -3,9 +3,8 @@
 import { isDeeplyWellFormed } from '../../request/well-formed.ts'
 import { fieldsOf, textOf, type Fields } from '../reading.ts'
 import { emptyUser, missingResult } from '../anthropic/block-rules.ts'
-import { namePattern, repairNotes, wellFormedFields, type RepairNotes } from '../repairing.ts'
+import { namePattern, repairNotes, wellFormedFields, spelledName, type RepairNotes } from '../repairing.ts'
 import type { WireRepaired } from '../wire.ts'
-import { spelledName } from '../writing.ts'
 import {
   callIdOf,
   idOf,

@@ -22,8 +22,8 @@ import {
   serverText,
   sidecarOf,
   spelledId,
-  spelledName,
 } from '../writing.ts'
+import { spelledName } from '../repairing.ts'
 import { responsesWire } from './words.ts'
 
 export interface ResponsesWriterOptions extends ComposerOptions {

@@ -1,0 +1,82 @@
+// The numbers of one call: the model's window and what of it a list may take, and from which size on a result is cut.
+import {
+  lookUp,
+  modelTable,
+  windowOf,
+  type ModelInfo,
+  type ModelTable,
+  type Window,
+} from '../model/models.ts'
+import { roomOf, type Room } from '../projection/budget.ts'
+import { pointOf, type DialPoint } from '../projection/dial.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { FitFailure, FitOptions } from './contract.ts'
+import { lifetimes, usualCharsPerToken } from './pace.ts'
+import type { SentTo } from './rules.ts'
+import type { TrimLimits } from './trim.ts'
+
+export interface Setting {
+  readonly window: Window
+  readonly info: ModelInfo | null
+  readonly table: ModelTable
+  readonly point: DialPoint
+  readonly to: SentTo
+  readonly lifetimeMs: number
+}
+
+export function settingOf(
+  options: FitOptions,
+): { readonly ok: true; readonly setting: Setting } | FitFailure {
+  const { model, quirks, store } = options
+  const table = modelTable(options.models)
+  const info = lookUp(table, model)
+  const window = windowOf({ model, table, override: options.window })
+  if (window.from === 'unknown')
+    return {
+      ok: false,
+      code: 'unknown-model',
+      message: `the window of the model ${JSON.stringify(model)} is not known; say it with \`window\` (in tokens), or give the model a row with \`models\``,
+    }
+  const point = pointOf(options.thrift ?? defaults.gateway.thrift)
+  const to = { model, info, quirks, store }
+  return {
+    ok: true,
+    setting: { window, info, table, point, to, lifetimeMs: options.lifetimeMs ?? lifetimes.short },
+  }
+}
+
+/** What a list may take, where system and tools take so many tokens. */
+export function roomFor(
+  { window, info }: Setting,
+  { reserve }: FitOptions,
+  fixed: number,
+): { readonly ok: true; readonly room: Room } | FitFailure {
+  const found = roomOf({
+    window: window.tokens,
+    maxOutput: info?.maxOutput ?? defaults.model.unknownMaxOutputTokens,
+    fixed,
+    thresholdTokens: reserve === undefined ? undefined : window.tokens - reserve,
+  })
+  return found.ok ? found : { ok: false, code: 'no-room', message: found.why }
+}
+
+/** One result takes at most this share of the room. */
+const resultShare = 0.2
+
+/** From which size on a result is cut. In a small window everything is smaller in proportion. */
+export function limitsFor({ room }: Room, given: Partial<TrimLimits> | undefined, share = 1): TrimLimits {
+  const { resultChars, messageChars, repeatedChars, headChars, tailChars } = {
+    ...defaults.gateway,
+    ...given,
+  }
+  const most = room * resultShare * usualCharsPerToken
+  const scale = share * Math.min(1, most / Math.max(1, resultChars))
+  const scaled = (chars: number): number => Math.floor(chars * scale)
+  return {
+    resultChars: scaled(resultChars),
+    messageChars: scaled(messageChars),
+    repeatedChars,
+    headChars: scaled(headChars),
+    tailChars: scaled(tailChars),
+  }
+}

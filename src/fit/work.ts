@@ -1,0 +1,173 @@
+// One call under way: what was given, what is known of it, what was decided so far, and how large the result would be.
+import { factorOf, learn, sizeOf } from '../projection/calibration.ts'
+import { estimateText } from '../projection/tokens.ts'
+import type { Room } from '../projection/budget.ts'
+import { promptTokens } from '../model/usage.ts'
+import { applyDecisions, type AppliedDecisions } from './applying.ts'
+import { ChainIndex, chainOf, type Chain, type Match } from './chain.ts'
+import type { Boundary } from './compaction.ts'
+import type { FitFailure, FitOptions, KeptOriginal } from './contract.ts'
+import { plainDigest } from './hash.ts'
+import { stringAt } from './json-spans.ts'
+import { resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
+import type { Piece } from './messages.ts'
+import { paceAfter, type Pace } from './pace.ts'
+import { roomFor, type Setting } from './setting.ts'
+import { headTokens, tokensOf } from './sizing.ts'
+import type { FitState, StoredEdit } from './state.ts'
+import { cut, repeatOf, type UnitEdit } from './trim.ts'
+import { firstUnsent } from './turns.ts'
+
+export interface Work {
+  readonly request: ForeignRequest
+  readonly pieces: readonly Piece[]
+  readonly chain: Chain
+  readonly state: FitState
+  readonly setting: Setting
+  readonly options: FitOptions
+  readonly match: Match['kind']
+  readonly isCarried: boolean
+  /** The first unit that was never sent. */
+  readonly from: number
+  readonly tokens: readonly number[]
+  readonly fixed: number
+  readonly factor: number
+  readonly room: Room
+  /** Decisions, by the beginnings they end. */
+  readonly edits: ReadonlyMap<string, StoredEdit>
+  readonly boundaries: ReadonlyMap<string, Boundary>
+  readonly kept: readonly KeptOriginal[]
+}
+
+/** The state after what the last answer reported. */
+export function heard(state: FitState, { usage, now, model }: FitOptions): FitState {
+  if (usage === undefined || usage === null || state.estimate === 0) return state
+  const tokens = promptTokens(usage)
+  if (!(tokens > 0)) return state
+  const { anchor } = state
+  const sample = {
+    model,
+    estimated: state.estimate - (anchor?.estimate ?? 0),
+    reported: tokens - (anchor?.tokens ?? 0),
+  }
+  // The cache was last touched when that request was sent.
+  const at = state.at ?? now
+  const pace: Pace | null =
+    at === undefined ? state.pace : paceAfter(state.pace ?? undefined, usage, state.bytes, at)
+  return {
+    ...state,
+    anchor: { tokens, estimate: state.estimate },
+    calibration: learn(state.calibration, sample),
+    pace,
+  }
+}
+
+export function workOf(
+  request: ForeignRequest,
+  pieces: readonly Piece[],
+  state: FitState,
+  setting: Setting,
+  options: FitOptions,
+): { readonly ok: true; readonly work: Work } | FitFailure {
+  const chain = chainOf('', request, plainDigest)
+  const found = matched(state, chain)
+  const fixed = headTokens(request)
+  const factor = factorOf(state.calibration, options.model)
+  const room = roomFor(setting, options, Math.round(factor * fixed))
+  if (!room.ok) return room
+  const known = found.given < state.tokens.length ? state.tokens.slice(0, found.given) : state.tokens
+  return {
+    ok: true,
+    work: {
+      request,
+      pieces,
+      chain,
+      state,
+      setting,
+      options,
+      match: found.kind,
+      isCarried: found.isCarried,
+      from: firstUnsent(request, found.common),
+      tokens: tokensOf(request, known),
+      fixed,
+      factor,
+      room: room.room,
+      edits: new Map(Object.entries(state.edits)),
+      boundaries: new Map(Object.entries(state.boundaries)),
+      kept: [],
+    },
+  }
+}
+
+/** Whether the list goes on from what was given last, or from what was returned. */
+function matched(
+  { head, given, sent }: FitState,
+  chain: Chain,
+): {
+  readonly kind: Match['kind']
+  readonly common: number
+  readonly given: number
+  readonly isCarried: boolean
+} {
+  const index = new ChainIndex({ conversations: 2 })
+  if (sent !== null && sent.length > 0) index.take('sent', '', { head, links: sent })
+  if (given.length > 0) index.take('given', '', { head, links: given })
+  // Changed tools or another system prompt are still this conversation: here the state names it.
+  const match = index.match('', { ...chain, head })
+  const common = match.kind === 'new' || match.kind === 'restart' ? 0 : match.common
+  const isCarried = match.kind !== 'new' && match.kind !== 'restart' && match.session === 'sent'
+  const same = given.findIndex((link, at) => link !== chain.links[at])
+  return { kind: match.kind, common, given: same < 0 ? given.length : same, isCarried }
+}
+
+/** The texts of a unit, where it is a result. */
+export function textsOf(request: ForeignRequest, unit: Unit): readonly string[] | null {
+  const found = resultTexts(request, unit)
+  return found === null ? null : found.texts.map((span) => stringAt(request.bytes, span) ?? '')
+}
+
+export interface Arranged {
+  readonly applied: AppliedDecisions
+  /** Uncalibrated, with system and tools. */
+  readonly estimate: number
+  readonly tokens: number
+}
+
+/** What the list becomes by what was decided, and its size. */
+export function arranged(work: Work): Arranged {
+  const { request, chain, edits, boundaries, tokens } = work
+  const unitAt = new Map(chain.links.flatMap((link, at) => (edits.has(link) ? [[link, at]] : [])))
+  const applied = applyDecisions(request, chain, {
+    edit: (link) => remade(work, edits.get(link), unitAt.get(link)),
+    boundary: (link) => boundaries.get(link),
+  })
+  const found = applied.boundary?.boundary
+  const without = new Set(found?.without)
+  let estimate = work.fixed + (found === undefined ? 0 : estimateText(found.text))
+  for (const [at, unit] of request.units.entries()) {
+    const isGone = found !== undefined && unit.message >= found.from && unit.message < found.to
+    if (!isGone && !without.has(chain.links[at]!)) estimate += tokens[at]!
+  }
+  for (const { unit } of applied.edits) estimate -= edits.get(chain.links[unit]!)!.saved
+  return { applied, estimate, tokens: sizeOf(work.state.anchor, estimate, work.factor) }
+}
+
+/** The texts of an edit, made from the result as they were made first. */
+function remade(
+  { request }: Work,
+  stored: StoredEdit | undefined,
+  unit: number | undefined,
+): UnitEdit | undefined {
+  const texts = stored === undefined || unit === undefined ? null : textsOf(request, request.units[unit]!)
+  if (stored === undefined || texts === null || texts.length === 0) return undefined
+  if (stored.why === 'repeated') return repeatOf(stored.call, texts.join('').length)
+  const { ref, wayBack } = stored
+  return cut({ texts }, stored, () => ({ ref, wayBack }))
+}
+
+export const untouchedTokens = ({ tokens, fixed, factor, state }: Work): number =>
+  sizeOf(
+    state.anchor,
+    tokens.reduce((sum, each) => sum + each, fixed),
+    factor,
+  )
