@@ -13,6 +13,7 @@ import { bytesIn } from './sizing.ts'
 import { readState, stateVersion, type FitState } from './state.ts'
 import { arranged, heard, untouchedTokens, workOf, type Arranged, type Work } from './work.ts'
 
+/** Messages that may be sent: within the window, valid for the wire, and beginning with what was sent last. */
 export function fit<Message>(messages: readonly Message[], options: FitOptions): FitOutcome<Message> {
   if (!Array.isArray(messages) || messages.length === 0)
     return { ok: false, code: 'empty', message: 'there is no message to send; add one before you call `fit`' }

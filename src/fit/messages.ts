@@ -19,7 +19,7 @@ const systemNames: Readonly<Record<WireName, string>> = {
   gemini: 'systemInstruction',
 }
 
-export interface Beside {
+export interface HeadParts {
   readonly wire: WireName
   readonly model: string
   readonly system?: unknown
@@ -40,22 +40,22 @@ export type ReadMessages =
 /** `ours` are texts of earlier compactions: a list that was returned may come back with them inside another message. */
 export function readMessages(
   messages: readonly unknown[],
-  beside: Beside,
+  parts: HeadParts,
   ours: ReadonlySet<string>,
 ): ReadMessages {
-  const strange = messages.findIndex((message) => !speaks(beside.wire, message))
-  if (strange >= 0) return wrongWire(beside.wire, strange, messages[strange])
-  const pieces = messages.flatMap((value, origin) => piecesOf(beside.wire, value, origin, ours))
+  const strange = messages.findIndex((message) => !speaks(parts.wire, message))
+  if (strange >= 0) return wrongWire(parts.wire, strange, messages[strange])
+  const pieces = messages.flatMap((value, origin) => piecesOf(parts.wire, value, origin, ours))
   const texts: string[] = []
   for (const { value, origin } of pieces) {
     const text = written(value)
     if (text === null) return notJson(`message ${origin}`)
     texts.push(text)
   }
-  const head = headOf(beside)
+  const head = headOf(parts)
   if (head === null) return notJson('tools or system')
-  const body = `{"model":${JSON.stringify(beside.model)},"${listNames[beside.wire]}":[${texts.join(',')}]${head}}`
-  const request = readRequest(beside.wire, bytesOf(body))
+  const body = `{"model":${JSON.stringify(parts.model)},"${listNames[parts.wire]}":[${texts.join(',')}]${head}}`
+  const request = readRequest(parts.wire, bytesOf(body))
   return request === null ? notJson('the list') : { ok: true, request, pieces }
 }
 
@@ -65,7 +65,7 @@ const notJson = (what: string): ReadMessages => ({
   message: `${what} cannot be written as JSON, so it cannot be sent either; take out what holds functions, cycles or BigInts`,
 })
 
-function headOf({ wire, system, tools }: Beside): string | null {
+function headOf({ wire, system, tools }: HeadParts): string | null {
   const members = [
     [systemNames[wire], system],
     ['tools', tools],

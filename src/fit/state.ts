@@ -96,7 +96,7 @@ export function readState(given: unknown, wire: WireName): StateRead {
 const bad = (why: string): StateRead => ({
   ok: false,
   code: 'bad-state',
-  message: `this state cannot be used: ${why}. Give back what the last call returned, or leave \`state\` out to start anew`,
+  message: `this state cannot be used: ${why}. Pass what the last call returned, or leave \`state\` out to start anew`,
 })
 
 type Shape = (value: unknown) => boolean
