@@ -30,6 +30,15 @@ export const examples: Readonly<Record<string, Example>> = {
     steps: [[call('add', { a: 19, b: 23 })], 'It is 42.'],
     prints: ['It is 42.', '2 requests'],
   },
+  'wires.ts': {
+    steps: [[call('add', { a: 19, b: 23 })], 'It is 42.', 'It is 84.', 'Hello.'],
+    prints: [
+      'It is 42.',
+      /switching sends \d+ tokens anew/,
+      'It is 84.',
+      /\d items were sent, 2 messages are kept/,
+    ],
+  },
   'own-tools.ts': {
     steps: [
       [call('in_stock', { article: 'paper' })],
@@ -145,7 +154,7 @@ async function programOf(name: string, folder: string): Promise<Command> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    external: ['@anthropic-ai/sdk', 'zod', 'fast-check', '@vscode/ripgrep'],
+    external: ['@anthropic-ai/sdk', '@google/genai', 'openai', 'zod', 'fast-check', '@vscode/ripgrep'],
     alias: {
       palimpsest: join(root, 'src/index.ts'),
       'palimpsest/testing': join(root, 'src/testing/index.ts'),
@@ -197,6 +206,10 @@ async function run(
       HOME: folder,
       ANTHROPIC_API_KEY: 'example',
       ANTHROPIC_BASE_URL: url,
+      OPENAI_API_KEY: 'example',
+      OPENAI_BASE_URL: `${url}/v1`,
+      GEMINI_API_KEY: 'example',
+      GOOGLE_GEMINI_BASE_URL: url,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

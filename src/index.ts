@@ -21,6 +21,7 @@ export {
   type Hooks,
 } from './engine/hooks.ts'
 export type { LiveEvent, TurnFailure } from './engine/live.ts'
+export type { CacheState, SwitchPrice } from './engine/limits/budget.ts'
 export type { Caps, Spent } from './engine/limits/spend.ts'
 export type {
   FileSource,
@@ -34,7 +35,17 @@ export { sessionNotes, type SessionNotesOptions } from './forks/notes/session-no
 export { modelSummary, type ModelSummaryOptions } from './forks/summary/model-summary.ts'
 export { anthropicModel } from './wires/anthropic/adapter.ts'
 export { anthropicWire, type AnthropicRequest } from './wires/anthropic/wire.ts'
-export type { CacheRules, Quirks, Spoken, Wire, WireChooser } from './wires/wire.ts'
+export type {
+  CacheRules,
+  Quirks,
+  Spoken,
+  Wire,
+  WireChooser,
+  WireProblem,
+  WireRepair,
+  WireRepaired,
+  WireTarget,
+} from './wires/wire.ts'
 export type { Model, ModelEvent, ModelFailure, ModelMessage, ModelRequest, Overflow } from './model/model.ts'
 export {
   lookUp,
@@ -67,9 +78,12 @@ export {
 export { openAiChatModel, openAiResponsesModel, type OpenAiOptions } from './wires/openai-adapter.ts'
 export type { AdapterOptions } from './wires/adapter.ts'
 export { geminiModel } from './wires/gemini/adapter.ts'
-export { geminiWire } from './wires/gemini/wire.ts'
-export { openAiChatWire } from './wires/openai-chat/wire.ts'
-export { openAiResponsesWire } from './wires/openai-responses/wire.ts'
+export { geminiWire, type GeminiRequest } from './wires/gemini/wire.ts'
+export { openAiChatWire, type ChatRequest } from './wires/openai-chat/wire.ts'
+export { openAiResponsesWire, type ResponsesRequest } from './wires/openai-responses/wire.ts'
+export { leftBehind, leftBehindText, type LeftBehind, type SwitchTarget } from './wires/left-behind.ts'
+export { providersOf, type Provider, type ProvidersByName, type ProviderSettings } from './wires/providers.ts'
+export { routedModel, wireChooser, type RouterOptions } from './wires/routing.ts'
 export { knownServers, serverNamed, type ServerRow } from './wires/servers.ts'
 export { agentTools, attending, builtInTypes, AgentRegistry } from './forks/agents/index.ts'
 export type { AgentAsk, AgentType, RegistryOptions } from './forks/agents/index.ts'

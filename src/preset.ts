@@ -4,6 +4,7 @@ import { release, type } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
+import type { AnthropicRequest } from './wires/anthropic/wire.ts'
 import { commandHooks } from './engine/hook-commands.ts'
 import type { SectionSource } from './engine/options.ts'
 import type { Emit } from './engine/live.ts'
@@ -122,7 +123,8 @@ export function createPreset(options: PresetOptions): Preset {
     memory,
     memoryJobs,
   } = parts
-  const bare = createEngine({
+  // Its sessions run our loop; who asks one for its request gets that of the wire of its model.
+  const bare = createEngine<AnthropicRequest>({
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
     system: promptOf(options, parts),

@@ -13,6 +13,7 @@ import { remove, type Removed } from './opening/removal.ts'
 import { missingText, resume, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart } from './opening/start-hooks.ts'
 import type { AnthropicRequest } from '../wires/anthropic/wire.ts'
+import type { WireChooser } from '../wires/wire.ts'
 import { EngineError, Session } from './session.ts'
 import { main } from './role.ts'
 import { branched, newState, type SessionState } from './state.ts'
@@ -50,7 +51,11 @@ export interface Engine<Request = AnthropicRequest> {
 }
 
 /** An engine over a store: opens, resumes, branches and lists sessions. Throws an EngineError where an option is missing or wrong. */
-export function createEngine<Request = AnthropicRequest>(options: EngineOptions<Request>): Engine<Request> {
+export function createEngine(
+  options: EngineOptions<unknown> & { readonly wire: WireChooser },
+): Engine<unknown>
+export function createEngine<Request = AnthropicRequest>(options: EngineOptions<Request>): Engine<Request>
+export function createEngine<Request>(options: EngineOptions<Request>): Engine<Request> {
   const wrong = wrongOption(options)
   if (wrong !== null) throw new EngineError({ code: 'bad-options', message: `createEngine: ${wrong}` })
   const own = ready(options)

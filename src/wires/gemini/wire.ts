@@ -13,6 +13,8 @@ import { geminiUsage } from './usage.ts'
 import { checkGemini } from './validity.ts'
 import { geminiName } from './words.ts'
 
+export type { GeminiRequest }
+
 /** The Gemini API: results in one content, signatures on the calls of the turn, prefixes cached without promise. */
 export const geminiWire: Wire<GeminiRequest> = {
   name: geminiName,

@@ -12,6 +12,8 @@ import { chatUsage, noUsage } from './usage.ts'
 import { checkChat } from './validity.ts'
 import { chatWire } from './words.ts'
 
+export type { ChatRequest }
+
 /** Chat Completions: results as messages of their own, arguments as text, prefixes cached unasked. */
 export const openAiChatWire: Wire<ChatRequest> = {
   name: chatWire,

@@ -14,6 +14,8 @@ import { responsesUsage } from './usage.ts'
 import { checkResponses } from './validity.ts'
 import { responsesWire } from './words.ts'
 
+export type { ResponsesRequest }
+
 /** The Responses API: reasoning sealed to its model, images in results, prefixes cached unasked. */
 export const openAiResponsesWire: Wire<ResponsesRequest> = {
   name: responsesWire,

@@ -1,0 +1,48 @@
+// What an embedding program sees: the request has the type of the wire that was named. Checked by the compiler (npm run check).
+import { describe, expect, expectTypeOf, it } from 'vitest'
+import {
+  anthropicWire,
+  createEngine,
+  geminiWire,
+  inMemoryStore,
+  modelTable,
+  openAiChatWire,
+  openAiResponsesWire,
+  providersOf,
+  wireChooser,
+  type AnthropicRequest,
+  type ChatRequest,
+  type GeminiRequest,
+  type ResponsesRequest,
+} from '../../src/index.ts'
+
+const store = inMemoryStore()
+const models = modelTable()
+
+describe('session.request()', () => {
+  it('[EM8] has the type of the wire, of the Messages API where none is named, and none that could be wrong where it may change', async () => {
+    const plain = await createEngine({ store, modelId: 'claude-opus-5' }).open()
+    const messages = await createEngine({ store, modelId: 'claude-opus-5', wire: anthropicWire }).open()
+    const chat = await createEngine({ store, modelId: 'gpt-6-sol', wire: openAiChatWire }).open()
+    const responses = await createEngine({ store, modelId: 'gpt-6-sol', wire: openAiResponsesWire }).open()
+    const gemini = await createEngine({ store, modelId: 'gemini-4-argon', wire: geminiWire }).open()
+    const any = await createEngine({
+      store,
+      modelId: 'claude-opus-5',
+      wire: wireChooser(providersOf(), models),
+    }).open()
+    expectTypeOf(plain.request).returns.resolves.toEqualTypeOf<AnthropicRequest>()
+    expectTypeOf(messages.request).returns.resolves.toEqualTypeOf<AnthropicRequest>()
+    expectTypeOf(chat.request).returns.resolves.toEqualTypeOf<ChatRequest>()
+    expectTypeOf(responses.request).returns.resolves.toEqualTypeOf<ResponsesRequest>()
+    expectTypeOf(gemini.request).returns.resolves.toEqualTypeOf<GeminiRequest>()
+    expectTypeOf(any.request).returns.resolves.toEqualTypeOf<unknown>()
+    for (const session of [plain, messages, chat, responses, gemini]) await session.say('hello')
+    expect((await plain.request()).messages).toHaveLength(1)
+    expect((await messages.request()).messages).toHaveLength(1)
+    expect((await chat.request()).messages).toHaveLength(1)
+    expect((await responses.request()).input).toHaveLength(1)
+    expect((await gemini.request()).contents).toHaveLength(1)
+    for (const session of [plain, messages, chat, responses, gemini, any]) await session.close()
+  })
+})
