@@ -35,6 +35,8 @@ export type Received =
 
 export interface Connection {
   send(request: ModelRequest, guard: Guard): AsyncIterable<Received>
+  /** Posts a body to where the provider counts, and gives the answer; throws as its SDK does. Unset where there is no such place. */
+  count?(body: string, request: ModelRequest, guard: Guard): Promise<unknown>
 }
 
 export interface AttemptPorts {

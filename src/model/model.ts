@@ -4,6 +4,7 @@
 import type { AssistantBlock } from '../transcript/content.ts'
 import type { FactOf, LearnedMedia, Usage } from '../transcript/fact.ts'
 import type { StopKind } from '../transcript/stop.ts'
+import type { Counted } from './count.ts'
 
 /** The wires there are. A body is written for one of them, and an adapter sends the bodies of one. */
 export type WireName = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
@@ -120,4 +121,6 @@ export interface Overflow {
 
 export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
+  /** Tokens of a request as its provider counts them, asked once; null, or no such function, where it cannot be asked. Never throws. */
+  count?(request: ModelRequest, signal: AbortSignal): Promise<Counted | null>
 }

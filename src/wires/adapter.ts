@@ -1,5 +1,6 @@
 // What the adapters of further wires share: their options, and a model on a connection.
 import { NotReady, reasonOf, streamAttempts, type AnswerReader, type Connection } from '../model/attempts.ts'
+import { countOnce } from '../model/count.ts'
 import type { ModelSettings } from '../model/failure.ts'
 import type { Model } from '../model/model.ts'
 import { defaults } from '../settings/defaults.ts'
@@ -24,7 +25,7 @@ export interface AdapterOptions {
 
 /** A model on a connection that is opened with the first request. */
 export function modelOn(
-  wire: Pick<Wire, 'failureOf'> & { createReader(asked: string): AnswerReader },
+  wire: Pick<Wire, 'failureOf' | 'count'> & { createReader(asked: string): AnswerReader },
   options: AdapterOptions,
   open: () => Promise<Connection>,
 ): Model {
@@ -44,7 +45,11 @@ export function modelOn(
       connection = null
       throw error
     })
-  return { stream: (request, signal) => streamAttempts(ports, request, signal) }
+  const { count } = wire
+  return {
+    stream: (request, signal) => streamAttempts(ports, request, signal),
+    ...(count === undefined ? {} : { count: (request, signal) => countOnce(ports, count, request, signal) }),
+  }
 }
 
 /** A package that is installed beside this one only by those who need it. */

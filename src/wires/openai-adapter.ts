@@ -1,7 +1,7 @@
 // The adapters to both APIs of OpenAI and to servers that speak like them, on the official SDK. The body goes out byte for
 // byte: the SDK passes a string through untouched when its content type is set. The SDK is loaded with the first request.
 import { NotReady, type Connection, type Received } from '../model/attempts.ts'
-import type { Model } from '../model/model.ts'
+import type { Model, ModelRequest } from '../model/model.ts'
 import { checkBaseUrl, modelOn, optionalPackage, type AdapterOptions } from './adapter.ts'
 import { eventsIn } from './events.ts'
 import { done } from './openai-chat/reader.ts'
@@ -37,19 +37,27 @@ async function openConnection(path: string, options: OpenAiOptions): Promise<Con
     logLevel: 'off',
   })
   const key = keyHeader === 'api-key' ? { 'api-key': apiKey } : {}
+  const headersFor = ({ source }: ModelRequest) => ({
+    ...(keyHeader === 'api-key' || apiKey === '' ? { authorization: null } : {}),
+    ...key,
+    'content-type': 'application/json',
+    'x-palimpsest-source': encodeURIComponent(source),
+    ...options.headers,
+  })
   return {
     async *send(request, guard) {
-      const headers = {
-        ...(keyHeader === 'api-key' || apiKey === '' ? { authorization: null } : {}),
-        ...key,
-        'content-type': 'application/json',
-        'x-palimpsest-source': encodeURIComponent(request.source),
-        ...options.headers,
-      }
+      const headers = headersFor(request)
       const asked = { body: request.body, headers, query: options.query, signal: guard.signal }
       const response = await client.post(path, { ...asked, stream: true }).asResponse()
       yield* receivedFrom(response, () => guard.touch())
     },
+    count: (body, request, guard) =>
+      client.post(`${path}/input_tokens`, {
+        body,
+        headers: headersFor(request),
+        query: options.query,
+        signal: guard.signal,
+      }),
   }
 }
 

@@ -52,14 +52,15 @@ export interface RouterOptions {
 /** One model for all providers: each request goes to the one it names. */
 export function routedModel(options: RouterOptions): Model {
   const made = new Map<string, Model>()
+  const modelFor = (name: string | undefined): Model => {
+    if (name === undefined) return options.anthropic ?? refusing(noAnthropic)
+    const model = made.get(name) ?? reached(name, options)
+    made.set(name, model)
+    return model
+  }
   return {
-    stream: (request, signal) => {
-      const { provider: name } = request
-      if (name === undefined) return (options.anthropic ?? refusing(noAnthropic)).stream(request, signal)
-      const model = made.get(name) ?? reached(name, options)
-      made.set(name, model)
-      return model.stream(request, signal)
-    },
+    stream: (request, signal) => modelFor(request.provider).stream(request, signal),
+    count: async (request, signal) => (await modelFor(request.provider).count?.(request, signal)) ?? null,
   }
 }
 

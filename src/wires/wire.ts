@@ -6,6 +6,7 @@
 // it, and leaves out everybody else's. `wireContract` (testing) holds every wire to this.
 import type { AnswerReader } from '../model/attempts.ts'
 import type { CacheRules } from '../model/cache-rules.ts'
+import type { CountRules } from '../model/count.ts'
 import type { ServerRefusal, Verdict } from '../model/failure.ts'
 import type { ModelMessage, WireName } from '../model/model.ts'
 import type { ModelInfo } from '../model/models.ts'
@@ -32,6 +33,8 @@ export interface Wire<Request = unknown> {
   usageOf(reported: unknown): Usage
   /** What its word for the end of an answer means; calls in the answer may decide. */
   stopOf(word: string | null, hasCalls: boolean): StopKind
+  /** How its provider is asked how long a request is; unset where it has no such endpoint. */
+  readonly count?: CountRules
   readonly capabilities: WireCapabilities
   cacheRules(model: ModelInfo | null): CacheRules
   /** A body as an SDK takes it from an embedding program; unset where that is the body without its `stream`. */

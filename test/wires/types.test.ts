@@ -18,6 +18,7 @@ import {
 
 const store = inMemoryStore()
 const models = modelTable()
+type RequestOf<S extends { request(): Promise<unknown> }> = Awaited<ReturnType<S['request']>>
 
 describe('session.request()', () => {
   it('[EM8] has the type of the wire, of the Messages API where none is named, and none that could be wrong where it may change', async () => {
@@ -31,12 +32,12 @@ describe('session.request()', () => {
       modelId: 'claude-opus-5',
       wire: wireChooser(providersOf(), models),
     }).open()
-    expectTypeOf(plain.request).returns.resolves.toEqualTypeOf<AnthropicRequest>()
-    expectTypeOf(messages.request).returns.resolves.toEqualTypeOf<AnthropicRequest>()
-    expectTypeOf(chat.request).returns.resolves.toEqualTypeOf<ChatRequest>()
-    expectTypeOf(responses.request).returns.resolves.toEqualTypeOf<ResponsesRequest>()
-    expectTypeOf(gemini.request).returns.resolves.toEqualTypeOf<GeminiRequest>()
-    expectTypeOf(any.request).returns.resolves.toEqualTypeOf<unknown>()
+    expectTypeOf<RequestOf<typeof plain>>().toEqualTypeOf<AnthropicRequest>()
+    expectTypeOf<RequestOf<typeof messages>>().toEqualTypeOf<AnthropicRequest>()
+    expectTypeOf<RequestOf<typeof chat>>().toEqualTypeOf<ChatRequest>()
+    expectTypeOf<RequestOf<typeof responses>>().toEqualTypeOf<ResponsesRequest>()
+    expectTypeOf<RequestOf<typeof gemini>>().toEqualTypeOf<GeminiRequest>()
+    expectTypeOf<RequestOf<typeof any>>().toEqualTypeOf<unknown>()
     for (const session of [plain, messages, chat, responses, gemini]) await session.say('hello')
     expect((await plain.request()).messages).toHaveLength(1)
     expect((await messages.request()).messages).toHaveLength(1)

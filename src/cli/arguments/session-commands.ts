@@ -46,7 +46,8 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
   addSessions(program, io, run)
   projectCommand(program, 'context', 'what the last request of a session contained')
     .argument('[id]', 'the session; default: the newest')
-    .action((id: string | undefined, flags: ProjectFlags) =>
+    .option('--count', 'ask the provider how many tokens it counts')
+    .action((id: string | undefined, flags: ProjectFlags & { readonly count?: boolean }) =>
       run(async () => (await import('../commands/context.ts')).context(io, id, flags)),
     )
   projectCommand(program, 'cost', 'what each turn of a session cost, and why')

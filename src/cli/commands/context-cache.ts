@@ -1,14 +1,32 @@
-// How the provider of a session caches what it is sent, in words: by its wire and model, not by what we know of one of them.
+// The last request of a session, and how its provider caches what it is sent, in words: by its wire and model, not by what we know of one of them.
 import type { ModelTable } from '../../model/models.ts'
 import { lookUp } from '../../model/models.ts'
-import type { FactOf } from '../../transcript/fact.ts'
+import { isKnown, type FactOf, type Usage } from '../../transcript/fact.ts'
+import type { SessionId } from '../../transcript/ids.ts'
 import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
+import type { Store } from '../../transcript/store.ts'
 import type { Spoken, WireChooser } from '../../wires/wire.ts'
 
 /** The last request of a session, and when it was sent. */
 export interface Sent {
   readonly sent: FactOf<'request-sent'>
   readonly at: number
+}
+
+/** The newest request and what its answer reported, read from the end. */
+export async function lastSent(
+  store: Store,
+  session: SessionId,
+): Promise<(Sent & { readonly usage: Usage | undefined }) | null> {
+  let usage: Usage | undefined
+  for await (const item of store.readBack(session)) {
+    if (item.kind === 'failed') return null
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type === 'assistant-message') usage = fact.usage
+    if (fact.type === 'request-sent') return { sent: fact, at: item.entry.at, usage }
+  }
+  return null
 }
 
 /** Who was asked last: the model in force, unless another one sent the last request. */

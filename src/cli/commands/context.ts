@@ -13,8 +13,8 @@ import { estimateBlock, estimateText, estimateTool } from '../../projection/toke
 import type { View, ViewBlock } from '../../projection/view.ts'
 import type { ComposeOutcome } from '../../request/compose.ts'
 import { createComposer } from '../../wires/anthropic/compose.ts'
-import type { WireChooser } from '../../wires/wire.ts'
-import { isKnown, type ToolSpec, type Usage } from '../../transcript/fact.ts'
+import type { Spoken, WireChooser } from '../../wires/wire.ts'
+import { isKnown, type ToolSpec } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
@@ -24,18 +24,26 @@ import type { Io } from '../terminal/io.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { bar, percent, prose, table, whole } from '../terminal/tables.ts'
 import type { ProjectFlags, Workplace } from '../workplace/workplace.ts'
-import { cacheText, cacheView, spokenLast, type CacheView, type Sent } from './context-cache.ts'
+import { cacheText, cacheView, lastSent, spokenLast, type CacheView } from './context-cache.ts'
+import { countByProvider, countText } from './context-count.ts'
 
 const barWidth = 24
 
-export const context = (io: Io, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
-  showSession(io, id, flags, showContext)
+export const context = (
+  io: Io,
+  id: string | undefined,
+  flags: ProjectFlags & { readonly count?: boolean | undefined },
+): Promise<Exit> =>
+  showSession(io, id, flags, (place, store, session, json) =>
+    showContext(place, store, session, json, flags.count === true),
+  )
 
 export async function showContext(
   { io, settings, access }: Workplace,
   store: Store,
   session: SessionId,
   json: boolean,
+  counts = false,
 ): Promise<Exit> {
   const models = tableOf(settings)
   const request = await lastRequest(store, session, {
@@ -48,11 +56,16 @@ export async function showContext(
   })
   if (!request.ok) return complain(io, refuse(exits.failed, request.why))
   const rows = breakdown(request.body, request.view, request.tokens)
-  const { body: _body, view: _view, ok: _ok, ...about } = request
+  const { body: _body, view: _view, ok: _ok, sentBody, spoken, ...about } = request
+  const count = counts ? await countByProvider({ access, settings }, spoken, sentBody) : null
+  const counted = count === null ? {} : { provider: count }
   io.out(
     json
-      ? `${safeJson({ session, ...about, sources: rows }, 2)}\n`
-      : prose(asPicture(session, request, rows, io), io.columns),
+      ? `${safeJson({ session, ...about, ...counted, sources: rows }, 2)}\n`
+      : prose(
+          `${asPicture(session, request, rows, io)}${count === null ? '' : `${countText(count)}\n`}`,
+          io.columns,
+        ),
   )
   return exits.done
 }
@@ -114,7 +127,11 @@ interface RequestSettings {
 
 interface SentRequest {
   readonly ok: true
+  /** In the words of the Messages API, by which sources are told apart. */
   readonly body: string
+  /** As it was written for its own wire. */
+  readonly sentBody: string
+  readonly spoken: Spoken
   readonly view: View
   readonly model: string
   readonly window: number
@@ -176,6 +193,8 @@ async function lastRequest(
   return {
     ok: true,
     body: outcome.composed.body,
+    sentBody: sent.composed.body,
+    spoken,
     view,
     model,
     window: windowOf({
@@ -192,22 +211,6 @@ async function lastRequest(
 
 const whyNot = (...outcomes: readonly ComposeOutcome[]): string =>
   outcomes.flatMap((each) => (each.ok ? [] : [each.why]))[0] ?? ''
-
-/** The newest request and what its answer reported, read from the end. */
-async function lastSent(
-  store: Store,
-  session: SessionId,
-): Promise<(Sent & { readonly usage: Usage | undefined }) | null> {
-  let usage: Usage | undefined
-  for await (const item of store.readBack(session)) {
-    if (item.kind === 'failed') return null
-    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
-    const { fact } = item.entry
-    if (fact.type === 'assistant-message') usage = fact.usage
-    if (fact.type === 'request-sent') return { sent: fact, at: item.entry.at, usage }
-  }
-  return null
-}
 
 // ---- what it holds ----
 

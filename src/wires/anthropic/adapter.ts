@@ -10,11 +10,13 @@ import {
   type Connection,
   type Received,
 } from '../../model/attempts.ts'
+import { countOnce } from '../../model/count.ts'
 import type { ModelSettings, ServerRefusal } from '../../model/failure.ts'
 import type { Model, ModelRequest } from '../../model/model.ts'
 import { errorBody } from '../../model/overflow.ts'
 import { defaults } from '../../settings/defaults.ts'
 import { systemClock, type Clock } from '../../transcript/ids.ts'
+import { anthropicCount } from './count.ts'
 import { failureOf } from './failure.ts'
 import { MessageReader } from './reader.ts'
 
@@ -43,7 +45,10 @@ export function anthropicModel(options: AnthropicOptions): Model {
     clock,
     random,
   }
-  return { stream: (request, signal) => streamAttempts(ports, request, signal) }
+  return {
+    stream: (request, signal) => streamAttempts(ports, request, signal),
+    count: (request, signal) => countOnce(ports, anthropicCount, request, signal),
+  }
 }
 
 async function openConnection(options: AnthropicOptions): Promise<Connection> {
@@ -85,16 +90,21 @@ async function openConnection(options: AnthropicOptions): Promise<Connection> {
         if (event !== null) yield { event }
       }
     },
+    count: (body, request, guard) =>
+      client.post('/v1/messages/count_tokens', { body, headers: headersOf(request), signal: guard.signal }),
+  }
+}
+
+function headersOf({ betas, source }: ModelRequest): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'x-palimpsest-source': encodeURIComponent(source),
+    ...(betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') }),
   }
 }
 
 function post(client: BaseAnthropic, request: ModelRequest, signal: AbortSignal): Promise<Response> {
-  const betas = request.betas.length === 0 ? {} : { 'anthropic-beta': request.betas.join(',') }
-  const headers = {
-    'content-type': 'application/json',
-    'x-palimpsest-source': encodeURIComponent(request.source),
-    ...betas,
-  }
+  const headers = headersOf(request)
   return client.post('/v1/messages', { body: request.body, headers, stream: true, signal }).asResponse()
 }
 

@@ -7,6 +7,7 @@ import { stopKindOf } from '../../transcript/stop.ts'
 import type { CacheRules, Wire } from '../wire.ts'
 import { isBlock } from './block-rules.ts'
 import { createComposer } from './compose.ts'
+import { anthropicCount } from './count.ts'
 import { failureOf } from './failure.ts'
 import { checkAnthropic, repairAnthropic, type AnthropicRequest } from './request.ts'
 import { MessageReader } from './reader.ts'
@@ -25,6 +26,7 @@ export const anthropicWire: Wire<AnthropicRequest> = {
   failureOf,
   usageOf: (reported) => usageOf(isRecord(reported) ? (reported as UsageReport) : {}),
   stopOf: (word) => stopKindOf(word),
+  count: anthropicCount,
   capabilities: {
     breakpoints: true,
     contextManagement: true,

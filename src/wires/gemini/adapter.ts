@@ -7,16 +7,22 @@ import { geminiWire } from './wire.ts'
 
 const publicApi = 'https://generativelanguage.googleapis.com/'
 
+interface Posted {
+  readonly path: string
+  readonly queryParams?: Readonly<Record<string, string>> | undefined
+  readonly body: string
+  readonly httpMethod: 'POST'
+  readonly httpOptions: object
+  readonly abortSignal: AbortSignal
+}
+interface Answered {
+  json(): Promise<unknown>
+}
+
 /** The part of the SDK's client that carries bytes. */
 interface Carrier {
-  requestStream(asked: {
-    readonly path: string
-    readonly queryParams: Readonly<Record<string, string>>
-    readonly body: string
-    readonly httpMethod: 'POST'
-    readonly httpOptions: object
-    readonly abortSignal: AbortSignal
-  }): Promise<AsyncIterable<{ json(): Promise<unknown> }>>
+  requestStream(asked: Posted): Promise<AsyncIterable<Answered>>
+  request(asked: Posted): Promise<Answered>
 }
 
 /** The Gemini API as a model. Needs the package `@google/genai`. */
@@ -53,6 +59,17 @@ async function openConnection(options: AdapterOptions): Promise<Connection> {
         guard.touch()
         yield { event: await answer.json() }
       }
+    },
+    count: async (body, request, guard) => {
+      const answer = await carrier.request({
+        path: `models/${encodeURIComponent(request.model)}:countTokens`,
+        queryParams: options.query,
+        body,
+        httpMethod: 'POST',
+        httpOptions: { headers: sourceOf(request) },
+        abortSignal: guard.signal,
+      })
+      return answer.json()
     },
   }
 }

@@ -1,4 +1,5 @@
 // The Gemini API as a wire: contents and parts, signatures on calls.
+import { countIn } from '../../model/count.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import { noUsage } from '../openai-chat/usage.ts'
 import { fieldsOf } from '../reading.ts'
@@ -26,6 +27,12 @@ export const geminiWire: Wire<GeminiRequest> = {
   failureOf: geminiFailure,
   usageOf: (reported) => geminiUsage(fieldsOf(reported) ?? {}) ?? noUsage,
   stopOf: geminiStop,
+  count: {
+    // The whole request as one field: beside it, only the contents would be counted.
+    body: (body, model) =>
+      `{"generateContentRequest":{"model":${JSON.stringify(`models/${model}`)},${body.slice(1)}}`,
+    tokensIn: (answer) => countIn(answer, 'totalTokens'),
+  },
   capabilities: {
     breakpoints: false,
     contextManagement: false,

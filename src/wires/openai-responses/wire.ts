@@ -1,4 +1,5 @@
 // The Responses API as a wire: sealed reasoning, items, nothing stored.
+import { countIn, onlyFields } from '../../model/count.ts'
 import type { ModelMessage } from '../../model/model.ts'
 import { openAiCacheRules } from '../openai-caching.ts'
 import { openAiFailure } from '../openai-chat/failure.ts'
@@ -16,6 +17,17 @@ import { responsesWire } from './words.ts'
 
 export type { ResponsesRequest }
 
+/** What `input_tokens` takes of a request. */
+const counted = new Set([
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'reasoning',
+])
+
 /** The Responses API: reasoning sealed to its model, images in results, prefixes cached unasked. */
 export const openAiResponsesWire: Wire<ResponsesRequest> = {
   name: responsesWire,
@@ -26,6 +38,10 @@ export const openAiResponsesWire: Wire<ResponsesRequest> = {
   repair: repairResponses,
   failureOf: openAiFailure,
   usageOf: (reported) => responsesUsage(fieldsOf(reported) ?? {}) ?? noUsage,
+  count: {
+    body: (body) => JSON.stringify(onlyFields(body, counted)),
+    tokensIn: (answer) => countIn(answer, 'input_tokens'),
+  },
   stopOf: responsesStop,
   capabilities: {
     breakpoints: false,
