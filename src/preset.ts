@@ -4,7 +4,7 @@ import { release, type } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import type { AnthropicRequest } from './wires/anthropic/wire.ts'
+import type { EngineOptions } from './engine/options.ts'
 import { commandHooks } from './engine/hook-commands.ts'
 import type { SectionSource } from './engine/options.ts'
 import type { Emit } from './engine/live.ts'
@@ -124,11 +124,12 @@ export function createPreset(options: PresetOptions): Preset {
     memoryJobs,
   } = parts
   // Its sessions run our loop; who asks one for its request gets that of the wire of its model.
-  const bare = createEngine<AnthropicRequest>({
+  const chosen: EngineOptions = {
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
     system: promptOf(options, parts),
-  })
+  }
+  const bare = createEngine(chosen)
   const engine = options.settings.agents === false ? bare : attending(bare, registry)
   const close = async (): Promise<void> => {
     await registry.close()

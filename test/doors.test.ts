@@ -69,6 +69,8 @@ describe('the doors', () => {
       'hooks',
       'inMemoryStore',
       'knownServers',
+      'leftBehind',
+      'leftBehindText',
       'loadSkills',
       'lookUp',
       'machineFileSystem',
@@ -86,7 +88,9 @@ describe('the doors', () => {
       'price',
       'project',
       'projectOf',
+      'providersOf',
       'repair',
+      'routedModel',
       'scriptedMessage',
       'scriptedModel',
       'serverNamed',
@@ -95,6 +99,7 @@ describe('the doors', () => {
       'standingAttachment',
       'tool',
       'windowOf',
+      'wireChooser',
     ])
   })
 })

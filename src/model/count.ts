@@ -1,6 +1,6 @@
 // Counting a request by its provider, before it is sent. What a wire knows of it is data; an adapter carries the bytes.
 import { Guard, NotReady, reasonOf, refusalIn, type AttemptPorts } from './attempts.ts'
-import type { ModelFailure, ModelRequest } from './model.ts'
+import type { Counted, ModelRequest } from './model.ts'
 
 /** How a provider is asked how long a request is. */
 export interface CountRules {
@@ -9,10 +9,6 @@ export interface CountRules {
   /** Tokens of what came back; null where it says none. */
   tokensIn(answer: unknown): number | null
 }
-
-export type Counted =
-  | { readonly ok: true; readonly tokens: number }
-  | { readonly ok: false; readonly failure: ModelFailure }
 
 /** Asks once: whoever wants a number can wait for it or do without. */
 export async function countOnce(

@@ -4,7 +4,6 @@
 import type { AssistantBlock } from '../transcript/content.ts'
 import type { FactOf, LearnedMedia, Usage } from '../transcript/fact.ts'
 import type { StopKind } from '../transcript/stop.ts'
-import type { Counted } from './count.ts'
 
 /** The wires there are. A body is written for one of them, and an adapter sends the bodies of one. */
 export type WireName = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
@@ -118,6 +117,11 @@ export interface Overflow {
   /** The limit is on the bytes of the request, not on its tokens; such a failure has the code `too-large`. */
   readonly bytes: boolean
 }
+
+/** What a provider counted, or why it did not. */
+export type Counted =
+  | { readonly ok: true; readonly tokens: number }
+  | { readonly ok: false; readonly failure: ModelFailure }
 
 export interface Model {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>

@@ -84,7 +84,7 @@ describe.each(cases.map(([subject, make]) => [subject.wire.name, subject, make] 
 )
 
 it('[WA9] Chat Completions has no such endpoint; among several each is asked where it can be', async () => {
-  expect(openAiChatModel({ apiKey: 'k' }).count).toBeUndefined()
+  expect('count' in openAiChatModel({ apiKey: 'k' })).toBe(false)
   const { url } = await simulated()
   const providers = providersOf({ openai: { baseUrl: `${url}/v1` }, groq: { baseUrl: `${url}/v1` } })
   const routed = routedModel({ providers, anthropic: null, keys: { openai: 'k', groq: 'k' } })
