@@ -33,6 +33,7 @@ const all = [
   'companion-hook',
   'gateway',
   'install',
+  'inspect-page',
   'rules',
   'recall',
   'recall-start',

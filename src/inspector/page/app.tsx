@@ -5,6 +5,7 @@ import { keyFor } from './data/keys.ts'
 import type { OpenSession } from './data/session.ts'
 import { titleOf, usePage } from './data/state.ts'
 import { Zoom } from './parts/chart.tsx'
+import { Boundary } from './parts/boundary.tsx'
 import { Confirm } from './parts/confirm.tsx'
 import { Find } from './parts/find.tsx'
 import { GoTo, Help, Notices } from './parts/overlays.tsx'
@@ -63,7 +64,9 @@ export function App() {
       <Tabs open={open} />
       <Notices open={open} />
       <main id="main" tabIndex={-1}>
-        <Screen open={open} address={address} zoom={zoom} />
+        <Boundary key={groupOf(address)}>
+          <Screen open={open} address={address} zoom={zoom} />
+        </Boundary>
       </main>
       <div class="toast" role="status" aria-live="polite">
         {page.said.value}
@@ -80,6 +83,13 @@ export function App() {
       )}
     </>
   )
+}
+
+/** Addresses that share what is drawn: moving among them keeps the chart and the list as they are. */
+function groupOf(address: Address): string {
+  if (!('session' in address)) return address.screen
+  const isApart = address.screen === 'agents' || address.screen === 'policies'
+  return `${address.session} ${isApart ? address.screen : 'window'}`
 }
 
 const isWriting = (target: EventTarget | null): boolean =>
@@ -120,7 +130,7 @@ function Screen({
           >
             ×
           </a>
-          {detail}
+          <Boundary key={fragmentOf(address)}>{detail}</Boundary>
         </aside>
       )}
     </div>

@@ -110,11 +110,15 @@ export class Entries {
   /** The places whose kind and flags a filter wants, oldest first. */
   placesOf(isWanted: (kind: string, flags: number) => boolean): Uint32Array {
     const found = new Uint32Array(this.#count)
+    // Few pairs of kind and flags occur: each is judged once.
+    const judged = new Int8Array(256 * 256).fill(-1)
     let count = 0
     for (let place = 0; place < this.#count; place++) {
       const kind = this.#kind[place]!
       if (kind === unknownKind || kind === missingKind) continue
-      if (isWanted(this.#kinds.nameOf(kind), this.#flags[place]!)) found[count++] = this.#first + place
+      const pair = kind * 256 + this.#flags[place]!
+      if (judged[pair]! < 0) judged[pair] = isWanted(this.#kinds.nameOf(kind), pair % 256) ? 1 : 0
+      if (judged[pair] === 1) found[count++] = this.#first + place
     }
     return found.subarray(0, count)
   }

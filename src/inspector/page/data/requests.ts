@@ -48,11 +48,9 @@ export function rowsOf(chunk: RequestChunk): RequestRow[] {
 /** Two runs of rows, both in order, the newer saying what is so where both have one. */
 export function joined(known: readonly RequestRow[], came: readonly RequestRow[]): readonly RequestRow[] {
   if (came.length === 0) return known
-  const first = came[0]!.seq
-  const last = came.at(-1)!.seq
-  const older = known.filter(({ seq }) => seq < first)
-  const newer = known.filter(({ seq }) => seq > last)
-  return [...older, ...came, ...newer]
+  const older = known.slice(0, indexAt(known, came[0]!.seq - 1) + 1)
+  const newer = known.slice(indexAt(known, came.at(-1)!.seq) + 1)
+  return older.concat(came, newer)
 }
 
 /** The row at a place or the last before it; -1 where there is none. */

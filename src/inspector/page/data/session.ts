@@ -26,6 +26,8 @@ const moreRequests = 10_000
 const mostLineBytes = 65_536
 /** Previews kept for rows; the ones asked for first go first. */
 const mostPreviews = 3000
+/** Requests whose answer may have come since they were read. */
+const lateAnswers = 20
 /** Rows loaded around those in sight. */
 const aheadRows = 40
 
@@ -172,12 +174,13 @@ export class OpenSession {
       this.head.value = { ...this.head.value, owner: event.owner }
     if (event.type === 'effect') this.effects.value = [...this.effects.value, event]
     if (event.type !== 'grew') return
-    this.#catchUp(event.stale)
+    this.#catchUp(event.stale, event.head)
   }
 
   /** Reads what is new; growth heard meanwhile is read in one further pass. */
-  #catchUp(stale: { readonly from: number; readonly to: number } | null = null): void {
+  #catchUp(stale: { readonly from: number; readonly to: number } | null = null, head = 0): void {
     if (stale !== null) this.#stale = span(this.#stale, stale)
+    this.#heardHead = Math.max(this.#heardHead, head)
     if (this.#catching !== null) {
       this.#again = true
       return
@@ -190,24 +193,28 @@ export class OpenSession {
     })
   }
   #stale: { readonly from: number; readonly to: number } | null = null
+  #heardHead = 0
 
   async #readTail(): Promise<void> {
     const known = this.head.value
-    if (!(await this.#readHead())) return
-    const now = this.head.value!
-    const from = known?.head ?? (now.first ?? 0) - 1
+    const from = known?.head ?? -1
     const stale = this.#stale
     this.#stale = null
-    if (now.head === null || (now.head === from && stale === null)) return
-    const lowest = Math.min(from + 1, stale?.from ?? from + 1)
+    const low = Math.min(from + 1, stale?.from ?? from + 1)
+    const heard = this.#heardHead
+    // Rows are read at once with the head that was heard: who waits sees them one answer earlier.
+    const isHeard = known !== null && heard > from
+    const [isThere] = await Promise.all([this.#readHead(), isHeard ? this.#readRange(low, heard) : undefined])
+    const now = this.head.value
+    if (!isThere || now === null || now.head === null || (now.head === from && stale === null)) return
     // A further request makes everything it carried cost more.
     this.costs.value = new Map()
     await Promise.all([
-      this.#readRange(lowest, now.head),
+      isHeard && heard >= now.head ? undefined : this.#readRange(isHeard ? heard + 1 : low, now.head),
       // An answer is known after its request: the last ones are read again.
       this.#readRequests(
         now.head + 1,
-        Math.min(moreRequests, Math.max(50, now.requests - (known?.requests ?? 0) + 50)),
+        Math.min(moreRequests, now.requests - (known?.requests ?? 0) + lateAnswers),
       ),
       now.edits !== known?.edits || stale !== null ? this.#readEdits() : undefined,
       now.breaks !== known?.breaks ? this.#readBreaks() : undefined,
@@ -221,36 +228,31 @@ export class OpenSession {
     }
   }
 
-  /** Loads what rows in sight show beside the index. */
+  /** Loads what rows in sight show beside the index, and shows it at once. */
   async wantRows(from: number, to: number): Promise<void> {
     const low = Math.max(this.entries.first, from - aheadRows)
     const high = Math.min(this.entries.last, to + aheadRows)
-    await Promise.all([this.#wantLines(low, high), this.#wantCosts(from, to)])
+    const [previews, costs] = await Promise.all([this.#newPreviews(low, high), this.#newCosts(from, to)])
+    if (this.#isClosed) return
+    batch(() => {
+      if (previews.length > 0) this.previews.value = newest(this.previews.value, previews)
+      if (costs.length > 0) this.costs.value = newest(this.costs.value, costs)
+    })
   }
 
-  async #wantLines(from: number, to: number): Promise<void> {
+  async #newPreviews(from: number, to: number): Promise<readonly (readonly [number, string])[]> {
     const known = this.previews.value
-    let start = -1
-    const spans: [number, number][] = []
-    for (let seq = from; seq <= to + 1; seq++) {
-      const isWanted = seq <= to && !known.has(seq) && this.entries.row(seq).bytes <= mostLineBytes
-      if (isWanted && start < 0) start = seq
-      if (!isWanted && start >= 0) {
-        spans.push([start, seq - 1])
-        start = -1
-      }
+    const isWanted = (seq: number): boolean =>
+      seq <= to && !known.has(seq) && this.entries.row(seq).bytes <= mostLineBytes
+    const found: (readonly [number, string])[] = []
+    for (let seq = from; seq <= to; seq++) {
+      if (!isWanted(seq)) continue
+      const start = seq
+      while (isWanted(seq + 1)) seq++
+      const lines = await this.readLines(start, seq)
+      for (const one of lines?.lines ?? []) found.push([one.seq, previewOf(one.line)])
     }
-    for (const [low, high] of spans) {
-      const lines = await this.readLines(low, high)
-      if (lines === null || this.#isClosed) return
-      const all = new Map(this.previews.value)
-      for (const { seq, line } of lines.lines) all.set(seq, previewOf(line))
-      for (const seq of all.keys()) {
-        if (all.size <= mostPreviews) break
-        all.delete(seq)
-      }
-      this.previews.value = all
-    }
+    return found
   }
 
   async readLines(from: number, to: number): Promise<Lines | null> {
@@ -258,19 +260,28 @@ export class OpenSession {
     return answer.ok ? answer.value : null
   }
 
-  async #wantCosts(from: number, to: number): Promise<void> {
+  async #newCosts(from: number, to: number): Promise<readonly (readonly [number, EntryCost])[]> {
     let low = from
     while (low <= to && this.costs.value.has(low)) low++
-    if (low > to) return
+    if (low > to) return []
     const answer = await this.#source.json<Carried>(`${this.path}/carried?from=${low}&to=${to}`)
-    if (!answer.ok || this.#isClosed) return
-    const costs = new Map(this.costs.value)
-    const { requests, dollars } = answer.value
-    requests.forEach((count, at) =>
-      costs.set(answer.value.from + at, { requests: count, dollars: dollars[at] ?? 0 }),
-    )
-    this.costs.value = costs
+    if (!answer.ok) return []
+    const { from: first, requests, dollars } = answer.value
+    return requests.map((count, at) => [first + at, { requests: count, dollars: dollars[at] ?? 0 }] as const)
   }
+}
+
+/** What was known with what came; of too many the ones that came first go. */
+function newest<T>(
+  known: ReadonlyMap<number, T>,
+  came: readonly (readonly [number, T])[],
+): ReadonlyMap<number, T> {
+  const all = new Map([...known, ...came])
+  for (const seq of all.keys()) {
+    if (all.size <= mostPreviews) break
+    all.delete(seq)
+  }
+  return all
 }
 
 const span = (

@@ -32,7 +32,7 @@ export class PageState {
   /** The row of the list that keys act on, by its place. */
   readonly active = signal<number | null>(null)
   readonly title = computed(() => {
-    const open = this.session.value
+    const open = 'session' in this.address.value ? this.session.value : null
     return open === null ? 'pal inspect' : `${titleOf(open.head.value, open.id)} · pal inspect`
   })
   readonly #address: AddressBar

@@ -54,6 +54,7 @@ export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null)
   const strips = useRef<HTMLCanvasElement>(null)
   const latest = useRef(props)
+  const shown = useRef(data)
   latest.current = props
   const [plot, setPlot] = useState<uPlot | null>(null)
   useLayoutEffect(() => {
@@ -63,7 +64,9 @@ export function Chart(props: ChartProps) {
       stacked(latest.current.data) as uPlot.AlignedData,
       element,
     )
-    const watch = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    const watch = new ResizeObserver(() => {
+      if (element.clientWidth !== made.width) made.setSize({ width: element.clientWidth, height })
+    })
     watch.observe(element)
     const scheme = matchMedia('(prefers-color-scheme: dark)')
     const recolour = (): void => made.redraw(false)
@@ -77,8 +80,12 @@ export function Chart(props: ChartProps) {
   }, [])
   useEffect(() => {
     if (plot === null) return
-    plot.setData(stacked(data) as uPlot.AlignedData, false)
-    show(plot, props.zoom, data)
+    // What it was made with is drawn already.
+    if (shown.current !== data) {
+      shown.current = data
+      plot.setData(stacked(data) as uPlot.AlignedData, false)
+      show(plot, props.zoom, data)
+    }
     const unwatch = props.zoom.watch(() => show(plot, latest.current.zoom, latest.current.data))
     return unwatch
   }, [plot, data])
@@ -177,10 +184,20 @@ function optionsFor(
 }
 
 /** The names of colours stand in the stylesheet, so that both themes have them. */
-const colourOf =
-  (element: HTMLElement): Colour =>
-  (name) =>
-    getComputedStyle(element).getPropertyValue(`--${name}`).trim() || '#888'
+const colourOf = (element: HTMLElement): Colour => {
+  const style = getComputedStyle(element)
+  return (name) => style.getPropertyValue(`--${name}`).trim() || '#888'
+}
+
+/** Each name is looked up once for one drawing. */
+function remembered(colour: Colour): Colour {
+  const known = new Map<string, string>()
+  return (name) => {
+    const value = known.get(name) ?? colour(name)
+    known.set(name, value)
+    return value
+  }
+}
 
 function hoveredIn(plot: uPlot, { x }: ChartData): number | null {
   const { left, idx } = plot.cursor
@@ -243,7 +260,7 @@ function paint(plot: uPlot, canvas: HTMLCanvasElement, data: ChartData, colour: 
       from: min ?? 0,
       to: max ?? 0,
     },
-    colour,
+    remembered(colour),
   )
 }
 

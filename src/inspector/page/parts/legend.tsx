@@ -3,6 +3,16 @@ import { holderNames, type RequestRow } from '../data/requests.ts'
 import { clock, dollars, percent, whole } from '../text/format.ts'
 import { Name } from '../text/shown-text.tsx'
 import { stackOrder } from './chart-data.ts'
+import { Icon } from './icon.tsx'
+
+/** The shapes of the marks. */
+const markKinds = [
+  ['view-edit', 'edit'],
+  ['boundary', 'compaction'],
+  ['cache-break', 'break'],
+  ['agent-start', 'agent'],
+  ['user-message', 'you'],
+] as const
 
 export function Legend({ row, isHovered }: { readonly row: RequestRow; readonly isHovered: boolean }) {
   const prompt = (row.input ?? 0) + (row.read ?? 0) + (row.written ?? 0)
@@ -30,8 +40,16 @@ export function Legend({ row, isHovered }: { readonly row: RequestRow; readonly 
       <span>
         <b>{dollars(row.dollars)}</b>
       </span>
-      <span class="dim">
+      <span class="who">
         <Name of={row.source} /> · <Name of={row.model} />
+      </span>
+      <span class="mark-key">
+        {markKinds.map(([kind, word]) => (
+          <span key={kind}>
+            <Icon kind={kind} />
+            {word}
+          </span>
+        ))}
       </span>
     </div>
   )

@@ -5,7 +5,7 @@ import type { Heights } from '../data/fenwick.ts'
 /** Chromium caps at 33 million pixels, Firefox at 17. */
 const mostPixels = 15_000_000
 /** Rows kept ready above and below what is seen. */
-const spare = 6
+const spare = 4
 /** A scroll by more than this many screens was a drag or a jump. */
 const jumpScreens = 3
 
@@ -58,7 +58,7 @@ export class Scroll {
   show(row: number): boolean {
     const top = this.heights.topOf(row)
     const bottom = top + this.heights.heightOf(row)
-    const room = this.view - this.heights.usual
+    const room = this.view
     if (top >= this.#offset && bottom <= this.#offset + room) return false
     const isFar = Math.abs(top - this.#offset) > this.view * 1.5
     this.to(isFar ? top - room / 2 : top < this.#offset ? top : bottom - room)

@@ -26,8 +26,14 @@ export function drawStrips(
   const columns = columnsOf(data, scale)
   drawCache(context, columns, gap, colour)
   drawCost(context, columns, gap + cache + gap, colour)
+  const taken = new Set<string>()
   for (const { at, kind } of data.marks) {
+    if (at < scale.from - 1 || at > scale.to + 1) continue
     const x = scale.place(at + 0.5)
+    // Where several of a kind fall on one pixel, one of them is drawn.
+    const pixel = `${kind} ${Math.round(x)}`
+    if (taken.has(pixel)) continue
+    taken.add(pixel)
     if (x >= scale.left - 6 && x <= scale.right + 6)
       drawMark(context, kind, x, gap * 3 + cache + cost + stripHeights.marks / 2 - 3, colour)
   }

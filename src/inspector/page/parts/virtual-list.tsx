@@ -1,8 +1,11 @@
 // A list of any length of which only the rows in sight exist.
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, VNode } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Heights } from '../data/fenwick.ts'
 import { Scroll } from './scroll.ts'
+
+/** The row of names above the list, which stays while it moves; the stylesheet has the same. */
+const headHeight = 24
 
 export interface VirtualListProps {
   readonly count: number
@@ -16,7 +19,7 @@ export interface VirtualListProps {
   readonly version?: unknown
   /** Stays at the end while rows come, when it was there. */
   readonly follows?: boolean
-  row(at: number): ComponentChildren
+  readonly row: (at: number) => ComponentChildren
   onPress(at: number): void
   /** Rows that came into sight, to be loaded. */
   onSight?(from: number, to: number): void
@@ -33,25 +36,9 @@ export function VirtualList(props: VirtualListProps) {
   useMoves(box, scroll, props, wasAtEnd, draw)
   const [from, to] = scroll.inSight()
   useEffect(() => props.onSight?.(from, to), [from, to, props.version])
-  const rows = []
-  for (let at = from; at < to; at++)
-    rows.push(
-      <div
-        key={at}
-        id={`${id}-${at}`}
-        role="row"
-        aria-rowindex={at + 2}
-        aria-selected={at === active}
-        class={at === active ? 'row active' : 'row'}
-        data-row={at}
-        style={{
-          transform: `translateY(${scroll.placeOf(at)}px)`,
-          height: `${scroll.heights.heightOf(at)}px`,
-        }}
-      >
-        {props.row(at)}
-      </div>,
-    )
+  const drawn = useRef<Drawn>({ version: undefined, rows: new Map() })
+  if (drawn.current.version !== props.version) drawn.current = { version: props.version, rows: new Map() }
+  const rows = rowsBetween(from, to, scroll, props, drawn.current)
   return (
     <div
       class="list"
@@ -84,6 +71,53 @@ export function VirtualList(props: VirtualListProps) {
   )
 }
 
+/** Rows as they were drawn last: one that is the same again is not even compared. */
+interface Drawn {
+  readonly version: unknown
+  readonly rows: Map<number, DrawnRow>
+}
+interface DrawnRow {
+  readonly place: number
+  readonly isActive: boolean
+  readonly content: ComponentChildren
+  readonly element: VNode
+}
+
+function rowsBetween(
+  from: number,
+  to: number,
+  scroll: Scroll,
+  { id, active, row }: VirtualListProps,
+  { rows }: Drawn,
+): readonly VNode[] {
+  for (const at of rows.keys()) if (at < from || at >= to) rows.delete(at)
+  const elements: VNode[] = []
+  for (let at = from; at < to; at++) {
+    const [place, isActive, known] = [scroll.placeOf(at), at === active, rows.get(at)]
+    if (known === undefined || known.place !== place || known.isActive !== isActive) {
+      const content = known?.content ?? row(at)
+      const height = `${scroll.heights.heightOf(at)}px`
+      const element = (
+        <div
+          key={at}
+          id={`${id}-${at}`}
+          role="row"
+          aria-rowindex={at + 2}
+          aria-selected={isActive}
+          class={isActive ? 'row active' : 'row'}
+          data-row={at}
+          style={{ transform: `translateY(${place}px)`, height }}
+        >
+          {content}
+        </div>
+      )
+      rows.set(at, { place, isActive, content, element })
+    }
+    elements.push(rows.get(at)!.element)
+  }
+  return elements
+}
+
 /** Follows the size of the box, the end of a growing list, and the active row. */
 function useMoves(
   box: { readonly current: HTMLDivElement | null },
@@ -95,10 +129,14 @@ function useMoves(
   useLayoutEffect(() => {
     const element = box.current!
     const watch = new ResizeObserver(() => {
-      scroll.view = element.clientHeight
+      scroll.view = element.clientHeight - headHeight
       draw()
     })
-    scroll.view = element.clientHeight
+    scroll.view = element.clientHeight - headHeight
+    if (follows === true) {
+      scroll.to(Number.MAX_SAFE_INTEGER)
+      scroll.sync(element)
+    }
     watch.observe(element)
     draw()
     return () => watch.disconnect()

@@ -11,6 +11,9 @@ import { wordFor } from '../parts/icon.tsx'
 import { bytes, clock, counted, dollars, whole } from '../text/format.ts'
 import { marked, Name, ShownText } from '../text/shown-text.tsx'
 
+/** Characters that are shown without asking. */
+const shortText = 400
+
 export function BlockScreen({
   open,
   seq,
@@ -193,8 +196,21 @@ function Interval({ interval, session }: { readonly interval: BlockInterval; rea
           {why !== null && <>, {marked(why)}</>}
         </div>
       )}
-      {text !== null && text !== '' && <ShownText text={text} className="quote" />}
+      {text !== null && text !== '' && <Replacement text={text} />}
     </li>
+  )
+}
+
+/** What is in its place: short ones at once, long ones when asked for. */
+function Replacement({ text }: { readonly text: string }) {
+  const quote = <ShownText text={text} className="quote" />
+  return text.length <= shortText ? (
+    quote
+  ) : (
+    <details>
+      <summary>the text in its place, {counted(text.length, 'character')}</summary>
+      {quote}
+    </details>
   )
 }
 

@@ -4,6 +4,7 @@ import { fragmentOf } from '../data/address.ts'
 import type { OpenSession } from '../data/session.ts'
 import { usePage } from '../data/state.ts'
 import { Shown, useAsked } from '../parts/asked.tsx'
+import { wordFor } from '../parts/icon.tsx'
 import { Many } from '../parts/many.tsx'
 import { clock, counted, dollars, percent, whole } from '../text/format.ts'
 import { marked, Name, ShownText } from '../text/shown-text.tsx'
@@ -227,7 +228,7 @@ function Before({ entry, session }: { readonly entry: EditedEntry; readonly sess
       <a href={fragmentOf({ session, screen: 'block', seq: entry.seq, block: entry.block })}>{entry.seq}</a>
       <span class="label">
         <span class="dim">
-          <Name of={entry.kind} />
+          <Name of={wordFor(entry.kind)} />
         </span>{' '}
         <Name of={entry.label} />
       </span>

@@ -1,5 +1,5 @@
 // The entries of a session as a list: what each is, its tokens, what became of it, what it has cost so far.
-import { useComputed } from '@preact/signals'
+import { useComputed, type ReadonlySignal } from '@preact/signals'
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks'
 import { entryFlags } from '../../columns.ts'
 import type { EditSummary } from '../../protocol.ts'
@@ -14,6 +14,8 @@ import { filters, type FilterName } from './filters.ts'
 import { RequestRowCells, requestColumns } from './request-row.tsx'
 
 const rowHeight = 26
+/** Rows are let rest before more of them is asked for. */
+const sightMs = 100
 const columns = ['seq', 'what', 'tokens', 'state', 'cost so far', 'carried by'] as const
 
 export function EntryList({ open }: { readonly open: OpenSession }) {
@@ -52,13 +54,13 @@ export function EntryList({ open }: { readonly open: OpenSession }) {
         label={isRequests ? 'Requests' : 'Entries'}
         active={activeRow}
         columns={isRequests ? requestColumns : columns}
-        version={version}
+        version={`${filter} ${version}`}
         follows={true}
         row={(at) =>
           isRequests ? (
             <RequestRowCells seq={seqAt(at)} open={open} />
           ) : (
-            <EntryCells row={entries.row(seqAt(at))} open={open} edit={edits.value.get(seqAt(at))} />
+            <EntryCells row={entries.row(seqAt(at))} open={open} edits={edits} />
           )
         }
         onPress={(at) => {
@@ -70,7 +72,7 @@ export function EntryList({ open }: { readonly open: OpenSession }) {
           clearTimeout(wanted.current)
           wanted.current = setTimeout(
             () => void open.wantRows(seqAt(from), seqAt(Math.min(to, count) - 1)),
-            60,
+            sightMs,
           )
         }}
       />
@@ -103,12 +105,13 @@ function rowOf(seq: number, places: Uint32Array | null, first: number, count: nu
 function EntryCells({
   row,
   open,
-  edit,
+  edits,
 }: {
   readonly row: EntryRow
   readonly open: OpenSession
-  readonly edit: EditSummary | undefined
+  readonly edits: ReadonlySignal<ReadonlyMap<number, EditSummary>>
 }) {
+  const edit = edits.value.get(row.seq)
   const cost = open.costs.value.get(row.seq)
   const isCounted = row.tokens > 0
   return (

@@ -171,7 +171,7 @@ function Piece({
         disabled={piece.parts.length === 0}
       >
         <span class="dim">{piece.kind === 'message' ? 'message' : piece.kind}</span> <Name of={title} />
-        {piece.parts.length > 0 && <span class="preview">{marked(partWords(piece.parts))}</span>}
+        <span class="preview">{marked(partWords(piece.parts))}</span>
         {piece.hasMark && <span class="tag">breakpoint</span>}
         <span class="cache-word">{piece.cache === 'unknown' ? '' : piece.cache}</span>
         <span class="n">{whole(piece.tokens)}</span>

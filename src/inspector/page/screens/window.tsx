@@ -1,6 +1,7 @@
 // Screen W: what filled the window at every request, and the session's entries below.
 import { useComputed, useSignal } from '@preact/signals'
 import { useMemo, useState } from 'preact/hooks'
+import { useCalm } from '../parts/calm.ts'
 import { fragmentOf } from '../data/address.ts'
 import type { EditSummary } from '../../protocol.ts'
 import { indexAt, sumsOf, type RequestRow, type Sums } from '../data/requests.ts'
@@ -12,6 +13,9 @@ import { Legend } from '../parts/legend.tsx'
 import { clock, counted, dollars, percent, short, whole } from '../text/format.ts'
 
 import { EntryList } from './entry-list.tsx'
+
+/** Below this the chart leaves more room for the list. */
+const smallScreen = 760
 
 export function WindowScreen({
   open,
@@ -25,12 +29,13 @@ export function WindowScreen({
 }) {
   const page = usePage()
   const address = page.address.value
-  const rows = open.requests.value
-  const hovered = useSignal<number | null>(null)
-  const marks = useMemo(
-    () => marksOf(open, rows, open.edits.value),
-    [rows, open.edits.value, open.breaks.value, open.version.value],
+  const now = useMemo(
+    () => ({ rows: open.requests.value, edits: open.edits.value, version: open.version.value }),
+    [open.requests.value, open.edits.value, open.version.value],
   )
+  const { rows, edits, version } = useCalm(now, open.requests.value.length)
+  const hovered = useSignal<number | null>(null)
+  const marks = useMemo(() => marksOf(open, rows, edits), [rows, edits, version])
   const data = useMemo(() => chartOf(rows, marks), [rows, marks])
   const selected = useComputed(() => selectionIn(page.address.value, open.requests.value))
   const range = selected.value
@@ -43,7 +48,7 @@ export function WindowScreen({
             data={data}
             label={`Tokens by holder over ${counted(rows.length, 'request')}; the list of requests has the numbers.`}
             selected={range}
-            height={isNarrowed ? 150 : 200}
+            height={isNarrowed || innerWidth < smallScreen ? 140 : 200}
             zoom={zoom}
             onHover={(index) => void (hovered.value = index)}
             onOpen={(number) => {

@@ -43,7 +43,11 @@ const names: Readonly<Record<string, string>> = {
 export const markOf = (character: string): string =>
   names[character] ?? `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-export function piecesOf(text: string): readonly Piece[] {
+/** Answers come from foreign facts: what should be a text may be anything. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+export function piecesOf(given: unknown): readonly Piece[] {
+  const text = textOf(given)
   // A joiner between pictures makes one picture: taken apart it would be two.
   const pieces: Piece[] = []
   let from = 0

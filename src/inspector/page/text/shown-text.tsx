@@ -47,7 +47,7 @@ export function ShownText({ text, language, className }: ShownTextProps) {
 export function Name({ of, title }: { readonly of: string; readonly title?: string | undefined }) {
   return (
     <span class="name" title={title}>
-      {marked(of.replaceAll(/[\n\t]+/g, ' '))}
+      {marked(typeof of === 'string' ? of.replaceAll(/[\n\t]+/g, ' ') : of)}
     </span>
   )
 }
@@ -55,7 +55,7 @@ export function Name({ of, title }: { readonly of: string; readonly title?: stri
 /** Plain text as text nodes, each mark as an element of its own. */
 export function marked(text: string) {
   const pieces = piecesOf(text)
-  if (pieces.length === 1 && pieces[0]!.mark === null) return text
+  if (pieces.length === 1 && pieces[0]!.mark === null) return pieces[0]!.text
   return pieces.map(({ text: piece, mark }, at) =>
     mark === null ? (
       piece

@@ -1,0 +1,134 @@
+// `pal inspect` as people start it, with its page in a real browser. Everything the page says, asks for or is refused is
+// kept, so that a test can say that there was nothing.
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Browser, Page, ViewportSize } from 'playwright-core'
+import { afterAll } from 'vitest'
+import { policyNamed } from '../../src/lab/policies/list.ts'
+import { prepareReplay, replay } from '../../src/lab/replay.ts'
+import { load, type Source } from '../../src/lab/source.ts'
+import { slugOf } from '../../src/preset/project.ts'
+import { fileStore } from '../../src/stores/index.ts'
+import type { Fact } from '../../src/transcript/fact.ts'
+import { seq, sessionId, systemIds } from '../../src/transcript/ids.ts'
+import type { Store } from '../../src/transcript/store.ts'
+import { openBrowser } from '../lab/browser.ts'
+import type { Workspace } from '../cli/pal.ts'
+
+export { browserPath } from '../lab/browser.ts'
+
+let browser: Promise<Browser> | null = null
+afterAll(async () => {
+  await (await browser)?.close()
+  browser = null
+})
+
+/** The sessions of a workspace's project, as the command finds them. */
+export const sessionsOf = ({ state, project }: Workspace): Store =>
+  fileStore({ root: join(state, 'projects', slugOf(project), 'sessions'), fsync: 'none' })
+
+/** Plays a recording through the real engine into the workspace, under our policy; gives back its session. */
+export async function playedInto(workspace: Workspace, source: Source, window: number): Promise<string> {
+  const imported = await load(source)
+  if (!imported.ok) throw new Error(imported.failure.message)
+  const store = sessionsOf(workspace)
+  const policy = { ...policyNamed('standard')! }
+  const played = await replay(prepareReplay(imported.recording), {
+    policy,
+    window,
+    model: 'claude-sonnet-5',
+    store,
+  })
+  if (played.figures['1h'].requests === 0) throw new Error('nothing was played')
+  for await (const info of store.list()) if (info.ok) return info.session
+  throw new Error('no session was written')
+}
+
+/** Writes facts as a session of the workspace. */
+export async function written(workspace: Workspace, id: string, facts: readonly Fact[]): Promise<void> {
+  const store = sessionsOf(workspace)
+  const lease = await store.lease(sessionId(id))
+  if (!lease.ok) throw new Error('the session is taken')
+  const ids = systemIds()
+  const entries = facts.map((fact, at) => ({
+    v: 1 as const,
+    seq: seq(at),
+    uuid: ids.uuid(),
+    parent: null,
+    at: 1_763_200_000_000 + at * 1000,
+    fact,
+  }))
+  const outcome = await store.append(lease.lease, entries, seq(0), 'now')
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome))
+  await store.release(lease.lease)
+}
+
+export interface Inspecting {
+  readonly url: string
+  readonly port: number
+}
+
+/** Starts the server of a workspace; it ends with the test. */
+export async function inspecting(workspace: Workspace, words: readonly string[] = []): Promise<Inspecting> {
+  const { child } = await workspace.start(['inspect', ...words, '--json', '--no-open'])
+  let out = ''
+  child.stdout!.on('data', (text: string) => (out += text))
+  for (;;) {
+    const end = out.indexOf('\n')
+    if (end >= 0) return JSON.parse(out.slice(0, end)) as Inspecting
+    if (child.exitCode !== null) throw new Error(`pal inspect ended with ${child.exitCode}`)
+    await Promise.race([once(child.stdout!, 'data'), once(child, 'close')])
+  }
+}
+
+export interface Opened {
+  readonly page: Page
+  /** Lines of the console, errors, violations of the policy, and requests that went elsewhere. */
+  readonly wrong: string[]
+  /** Goes to an address within the page. */
+  go(fragment: string): Promise<void>
+}
+
+export async function opened(
+  url: string,
+  {
+    viewport = { width: 1280, height: 800 },
+    scheme = 'light' as 'light' | 'dark',
+  }: {
+    readonly viewport?: ViewportSize
+    readonly scheme?: 'light' | 'dark'
+  } = {},
+): Promise<Opened> {
+  browser ??= openBrowser()
+  const page = await (await browser).newPage({ viewport, colorScheme: scheme })
+  const wrong: string[] = []
+  page.on('console', (message) => wrong.push(`console: ${message.text()}`))
+  page.on('pageerror', (error) => wrong.push(`error: ${String(error)}`))
+  page.on('dialog', (dialog) => {
+    wrong.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  const origin = url.startsWith('file:') ? 'file:' : new URL(url).origin
+  page.on('request', (request) => {
+    const to = request.url()
+    if (!to.startsWith(origin) && !to.startsWith('blob:') && !to.startsWith('data:'))
+      wrong.push(`request: ${to}`)
+  })
+  await page.addInitScript(`
+    window.violations = []
+    document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective + ' ' + event.blockedURI))
+  `)
+  await page.goto(url)
+  return {
+    page,
+    wrong,
+    go: async (fragment) => {
+      await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`)
+    },
+  }
+}
+
+/** What went wrong so far, violations of the policy with it. */
+export async function faults({ page, wrong }: Opened): Promise<readonly string[]> {
+  return [...wrong, ...((await page.evaluate('window.violations')) as string[])]
+}

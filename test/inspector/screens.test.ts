@@ -1,0 +1,165 @@
+// Every screen of the inspector's page in a real browser, on the largest recorded session played through the engine.
+import { readFileSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { corpusFiles, corpusFolder } from '../shared-data.ts'
+import type { Source } from '../../src/lab/source.ts'
+import { openWorkspace, until, type Workspace } from '../cli/pal.ts'
+import { browserPath, faults, inspecting, opened, playedInto, type Opened } from './opened.ts'
+
+const axeSource = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8')
+
+interface Finding {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly string[]
+}
+
+/** What axe finds on the page as it is. Its script is put in by the debugger, past the page's policy. */
+async function findings(page: Page): Promise<readonly Finding[]> {
+  await page.evaluate(`{ ${axeSource} ; window.axe = axe ?? window.axe }`)
+  return (await page.evaluate(`
+    window.axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 160)) })))
+  `)) as Finding[]
+}
+
+/** The recording with the most bytes, and a made-up one where there are none; with a window that it fills several times. */
+function largest(): { readonly source: Source; readonly window: number } {
+  const sizes = corpusFiles.map((name) => {
+    const path = join(corpusFolder, name)
+    return { path, bytes: statSync(path).size }
+  })
+  const most = sizes.toSorted((a, b) => b.bytes - a.bytes)[0]
+  if (most !== undefined) return { source: { kind: 'file', path: most.path }, window: 120_000 }
+  process.stderr.write('no recorded sessions are at hand: a made-up one is shown instead\n')
+  return { source: { kind: 'sample', index: 1 }, window: 40_000 }
+}
+
+/** A screen: its address, what must come, and what it is called. */
+interface Screen {
+  readonly name: string
+  readonly fragment: string
+  readonly shows: string
+}
+
+describe.skipIf(browserPath === null)('the screens (skipped where no chromium is)', () => {
+  let workspace: Workspace
+  let session: string
+  const around = { open: null as Opened | null }
+  const page = (): Page => around.open!.page
+  const shown = (what: string): Promise<void> => page().locator(what).first().waitFor({ timeout: 60_000 })
+
+  it('[PG10] [PG11] [PG13] every screen of the largest recorded session, in both themes and three widths', async () => {
+    workspace = await openWorkspace()
+    const { source, window } = largest()
+    session = await playedInto(workspace, source, window)
+    const { url } = await inspecting(workspace)
+    around.open = await opened(url)
+    await shown('.session-rows li')
+    await around.open.go(`#/s/${session}`)
+    await shown('.row[data-row]')
+    await shown('.legend b')
+    const screens = await screensOf()
+    for (const screen of screens) await lookAt(screen)
+    await keysWork()
+    await findWorks()
+    expect(await faults(around.open)).toEqual([])
+    for (const [width, scheme] of [
+      [360, 'light'],
+      [820, 'dark'],
+      [1920, 'light'],
+    ] as const) {
+      around.open = await opened(url, { viewport: { width, height: 800 }, scheme })
+      for (const screen of screens) {
+        await around.open.go(screen.fragment)
+        await shown(screen.shows)
+        const over = await page().evaluate('document.documentElement.scrollWidth - innerWidth')
+        expect.soft(over, `${screen.name} at ${width}`).toBeLessThanOrEqual(0)
+        if (scheme === 'dark') expect.soft(await findings(page()), `${screen.name} at ${width}`).toEqual([])
+      }
+      expect(await faults(around.open)).toEqual([])
+      await page().close()
+    }
+  })
+
+  async function screensOf(): Promise<readonly Screen[]> {
+    const rows = (await page().evaluate(
+      `fetch('/api/s/${session}/requests?before=1e9&count=5000', { headers: { Authorization: 'Bearer ' + sessionStorage.getItem('pal-inspect-token') } }).then((answer) => answer.json())`,
+    )) as { seq: number[] }
+    const { edits } = (await page().evaluate(
+      `fetch('/api/s/${session}/edits', { headers: { Authorization: 'Bearer ' + sessionStorage.getItem('pal-inspect-token') } }).then((answer) => answer.json())`,
+    )) as { edits: { seq: number; kind: string }[] }
+    const request = rows.seq[Math.floor(rows.seq.length / 2)]!
+    const compaction = edits.find(({ kind }) => kind === 'compaction') ?? edits[0]!
+    const at = `#/s/${session}`
+    return [
+      { name: 'sessions', fragment: '#/', shows: '.session-rows li' },
+      { name: 'window', fragment: at, shows: '.row .preview' },
+      { name: 'request', fragment: `${at}/r/${request}`, shows: '.proof.good' },
+      { name: 'difference', fragment: `${at}/r/${request}/diff`, shows: '.request .good, .difference' },
+      { name: 'raw', fragment: `${at}/r/${request}/raw`, shows: '.raw pre' },
+      { name: 'block', fragment: `${at}/e/${request - 1}/0`, shows: '.life li' },
+      { name: 'edit', fragment: `${at}/x/${compaction.seq}`, shows: '.edit .after pre' },
+      { name: 'breaks', fragment: `${at}/k`, shows: '.breaks h2' },
+      { name: 'agents', fragment: `${at}/a`, shows: '.tree .agent' },
+      { name: 'policies', fragment: `${at}/cmp/none/standard`, shows: '.choices select' },
+      { name: 'memory', fragment: '#/m', shows: '.memory h2' },
+    ]
+  }
+
+  async function lookAt({ name, fragment, shows }: Screen): Promise<void> {
+    await around.open!.go(fragment)
+    await shown(shows)
+    expect.soft(await page().evaluate('location.hash'), name).toBe(fragment)
+    expect.soft(await findings(page()), name).toEqual([])
+    expect.soft(await page().locator('.problem').allTextContents(), name).toEqual([])
+  }
+
+  /** Keys lead through entries, requests and edits; back leads back. */
+  async function keysWork(): Promise<void> {
+    const hash = async (): Promise<string> => (await page().evaluate('location.hash')) as string
+    await around.open!.go(`#/s/${session}`)
+    await shown('.row .preview')
+    await page().keyboard.press('Home')
+    await page().locator('.row.active').waitFor()
+    await page().keyboard.press(']')
+    await shown('.edit h2')
+    const first = await hash()
+    await page().keyboard.press(']')
+    await until(async () => (await hash()) !== first)
+    await page().keyboard.press('[')
+    await until(async () => (await hash()) === first)
+    await page().keyboard.press('J')
+    await shown('.request h2')
+    await page().keyboard.press('d')
+    expect(await hash()).toMatch(/\/diff$/)
+    await page().goBack()
+    expect(await hash()).not.toMatch(/\/diff$/)
+    await page().keyboard.press('?')
+    await shown('dialog .keys')
+    await page().keyboard.press('Escape')
+    await page().locator('dialog').waitFor({ state: 'detached' })
+    await page().keyboard.press('g')
+    await page().keyboard.type('2')
+    await page().keyboard.press('Enter')
+    await until(async () => /\/e\/2\//.test(await hash()))
+    await page().keyboard.press('Escape')
+    await until(async () => !/\/e\//.test(await hash()))
+  }
+
+  /** What no row shows is found, and opened at its block. */
+  async function findWorks(): Promise<void> {
+    await page().keyboard.press('/')
+    await page().keyboard.type('e')
+    await page().locator('.hits a').first().waitFor()
+    await page().locator('.hits a').last().click()
+    await shown('.block-screen h2')
+    await page().keyboard.press('/')
+    await page().keyboard.type('no text that was ever said \u0000')
+    await page().getByText('everything searched').waitFor({ timeout: 60_000 })
+    expect(await page().locator('.hits a').count()).toBe(0)
+    await page().keyboard.press('Escape')
+  }
+})
