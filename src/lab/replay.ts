@@ -16,6 +16,7 @@ import {
 } from '../simulator/index.ts'
 import { inMemoryStore } from '../stores/in-memory.ts'
 import type { Clock } from '../transcript/ids.ts'
+import type { Store } from '../transcript/store.ts'
 import { Meter, type Figures } from './measures.ts'
 import type { Lifetime } from './measuring/ledger.ts'
 import { needsOf, type Needs } from './measuring/needs.ts'
@@ -52,6 +53,8 @@ export interface ReplayOptions {
   readonly copies?: ReadonlySet<number> | undefined
   /** Sees each request that is sent, in the order of the steps. */
   readonly watch?: ((request: WireRequest) => void) | undefined
+  /** Where the session of the first walk is written, to be looked at afterwards; in memory by itself. */
+  readonly store?: Store | undefined
 }
 
 /** A recording made ready: what does not depend on the policy is found once. */
@@ -88,7 +91,7 @@ export async function replay(prepared: Prepared, options: ReplayOptions): Promis
     return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
   }
   const [long] = await walk(prepared, options, ['1h'])
-  const [short] = await walk(prepared, options, ['5m'])
+  const [short] = await walk(prepared, { ...options, store: undefined }, ['5m'])
   return { ...long!, figures: { '1h': long!.figures, '5m': short!.figures } }
 }
 
@@ -227,7 +230,7 @@ async function open(
   }
   if (isWritten(policy)) run.writer = writerFor(run)
   const engine = createEngine({
-    store: inMemoryStore({ clock }),
+    store: options.store ?? inMemoryStore({ clock }),
     modelId: options.model,
     ...(options.charged === undefined
       ? {}
