@@ -118,7 +118,7 @@ describe.skipIf(browserPath === null || !hasServer)('hostile sessions (skipped w
       },
     ])
     const { url } = await inspecting(workspace)
-    const open = await opened(`${url}`)
+    const open = await opened(url)
     await open.go('#/s/hostile/e/1/0')
     await open.page.locator('.block .mark').first().waitFor()
     expect(await open.page.locator('.block .mark').allTextContents()).toEqual(['RLO', 'PDF', 'ZWSP'])
