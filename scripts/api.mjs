@@ -17,6 +17,9 @@ const doors = {
   './simulator': 'A local stand-in for the Messages API with its rules and its prompt cache.',
   './lab': 'Recorded sessions, replayed under any policy and measured.',
   './otel': 'Spans and metrics of sessions for OpenTelemetry.',
+  './fleet': 'Workers over a Postgres database: claiming, turns as steps, budgets, questions for people.',
+  './postgres':
+    'Sessions of a team in a Postgres database; the package `pg` is installed by those who use it.',
   './testing': 'Contracts for stores, layers, models and memories of your own.',
 }
 

@@ -32,6 +32,7 @@ const all = [
   'telemetry',
   'companion-hook',
   'gateway',
+  'fleet',
   'install',
   'inspect-page',
   'rules',

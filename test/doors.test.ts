@@ -23,6 +23,8 @@ describe('the doors', () => {
       ['./lab', './dist/lab/index.js'],
       ['./testing', './dist/testing/index.js'],
       ['./otel', './dist/telemetry/index.js'],
+      ['./postgres', './dist/postgres/index.js'],
+      ['./fleet', './dist/fleet/index.js'],
     ])
     for (const [, file] of doors) {
       const source = join(root, file!.replace('./dist', 'src').replace(/\.js$/, '.ts'))

@@ -3,6 +3,7 @@
 import { Argument, Command, CommanderError } from 'commander'
 import { subcommand, type RunCommand } from './arguments/flags.ts'
 import { addCompanionCommands } from './arguments/companion-commands.ts'
+import { addFleetCommands } from './arguments/fleet-commands.ts'
 import { addLabCommands } from './arguments/lab-commands.ts'
 import { addMemoryCommands } from './arguments/memory-commands.ts'
 import { completionScript, shells, type Shell } from './arguments/completion.ts'
@@ -24,6 +25,7 @@ export async function runProgram(io: Io, args: readonly string[], version: strin
   addSessionCommands(program, io, run)
   addMemoryCommands(program, io, run)
   addCompanionCommands(program, io, run)
+  addFleetCommands(program, io, run)
   addLabCommands(program, io, run)
   addCompletion(program, io, run)
   const first = args[0] ?? ''

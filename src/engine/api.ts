@@ -23,6 +23,15 @@ export class EngineError extends Error {
 
 export type Input = string | readonly UserBlock[]
 
+export interface SendHow {
+  /** Of input that was sent from elsewhere: by this it is known to have come. */
+  readonly id?: string
+  /** Typed where nothing else is said. */
+  readonly origin?: 'typed' | 'program'
+}
+
+export const never = (): AbortSignal => new AbortController().signal
+
 export const emptyInput: Failure = { code: 'empty-input', message: 'the prompt is empty' }
 
 export function filled(input: Input): readonly UserBlock[] {

@@ -30,6 +30,8 @@ export interface OpenHow {
   readonly renew?: boolean | undefined
   /** A new session that begins with everything the other said: it can be written while the other is held. */
   readonly branch?: boolean | undefined
+  /** A session that holds nothing yet is begun under this id, which somebody else has chosen. */
+  readonly create?: boolean | undefined
 }
 
 /** `Request` is what `session.request()` gives: the body of its wire. */
@@ -93,20 +95,29 @@ interface Adopted {
 
 async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened<unknown>> {
   const session = sessionId(options.ids.uuid())
-  return leased(options, session, async ({ lease, damage }) => {
-    const core = mainCore({ options, session, lease, state: newState(), links: ownLink(session) })
-    const imported = adopted === null ? {} : { imported: adopted.from }
-    const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
-    const reminder = await reminderAt(options, 'start', core.background.tell)
-    await write(core, [begin, await instructionsOf(options, reminder), ...(adopted?.said ?? [])])
-    await fireInstructions(core, core.background.tell)
-    await fireStart(core, 'startup', core.background.tell)
-    return { session: new Session<unknown>(core), damage }
-  })
+  return leased(options, session, (taken) => begin(options, session, taken, adopted))
+}
+
+async function begin(
+  options: Ready,
+  session: SessionId,
+  { lease, damage }: Extract<LeaseOutcome, { ok: true }>,
+  adopted: Adopted | null,
+): Promise<Opened<unknown>> {
+  const core = mainCore({ options, session, lease, state: newState(), links: ownLink(session) })
+  const imported = adopted === null ? {} : { imported: adopted.from }
+  const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
+  const reminder = await reminderAt(options, 'start', core.background.tell)
+  await write(core, [begin, await instructionsOf(options, reminder), ...(adopted?.said ?? [])])
+  await fireInstructions(core, core.background.tell)
+  await fireStart(core, 'startup', core.background.tell)
+  return { session: new Session<unknown>(core), damage }
 }
 
 async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened<unknown>> {
-  return leased(options, session, async ({ lease, next, damage: torn }) => {
+  return leased(options, session, async (taken) => {
+    const { lease, next, damage: torn } = taken
+    if (next === null && how.create === true) return begin(options, session, taken, null)
     const resumed = await resume(options.store, session, options.models)
     if (!resumed.ok) throw new EngineError(resumed.failure)
     if (resumed.readOnly !== null) throw new EngineError({ code: 'read-only', message: resumed.readOnly })

@@ -18,7 +18,7 @@ import { spawn, type SpawnSpec } from './background/spawn.ts'
 import { EngineError, fileAttachments } from './api.ts'
 import { blocksOf, emptyInput, filled, isEmpty, promptOf, type Input } from './api.ts'
 import { cutShort, faultText, hookAttachment, messageOf, nothingWaits, failedEnd, requestOf } from './api.ts'
-import type { Response } from './api.ts'
+import { never, type Response, type SendHow } from './api.ts'
 import type { CompactAsk, Compacted } from './compacting/ask.ts'
 import { compact } from './compacting/compact.ts'
 import type { Core } from './core.ts'
@@ -34,7 +34,7 @@ import type { Spent } from './limits/spend.ts'
 import { cacheState, switchPrice, type CacheState, type SwitchPrice } from './limits/budget.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
 
-export { EngineError, type Input, type Response }
+export { EngineError, type Input, type Response, type SendHow }
 
 /** An agent that was started, in a session of its own. */
 export interface Spawned {
@@ -59,16 +59,16 @@ export class Session<Request = AnthropicRequest> {
   // ---- one verb ----
 
   /** Says something and runs the turn. Ends with one `turn-end` event; stopping to listen does not stop the turn. */
-  send(input: Input, signal: AbortSignal = new AbortController().signal): AsyncGenerator<LiveEvent> {
-    return this.#start(input, signal)
+  send(input: Input, signal = never(), how: SendHow = {}): AsyncGenerator<LiveEvent> {
+    return this.#start(input, signal, how)
   }
 
   /** Runs a turn on what waits: input that was queued too late for the last one, or a turn that broke off. */
-  goOn(signal: AbortSignal = new AbortController().signal): AsyncGenerator<LiveEvent> {
-    return this.#start(null, signal)
+  goOn(signal = never()): AsyncGenerator<LiveEvent> {
+    return this.#start(null, signal, {})
   }
 
-  async *#start(input: Input | null, signal: AbortSignal): AsyncGenerator<LiveEvent> {
+  async *#start(input: Input | null, signal: AbortSignal, how: SendHow): AsyncGenerator<LiveEvent> {
     const channel = new Channel()
     if (this.#turn !== null) {
       yield failedEnd({ code: 'busy', message: 'a turn is running; queue the input or wait for its end' })
@@ -76,7 +76,7 @@ export class Session<Request = AnthropicRequest> {
     }
     const above = this.#core.payers.map(({ background }) => background.ending.signal)
     const linked = AbortSignal.any([signal, ...above])
-    this.#turn = this.#run(input, linked, channel)
+    this.#turn = this.#run(input, linked, channel, how)
       // A port that throws is at fault, but its caller must hear of it all the same (law E1).
       .catch((error: unknown) => channel.push(failedEnd({ code: 'fault', message: faultText(error) })))
       .finally(() => {
@@ -87,7 +87,7 @@ export class Session<Request = AnthropicRequest> {
     yield* channel
   }
 
-  async #run(input: Input | null, signal: AbortSignal, channel: Channel): Promise<void> {
+  async #run(input: Input | null, signal: AbortSignal, channel: Channel, how: SendHow): Promise<void> {
     for (const event of this.takeUnheard()) channel.push(event)
     this.#core.background.turnEmit = channel.push
     if (input === null) {
@@ -98,7 +98,7 @@ export class Session<Request = AnthropicRequest> {
     const asked = { prompt: promptOf(input) }
     const answer = await fireHooks(this.#core, 'UserPromptSubmit', asked, channel.push, signal)
     if (answer.block !== null) return channel.push(failedEnd({ code: 'blocked', message: answer.block }))
-    const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed' }]
+    const facts: Fact[] = [{ type: 'user-message', content, origin: 'typed', ...how }]
     if (answer.context !== null) {
       const name = `hook-${this.#core.state.tail.next}`
       const context = await gatedText(this.#core, name, answer.context)
@@ -259,7 +259,7 @@ export class Session<Request = AnthropicRequest> {
   }
 
   /** Runs work beside the talk on this session's prefix. Never rejects. */
-  fork(spec: ForkSpec, signal: AbortSignal = new AbortController().signal): Promise<ForkOutcome> {
+  fork(spec: ForkSpec, signal = never()): Promise<ForkOutcome> {
     return runFork(this.#core, spec, signal)
   }
 

@@ -29,7 +29,23 @@ export function isAllowed(incoming: Pick<IncomingMessage, 'headers' | 'url'>, ru
   if (!path.startsWith('/'))
     return { ok: false, status: 400, why: 'only paths are served, not other addresses' }
   const isHere = isLoopback(rules.host)
-  if (isHere && !loopbackNames.some((name) => headers.host === `${name}:${rules.port}`))
+  const foreign = pageRefusal(headers, rules)
+  if (foreign !== null) return foreign
+  if (!isHere && !hasToken)
+    return {
+      ok: false,
+      status: 401,
+      why: 'beyond this machine every request needs the token (x-palimpsest-token, or /token/TOKEN before the path)',
+    }
+  return { ok: true, path, hasToken }
+}
+
+/** Why a request must come from a page of somebody else, or from one that found another name for this address; else null. */
+export function pageRefusal(
+  headers: IncomingMessage['headers'],
+  { host, port }: Pick<AccessRules, 'host' | 'port'>,
+): Extract<Access, { ok: false }> | null {
+  if (isLoopback(host) && !loopbackNames.some((name) => headers.host === `${name}:${port}`))
     return {
       ok: false,
       status: 403,
@@ -41,13 +57,7 @@ export function isAllowed(incoming: Pick<IncomingMessage, 'headers' | 'url'>, ru
   const isForeign = site === 'cross-site' || site === 'same-site'
   if (isForeign || (origin !== undefined && origin !== `http://${headers.host ?? ''}`))
     return { ok: false, status: 403, why: 'requests from pages of another origin are refused' }
-  if (!isHere && !hasToken)
-    return {
-      ok: false,
-      status: 401,
-      why: 'beyond this machine every request needs the token (x-palimpsest-token, or /token/TOKEN before the path)',
-    }
-  return { ok: true, path, hasToken }
+  return null
 }
 
 const single = (value: string | string[] | undefined): string | undefined =>

@@ -78,6 +78,8 @@ export type ModelFailure =
   | {
       readonly code:
         | 'aborted'
+        /** Whoever pays does not allow it. */
+        | 'cap'
         | 'rate-limited'
         | 'overloaded'
         | 'unauthorized'

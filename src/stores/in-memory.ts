@@ -170,6 +170,10 @@ class InMemoryStore implements Store {
     return { ok: true, bytes: bytes.slice(from, to), total: bytes.byteLength }
   }
 
+  async blobs(session: SessionId): ReturnType<Store['blobs']> {
+    return { ok: true, names: [...(this.#sessions.get(session)?.blobs.keys() ?? [])].sort() }
+  }
+
   async putCheckpoint(
     ...[lease, checkpoint]: Parameters<Store['putCheckpoint']>
   ): ReturnType<Store['putCheckpoint']> {

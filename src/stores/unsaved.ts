@@ -52,6 +52,11 @@ export function unsavedStore(base: Store): Store {
       const own = await memory.getBlob(session, blob, part)
       return own.ok ? own : base.getBlob(session, blob, part)
     },
+    blobs: async (session) => {
+      const [own, kept] = [await memory.blobs(session), await base.blobs(session)]
+      if (!own.ok || !kept.ok) return own.ok ? kept : own
+      return { ok: true, names: [...new Set([...own.names, ...kept.names])].sort() }
+    },
     putCheckpoint: (lease, checkpoint) => memory.putCheckpoint(lease, checkpoint),
     getCheckpoint: async (session) => {
       const own = await memory.getCheckpoint(session)

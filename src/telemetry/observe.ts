@@ -47,6 +47,7 @@ export function observed(store: Store, options: ObserveOptions): Observed {
       readBack: (session, before) => store.readBack(session, before),
       putBlob: (lease, name, bytes) => store.putBlob(lease, name, bytes),
       getBlob: (session, blob, part) => store.getBlob(session, blob, part),
+      blobs: (session) => store.blobs(session),
       putCheckpoint: (lease, checkpoint) => store.putCheckpoint(lease, checkpoint),
       getCheckpoint: (session) => store.getCheckpoint(session),
       remove: (session) => store.remove(session),

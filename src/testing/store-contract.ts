@@ -236,6 +236,8 @@ export const storeContract: readonly ContractCase[] = [
         assert.ok(got.ok && Buffer.from(got.bytes).equals(bytes))
       }
       assert.equal(blobs.size, names.length)
+      assert.deepEqual(await store.blobs(main), { ok: true, names: [...blobs].sort() })
+      assert.deepEqual(await store.blobs(sessionId('none')), { ok: true, names: [] })
       const part = await store.getBlob(main, 'toolu_01AbC', { offset: 3, length: 5 })
       assert.ok(
         part.ok && part.total === bytes.byteLength && Buffer.from(part.bytes).equals(bytes.subarray(3, 8)),

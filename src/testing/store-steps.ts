@@ -89,6 +89,7 @@ export const storeWith = (inner: Store, changed: Partial<Store>): Store => ({
   readBack: (...place) => inner.readBack(...place),
   putBlob: (...blob) => inner.putBlob(...blob),
   getBlob: (...blob) => inner.getBlob(...blob),
+  blobs: (session) => inner.blobs(session),
   putCheckpoint: (...checkpoint) => inner.putCheckpoint(...checkpoint),
   getCheckpoint: (session) => inner.getCheckpoint(session),
   remove: (session) => inner.remove(session),

@@ -98,6 +98,8 @@ export type Fact =
       readonly content: readonly UserBlock[]
       readonly origin: Origin
       readonly queued?: Seq | undefined
+      /** What it delivers, where it was sent from elsewhere: by this it is known to have come. */
+      readonly id?: string | undefined
     }
   | { readonly type: 'input-queued'; readonly content: readonly UserBlock[] }
   | {

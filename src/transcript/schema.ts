@@ -76,6 +76,7 @@ const shapes = {
     content: z.array(userBlock),
     origin: z.enum(['typed', 'program', 'queued', 'injected']),
     queued: z.optional(place),
+    id: z.optional(text),
   },
   'input-queued': { content: z.array(userBlock) },
   'assistant-message': {

@@ -116,6 +116,8 @@ export interface Store {
     blob: string,
     part?: { offset: number; length: number },
   ): Promise<Result<{ bytes: Uint8Array; total: number }>>
+  /** The names of all blobs of a session, sorted; none where there is no such session. */
+  blobs(session: SessionId): Promise<Result<{ readonly names: readonly string[] }>>
   putCheckpoint(lease: Lease, checkpoint: Checkpoint): Promise<Result<object>>
   /** The newest checkpoint that still fits the stored entries, or none. */
   getCheckpoint(session: SessionId): Promise<Checkpoint | null>

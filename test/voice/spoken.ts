@@ -95,8 +95,15 @@ function* inner(node: unknown): Generator<string> {
     for (const side of [node['left'], node['right']]) yield* textOf(side) === null ? texts(side) : inner(side)
 }
 
+/** What is said to a database. */
+const isStatement = (text: string): boolean =>
+  /^\s*(?:select .*(?:\$\d|pal\.| from )|insert into |update pal|delete from |create (?:or|schema|table|role|database) |grant .* to |revoke .* from |set local |do \$\$)/u.test(
+    text,
+  )
+
 const isLanguage = (text: string): boolean =>
-  /\p{L}{2}[\p{L}',:;.)\]}"]* +[({["']*[\p{L}{\d]/u.test(text) || /^\p{Lu}\p{Ll}+[^\s/]*[.?!:]$/u.test(text)
+  !isStatement(text) &&
+  (/\p{L}{2}[\p{L}',:;.)\]}"]* +[({["']*[\p{L}{\d]/u.test(text) || /^\p{Lu}\p{Ll}+[^\s/]*[.?!:]$/u.test(text))
 
 export function spokenIn(folder: string, isLeftOut: (file: string) => boolean): Spoken[] {
   return filesBelow(join(root, folder)).flatMap((path) => {

@@ -22,6 +22,8 @@ const unspoken: readonly RegExp[] = [
   /\/prompt\.ts$|\/(?:guidance|template|texts|rules|conversation-text|phrases)\.ts$/,
   /^src\/forks\/(?:select-memory|agents\/(?:agent-memory|progress)|memory\/extraction\/extract)\.ts$/,
   /^src\/(?:preset\/sections|tools\/(?:plan|expand|snip|task-list|search-memory))\.ts$/,
+  // Statements of a database.
+  /^src\/postgres\/schema\//,
   // Made-up sessions and the page of a replay, which is a program of its own.
   /^src\/lab\/(?:sample|page)\//,
   /^src\/cli\/demo\/project\.ts$/,

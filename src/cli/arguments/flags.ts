@@ -31,6 +31,7 @@ const groups: Readonly<Record<string, readonly string[]>> = {
     'completion',
   ],
   'Other agents': ['companion', 'gateway'],
+  'A team': ['fleet'],
   'Try it offline': ['demo', 'start', 'simulate', 'replay'],
 }
 

@@ -7,7 +7,7 @@ import { folderUnder, openUnder } from '../../disk/under-root.ts'
 import { join } from 'node:path'
 import { defaults } from '../../settings/defaults.ts'
 import type { BlobInfo, Failure, Result } from '../../transcript/store.ts'
-import { blobFile, blobFolder, fileMode, folderMode, type Layout } from './layout.ts'
+import { blobEnding, blobFile, blobFolder, fileMode, folderMode, type Layout } from './layout.ts'
 import type { Machine } from './machine.ts'
 
 type Bytes = Uint8Array | AsyncIterable<Uint8Array>
@@ -78,6 +78,17 @@ export async function blobBytes(machine: Machine, layout: Layout): Promise<Resul
   })
   await folder.close()
   return counted
+}
+
+export async function blobNames(
+  machine: Machine,
+  layout: Layout,
+): Promise<Result<{ readonly names: readonly string[] }>> {
+  const folder = join(layout.folder, blobFolder)
+  const listed = await attempt(`listing ${folder}`, async () => ({ names: await machine.fs.names(folder) }))
+  if (!listed.ok) return listed.failure.code === 'not-found' ? { ok: true, names: [] } : listed
+  const kept = listed.names.filter((name) => !isTemporaryName(name) && name.endsWith(blobEnding))
+  return { ok: true, names: kept.map((name) => name.slice(0, -blobEnding.length)).sort() }
 }
 
 async function hashOf(machine: Machine, layout: Layout, name: string): Promise<string | null> {

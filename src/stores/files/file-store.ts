@@ -18,7 +18,7 @@ import type {
   SessionInfo,
   Store,
 } from '../../transcript/store.ts'
-import { blobBytes, getBlob, putBlob } from './blobs.ts'
+import { blobBytes, blobNames, getBlob, putBlob } from './blobs.ts'
 import { getCheckpoint, putCheckpoint } from './checkpoint.ts'
 import { fileMode, folderMode, layoutOf, transcriptName, type Layout } from './layout.ts'
 import { lockOptionsOf, thisMachine, type Machine, type SyncPolicy } from './machine.ts'
@@ -205,6 +205,10 @@ class FileStore implements Store {
 
   async getBlob(...[session, blob, part]: Parameters<Store['getBlob']>): ReturnType<Store['getBlob']> {
     return await getBlob(this.#machine, layoutOf(this.#root, session), blob, part)
+  }
+
+  async blobs(session: SessionId): ReturnType<Store['blobs']> {
+    return await blobNames(this.#machine, layoutOf(this.#root, session))
   }
 
   async putCheckpoint(

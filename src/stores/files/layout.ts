@@ -35,4 +35,5 @@ export function layoutOf(root: string, session: SessionId): Layout {
   }
 }
 
-export const blobFile = (blob: string): string => `${safeName(blob)}.txt`
+export const blobEnding = '.txt'
+export const blobFile = (blob: string): string => `${safeName(blob)}${blobEnding}`

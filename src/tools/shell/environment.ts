@@ -7,7 +7,7 @@ import { redact } from '../../disk/redact.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 const secretName = /(?:^|_)(?:KEY|APIKEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|PAT|CREDENTIALS?|AUTH)$/i
-const ours = /^(?:PALIMPSEST|ANTHROPIC|CLAUDE)_/i
+const ours = /^(?:PAL|PALIMPSEST|ANTHROPIC|CLAUDE)_/i
 /** Secrets under names that do not end like one: what a database and a collector of telemetry are opened with. */
 const opening = /^(?:PGPASSWORD|PGPASSFILE|PGSERVICEFILE|PGSSLKEY|OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS)$/i
 /** Code that a shell would run before or instead of the command, and what changes how it reads one. */

@@ -1,0 +1,75 @@
+// What every command of the fleet begins with: the address of the database, which stands in the environment alone so that it is
+// in no list of processes and in no file of a project, and the tenant.
+import { connect, Budgets, Queue, type Connection } from '../../../postgres/index.ts'
+import { isTenantName } from '../../../postgres/migrate.ts'
+import type { Failure } from '../../../disk/failure.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+
+export interface FleetFlags {
+  readonly tenant?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+export interface OpenedFleet {
+  readonly ok: true
+  readonly connection: Connection
+  readonly queue: Queue
+  readonly budgets: Budgets
+  readonly tenant: string
+}
+
+export const defaultTenant = 'default'
+/** A person waits for these commands; a worker has more patience. */
+const patienceMs = 3_000
+
+export function openFleet(io: Io, flags: FleetFlags, patience = patienceMs): OpenedFleet | Refusal {
+  const url = io.environment['PAL_DATABASE_URL'] ?? ''
+  if (url === '')
+    return refuse(
+      exits.usage,
+      'no database is named: set PAL_DATABASE_URL=postgres://user:password@host:port/database (docs/fleet.md)',
+    )
+  if (!/^postgres(?:ql)?:\/\//u.test(url))
+    return refuse(exits.usage, 'PAL_DATABASE_URL must begin with postgres:// and name a database')
+  const tenant = flags.tenant ?? io.environment['PAL_TENANT'] ?? defaultTenant
+  if (!isTenantName(tenant))
+    return refuse(
+      exits.usage,
+      `${JSON.stringify(tenant)} is not a tenant name: letters, digits, - and _, at most 64`,
+    )
+  const connection = connect({ url, patienceMs: patience })
+  return {
+    ok: true,
+    connection,
+    tenant,
+    queue: new Queue(connection, tenant),
+    budgets: new Budgets(connection, tenant),
+  }
+}
+
+/** Opens, does it, closes. */
+export async function withFleet(
+  io: Io,
+  flags: FleetFlags,
+  work: (fleet: OpenedFleet) => Promise<Exit>,
+): Promise<Exit> {
+  const fleet = openFleet(io, flags)
+  if (!fleet.ok) return complain(io, fleet)
+  try {
+    return await work(fleet)
+  } finally {
+    await fleet.connection.close()
+  }
+}
+
+export const failedWith = (io: Io, { code, message }: Failure): Exit =>
+  complain(
+    io,
+    refuse(code === 'not-found' || code === 'no-such-session' ? exits.session : exits.failed, message),
+  )
+
+export const json = (io: Io, value: unknown): Exit => {
+  io.out(`${JSON.stringify(value, null, 2)}\n`)
+  return exits.done
+}

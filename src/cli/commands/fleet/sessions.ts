@@ -1,0 +1,194 @@
+// What people do with the sessions of a fleet: send, look, park, answer, wait.
+import { randomUUID } from 'node:crypto'
+import { seq, sessionId } from '../../../transcript/ids.ts'
+import { postgresStore, type FleetRow } from '../../../postgres/index.ts'
+import { describeEntry } from '../../../fleet/index.ts'
+import { exits, complain, refuse, type Exit } from '../../exit-codes.ts'
+import type { Io } from '../../terminal/io.ts'
+import { dollars, table, whole } from '../../terminal/tables.ts'
+import { safeLine } from '../../terminal/safe-text.ts'
+import { failedWith, json, withFleet, type FleetFlags, type OpenedFleet } from './open.ts'
+
+export interface SendFlags extends FleetFlags {
+  readonly id?: string | undefined
+  readonly team?: string | undefined
+  readonly project?: string | undefined
+}
+
+export const fleetSend = (
+  io: Io,
+  session: string,
+  texts: readonly string[],
+  flags: SendFlags,
+): Promise<Exit> =>
+  withFleet(io, flags, async ({ queue }) => {
+    const body = texts.join(' ').trim()
+    if (body === '')
+      return complain(
+        io,
+        refuse(exits.usage, 'there is nothing to send; add the prompt: pal fleet send SESSION TEXT'),
+      )
+    const name = session === 'new' ? randomUUID() : session
+    const { id = randomUUID(), team, project } = flags
+    const sent = await queue.send({ session: name, id, kind: 'input', body, team, project })
+    if (!sent.ok) return failedWith(io, sent.failure)
+    if (flags.json === true) return json(io, { session: name, id, isNew: sent.isNew, parked: sent.parked })
+    io.out(`${name}\n`)
+    if (!sent.isNew) io.err(`pal: input ${id} was sent before; nothing changed\n`)
+    if (sent.parked !== null)
+      io.err(`pal: the session is parked (${safeLine(sent.parked)}); it waits there\n`)
+    return exits.done
+  })
+
+export const fleetList = (io: Io, flags: FleetFlags): Promise<Exit> =>
+  withFleet(io, flags, async ({ queue }) => {
+    const found = await queue.rows()
+    if (!found.ok) return failedWith(io, found.failure)
+    if (flags.json === true) return json(io, found.rows)
+    if (found.rows.length === 0) {
+      io.out('No sessions. Send the first: pal fleet send new "…"\n')
+      return exits.done
+    }
+    io.out(
+      table(
+        [
+          { title: 'session' },
+          { title: 'state', wraps: true },
+          { title: 'entries', right: true },
+          { title: 'waiting', right: true },
+          { title: 'cost', right: true, drop: 1 },
+          { title: 'team', drop: 2 },
+        ],
+        found.rows.map((row) => [
+          row.session,
+          describeState(row),
+          whole(row.entries),
+          whole(row.waiting),
+          row.usd === null ? '' : dollars(row.usd),
+          row.team ?? '',
+        ]),
+        io.columns,
+      ),
+    )
+    return exits.done
+  })
+
+function describeState({ parked, owner, wantedFor, failure }: FleetRow): string {
+  if (parked !== null) return `parked: ${parked}`
+  if (owner !== null) return `worked on by ${owner.pid} on ${owner.host}`
+  if (wantedFor === null) return 'idle'
+  return failure === null ? 'waiting for a worker' : `tried again soon: ${failure}`
+}
+
+const shownEntries = 12
+
+export const fleetShow = (io: Io, session: string, flags: FleetFlags): Promise<Exit> =>
+  withFleet(io, flags, async (fleet) => {
+    const { queue, connection, tenant } = fleet
+    const [rows, questions] = [await queue.rows(session), await queue.questions(session)]
+    if (!rows.ok) return failedWith(io, rows.failure)
+    if (!questions.ok) return failedWith(io, questions.failure)
+    const row = rows.rows[0]
+    if (row === undefined) return noSession(io, session)
+    const last: string[] = []
+    const store = postgresStore({ connection, tenant })
+    if (row.entries > 0)
+      for await (const item of store.read(sessionId(session), {
+        from: seq(Math.max(0, row.head - shownEntries + 1)),
+      })) {
+        if (item.kind === 'failed') return failedWith(io, item.failure)
+        if (item.kind === 'entry') last.push(`#${item.entry.seq} ${describeEntry(item.entry)}`)
+      }
+    if (flags.json === true) return json(io, { ...row, questions: questions.questions, last })
+    io.out(`${session}: ${safeLine(describeState(row))}\n`)
+    io.out(
+      `${whole(row.entries)} entries, ${whole(row.waiting)} waiting, ${row.usd === null ? 'nothing spent' : `${dollars(row.usd)} spent`}\n`,
+    )
+    for (const { id, tool, body, answer } of questions.questions)
+      io.out(
+        `question ${id} (${answer === null ? `open: pal fleet answer ${session} ${id} allow` : `answered: ${safeLine(answer)}`})\n  ${safeLine(tool)}: ${safeLine(body.replaceAll('\n', ' · '))}\n`,
+      )
+    for (const line of last) io.out(`${safeLine(line)}\n`)
+    return exits.done
+  })
+
+export const fleetPark = (io: Io, session: string, why: string, flags: FleetFlags): Promise<Exit> =>
+  changed(io, session, flags, ({ queue }) => queue.park(session, `by an operator: ${why}`), 'Parked')
+
+export const fleetUnpark = (io: Io, session: string, flags: FleetFlags): Promise<Exit> =>
+  withFleet(io, flags, async ({ queue }) => {
+    const done = await queue.unpark(session)
+    if (!done.ok) return failedWith(io, done.failure)
+    if (!done.isFound)
+      return complain(io, refuse(exits.session, `session ${session} is not parked, or does not exist`))
+    if (flags.json === true) return json(io, { session, parked: null })
+    io.out('Unparked\n')
+    return exits.done
+  })
+
+async function changed(
+  io: Io,
+  session: string,
+  flags: FleetFlags,
+  work: (fleet: OpenedFleet) => ReturnType<OpenedFleet['queue']['park']>,
+  word: string,
+): Promise<Exit> {
+  return withFleet(io, flags, async (fleet) => {
+    const done = await work(fleet)
+    if (!done.ok) return failedWith(io, done.failure)
+    if (!done.isFound) return noSession(io, session)
+    if (flags.json === true) return json(io, { session, done: word.toLowerCase() })
+    io.out(`${word}\n`)
+    return exits.done
+  })
+}
+
+const noSession = (io: Io, session: string): Exit =>
+  complain(io, refuse(exits.session, `there is no session ${session}; pal fleet list shows them`))
+
+export const fleetAnswer = (
+  io: Io,
+  [session, question, answer]: readonly [string, string, 'allow' | 'deny'],
+  flags: FleetFlags & { readonly why?: string | undefined },
+): Promise<Exit> =>
+  withFleet(io, flags, async ({ queue }) => {
+    const text = answer === 'deny' && flags.why !== undefined ? `deny: ${flags.why}` : answer
+    const done = await queue.answer(session, question, text)
+    if (!done.ok) return failedWith(io, done.failure)
+    if (flags.json === true) return json(io, { session, question, answer: text })
+    io.out('Answered\n')
+    return exits.done
+  })
+
+const drainPollMs = 500
+
+/** Waits until nothing is left to do but what is parked. */
+export const fleetDrain = (
+  io: Io,
+  flags: FleetFlags & { readonly seconds?: number | undefined },
+): Promise<Exit> =>
+  withFleet(io, flags, async ({ queue }) => {
+    const end = flags.seconds === undefined ? Infinity : performance.now() + flags.seconds * 1000
+    let before = -1
+    for (;;) {
+      const found = await queue.rows()
+      if (!found.ok) return failedWith(io, found.failure)
+      const busy = found.rows.filter(
+        ({ parked, owner, wantedFor }) => parked === null && (owner !== null || wantedFor !== null),
+      )
+      const parked = found.rows.filter((row) => row.parked !== null)
+      if (busy.length === 0) {
+        if (flags.json === true) return json(io, { left: 0, parked: parked.map(({ session }) => session) })
+        io.out(`Nothing left to do${parked.length === 0 ? '' : `; ${whole(parked.length)} parked`}\n`)
+        return exits.done
+      }
+      if (performance.now() > end)
+        return complain(
+          io,
+          refuse(exits.failed, `${whole(busy.length)} sessions are still worked on or wait for a worker`),
+        )
+      if (busy.length !== before) io.err(`pal: ${whole(busy.length)} sessions left\n`)
+      before = busy.length
+      await new Promise((resolve) => setTimeout(resolve, drainPollMs))
+    }
+  })

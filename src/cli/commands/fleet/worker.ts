@@ -1,0 +1,101 @@
+// `pal fleet worker`: works on the sessions of one tenant until it is told to stop. Tools run in the folder it was started in, with
+// this user's rights and without the address of the database.
+import { unknownOf } from '../../../preset/model-choice.ts'
+import { postgresStore } from '../../../postgres/index.ts'
+import { presetEngine, priceIn, runWorker, type WorkerEvent } from '../../../fleet/index.ts'
+import { complain, exits, refuse, type Exit } from '../../exit-codes.ts'
+import { loadExtensions, typesFor } from '../../extensions/load.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeLine } from '../../terminal/safe-text.ts'
+import { noAccess } from '../../workplace/access.ts'
+import { instructionRefusal, openWorkplace, sayLeftOut, showProblems } from '../../workplace/workplace.ts'
+import { checkSchema } from './doctor.ts'
+import { failedWith, openFleet, type FleetFlags } from './open.ts'
+
+export interface WorkerFlags extends FleetFlags {
+  readonly sessions?: number | undefined
+  readonly cwd?: string | undefined
+}
+
+/** A server that restarts is waited for so long. */
+const patienceMs = 60_000
+
+export async function fleetWorker(io: Io, flags: WorkerFlags): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  showProblems(place)
+  if (place.access === null) return complain(io, refuse(exits.failed, noAccess(false, place.accessMissing)))
+  const unusable = unknownOf(place.settings)
+  if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
+  const fleet = openFleet(io, flags, patienceMs)
+  if (!fleet.ok) return complain(io, fleet)
+  const ready = await checkSchema(fleet.connection)
+  if (!ready.ok) {
+    await fleet.connection.close()
+    return failedWith(io, ready.failure)
+  }
+  const { connection, queue, budgets, tenant } = fleet
+  const store = postgresStore({ connection, tenant, price: priceIn(place.settings) })
+  const loaded = await loadExtensions(place)
+  const agents = await typesFor(place)
+  for (const problem of [...loaded.problems, ...agents.problems]) io.err(`pal: ${safeLine(problem)}\n`)
+  sayLeftOut(place)
+  const openEngine = presetEngine({
+    queue,
+    budgets,
+    preset: {
+      ...place,
+      agentTypes: agents.types,
+      environment: io.environment,
+      userHome: io.userHome,
+      model: place.access,
+      extensions: loaded.extensions,
+      rules: place.loaded.rules,
+      instructionRefusal: instructionRefusal(place),
+    },
+  })
+  const stop = new AbortController()
+  const unhook = [io.onInterrupt(() => stop.abort()), onTerminate(() => stop.abort())]
+  io.err(
+    `pal: working on sessions of tenant ${tenant} in ${safeLine(place.project.root)}. Press Ctrl-C to stop\n`,
+  )
+  const tell = (event: WorkerEvent): void =>
+    flags.json === true ? io.out(`${JSON.stringify({ at: Date.now(), ...event })}\n`) : say(io, event)
+  await runWorker({ store, queue, openEngine, sessions: flags.sessions, tell }, stop.signal)
+  for (const end of unhook) end()
+  await loaded.close()
+  await store.close()
+  await connection.close()
+  io.err('pal: stopped; every session was released\n')
+  return exits.done
+}
+
+function onTerminate(stop: () => void): () => void {
+  process.on('SIGTERM', stop)
+  return () => void process.off('SIGTERM', stop)
+}
+
+function say(io: Io, event: WorkerEvent): void {
+  const line = lineOf(event)
+  if (line !== null) io.err(`pal: ${safeLine(line)}\n`)
+}
+
+function lineOf(event: WorkerEvent): string | null {
+  switch (event.type) {
+    case 'claimed':
+      return event.isTakeover ? `${event.session}: taken over from a worker that ended` : null
+    case 'ended': {
+      const { outcome } = event
+      const turns = `${outcome.turns} ${outcome.turns === 1 ? 'turn' : 'turns'}`
+      return outcome.kind === 'failed'
+        ? `${event.session}: failed: ${outcome.failure.message}`
+        : `${event.session}: ${outcome.kind}, ${turns}`
+    }
+    case 'parked':
+      return `${event.session}: parked: ${event.why}`
+    case 'fenced-itself':
+      return `${event.session}: stopped, because its lease could not be renewed`
+    case 'problem':
+      return event.failure.message
+  }
+}

@@ -1,0 +1,228 @@
+// One turn as one step: a claimed session is opened, what waits is delivered, the turn is run to its end, and the session is closed.
+// Everything that must outlive the process is in the database when the step ends, so whoever runs it (our worker, or a durable
+// engine of a team's own) may be killed at any moment and run it again.
+import type { Engine } from '../engine/engine.ts'
+import { EngineError } from '../engine/session.ts'
+import type { Session } from '../engine/session.ts'
+import type { LiveEvent } from '../engine/live.ts'
+import type { Failure, Result } from '../disk/failure.ts'
+import type { Claimed, Finished, InputRow, Queue } from '../postgres/queue.ts'
+import type { PostgresStore } from '../postgres/store.ts'
+import { sessionId } from '../transcript/ids.ts'
+import type { Pending } from './questions.ts'
+
+/** An engine for one claimed session, over the store it was claimed from. */
+export interface SessionEngine {
+  readonly engine: Engine
+  /** What a person is asked in this turn, as far as it was asked. */
+  readonly pending: Pending
+  close(): Promise<void>
+}
+
+export type OpenEngine = (
+  claimed: Claimed,
+  store: PostgresStore,
+) => Promise<Result<{ readonly opened: SessionEngine }>>
+
+export interface TurnPorts {
+  readonly store: PostgresStore
+  readonly queue: Queue
+  readonly openEngine: OpenEngine
+  /** Hears what passes by. */
+  readonly listen?: ((session: string, event: LiveEvent) => void) | undefined
+  /** Delivered one after the other, each as a turn; so many are looked at together. */
+  readonly inboxRows?: number | undefined
+  /** A session that fails so often in a row is parked; before that it is tried again after a while. */
+  readonly mostTries?: number | undefined
+  readonly retryMs?: number | undefined
+  /** Whether no further turn is to begin. */
+  readonly isStopping?: (() => boolean) | undefined
+}
+
+/** How the work on a claimed session ended. */
+export type StepOutcome =
+  /** Nothing is left to do. */
+  | { readonly kind: 'done'; readonly turns: number }
+  /** It was stopped before everything was done; whoever claims it next goes on. */
+  | { readonly kind: 'stopped'; readonly turns: number }
+  /** Another has taken it over. */
+  | { readonly kind: 'fenced'; readonly turns: number }
+  /** A person must answer or decide; until then nobody works on it. */
+  | { readonly kind: 'parked'; readonly turns: number; readonly why: string }
+  | { readonly kind: 'failed'; readonly turns: number; readonly failure: Failure }
+
+const mostInputs = 20
+export const failureDefaults = { mostTries: 5, retryMs: 2_000, longestRetryMs: 120_000 }
+
+/** Works on a claimed session until nothing waits for it, or the signal says to stop. Never rejects. */
+export async function workOn(claimed: Claimed, ports: TurnPorts, signal: AbortSignal): Promise<StepOutcome> {
+  const { store } = ports
+  const lease = { session: sessionId(claimed.session), epoch: claimed.epoch, token: claimed.token }
+  const made = await ports.openEngine(claimed, store)
+  if (!made.ok) {
+    const outcome: StepOutcome = { kind: 'failed', turns: 0, failure: made.failure }
+    await noteFailure(claimed, outcome, ports)
+    await store.release(lease)
+    return outcome
+  }
+  const { engine, pending } = made.opened
+  const counted = { turns: 0 }
+  let outcome: StepOutcome | null = null
+  try {
+    const { session } = await engine.openWith(claimed.session, { create: true })
+    try {
+      outcome = await drain(session, claimed, pending, ports, counted, signal)
+      await noteFailure(claimed, outcome, ports)
+    } finally {
+      await session.close()
+    }
+  } catch (error) {
+    // What went wrong first is what happened; a session that cannot be closed any more is the next one's.
+    if (outcome === null || outcome.kind === 'done') {
+      outcome = outcomeOf(error, counted.turns)
+      await noteFailure(claimed, outcome, ports)
+    }
+  } finally {
+    await made.opened.close()
+  }
+  return outcome
+}
+
+async function noteFailure(claimed: Claimed, outcome: StepOutcome, ports: TurnPorts): Promise<void> {
+  if (outcome.kind !== 'failed') return
+  const { mostTries, retryMs, longestRetryMs } = { ...failureDefaults, ...defined(ports) }
+  const wait = Math.min(longestRetryMs, retryMs * 2 ** Math.max(0, claimed.tries - 1))
+  const { code, message } = outcome.failure
+  await ports.queue.fail(claimed, `${code}: ${message}`, mostTries, wait)
+}
+
+const defined = ({ mostTries, retryMs }: TurnPorts) => ({
+  ...(mostTries === undefined ? {} : { mostTries }),
+  ...(retryMs === undefined ? {} : { retryMs }),
+})
+
+function outcomeOf(error: unknown, turns: number): StepOutcome {
+  const failure: Failure =
+    error instanceof EngineError
+      ? { code: error.code as Failure['code'], message: error.message }
+      : { code: 'fault', message: error instanceof Error ? error.message : String(error) }
+  return fencedCodes.has(failure.code) ? { kind: 'fenced', turns } : { kind: 'failed', turns, failure }
+}
+
+const fencedCodes: ReadonlySet<string> = new Set(['fenced', 'not-held', 'session-open', 'seq-taken'])
+
+async function drain(
+  session: Session,
+  claimed: Claimed,
+  pending: Pending,
+  ports: TurnPorts,
+  counted: { turns: number },
+  signal: AbortSignal,
+): Promise<StepOutcome> {
+  const { queue } = ports
+  for (let seen = claimed.n; ;) {
+    if (signal.aborted || ports.isStopping?.() === true) return { kind: 'stopped', turns: counted.turns }
+    const next = await nextInput(queue, claimed.session, ports.inboxRows ?? mostInputs)
+    if (!next.ok) return { kind: 'failed', turns: counted.turns, failure: next.failure }
+    // A turn that a crash has cut off comes before what was sent later; one that a question has ended goes on with its answer.
+    const row = session.unfinished() && next.row?.kind !== 'answer' ? null : next.row
+    if (row !== null || session.unfinished()) {
+      const ended = await runTurn(session, row, ports, signal)
+      counted.turns++
+      const stop = afterTurn(ended, pending, counted.turns, signal)
+      if (stop === null) continue
+      if (stop.kind !== 'parked') return stop
+      const parked = await parkIt(queue, claimed.session, stop.why, pending)
+      if (!parked.ok) return { kind: 'failed', turns: counted.turns, failure: parked.failure }
+      if (parked.isFound) return stop
+    }
+    const finished = await queue.finish(claimed, seen)
+    if (!finished.ok) return { kind: 'failed', turns: counted.turns, failure: finished.failure }
+    if (finished.outcome !== 'more') return finishedAs(finished.outcome, counted.turns)
+    const again = await queue.wantedNumber(claimed.session)
+    if (!again.ok) return { kind: 'failed', turns: counted.turns, failure: again.failure }
+    seen = again.n
+  }
+}
+
+function parkIt(
+  queue: Queue,
+  session: string,
+  why: string,
+  pending: Pending,
+): Promise<Result<{ readonly isFound: boolean }>> {
+  const isQuestion = pending.asked().length > 0
+  pending.forget()
+  return isQuestion ? queue.parkForQuestion(session, why) : queue.park(session, why)
+}
+
+const finishedAs = (outcome: Exclude<Finished, 'more'>, turns: number): StepOutcome => ({
+  kind: outcome === 'done' ? 'done' : 'fenced',
+  turns,
+})
+
+async function nextInput(
+  queue: Queue,
+  session: string,
+  most: number,
+): Promise<Result<{ readonly row: InputRow | null }>> {
+  const found = await queue.inbox(session, null, most)
+  if (!found.ok) return found
+  return { ok: true, row: found.rows.find(({ kind }) => kind !== 'mail') ?? null }
+}
+
+interface TurnEnded {
+  readonly outcome: 'done' | 'aborted' | 'failed'
+  readonly failure: Failure | null
+}
+
+async function runTurn(
+  session: Session,
+  row: InputRow | null,
+  ports: TurnPorts,
+  signal: AbortSignal,
+): Promise<TurnEnded> {
+  const events =
+    row === null ? session.goOn(signal) : session.send(textOf(row), signal, { id: row.id, origin: 'program' })
+  let ended: TurnEnded = {
+    outcome: 'failed',
+    failure: { code: 'fault', message: 'the turn ended without a word' },
+  }
+  for await (const event of events) {
+    ports.listen?.(session.id, event)
+    if (event.type === 'turn-end') ended = { outcome: event.outcome, failure: event.failure }
+  }
+  return ended
+}
+
+/** Null to go on; else how the work ends. */
+function afterTurn(
+  ended: TurnEnded,
+  pending: Pending,
+  turns: number,
+  signal: AbortSignal,
+): StepOutcome | null {
+  const [question] = pending.asked()
+  if (question !== undefined)
+    return { kind: 'parked', turns, why: `question ${question.id}: ${question.tool}` }
+  if (ended.outcome === 'done') return null
+  if (ended.failure !== null && fencedCodes.has(ended.failure.code)) return { kind: 'fenced', turns }
+  if (signal.aborted || ended.outcome === 'aborted') return { kind: 'stopped', turns }
+  if (ended.failure?.code === 'cap') return { kind: 'parked', turns, why: `budget: ${ended.failure.message}` }
+  return {
+    kind: 'failed',
+    turns,
+    failure: ended.failure ?? { code: 'fault', message: 'the turn failed without a reason' },
+  }
+}
+
+/** What the model is sent for an input: its words, or what a person said to a question. */
+function textOf({ kind, body }: InputRow): string {
+  if (kind !== 'answer') return body
+  const { tool, body: subject, answer } = JSON.parse(body) as { tool: string; body: string; answer: string }
+  const said =
+    answer === 'allow'
+      ? 'It is allowed: make the same call again if it is still needed.'
+      : `It is not allowed${answer.startsWith('deny: ') ? `: ${answer.slice('deny: '.length)}` : ''}. Go on without it.`
+  return `The question about ${tool} was answered.\n\n${subject}\n\n${said}`
+}

@@ -1,0 +1,98 @@
+// Budgets: what may be spent, by whom, in a period. What a request can cost at most is reserved before it is sent; what it did
+// cost is counted with its answer by the store.
+import { refused, type Result } from '../disk/failure.ts'
+import type { Connection } from './connection.ts'
+
+export const budgetScopes = ['tenant', 'team', 'project', 'tree'] as const
+export type BudgetScope = (typeof budgetScopes)[number]
+
+export interface BudgetRow {
+  readonly scope: BudgetScope
+  readonly name: string
+  /** The first day, and the first day after it. */
+  readonly from: string
+  readonly to: string
+  readonly cap: number
+  readonly spent: number
+  readonly reserved: number
+}
+
+export type Reserved =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly why: 'fenced' }
+  | { readonly ok: false; readonly why: 'unpriced'; readonly scope: BudgetScope; readonly name: string }
+  | {
+      readonly ok: false
+      readonly why: 'cap'
+      readonly scope: BudgetScope
+      readonly name: string
+      readonly cap: number
+      readonly spent: number
+      readonly reserved: number
+      readonly until: string
+    }
+
+export class Budgets {
+  readonly #connection: Connection
+  readonly tenant: string
+
+  constructor(connection: Connection, tenant: string) {
+    this.#connection = connection
+    this.tenant = tenant
+  }
+
+  /** In every budget that covers the session, or in none. `dollars` is null where no price is known. */
+  async reserve(
+    lease: { readonly session: string; readonly token: string },
+    request: string,
+    dollars: number | null,
+  ): Promise<Result<{ readonly reserved: Reserved }>> {
+    const found = await this.#connection.query('select pal.reserve($1, $2, $3, $4, $5) as said', [
+      this.tenant,
+      lease.session,
+      lease.token,
+      request,
+      dollars,
+    ])
+    return found.ok ? { ok: true, reserved: found.rows[0]!['said'] as Reserved } : found
+  }
+
+  async free(session: string, request: string): Promise<Result<object>> {
+    const found = await this.#connection.query('select pal.free_reservation($1, $2, $3)', [
+      this.tenant,
+      session,
+      request,
+    ])
+    return found.ok ? { ok: true } : found
+  }
+
+  /** For a period of whole days; a budget that is there gets the new cap. */
+  async set(budget: Pick<BudgetRow, 'scope' | 'name' | 'from' | 'to' | 'cap'>): Promise<Result<object>> {
+    const { scope, name, from, to, cap } = budget
+    if (!Number.isFinite(cap) || cap < 0) return refused('invalid', 'a cap is a number of dollars, 0 or more')
+    if (!(from < to)) return refused('invalid', `the period from ${from} to ${to} holds no day`)
+    const found = await this.#connection.query('select pal.set_budget($1, $2, $3, $4, $5, $6)', [
+      this.tenant,
+      scope,
+      scope === 'tenant' ? '' : name,
+      from,
+      to,
+      cap,
+    ])
+    return found.ok ? { ok: true } : found
+  }
+
+  async remove(scope: BudgetScope, name: string): Promise<Result<{ readonly isFound: boolean }>> {
+    const found = await this.#connection.query('select pal.remove_budget($1, $2, $3) as found', [
+      this.tenant,
+      scope,
+      scope === 'tenant' ? '' : name,
+    ])
+    return found.ok ? { ok: true, isFound: found.rows[0]!['found'] === true } : found
+  }
+
+  async rows(): Promise<Result<{ readonly budgets: readonly BudgetRow[] }>> {
+    const found = await this.#connection.query('select pal.budget_rows($1) as row', [this.tenant])
+    return found.ok ? { ok: true, budgets: found.rows.map(({ row }) => row as BudgetRow) } : found
+  }
+}

@@ -1,0 +1,185 @@
+// The way to the database. A failure is a value: what the server refused is named by its code, and what only the connection
+// suffered is tried again for a while, because servers restart. A statement whose answer was lost may have been carried out:
+// whoever asks is told that it is asked again.
+import type { Pool, PoolClient, PoolConfig } from 'pg'
+import type { Failure, FailureCode, Result } from '../disk/failure.ts'
+
+export interface ConnectionOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: string
+  /** Connections of this process at most. */
+  readonly connections?: number | undefined
+  /** How long a statement is tried again while the server cannot be reached. */
+  readonly patienceMs?: number | undefined
+  /** How long an answer is waited for before the connection counts as dead. */
+  readonly answerMs?: number | undefined
+  readonly random?: (() => number) | undefined
+}
+
+export type Rows = Result<{ readonly rows: readonly Record<string, unknown>[] }>
+
+export interface Connection {
+  /** `values` is asked again for each try and told whether an earlier one may have been carried out. */
+  query(text: string, values: readonly unknown[] | ((again: boolean) => readonly unknown[])): Promise<Rows>
+  /** The work of one connection, not tried again. */
+  alone<T>(work: (client: PoolClient) => Promise<T>): Promise<Result<{ readonly value: T }>>
+  close(): Promise<void>
+}
+
+/** Where nothing else is said. */
+export const connectionDefaults = {
+  connections: 6,
+  patienceMs: 60_000,
+  answerMs: 15_000,
+  connectMs: 5_000,
+  firstWaitMs: 50,
+  longestWaitMs: 2_000,
+}
+
+/** Opens no connection before it is asked something. */
+export function connect(options: ConnectionOptions): Connection {
+  const { patienceMs = connectionDefaults.patienceMs, random = Math.random } = options
+  let pool: Promise<Result<{ readonly pool: Pool }>> | null = null
+  let closed = false
+  const opened = (): Promise<Result<{ readonly pool: Pool }>> => (pool ??= makePool(options))
+
+  const once = async <T>(work: (client: PoolClient) => Promise<T>): Promise<Outcome<T>> => {
+    if (closed) return { ok: false, failure: closedFailure, isPassing: false }
+    const made = await opened()
+    if (!made.ok) return { ...made, isPassing: false }
+    let client: PoolClient | null = null
+    try {
+      client = await made.pool.connect()
+      const value = await work(client)
+      client.release()
+      return { ok: true, value }
+    } catch (error) {
+      const isPassing = isOfConnection(error)
+      client?.release(isPassing)
+      return { ok: false, failure: failureOf(error), isPassing }
+    }
+  }
+
+  return {
+    async query(text, values) {
+      const end = performance.now() + patienceMs
+      let wait = connectionDefaults.firstWaitMs
+      for (let again = false; ; again = true) {
+        const given = typeof values === 'function' ? values(again) : values
+        const outcome = await once((client) => client.query(text, [...given]))
+        if (outcome.ok) return { ok: true, rows: outcome.value.rows as Record<string, unknown>[] }
+        if (!outcome.isPassing || performance.now() + wait > end)
+          return { ok: false, failure: outcome.failure }
+        await new Promise((resolve) => setTimeout(resolve, wait * (0.5 + random())))
+        wait = Math.min(connectionDefaults.longestWaitMs, wait * 2)
+      }
+    },
+    async alone(work) {
+      const outcome = await once(work)
+      return outcome.ok ? outcome : { ok: false, failure: outcome.failure }
+    },
+    async close() {
+      closed = true
+      const made = await (pool ?? null)
+      if (made !== null && made.ok) await made.pool.end()
+    },
+  }
+}
+
+type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: Failure; readonly isPassing: boolean }
+
+async function makePool(options: ConnectionOptions): Promise<Result<{ readonly pool: Pool }>> {
+  const driver = await import('pg').then(
+    (module) => module,
+    () => null,
+  )
+  if (driver === null)
+    return refusal('unsupported', 'sessions in Postgres need the package pg; install it: npm install pg')
+  const config: PoolConfig = {
+    connectionString: options.url,
+    max: options.connections ?? connectionDefaults.connections,
+    connectionTimeoutMillis: connectionDefaults.connectMs,
+    query_timeout: options.answerMs ?? connectionDefaults.answerMs,
+    keepAlive: true,
+    application_name: 'palimpsest',
+    allowExitOnIdle: true,
+  }
+  try {
+    const { Pool: PoolOfDriver } = driver.default ?? driver
+    const pool = new PoolOfDriver(config)
+    // A connection that breaks while nobody uses it is replaced by the next one.
+    pool.on('error', () => undefined)
+    // One that breaks between two statements of somebody who has it says so in the next one.
+    pool.on('connect', (client) => client.on('error', () => undefined))
+    return { ok: true, pool }
+  } catch (error) {
+    return refusal(
+      'bad-options',
+      `the address of the database cannot be read (${withoutSecrets(String(error))}); use postgres://user:password@host:port/database`,
+    )
+  }
+}
+
+const refusal = (code: FailureCode, message: string) => ({ ok: false as const, failure: { code, message } })
+const closedFailure: Failure = { code: 'closed', message: 'the connection to the database was closed' }
+
+const codeOf = (error: unknown): string =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : ''
+
+const systemCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EAI_AGAIN',
+  'ENOENT',
+])
+/** The server is starting, stopping or full; two transactions got into each other's way. */
+const passingStates = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '40001', '40P01', '55P03'])
+
+function isOfConnection(error: unknown): boolean {
+  const code = codeOf(error)
+  if (systemCodes.has(code) || passingStates.has(code) || /^08...$/.test(code)) return true
+  return code === '' && /terminated|timeout|ended by|not queryable|socket|closed/i.test(String(error))
+}
+
+/** What to say of a refusal of the server, and under which code. */
+function failureOf(error: unknown): Failure {
+  const code = codeOf(error)
+  const text = withoutSecrets(error instanceof Error ? error.message : String(error))
+  if (code === '53100') return { code: 'disk-full', message: `the disk of the database is full: ${text}` }
+  if (code === '42501') return { code: 'no-access', message: `the database refused it: ${text}` }
+  if (code.startsWith('28'))
+    return {
+      code: 'no-access',
+      message: `the database refused the login: ${text}; check user and password in PAL_DATABASE_URL`,
+    }
+  if (code === '3D000')
+    return { code: 'not-found', message: `${text}; create it, or correct PAL_DATABASE_URL` }
+  if (['3F000', '42P01', '42883', '42703'].includes(code))
+    return {
+      code: 'unknown-format',
+      message: `this database is not prepared for this version (${text}); run: pal fleet migrate`,
+    }
+  if (code === '23503')
+    return {
+      code: 'not-found',
+      message: 'there is no such tenant in this database; run: pal fleet migrate --tenant NAME',
+    }
+  if (code === 'ENOTFOUND' || isOfConnection(error))
+    return {
+      code: 'network',
+      message: `the database cannot be reached: ${text}; check that it runs and that PAL_DATABASE_URL is right`,
+    }
+  return { code: 'io-error', message: `the database failed: ${text}${code === '' ? '' : ` (${code})`}` }
+}
+
+/** An address with a password in it never reaches a screen or a log. */
+export const withoutSecrets = (text: string): string =>
+  text.replaceAll(/(:\/\/[^:@/\s]*):[^@/\s]*@/g, '$1:…@')

@@ -1,0 +1,264 @@
+// What waits for whom: input for a session, the sessions that somebody must work on, questions for people. Thin: what is decided
+// is decided by the functions of the database, in one statement each.
+import type { Result } from '../disk/failure.ts'
+import { refused } from '../disk/failure.ts'
+import type { Owner } from '../transcript/store.ts'
+import type { Connection, Rows } from './connection.ts'
+
+export interface Sending {
+  readonly session: string
+  /** By this the same input is known when it is sent again. */
+  readonly id: string
+  readonly kind: InputKind
+  readonly body: string
+  /** The trace it belongs to, as the sender's telemetry names it. */
+  readonly trace?: string | undefined
+  /** Of a session that begins with it: who pays. */
+  readonly team?: string | undefined
+  readonly project?: string | undefined
+}
+export type InputKind = 'input' | 'mail' | 'answer'
+
+export interface Sent {
+  /** False where this id had come before. */
+  readonly isNew: boolean
+  /** Why nobody works on the session for now. */
+  readonly parked: string | null
+}
+
+export interface Claimed {
+  readonly session: string
+  readonly epoch: number
+  readonly token: string
+  /** How often it was claimed since a turn last went well, with this time. */
+  readonly tries: number
+  /** The number of the wish when it was claimed. */
+  readonly n: number
+  readonly next: number | null
+  readonly team: string | null
+  readonly project: string | null
+  readonly failure: string | null
+  /** Another had it and has not given it back. */
+  readonly isTakeover: boolean
+  /** How long it had been wanted. */
+  readonly waitedMs: number
+}
+
+export interface InputRow {
+  readonly id: string
+  readonly kind: InputKind
+  readonly body: string
+  readonly trace: string | null
+  readonly at: number
+}
+
+export interface QuestionRow {
+  readonly session: string
+  readonly id: string
+  readonly tool: string
+  readonly body: string
+  readonly at: number
+  /** `allow`, `deny`, or `deny: why`; null while nobody has answered. */
+  readonly answer: string | null
+}
+
+export interface FleetRow {
+  readonly session: string
+  readonly purpose: string | null
+  readonly root: string | null
+  readonly team: string | null
+  readonly project: string | null
+  readonly entries: number
+  readonly head: number
+  readonly bytes: number
+  readonly changed: number
+  readonly parked: string | null
+  readonly failure: string | null
+  readonly tries: number
+  readonly epoch: number
+  readonly owner: Owner | null
+  /** Input that was not yet delivered. */
+  readonly waiting: number
+  readonly wantedFor: number | null
+  readonly usd: number | null
+}
+
+export type Finished = 'done' | 'more' | 'fenced'
+
+export class Queue {
+  readonly #connection: Connection
+  readonly tenant: string
+
+  constructor(connection: Connection, tenant: string) {
+    this.#connection = connection
+    this.tenant = tenant
+  }
+
+  async send({ session, id, kind, body, trace, team, project }: Sending): Promise<Result<Sent>> {
+    const problem = idProblem(session) ?? idProblem(id)
+    if (problem !== null) return refused('bad-name', problem)
+    const found = await this.#call('select pal.send($1, $2, $3, $4, $5, $6, $7, $8) as said', [
+      session,
+      id,
+      kind,
+      withoutZeros(body),
+      trace ?? null,
+      team ?? null,
+      project ?? null,
+    ])
+    if (!found.ok) return found
+    const said = found.rows[0]!['said'] as { new: boolean; parked?: string | null }
+    return { ok: true, isNew: said.new, parked: said.parked ?? null }
+  }
+
+  /** Up to `most` sessions, longest wanted first; `token` names the claim, so that one whose answer was lost is found again. */
+  async claim(
+    owner: { readonly host: string; readonly pid: number },
+    ttlMs: number,
+    token: string,
+    most: number,
+  ): Promise<Result<{ readonly claimed: readonly Claimed[] }>> {
+    const found = await this.#connection.query(
+      'select pal.claim($1, $2, $3, $4, $5, $6) as said',
+      (again) => [this.tenant, JSON.stringify(owner), `${ttlMs} milliseconds`, token, most, again],
+    )
+    if (!found.ok) return found
+    const rows = found.rows[0]!['said'] as readonly Omit<Claimed, 'token'>[]
+    return { ok: true, claimed: rows.map((row) => ({ ...row, token })) }
+  }
+
+  /** Nothing left to do: the wish goes, unless more has come than was seen. */
+  async finish(
+    { session, token }: Pick<Claimed, 'session' | 'token'>,
+    seen: number,
+  ): Promise<Result<{ readonly outcome: Finished }>> {
+    const found = await this.#call('select pal.finish($1, $2, $3, $4) as said', [session, token, seen])
+    return found.ok ? { ok: true, outcome: found.rows[0]!['said'] as Finished } : found
+  }
+
+  /** The number of the wish now; what comes later has a higher one. */
+  async wantedNumber(session: string): Promise<Result<{ readonly n: number }>> {
+    const found = await this.#call('select pal.wanted_n($1, $2) as n', [session])
+    return found.ok ? { ok: true, n: Number(found.rows[0]!['n'] ?? 0) } : found
+  }
+
+  async inbox(
+    session: string,
+    kind: InputKind | null,
+    most: number,
+  ): Promise<Result<{ readonly rows: readonly InputRow[] }>> {
+    const found = await this.#call('select * from pal.inbox_of($1, $2, $3, $4)', [session, kind, most])
+    if (!found.ok) return found
+    return {
+      ok: true,
+      rows: found.rows.map((row) => ({ ...(row as object as InputRow), at: Number(row['at']) })),
+    }
+  }
+
+  /** Where in the transcript an input was delivered; null while it waits. */
+  async deliveredAt(session: string, id: string): Promise<Result<{ readonly seq: number | null }>> {
+    const found = await this.#call('select pal.received_at($1, $2, $3) as seq', [session, id])
+    if (!found.ok) return found
+    const place = found.rows[0]!['seq']
+    return { ok: true, seq: place === null ? null : Number(place) }
+  }
+
+  /** True where it was parked because it has failed too often. */
+  async fail(
+    { session, epoch }: Pick<Claimed, 'session' | 'epoch'>,
+    why: string,
+    mostTries: number,
+    retryMs: number,
+  ): Promise<Result<{ readonly isParked: boolean }>> {
+    const found = await this.#call('select pal.fail($1, $2, $3, $4, $5, $6) as parked', [
+      session,
+      epoch,
+      withoutZeros(why),
+      mostTries,
+      `${retryMs} milliseconds`,
+    ])
+    return found.ok ? { ok: true, isParked: found.rows[0]!['parked'] === true } : found
+  }
+
+  park(session: string, why: string): Promise<Result<{ readonly isFound: boolean }>> {
+    return this.#found('select pal.park($1, $2, $3) as found', [session, withoutZeros(why)])
+  }
+
+  /** False where the answer has come meanwhile. */
+  parkForQuestion(session: string, why: string): Promise<Result<{ readonly isFound: boolean }>> {
+    return this.#found('select pal.park_for_question($1, $2, $3) as found', [session, withoutZeros(why)])
+  }
+
+  unpark(session: string): Promise<Result<{ readonly isFound: boolean }>> {
+    return this.#found('select pal.unpark($1, $2) as found', [session])
+  }
+
+  ask(
+    { session, token }: Pick<Claimed, 'session' | 'token'>,
+    id: string,
+    tool: string,
+    body: string,
+  ): Promise<Result<{ readonly isFound: boolean }>> {
+    return this.#found('select pal.ask($1, $2, $3, $4, $5, $6) as found', [
+      session,
+      token,
+      id,
+      tool,
+      withoutZeros(body),
+    ])
+  }
+
+  async answer(session: string, question: string, answer: string): Promise<Result<object>> {
+    const found = await this.#call('select pal.answer($1, $2, $3, $4) as said', [
+      session,
+      question,
+      withoutZeros(answer),
+    ])
+    if (!found.ok) return found
+    switch (found.rows[0]!['said']) {
+      case 'ok':
+        return { ok: true }
+      case 'answered':
+        return refused('exists', `question ${question} was answered before, in another way`)
+      default:
+        return refused(
+          'not-found',
+          `session ${session} has no question ${question}; pal fleet show ${session} lists them`,
+        )
+    }
+  }
+
+  /** Of one session all, of all sessions those that nobody has answered. */
+  async questions(session: string | null): Promise<Result<{ readonly questions: readonly QuestionRow[] }>> {
+    const found = await this.#call('select * from pal.questions($1, $2)', [session])
+    if (!found.ok) return found
+    return {
+      ok: true,
+      questions: found.rows.map((row) => ({ ...(row as object as QuestionRow), at: Number(row['at']) })),
+    }
+  }
+
+  async rows(session: string | null = null): Promise<Result<{ readonly rows: readonly FleetRow[] }>> {
+    const found = await this.#call('select pal.fleet_rows($1, $2) as row', [session])
+    return found.ok ? { ok: true, rows: found.rows.map(({ row }) => row as FleetRow) } : found
+  }
+
+  async #found(text: string, values: readonly unknown[]): Promise<Result<{ readonly isFound: boolean }>> {
+    const found = await this.#call(text, values)
+    return found.ok ? { ok: true, isFound: found.rows[0]!['found'] === true } : found
+  }
+
+  #call(text: string, values: readonly unknown[]): Promise<Rows> {
+    return this.#connection.query(text, [this.tenant, ...values])
+  }
+}
+
+const mostIdChars = 200
+
+function idProblem(id: string): string | null {
+  if (id !== '' && id.length <= mostIdChars && /^[\x21-\x7e]+$/.test(id)) return null
+  return `${JSON.stringify(id.slice(0, 40))} is no id: 1 to ${mostIdChars} visible characters of ASCII`
+}
+
+/** A text column takes no zero character and no half of a pair. */
+const withoutZeros = (text: string): string => text.toWellFormed().replaceAll('\0', '')

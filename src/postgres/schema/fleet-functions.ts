@@ -1,0 +1,241 @@
+// What workers and senders ask: input for a session, the next session to work on, questions for people, and who is where.
+export const fleetFunctions = `
+-- Input, and the wish that somebody works on it, in one transaction. The same id a second time changes nothing.
+create or replace function pal.send(p_tenant text, p_session text, p_id text, p_kind text, p_body text, p_trace text,
+  p_team text, p_project text) returns jsonb language plpgsql as $$
+declare s pal.session; place bigint; added boolean := false;
+begin
+  perform pal.enter(p_tenant);
+  insert into pal.session (tenant, id, root, team, project) values (p_tenant, p_session, p_session, p_team, p_project)
+    on conflict do nothing;
+  select r.seq into place from pal.received r where r.tenant = p_tenant and r.session = p_session and r.id = p_id;
+  if found then return jsonb_build_object('new', false, 'seq', place); end if;
+  insert into pal.inbox (tenant, session, id, kind, body, trace) values (p_tenant, p_session, p_id, p_kind, p_body, p_trace)
+    on conflict do nothing;
+  added := found;
+  if added then perform pal.wake(p_tenant, p_session); end if;
+  select * into s from pal.session x where x.tenant = p_tenant and x.id = p_session;
+  return jsonb_build_object('new', added, 'parked', s.parked);
+end $$;
+
+-- A holder sees by the number that something came while it was about to stop. A parked session stays parked.
+create or replace function pal.wake(p_tenant text, p_session text) returns void language sql as $$
+  insert into pal.wanted as w (tenant, session, at) values (p_tenant, p_session,
+      case when exists (select 1 from pal.session s where s.tenant = p_tenant and s.id = p_session and s.parked is not null)
+      then 'infinity'::timestamptz else clock_timestamp() end)
+    on conflict (tenant, session) do update set n = w.n + 1,
+      at = case when w.at = 'infinity' or exists (select 1 from pal.session s where s.tenant = p_tenant and s.id = p_session
+             and s.token is not null and s.lease_until >= clock_timestamp()) then w.at
+           else least(w.at, clock_timestamp()) end
+$$;
+
+-- The oldest wishes whose session nobody holds. A claim whose answer was lost is found again by its token.
+create or replace function pal.claim(p_tenant text, p_owner jsonb, p_ttl interval, p_token uuid, p_most int, p_again boolean)
+returns jsonb language plpgsql as $$
+declare result jsonb := '[]'; w record; s pal.session; old pal.session;
+begin
+  perform pal.enter(p_tenant);
+  if p_again then
+    select coalesce(jsonb_agg(jsonb_build_object('session', x.id, 'epoch', x.epoch, 'tries', x.tries, 'n', q.n)), '[]') into result
+      from pal.session x join pal.wanted q on q.tenant = x.tenant and q.session = x.id
+     where x.tenant = p_tenant and x.token = p_token;
+    if result <> '[]' then return result; end if;
+  end if;
+  for w in select q.* from pal.wanted q where q.tenant = p_tenant and q.at <= clock_timestamp()
+            order by q.at for update skip locked limit p_most loop
+    -- Others lock the session first, so nobody is waited for here: whoever has it is about to change this row too.
+    select * into old from pal.session x where x.tenant = p_tenant and x.id = w.session for update skip locked;
+    continue when not found;
+    update pal.session x set epoch = x.epoch + 1, token = p_token, owner = p_owner, since = clock_timestamp(),
+           lease_until = clock_timestamp() + p_ttl, tries = x.tries + 1
+     where x.tenant = p_tenant and x.id = w.session and x.parked is null
+       and (x.token is null or x.lease_until < clock_timestamp())
+     returning x.* into s;
+    if found then
+      update pal.wanted q set at = clock_timestamp() + p_ttl where q.tenant = p_tenant and q.session = w.session;
+      perform pal.free_reservations(p_tenant, w.session, s.epoch);
+      result := result || jsonb_build_object('session', s.id, 'epoch', s.epoch, 'tries', s.tries, 'n', w.n,
+        'next', case when s.first is null then null else s.head + 1 end,
+        'team', s.team, 'project', s.project, 'failure', s.failure, 'isTakeover', old.token is not null,
+        'waitedMs', floor(extract(epoch from clock_timestamp() - w.at) * 1000));
+    else
+      -- Somebody holds it without having claimed it: looked at again when that lease may have ended.
+      update pal.wanted q set at = coalesce((select x.lease_until from pal.session x where x.tenant = p_tenant and x.id = w.session
+          and x.token is not null and x.parked is null), 'infinity'::timestamptz)
+       where q.tenant = p_tenant and q.session = w.session
+         and exists (select 1 from pal.session x where x.tenant = p_tenant and x.id = w.session
+              and (x.parked is not null or x.lease_until >= clock_timestamp()));
+    end if;
+  end loop;
+  return result;
+end $$;
+
+-- Nothing left to do: the wish goes unless something came since it was counted, and the session is free.
+create or replace function pal.finish(p_tenant text, p_id text, p_token uuid, p_seen bigint) returns text language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_id and x.token = p_token for update;
+  if not found then return 'fenced'; end if;
+  delete from pal.wanted w where w.tenant = p_tenant and w.session = p_id and w.n = p_seen;
+  if not found and exists (select 1 from pal.wanted w where w.tenant = p_tenant and w.session = p_id) then return 'more'; end if;
+  update pal.session x set tries = 0, failure = null where x.tenant = p_tenant and x.id = p_id;
+  return 'done';
+end $$;
+
+create or replace function pal.wanted_n(p_tenant text, p_id text) returns bigint language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return (select w.n from pal.wanted w where w.tenant = p_tenant and w.session = p_id);
+end $$;
+
+create or replace function pal.inbox_of(p_tenant text, p_id text, p_kind text, p_most int)
+returns table (n bigint, id text, kind text, body text, trace text, at bigint) language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return query select i.n, i.id, i.kind, i.body, i.trace, floor(extract(epoch from i.at) * 1000)::bigint from pal.inbox i
+    where i.tenant = p_tenant and i.session = p_id and (p_kind is null or i.kind = p_kind) order by i.n limit p_most;
+end $$;
+
+-- For what leaves no fact in the transcript: an answer to a question.
+create or replace function pal.drop_input(p_tenant text, p_id text, p_token uuid, p_ids text[]) returns void language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_id and x.token = p_token for update;
+  if found then delete from pal.inbox i where i.tenant = p_tenant and i.session = p_id and i.id = any(p_ids); end if;
+end $$;
+
+-- What went wrong is kept; after too many tries in a row the session is set aside until a person looks at it.
+create or replace function pal.fail(p_tenant text, p_id text, p_epoch bigint, p_why text, p_most int, p_retry interval)
+returns boolean language plpgsql as $$
+declare s pal.session;
+begin
+  perform pal.enter(p_tenant);
+  update pal.session x set failure = p_why, retry_after = case when x.token is null then null else p_retry end
+   where x.tenant = p_tenant and x.id = p_id and x.epoch = p_epoch returning x.* into s;
+  if not found then return false; end if;
+  if s.tries >= p_most then return pal.park(p_tenant, p_id, 'failed ' || s.tries || ' times: ' || p_why); end if;
+  if s.token is null then
+    update pal.wanted w set at = clock_timestamp() + p_retry where w.tenant = p_tenant and w.session = p_id and w.at < 'infinity';
+  end if;
+  return false;
+end $$;
+
+create or replace function pal.park(p_tenant text, p_id text, p_why text) returns boolean language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  update pal.session x set parked = p_why where x.tenant = p_tenant and x.id = p_id;
+  if not found then return false; end if;
+  update pal.wanted w set at = 'infinity' where w.tenant = p_tenant and w.session = p_id;
+  return true;
+end $$;
+
+create or replace function pal.unpark(p_tenant text, p_id text) returns boolean language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  update pal.session x set parked = null, tries = 0 where x.tenant = p_tenant and x.id = p_id and x.parked is not null;
+  if not found then return false; end if;
+  update pal.wanted w set at = clock_timestamp() where w.tenant = p_tenant and w.session = p_id;
+  if not found and exists (select 1 from pal.inbox i where i.tenant = p_tenant and i.session = p_id) then
+    perform pal.wake(p_tenant, p_id);
+  end if;
+  return true;
+end $$;
+
+-- Where in the transcript an input was delivered.
+create or replace function pal.received_at(p_tenant text, p_id text, p_input text) returns bigint language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return (select r.seq from pal.received r where r.tenant = p_tenant and r.session = p_id and r.id = p_input);
+end $$;
+
+-- A question for a person sets the session aside; its answer brings it back.
+create or replace function pal.ask(p_tenant text, p_session text, p_token uuid, p_id text, p_tool text, p_body text)
+returns boolean language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_session and x.token = p_token for update;
+  if not found then return false; end if;
+  insert into pal.question (tenant, session, id, tool, body) values (p_tenant, p_session, p_id, p_tool, p_body) on conflict do nothing;
+  return true;
+end $$;
+
+-- Unless the answer has come meanwhile: both sides lock the session before they look.
+create or replace function pal.park_for_question(p_tenant text, p_session text, p_why text) returns boolean language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_session for update;
+  if not exists (select 1 from pal.question q where q.tenant = p_tenant and q.session = p_session and q.answer is null) then
+    return false;
+  end if;
+  return pal.park(p_tenant, p_session, p_why);
+end $$;
+
+create or replace function pal.answer(p_tenant text, p_session text, p_question text, p_answer text) returns text language plpgsql as $$
+declare q pal.question;
+begin
+  perform pal.enter(p_tenant);
+  perform 1 from pal.session x where x.tenant = p_tenant and x.id = p_session for update;
+  select * into q from pal.question x where x.tenant = p_tenant and x.session = p_session and x.id = p_question for update;
+  if not found then return 'not-found'; end if;
+  if q.answer is not null then return case when q.answer = p_answer then 'ok' else 'answered' end; end if;
+  update pal.question x set answer = p_answer, answered = clock_timestamp()
+   where x.tenant = p_tenant and x.session = p_session and x.id = p_question;
+  insert into pal.inbox (tenant, session, id, kind, body) values (p_tenant, p_session, 'answer-' || p_question, 'answer',
+    jsonb_build_object('question', p_question, 'tool', q.tool, 'body', q.body, 'answer', p_answer)::text) on conflict do nothing;
+  -- Other questions of the session may still wait.
+  if not exists (select 1 from pal.question x where x.tenant = p_tenant and x.session = p_session and x.answer is null) then
+    update pal.session x set parked = null where x.tenant = p_tenant and x.id = p_session and x.parked like 'question%';
+    if found then update pal.wanted w set at = clock_timestamp() where w.tenant = p_tenant and w.session = p_session; end if;
+    perform pal.wake(p_tenant, p_session);
+  end if;
+  return 'ok';
+end $$;
+
+create or replace function pal.questions(p_tenant text, p_session text)
+returns table (session text, id text, tool text, body text, at bigint, answer text) language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return query select q.session, q.id, q.tool, q.body, floor(extract(epoch from q.at) * 1000)::bigint, q.answer from pal.question q
+    where q.tenant = p_tenant and (p_session is null or q.session = p_session) and (p_session is not null or q.answer is null)
+    order by q.at;
+end $$;
+
+-- Whose a token is: told to whoever brings it.
+create or replace function pal.tenant_of(p_sha256 text) returns text language plpgsql as $$
+begin
+  perform set_config('app.token_sha256', p_sha256, true);
+  return (select t.tenant from pal.access_token t where t.sha256 = p_sha256 limit 1);
+end $$;
+
+create or replace function pal.add_token(p_tenant text, p_sha256 text, p_label text) returns void language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  if not exists (select 1 from pal.tenant t where t.name = p_tenant) then
+    raise exception 'no tenant %', p_tenant using errcode = '23503';
+  end if;
+  insert into pal.access_token (tenant, sha256, label) values (p_tenant, p_sha256, p_label);
+end $$;
+
+create or replace function pal.remove_tokens(p_tenant text, p_label text) returns bigint language plpgsql as $$
+declare n bigint;
+begin
+  perform pal.enter(p_tenant);
+  delete from pal.access_token t where t.tenant = p_tenant and t.label = p_label;
+  get diagnostics n = row_count;
+  return n;
+end $$;
+
+create or replace function pal.fleet_rows(p_tenant text, p_session text) returns setof jsonb language plpgsql as $$
+begin
+  perform pal.enter(p_tenant);
+  return query select jsonb_build_object('session', s.id, 'purpose', s.purpose, 'root', s.root, 'team', s.team, 'project', s.project,
+      'entries', case when s.first is null then 0 else s.head - s.first + 1 end, 'bytes', s.bytes, 'head', s.head,
+      'changed', floor(extract(epoch from s.changed) * 1000), 'parked', s.parked, 'failure', s.failure, 'tries', s.tries,
+      'owner', case when s.lease_until >= clock_timestamp() then pal.owner_of(s) end, 'epoch', s.epoch,
+      'waiting', (select count(*) from pal.inbox i where i.tenant = s.tenant and i.session = s.id),
+      'wantedFor', (select case when w.at = 'infinity' then null else
+         floor(extract(epoch from clock_timestamp() - w.at) * 1000) end from pal.wanted w where w.tenant = s.tenant and w.session = s.id),
+      'usd', (select sum(p.usd) from pal.spend p where p.tenant = s.tenant and p.session = s.id))
+    from pal.session s where s.tenant = p_tenant and (p_session is null or s.id = p_session) order by s.changed desc, s.id;
+end $$;
+`

@@ -1,0 +1,23 @@
+// The steps from an empty database to the one this version works on, in their order. A step that was released is never changed:
+// what is to be different is a new step.
+import { budgetFunctions } from './budget-functions.ts'
+import { fleetFunctions } from './fleet-functions.ts'
+import { memoryFunctions } from './memory-functions.ts'
+import { storeFunctions } from './store-functions.ts'
+import { tables, walls } from './tables.ts'
+
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly sql: string
+}
+
+export const migrations: readonly Migration[] = [
+  { number: 1, name: 'tables and the wall between tenants', sql: `${tables}\n${walls}` },
+]
+
+/** Functions hold no data: they are made anew at every migration, as this version has them. */
+export const functions = [storeFunctions, fleetFunctions, budgetFunctions, memoryFunctions].join('\n')
+
+/** The newest step that this version knows. */
+export const schemaNumber = migrations.at(-1)!.number

@@ -1,0 +1,335 @@
+// Sessions in Postgres. The same promises as every store; the statements are functions of the database (`schema`). A lease is a
+// row with an epoch and a token: whoever writes names both, and a statement that names others changes nothing. The database's
+// clock alone decides when a lease has ended; the holder judges by its own steady clock, counted from before it asked.
+import { createHash, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { refused } from '../disk/failure.ts'
+import { safeName } from '../disk/safe-name.ts'
+import { defaults } from '../settings/defaults.ts'
+import type { Usage } from '../transcript/fact.ts'
+import type { SessionId } from '../transcript/ids.ts'
+import { seq } from '../transcript/ids.ts'
+import type {
+  AppendOutcome,
+  Checkpoint,
+  Failure,
+  Lease,
+  LeaseOutcome,
+  Owner,
+  Result,
+  SessionInfo,
+  Store,
+} from '../transcript/store.ts'
+import { connect, type Connection, type ConnectionOptions } from './connection.ts'
+import { appendedFrom } from './lines.ts'
+import { readBackward, readForward } from './reading.ts'
+
+export interface PostgresStoreOptions extends Partial<ConnectionOptions> {
+  /** A connection that others use too; without one `url` opens its own. */
+  readonly connection?: Connection | undefined
+  /** Whose sessions these are; rows of others are neither seen nor written. */
+  readonly tenant: string
+  /** How long a lease holds without renewal, and how often it is renewed. */
+  readonly leaseMs?: number | undefined
+  readonly renewMs?: number | undefined
+  readonly spillQuotaBytes?: number | undefined
+  /** What an answer cost, for the sums of budgets; null where no price is known. */
+  readonly price?: ((model: string, usage: Usage) => number | null) | undefined
+}
+
+export interface PostgresStore extends Store {
+  readonly tenant: string
+  readonly connection: Connection
+  /** Until when the steady clock (`performance.now`) this lease is surely ours; null where it is not held here. */
+  heldUntil(lease: Pick<Lease, 'session' | 'token'>): number | null
+  /** Takes over the keeping of a lease that a claim has taken; the next `lease` of that session gives it out. */
+  adopt(lease: Lease, next: number | null, askedAt: number): void
+  /** Stops renewing and closes what it has opened itself. Leases end by themselves. */
+  close(): Promise<void>
+}
+
+export const leaseDefaults = { leaseMs: 30_000, renewMs: 8_000 }
+
+interface Held {
+  readonly lease: Lease
+  /** On the steady clock. */
+  until: number
+  /** Taken by a claim and not yet opened. */
+  adopted: { readonly next: number | null } | null
+  /** One append after the other. */
+  queue: Promise<unknown>
+}
+
+/** Sessions of one tenant in a Postgres database. */
+export function postgresStore(options: PostgresStoreOptions): PostgresStore {
+  return new SessionsInPostgres(options)
+}
+
+class SessionsInPostgres implements PostgresStore {
+  readonly tenant: string
+  readonly connection: Connection
+  readonly #options: PostgresStoreOptions
+  readonly #leaseMs: number
+  readonly #held = new Map<string, Held>()
+  #renewal: NodeJS.Timeout | null = null
+
+  constructor(options: PostgresStoreOptions) {
+    this.#options = options
+    this.tenant = options.tenant
+    this.connection = options.connection ?? connect({ ...options, url: options.url ?? '' })
+    this.#leaseMs = options.leaseMs ?? leaseDefaults.leaseMs
+  }
+
+  async *list(): AsyncIterable<Result<SessionInfo>> {
+    const found = await this.#call('select * from pal.sessions($1)')
+    if (!found.ok) return yield found
+    for (const { id, bytes, changed } of found.rows)
+      yield { ok: true, session: id as SessionId, bytes: Number(bytes), modifiedAt: Number(changed) }
+  }
+
+  async lease(session: SessionId): Promise<LeaseOutcome> {
+    const known = [...this.#held.values()].find(
+      ({ lease, adopted }) => lease.session === session && adopted !== null,
+    )
+    if (known?.adopted) {
+      const { next } = known.adopted
+      known.adopted = null
+      return { ok: true, lease: known.lease, next: next === null ? null : seq(next), damage: [] }
+    }
+    const token = randomUUID()
+    const askedAt = performance.now()
+    const owner = { host: hostname(), pid: process.pid }
+    const found = await this.#call('select pal.lease($1, $2, $3, $4, $5) as said', [
+      session,
+      JSON.stringify(owner),
+      `${this.#leaseMs} milliseconds`,
+      token,
+    ])
+    if (!found.ok) return { ok: false, why: 'failed', failure: found.failure }
+    const said = found.rows[0]!['said'] as
+      | { ok: true; epoch: number; next: number | null }
+      | { ok: false; owner: Owner }
+    if (!said.ok) return { ok: false, why: 'taken', owner: said.owner }
+    const lease = { session, epoch: said.epoch, token }
+    this.#keep(lease, askedAt, null)
+    return { ok: true, lease, next: said.next === null ? null : seq(said.next), damage: [] }
+  }
+
+  adopt(lease: Lease, next: number | null, askedAt: number): void {
+    this.#keep(lease, askedAt, { next })
+  }
+
+  async release(lease: Lease): Promise<Result<object>> {
+    const held = this.#held.get(keyOf(lease))
+    await held?.queue
+    this.#held.delete(keyOf(lease))
+    const done = await this.#call('select pal.release($1, $2, $3)', [lease.session, lease.token])
+    return done.ok ? { ok: true } : done
+  }
+
+  append(...given: Parameters<Store['append']>): Promise<AppendOutcome> {
+    const held = this.#held.get(keyOf(given[0]))
+    if (held === undefined) return this.#append(...given)
+    const done = held.queue.then(() => this.#append(...given))
+    held.queue = done.catch(() => undefined)
+    return done
+  }
+
+  async #append(...[lease, entries, expected]: Parameters<Store['append']>): Promise<AppendOutcome> {
+    const made = appendedFrom(entries, expected, this.#options.price)
+    if (!made.ok) {
+      // A taken place is said before what is wrong with the entries, as everywhere.
+      const probe = await this.#append(lease, [], expected, 'now')
+      return probe.ok ? { ok: false, why: 'failed', failure: made.failure } : probe
+    }
+    const { lines, bytes, about, answers, received } = made
+    const found = await this.connection.query(
+      'select pal.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) as said',
+      (again) => [
+        this.tenant,
+        lease.session,
+        lease.epoch,
+        lease.token,
+        expected,
+        lines,
+        bytes,
+        again,
+        about,
+        answers,
+        received,
+      ],
+    )
+    if (!found.ok) return { ok: false, why: 'failed', failure: found.failure }
+    const said = found.rows[0]!['said'] as Exclude<AppendOutcome, { why: 'failed' }>
+    if (!said.ok && said.why === 'fenced') this.#held.delete(keyOf(lease))
+    return said
+  }
+
+  async sync(lease: Lease): Promise<Result<object>> {
+    await this.#held.get(keyOf(lease))?.queue
+    const found = await this.#call('select pal.is_held($1, $2, $3) as held', [lease.session, lease.token])
+    if (!found.ok) return found
+    return found.rows[0]!['held'] === true ? { ok: true } : notHeld
+  }
+
+  read(...[session, range = {}]: Parameters<Store['read']>): ReturnType<Store['read']> {
+    return readForward(this.connection, this.tenant, session, range)
+  }
+
+  readBack(...[session, before]: Parameters<Store['readBack']>): ReturnType<Store['readBack']> {
+    return readBackward(this.connection, this.tenant, session, before)
+  }
+
+  async putBlob(...[lease, name, source]: Parameters<Store['putBlob']>): ReturnType<Store['putBlob']> {
+    const quota = this.#options.spillQuotaBytes ?? defaults.store.spillQuotaBytes
+    const parts: Uint8Array[] = []
+    let size = 0
+    try {
+      for await (const part of source instanceof Uint8Array ? [source] : source) {
+        size += part.byteLength
+        if (size > quota) return overQuota(name)
+        parts.push(part)
+      }
+    } catch (error) {
+      return refused('source-failed', `the bytes of the blob ${name} stopped coming: ${String(error)}`)
+    }
+    const bytes = Buffer.concat(parts)
+    const blob = safeName(name)
+    const sha256 = createHash('sha256').update(bytes).digest()
+    const found = await this.#call('select pal.put_blob($1, $2, $3, $4, $5, $6, $7) as said', [
+      lease.session,
+      lease.token,
+      blob,
+      sha256,
+      bytes,
+      quota,
+    ])
+    if (!found.ok) return found
+    switch (found.rows[0]!['said']) {
+      case 'not-held':
+        return notHeld
+      case 'exists':
+        return refused('exists', `there is another blob named ${blob}`)
+      case 'quota':
+        return overQuota(name)
+      default:
+        return { ok: true, blob, bytes: size, sha256: sha256.toString('hex') }
+    }
+  }
+
+  async getBlob(...[session, blob, part]: Parameters<Store['getBlob']>): ReturnType<Store['getBlob']> {
+    const offset = Math.max(0, part?.offset ?? 0)
+    const length = Math.max(0, Math.min(part?.length ?? mostBlobBytes, mostBlobBytes))
+    const found = await this.#call('select * from pal.get_blob($1, $2, $3, $4, $5)', [
+      session,
+      safeName(blob),
+      Math.min(offset, mostBlobBytes),
+      length,
+    ])
+    if (!found.ok) return found
+    const row = found.rows[0]
+    if (row === undefined) return refused('not-found', `session ${session} has no blob ${blob}`)
+    return { ok: true, bytes: row['data'] as Uint8Array, total: Number(row['total']) }
+  }
+
+  async blobs(session: SessionId): ReturnType<Store['blobs']> {
+    const found = await this.#call('select name from pal.blob_names($1, $2) as name', [session])
+    return found.ok ? { ok: true, names: found.rows.map(({ name }) => name as string) } : found
+  }
+
+  async putCheckpoint(
+    ...[lease, checkpoint]: Parameters<Store['putCheckpoint']>
+  ): ReturnType<Store['putCheckpoint']> {
+    const found = await this.#call('select pal.put_checkpoint($1, $2, $3, $4, $5) as said', [
+      lease.session,
+      lease.token,
+      checkpoint.upTo,
+      JSON.stringify(checkpoint),
+    ])
+    if (!found.ok) return found
+    const said = found.rows[0]!['said']
+    if (said === 'ok') return { ok: true }
+    if (said === 'not-held') return notHeld
+    return refused(
+      'not-found',
+      `a checkpoint up to ${checkpoint.upTo} covers entries that are not written yet`,
+    )
+  }
+
+  async getCheckpoint(session: SessionId): ReturnType<Store['getCheckpoint']> {
+    const found = await this.#call('select pal.get_checkpoint($1, $2) as body', [session])
+    const body = found.ok ? found.rows[0]!['body'] : null
+    return typeof body === 'string' ? (JSON.parse(body) as Checkpoint) : null
+  }
+
+  async remove(session: SessionId): Promise<Result<object>> {
+    const ours = [...this.#held.values()].filter(({ lease }) => lease.session === session)
+    const tokens = ours.map(({ lease }) => lease.token)
+    const found = await this.#call('select pal.remove($1, $2, $3) as said', [session, tokens])
+    if (!found.ok) return found
+    const said = found.rows[0]!['said'] as { ok: boolean; why?: string; owner?: Owner }
+    if (said.ok) {
+      for (const { lease } of ours) this.#held.delete(keyOf(lease))
+      return { ok: true }
+    }
+    if (said.why === 'session-open')
+      return refused(
+        'session-open',
+        `process ${said.owner?.pid} on ${said.owner?.host} is writing this session; end it first`,
+      )
+    return refused('no-such-session', `there is no session ${session}`)
+  }
+
+  heldUntil(lease: Pick<Lease, 'session' | 'token'>): number | null {
+    return this.#held.get(keyOf(lease))?.until ?? null
+  }
+
+  async close(): Promise<void> {
+    if (this.#renewal !== null) clearInterval(this.#renewal)
+    this.#renewal = null
+    if (this.#options.connection === undefined) await this.connection.close()
+  }
+
+  #keep(lease: Lease, askedAt: number, adopted: Held['adopted']): void {
+    this.#held.set(keyOf(lease), {
+      lease,
+      until: askedAt + this.#leaseMs,
+      adopted,
+      queue: Promise.resolve(),
+    })
+    this.#renewal ??= setInterval(
+      () => void this.#renew(),
+      this.#options.renewMs ?? leaseDefaults.renewMs,
+    ).unref()
+  }
+
+  /** All in one statement. Those that were taken over are held no longer. */
+  async #renew(): Promise<void> {
+    const all = [...this.#held.values()]
+    if (all.length === 0) return
+    const askedAt = performance.now()
+    const found = await this.#call('select pal.renew($1, $2, $3, $4) as id', [
+      all.map(({ lease }) => lease.session),
+      all.map(({ lease }) => lease.token),
+      `${this.#leaseMs} milliseconds`,
+    ])
+    if (!found.ok) return
+    const renewed = new Set(found.rows.map(({ id }) => id))
+    for (const held of all) {
+      if (renewed.has(held.lease.session)) held.until = askedAt + this.#leaseMs
+      else this.#held.delete(keyOf(held.lease))
+    }
+  }
+
+  #call(text: string, values: readonly unknown[] = []): ReturnType<Connection['query']> {
+    return this.connection.query(text, [this.tenant, ...values])
+  }
+}
+
+/** A value of a column has no more bytes than this. */
+const mostBlobBytes = 1_000_000_000
+
+const keyOf = ({ session, token }: Pick<Lease, 'session' | 'token'>): string => `${token}/${session}`
+const overQuota = (name: string): { readonly ok: false; readonly failure: Failure } =>
+  refused('quota', `the blob ${name} needs more than the bytes left to the session`)
+const notHeld = refused('not-held', 'this lease is no longer the one that writes; open the session again')

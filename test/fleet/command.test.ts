@@ -1,0 +1,173 @@
+// `pal fleet` as a team uses it: real processes, a real database, a simulated model.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { call } from '../../src/simulator/index.ts'
+import type { Answerer } from '../../src/simulator/index.ts'
+import { openWorkspace, server as simulator, until, type Ended, type Workspace } from '../cli/pal.ts'
+import { freshDatabase, skipReason, sql, startServer, type Server } from '../postgres/server.ts'
+
+const answerer: Answerer = {
+  answer({ request }) {
+    const text = JSON.stringify(request.messages.at(-1))
+    if (text.includes('environment') && !text.includes('tool_result'))
+      return { content: [call('Bash', { command: 'env; echo hello > made.txt' })], stop_reason: 'tool_use' }
+    if (text.includes('It is allowed'))
+      return { content: [call('Bash', { command: 'env; echo hello > made.txt' })], stop_reason: 'tool_use' }
+    return { content: [{ type: 'text', text: 'Done as asked.' }], stop_reason: 'end_turn' }
+  },
+}
+
+describe.skipIf(skipReason !== null)('pal fleet', () => {
+  let server: Server
+  beforeAll(async () => {
+    server = await startServer()
+  })
+  afterAll(() => server.stop())
+
+  it('[FL13] from an empty database to an answer: migrate, send, worker, question, answer, show, budget, doctor', async () => {
+    const database = await freshDatabase(server, [])
+    const { access } = await simulator([], { answerer })
+    const at: Workspace = await openWorkspace({ PAL_DATABASE_URL: database.url, ...access })
+    const pal = (...words: string[]): Promise<Ended> => at.pal(['fleet', ...words])
+    const asOwner = { environment: { PAL_DATABASE_URL: database.adminUrl } }
+    // The login of the application may not migrate.
+    expect((await pal('migrate')).code).toBe(1)
+    const migrated = await at.pal(['fleet', 'migrate', '--json'], asOwner)
+    expect(JSON.parse(migrated.out)).toMatchObject({ tenants: ['default'] })
+    expect((await pal('list')).out).toContain('No sessions')
+    const sent = await pal('send', 'new', 'look at the environment')
+    expect(sent).toMatchObject({ code: 0 })
+    const session = sent.out.trim()
+    expect((await pal('send', session, '   ')).code).toBe(2)
+    const running = await at.start(['fleet', 'worker', '--sessions', '2'])
+    await until(async () => (await pal('list')).out.includes('parked: question'), 'the question')
+    const shown = JSON.parse((await pal('show', session, '--json')).out) as {
+      questions: { id: string; body: string }[]
+    }
+    const [question] = shown.questions
+    expect(question!.body).toContain('echo hello')
+    expect((await pal('answer', session, 'nonesuch', 'allow')).code).toBe(4)
+    expect((await pal('answer', session, question!.id, 'maybe')).code).toBe(2)
+    expect((await pal('answer', session, question!.id, 'allow')).out).toBe('Answered\n')
+    expect((await pal('drain', '--seconds', '100')).code).toBe(0)
+    const after = await pal('show', session)
+    expect(after.out).toMatch(/: idle\n/)
+    expect(after.out).toContain('assistant-message Done as asked.')
+    const lines = await sql(database.adminUrl, "select line from pal.entry where line like '%HOME=%'")
+    expect(lines.length).toBeGreaterThan(0)
+    // Neither the address of the database nor the key of the provider is in what the command saw.
+    expect(JSON.stringify(lines)).not.toMatch(/PAL_DATABASE_URL|ANTHROPIC|postgres:/)
+    expect((await pal('budget', 'team', 'core', '--cap', '50')).out).toMatch(/team\s+core.*\$50\.00/)
+    expect((await pal('budget', 'team')).code).toBe(2)
+    expect((await pal('budget', 'team', 'core', '--cap', 'much')).code).toBe(2)
+    expect((await pal('budget', 'team', 'core', '--cap', '1', '--from', 'monday')).err).toContain(
+      'is not a day',
+    )
+    expect((await pal('park', session, 'for', 'now')).out).toBe('Parked\n')
+    expect((await pal('list')).out).toContain('by an operator: for now')
+    expect((await pal('unpark', session)).code).toBe(0)
+    expect((await pal('unpark', session)).code).toBe(4)
+    const doctor = await pal('doctor')
+    expect(doctor).toMatchObject({ code: 0 })
+    expect(doctor.out).toMatch(/wall\s+ok\s+forced on every table/)
+    running.child.kill('SIGTERM')
+    expect(await running.ended).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('every session was released') as string,
+    })
+  })
+
+  it('[FL13] without an address, with a wrong one, or before the migration it says what to do', async () => {
+    const at = await openWorkspace({ ANTHROPIC_API_KEY: 'k' })
+    const run = (url: string, ...words: string[]): Promise<Ended> =>
+      at.pal(['fleet', ...words], { environment: { PAL_DATABASE_URL: url } })
+    expect(await at.pal(['fleet', 'list'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('set PAL_DATABASE_URL=postgres://') as string,
+    })
+    expect(await run('mysql://x', 'list')).toMatchObject({ code: 2 })
+    const dead = await run('postgres://me:geheim@127.0.0.1:1/x', 'list')
+    expect(dead).toMatchObject({ code: 1, err: expect.stringContaining('cannot be reached') as string })
+    expect(dead.err).not.toContain('geheim')
+    const name = `empty${process.pid}`
+    await sql(server.url('postgres'), `create database ${name}`)
+    for (const words of [['list'], ['worker'], ['doctor'], ['send', 'new', 'x']])
+      expect(await run(server.url(name), ...words), words[0]).toMatchObject({ code: 1 })
+    expect((await run(server.url(name), 'worker')).err).toContain('run: pal fleet migrate')
+    expect(await run(server.url(name), 'list', '--tenant', 'a b')).toMatchObject({ code: 2 })
+  })
+
+  it('[FL12] over HTTP: a token for each tenant, no pages of others, input once, entries as they come, answers', async () => {
+    const database = await freshDatabase(server, ['acme', 'globex'])
+    const at = await openWorkspace({ PAL_DATABASE_URL: database.url })
+    const owner = { environment: { PAL_DATABASE_URL: database.adminUrl } }
+    const tokenOf = async (tenant: string): Promise<string> =>
+      (await at.pal(['fleet', 'token', 'ci', '--tenant', tenant], owner)).out.trim()
+    const [mine, theirs] = [await tokenOf('acme'), await tokenOf('globex')]
+    expect(mine).toMatch(/^pal_\S{20,}$/)
+    // The application can neither make nor list tokens.
+    expect((await at.pal(['fleet', 'token', 'x', '--tenant', 'acme'])).code).toBe(1)
+    const running = await at.start(['fleet', 'serve'])
+    let url = ''
+    running.child.stdout!.on('data', (text: string) => (url += text))
+    await until(() => url.endsWith('\n'), 'the address')
+    url = url.trim()
+    const ask = (path: string, token: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(`${url}${path}`, {
+        ...init,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          ...(init.headers as object),
+        },
+      })
+    const post = (path: string, token: string, body: unknown): Promise<Response> =>
+      ask(path, token, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) })
+    expect((await fetch(`${url}/v1/sessions`)).status).toBe(401)
+    expect((await ask('/v1/sessions', 'pal_wrong')).status).toBe(401)
+    expect((await ask('/v1/sessions', mine, { headers: { origin: 'http://evil.example' } })).status).toBe(403)
+    expect((await ask('/v1/sessions', mine, { headers: { 'sec-fetch-site': 'cross-site' } })).status).toBe(
+      403,
+    )
+    expect((await ask('/v1/sessions/a/input', mine)).status).toBe(405)
+    expect((await ask('/v2/x', mine)).status).toBe(404)
+    expect((await post('/v1/sessions/a/input', mine, '{')).status).toBe(413)
+    expect((await post('/v1/sessions/a/input', mine, { text: '' })).status).toBe(400)
+    expect((await post('/v1/sessions/a/input', mine, { text: 'x'.repeat(2_000_000) })).status).toBe(413)
+    expect(
+      (
+        await ask('/v1/sessions/a/input', mine, {
+          method: 'POST',
+          body: '{}',
+          headers: { 'content-type': 'text/plain' },
+        })
+      ).status,
+    ).toBe(415)
+    const stream = await ask('/v1/sessions/a/events', mine)
+    expect((await post('/v1/sessions/a/input', mine, { text: 'hello', id: 'k1' })).status).toBe(202)
+    expect((await post('/v1/sessions/a/input', mine, { text: 'hello', id: 'k1' })).status).toBe(200)
+    expect(await (await ask('/v1/sessions', theirs)).json()).toEqual({ sessions: [] })
+    expect((await ask('/v1/sessions/a', theirs)).status).toBe(404)
+    const { access } = await simulator([], { answerer })
+    await at.start(['fleet', 'worker', '--tenant', 'acme'], { environment: access })
+    let heard = ''
+    const reader = stream.body!.getReader()
+    await until(async () => {
+      const part = await reader.read()
+      heard += new TextDecoder().decode(part.value)
+      return heard.includes('"turn-end"')
+    }, 'the turn to end')
+    await reader.cancel()
+    expect(heard).toContain('Done as asked.')
+    const ids = [...heard.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+    expect(ids).toEqual(ids.map((_, place) => place))
+    const again = await ask('/v1/sessions/a/events', mine, {
+      headers: { 'last-event-id': String(ids.at(-2)) },
+    })
+    const first = await again.body!.getReader().read()
+    expect(new TextDecoder().decode(first.value)).toMatch(new RegExp(`^id: ${ids.at(-1)}\\n`))
+    expect((await post('/v1/sessions/a/answer', mine, { question: 'q', answer: 'allow' })).status).toBe(404)
+    expect((await post('/v1/sessions/a/answer', mine, { question: 'q', answer: 'perhaps' })).status).toBe(400)
+    expect((await at.pal(['fleet', 'token', 'ci', '--tenant', 'acme', '--remove'], owner)).code).toBe(0)
+    expect((await ask('/v1/sessions', mine)).status).toBe(401)
+  })
+})
