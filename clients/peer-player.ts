@@ -9,7 +9,14 @@ import { contentText, textOf } from '../src/lab/measuring/texts.ts'
 import type { Script, Step } from '../src/lab/playing/script.ts'
 import type { PlainBlock } from '../src/lab/playing/wire-blocks.ts'
 import type { WireBlock, WireRequest } from '../src/model/wire.ts'
-import { answerOf, blocksOf, requestSeed, text, thinking } from '../src/simulator/answers/blocks.ts'
+import {
+  answerOf,
+  blocksOf,
+  fieldText,
+  requestSeed,
+  text,
+  thinking,
+} from '../src/simulator/answers/blocks.ts'
 import { toolboxOf } from '../src/simulator/answers/toolbox.ts'
 import { jobOf, ruleModel, type Answer, type Answerer, type Clock } from '../src/simulator/index.ts'
 
@@ -40,6 +47,7 @@ export function createPlayer(script: Script, project: string, isInOneRun = false
   const fallback = ruleModel()
   const sight = new RecordedSight(script)
   const said: string[] = []
+  const prompts: string[] = []
   let [position, background, astray, now] = [0, 0, 0, steps[0]?.at ?? 0]
   /** Whether the person has said what the next answer is for. */
   let isAsked = false
@@ -103,11 +111,13 @@ export function createPlayer(script: Script, project: string, isInOneRun = false
       const words = contentText(step.input).trim()
       const all = [words === '' ? 'Continue.' : words, ...(reminder === null ? [] : [reminder])].join('\n\n')
       // What begins like a command of a program is none.
-      return /^[/!@#-]/u.test(all) ? `The next step: ${all}` : all
+      const prompt = /^[/!@#-]/u.test(all) ? `The next step: ${all}` : all
+      prompts.push(prompt)
+      return prompt
     },
     answer: (context) => {
       const { request } = context
-      if (!toolboxOf(request).offers('run') || jobOf(request) !== null) {
+      if (!toolboxOf(request).offers('run') || jobOf(withoutPrompts(request, prompts)) !== null) {
         background += 1
         return fallback.answer(context)
       }
@@ -119,6 +129,26 @@ export function createPlayer(script: Script, project: string, isInOneRun = false
       return answer
     },
     figures: () => sight.figures(),
+  }
+}
+
+/** What a program may put around a prompt. */
+const aroundChars = 400
+
+/** A person may speak of summaries; only what the program itself adds can ask for one. */
+function withoutPrompts(request: WireRequest, prompts: readonly string[]): WireRequest {
+  const isPrompt = (words: string): boolean =>
+    prompts.some((prompt) => words.length <= prompt.length + aroundChars && words.includes(prompt))
+  return {
+    ...request,
+    messages: request.messages.map(({ role, content }) => ({
+      role,
+      content: blocksOf(content).map((block) =>
+        role === 'user' && block.type === 'text' && isPrompt(fieldText(block, 'text'))
+          ? text('Go on.')
+          : block,
+      ),
+    })),
   }
 }
 

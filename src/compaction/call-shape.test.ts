@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { callShape, tasksIn } from './call-shape.ts'
+import { callShape, leavesOf, tasksIn } from './call-shape.ts'
 
 const shape = (input: Readonly<Record<string, unknown>>) => callShape({ input })
 const patch = '*** Begin Patch\n*** Update File: src/a.ts\n@@\n-old\n+new\n*** End Patch'
@@ -83,5 +83,26 @@ describe('the shape of a call', () => {
     expect(tasksIn({ tasks: [] })).toEqual([])
     expect(tasksIn({ edits: [{ old: 'a', new: 'b' }] })).toBeNull()
     expect(tasksIn({ path: 'src/a.ts' })).toBeNull()
+  })
+
+  it('[O38] arguments that nest without end, as values or as JSON in texts, say nothing and break nothing', () => {
+    const deep = (levels: number, inner: unknown): unknown =>
+      Array.from({ length: levels }).reduce((value) => ({ v: value }), inner)
+    const inTexts = Array.from({ length: 8 }).reduce<unknown>(
+      (value) => ({ v: JSON.stringify(value) }),
+      { path: 'src/a.ts' },
+    )
+    expect(shape({ a: inTexts }).files).toEqual(['src/a.ts'])
+    const open = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
+    for (const value of [
+      deep(60_000, 'src/a.ts'),
+      deep(60_000, [['bash', '-lc', 'ls']]),
+      open,
+      { v: open },
+    ]) {
+      expect(shape({ path: 'src/b.ts', value })).toMatchObject({ files: ['src/b.ts'], command: null })
+      expect(tasksIn({ value })).toBeNull()
+      expect(leavesOf({ value })).toEqual([])
+    }
   })
 })

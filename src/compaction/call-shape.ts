@@ -16,16 +16,22 @@ export interface CallInput {
   readonly input: Readonly<Record<string, unknown>>
 }
 
+/** Arguments are wrapped a few times; what nests deeper, as values or as JSON in texts, is somebody's trick and says nothing. */
+const mostDepth = 32
+
 /** Every text and number in a value, JSON inside texts opened; without what stands under some keys. */
-export function leavesOf(value: unknown, without?: RegExp): string[] {
+export const leavesOf = (value: unknown, without?: RegExp): string[] => leavesAt(value, without, 0)
+
+function leavesAt(value: unknown, without: RegExp | undefined, depth: number): string[] {
+  if (depth > mostDepth) return []
   if (typeof value === 'string') {
     const inner = opened(value)
-    return inner === null ? [value] : leavesOf(inner, without)
+    return inner === null ? [value] : leavesAt(inner, without, depth + 1)
   }
   if (typeof value === 'number') return [String(value)]
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, inner]) =>
-    without?.test(key) === true ? [] : leavesOf(inner, without),
+    without?.test(key) === true ? [] : leavesAt(inner, without, depth + 1),
   )
 }
 
@@ -62,7 +68,8 @@ const looksRun = (text: string): boolean =>
   program.test(text) || (/^\s*[\w./~-]+\s/.test(text) && !/[.!?]\s+[A-Z]/.test(text) && operator.test(text))
 
 /** A list of words that starts a shell, or any program. */
-function listCommand(value: unknown): string | null {
+function listCommand(value: unknown, depth = 0): string | null {
+  if (depth > mostDepth) return null
   if (Array.isArray(value) && value.length > 1 && value.every((one) => typeof one === 'string')) {
     const words = value as readonly string[]
     if (shell.test(words[0]!)) return words.find((one, at) => at > 0 && !one.startsWith('-')) ?? null
@@ -70,7 +77,7 @@ function listCommand(value: unknown): string | null {
   }
   if (typeof value !== 'object' || value === null) return null
   for (const inner of Object.values(value)) {
-    const found = listCommand(typeof inner === 'string' ? opened(inner) : inner)
+    const found = listCommand(typeof inner === 'string' ? opened(inner) : inner, depth + 1)
     if (found !== null) return found
   }
   return null
@@ -164,10 +171,13 @@ const states: ReadonlyMap<string, '[x]' | '[>]' | '[ ]'> = new Map([
 
 /** The tasks that what a call was given lists, with their states: a list of things that each have a text and a state. Null
  * where it is no such list; one that was emptied is a list of nothing. */
-export function tasksIn(value: unknown): readonly string[] | null {
+export const tasksIn = (value: unknown): readonly string[] | null => tasksAt(value, 0)
+
+function tasksAt(value: unknown, depth: number): readonly string[] | null {
+  if (depth > mostDepth) return null
   if (typeof value === 'string') {
     const list = opened(value)
-    return list === null ? null : tasksIn(list)
+    return list === null ? null : tasksAt(list, depth + 1)
   }
   if (typeof value !== 'object' || value === null) return null
   const inner = Object.values(value)
@@ -177,7 +187,7 @@ export function tasksIn(value: unknown): readonly string[] | null {
     if (tasks.every((task) => task !== null)) return tasks
   }
   for (const one of inner) {
-    const found = tasksIn(one)
+    const found = tasksAt(one, depth + 1)
     if (found !== null) return found
   }
   return null
