@@ -1,11 +1,10 @@
 // The table of real programs: what each was charged and what stood in its requests, over the sessions that all of them played
 // to their end, and how far our rule of a program is from the program.
 import { sharesOf, sum, type Figures } from '../src/lab/measures.ts'
-import { needsOf } from '../src/lab/measuring/needs.ts'
 import { familyOf } from '../src/lab/playing/sizing.ts'
 import type { Script } from '../src/lab/playing/script.ts'
 import { policyNamed } from '../src/lab/policies/list.ts'
-import { replay } from '../src/lab/replay.ts'
+import { prepareScript, replay } from '../src/lab/replay.ts'
 import { window, type Program, type Ran } from './peer-run.ts'
 
 export interface RuleRun {
@@ -27,7 +26,7 @@ export async function ruleRuns(
   const rules = [...new Set(programs.flatMap(({ rule }) => (rule === null ? [] : [rule])))]
   const runs: RuleRun[] = []
   for (const [index, script] of scripts.entries()) {
-    const prepared = { script, needs: needsOf(script) }
+    const prepared = prepareScript(script)
     for (const rule of rules) {
       const policy = policyNamed(rule)
       if (policy === undefined) continue

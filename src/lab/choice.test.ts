@@ -24,8 +24,9 @@ it('[J26] the default has the least total over all settings, with at most a tent
     middle: { fresh: 600, recovery: 50, rounds: 8 },
     economy: { fresh: 100, recovery: 300, rounds: 20 },
   })
+  expect(chooseDefault([small], ['fidelity'], 'held out').candidates).toEqual([])
   const names = ['fidelity', 'middle', 'economy', 'never played']
-  const { chosen, candidates } = chooseDefault([small, large], names)
+  const { chosen, candidates } = chooseDefault([small, large], names, 'all')
   expect(chosen).toBe('middle')
   expect(candidates.map(({ policy, isAllowed }) => [policy, isAllowed])).toEqual([
     ['fidelity', true],
@@ -34,5 +35,5 @@ it('[J26] the default has the least total over all settings, with at most a tent
   ])
   expect(candidates[1]).toMatchObject({ total: 2500, moreRounds: 38 / 400 })
   // In the smaller window alone it adds more rounds than are allowed.
-  expect(chooseDefault([small], names).chosen).toBe('fidelity')
+  expect(chooseDefault([small], names, 'all').chosen).toBe('fidelity')
 })

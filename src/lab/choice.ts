@@ -2,6 +2,7 @@
 // is looked up again) is least over all settings it was played in, with at most so many more rounds.
 import { defaults } from '../settings/defaults.ts'
 import { sum, sharesOf } from './measures.ts'
+import { policyNamed } from './policies/list.ts'
 import type { Lifetime } from './replay.ts'
 import type { Report } from './report.ts'
 
@@ -13,6 +14,9 @@ export interface Candidate {
   /** Of the person's words, and of what nothing shows again, the share in sight. */
   readonly words: number | null
   readonly saidOnce: number | null
+  /** Of what later answers needed, and of the texts their edits replace, the share in sight. */
+  readonly retention: number | null
+  readonly readiness: number | null
   readonly isAllowed: boolean
 }
 
@@ -21,17 +25,24 @@ export interface Choice {
   readonly chosen: string | null
 }
 
-/** The reports are of the same sessions under the same policies, each in another setting. */
-export function chooseDefault(reports: readonly Report[], policies: readonly string[]): Choice {
+/** The reports are of the same sessions under the same policies, each in another setting; `group` names the sessions that count. What knows the future is shown and never chosen. */
+export function chooseDefault(
+  reports: readonly Report[],
+  policies: readonly string[],
+  group: string,
+): Choice {
   const lifetimes: readonly Lifetime[] = ['5m', '1h']
   const candidates = policies.flatMap((policy): readonly Candidate[] => {
-    const rows = reports.map(({ groups }) => groups[0]?.rows.find((row) => row.policy === policy))
+    const rows = reports.map(({ groups }) =>
+      groups.find(({ name }) => name === group)?.rows.find((row) => row.policy === policy),
+    )
     if (rows.some((row) => row === undefined)) return []
-    const { total, moreRounds, words, saidOnce } = sharesOf(
+    const { total, moreRounds, words, saidOnce, retention, readiness } = sharesOf(
       sum(rows.flatMap((row) => lifetimes.map((lifetime) => row!.figures[lifetime]))),
     )
-    const isAllowed = (moreRounds ?? 0) <= defaults.lab.mostMoreRounds
-    return [{ policy, total, moreRounds: moreRounds ?? 0, words, saidOnce, isAllowed }]
+    const isAllowed =
+      policyNamed(policy)?.hindsight !== true && (moreRounds ?? 0) <= defaults.lab.mostMoreRounds
+    return [{ policy, total, moreRounds: moreRounds ?? 0, words, saidOnce, retention, readiness, isAllowed }]
   })
   const best = candidates.filter(({ isAllowed }) => isAllowed).toSorted((a, b) => a.total - b.total)
   return { candidates, chosen: best[0]?.policy ?? null }

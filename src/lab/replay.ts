@@ -12,6 +12,7 @@ import {
   simulatedModels,
   type CacheUsage,
   type Counter,
+  type Digests,
   type SimulatedModel,
 } from '../simulator/index.ts'
 import { inMemoryStore } from '../stores/in-memory.ts'
@@ -19,23 +20,22 @@ import type { Clock } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Meter, type Figures } from './measures.ts'
 import type { Lifetime } from './measuring/ledger.ts'
-import { needsOf, type Needs } from './measuring/needs.ts'
 import { accountsFor, wireFor, type Account, type Charged } from './playing/caching.ts'
 import { fixedPart } from './playing/fixed-part.ts'
 import { hindsight } from './playing/hindsight.ts'
 import { RecordedFiles } from './playing/recorded-files.ts'
 import { note } from './playing/noting.ts'
 import { begunWarm, clockAt, countedIds, pricedAs, pricesFor, restorationOf } from './playing/setup.ts'
+import type { Prepared } from './playing/prepared.ts'
 import { Timeline, type Moment } from './playing/timeline.ts'
-import { scriptOf, type Script, type Step } from './playing/script.ts'
-import { scaledCounter } from './playing/sizing.ts'
+import type { Step } from './playing/script.ts'
 import { relabelled, WireBlocks } from './playing/wire-blocks.ts'
 import { Writer, writingOf } from './playing/writer.ts'
 import type { Policy } from './policies/rules.ts'
 import { isWritten, layersOf } from './policy.ts'
-import type { Recording } from './recording.ts'
 
 export type { Lifetime } from './measuring/ledger.ts'
+export { prepareReplay, prepareScript, type Prepared } from './playing/prepared.ts'
 export type { Charged } from './playing/caching.ts'
 
 export interface ReplayOptions {
@@ -57,12 +57,6 @@ export interface ReplayOptions {
   readonly store?: Store | undefined
 }
 
-/** A recording made ready: what does not depend on the policy is found once. */
-export interface Prepared {
-  readonly script: Script
-  readonly needs: Needs
-}
-
 export interface Replayed {
   readonly name: string
   readonly client: string
@@ -75,12 +69,6 @@ export interface Replayed {
   readonly timeline?: readonly Moment[] | undefined
   /** Tokens of each request, where everything is sent. */
   readonly sizes?: readonly number[] | undefined
-}
-
-/** Makes a recording ready to be played. */
-export function prepareReplay(recording: Recording): Prepared {
-  const script = scriptOf(recording)
-  return { script, needs: needsOf(script) }
 }
 
 /** Both lifetimes. Where no layer asks whether the cache is warm, one walk is charged under both. */
@@ -101,8 +89,8 @@ export async function replayOnce(prepared: Prepared, options: ReplayOptions): Pr
   return walked!
 }
 
-function inHindsight({ script, needs }: Prepared, options: ReplayOptions): Replayed {
-  const counter = scaledCounter(options.own ?? options.model)
+function inHindsight({ script, needs, counterOf }: Prepared, options: ReplayOptions): Replayed {
+  const counter = counterOf(options.own ?? options.model)
   const lifetimes = ['1h', '5m'] as const
   const pricesOf = pricesFor(options)
   const [long, short] = hindsight(script, needs, {
@@ -126,11 +114,12 @@ export type Walked = Omit<Replayed, 'figures'> & { readonly figures: Figures }
 
 /** One walk through the recording; the engine is told the first lifetime. */
 async function walk(
-  { script, needs }: Prepared,
+  prepared: Prepared,
   options: ReplayOptions,
   lifetimes: readonly Lifetime[],
 ): Promise<readonly Walked[]> {
-  const run = await open(script, needs, options, lifetimes)
+  const { script } = prepared
+  const run = await open(prepared, options, lifetimes)
   const { session, meter, problems } = run
   const said: string[] = []
   try {
@@ -165,6 +154,7 @@ interface Run {
   readonly clock: { at: number } & Clock
   readonly blocks: WireBlocks
   readonly accounts: readonly Account[]
+  readonly digests: Digests
   readonly counter: Counter
   readonly model: SimulatedModel
   readonly meter: Meter
@@ -187,14 +177,13 @@ interface Run {
 }
 
 async function open(
-  script: Script,
-  needs: Needs,
+  { script, needs, store, digests, counterOf }: Prepared,
   options: ReplayOptions,
   lifetimes: readonly Lifetime[],
 ): Promise<Run> {
   const { policy } = options
   const model = modelFor(options)
-  const counter = scaledCounter(options.own ?? options.model)
+  const counter = counterOf(options.own ?? options.model)
   const { system, tools } = fixedPart(script, policy.spill, counter, model)
   const clock = clockAt(script.steps[0]?.at ?? 0)
   const meter = new Meter(needs, { lifetimes, weigh: (block) => counter.block(block, model) })
@@ -209,8 +198,9 @@ async function open(
   const run: Omit<Run, 'session'> & { writer: Writer | null } = {
     options,
     clock,
-    blocks: new WireBlocks(),
-    accounts: accountsFor(options.charged, lifetimes, counter),
+    blocks: new WireBlocks(store),
+    digests,
+    accounts: accountsFor(options.charged, lifetimes, counter, digests),
     counter,
     model,
     meter,
@@ -303,7 +293,7 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   const isTooLong = !options.policy.ignoresWindow && tokens > options.window
   if (isTooLong) problems.push(`request ${index}: ${tokens} tokens do not fit ${options.window}`)
   const isChecked = isLast || isTooLong || run.freed > 0 || index % defaults.lab.checkEvery === 0
-  const error = isChecked ? checkRequest(request) : null
+  const error = isChecked ? checkRequest(request, { digests: run.digests }) : null
   if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
   const isRejected = isChecked ? error !== null || isTooLong : null
   const { freed, isSummary } = run

@@ -14,6 +14,13 @@ export interface Need {
   readonly replaced: readonly string[]
 }
 
+/** What a block that is sent says of what is wanted. */
+export interface Seen {
+  /** Lines by the wanted atom that stands in them. */
+  readonly lines: ReadonlyMap<string, readonly string[]>
+  readonly text: string
+}
+
 export interface Needs {
   /** For each step. */
   readonly steps: readonly Need[]
@@ -25,6 +32,8 @@ export interface Needs {
   /** What had shown an atom, or a text word for word, before the step. */
   readonly sourcesOf: (atom: string, step: number) => readonly SeenSource[]
   readonly sourcesOfText: (text: string, step: number) => readonly SeenSource[]
+  /** Blocks that were read already, whoever sent them: policies that are played one after the other send mostly the same. */
+  readonly read: WeakMap<object, Seen>
 }
 
 interface Sightings {
@@ -63,6 +72,7 @@ export function needsOf(script: Script): Needs {
   return {
     steps,
     wanted,
+    read: new WeakMap(),
     ...company(seen),
     sourcesOf: (atom, step) => (seen.get(atom)?.sources ?? []).filter(before(step)),
     sourcesOfText: (text, step) => shown.filter(before(step)).filter(({ plain }) => plain.includes(text)),

@@ -3,14 +3,8 @@
 import type { WireBlock } from '../../model/wire.ts'
 import type { PlainBlock } from '../playing/wire-blocks.ts'
 import { atomsOf } from './atoms.ts'
-import type { Needs } from './needs.ts'
+import type { Needs, Seen } from './needs.ts'
 import { linesOf, textOf, withoutLineNumbers } from './texts.ts'
-
-interface Seen {
-  /** Lines by the wanted atom that stands in them. */
-  readonly lines: ReadonlyMap<string, readonly string[]>
-  readonly text: string
-}
 
 export class Sight {
   readonly #needs: Needs
@@ -72,7 +66,9 @@ export class Sight {
   }
 
   #read(place: PlainBlock): void {
-    const seen = this.#seenIn(place.block)
+    const { read } = this.#needs
+    const seen = read.get(place) ?? this.#seenIn(place.block)
+    read.set(place, seen)
     this.#visible.set(place, seen)
     for (const atom of seen.lines.keys()) {
       const places = this.#where.get(atom)

@@ -4,7 +4,13 @@
 import type { CacheRules } from '../../model/cache-rules.ts'
 import type { ModelInfo } from '../../model/models.ts'
 import { defaults } from '../../settings/defaults.ts'
-import { createCache, createImplicitCache, type Counter, type PromptCache } from '../../simulator/index.ts'
+import {
+  createCache,
+  createImplicitCache,
+  type Counter,
+  type Digests,
+  type PromptCache,
+} from '../../simulator/index.ts'
 import { lifetimeMs } from '../../transcript/lifetime.ts'
 import { anthropicWire, type AnthropicRequest } from '../../wires/anthropic/wire.ts'
 import type { Wire } from '../../wires/wire.ts'
@@ -32,13 +38,14 @@ export function accountsFor(
   charged: Charged | undefined,
   lifetimes: readonly Lifetime[],
   counter: Counter,
+  digests: Digests,
 ): readonly Account[] {
   const rules = charged?.cache
   if (rules === undefined || rules.kind === 'explicit')
     return lifetimes.map((lifetime) => ({
       lifetime,
       lifetimeMs: defaults.request.cacheLifetimeMs[lifetime],
-      cache: createCache({ counter }),
+      cache: createCache({ counter, digests }),
     }))
   const livesMs = lifetimeMs(rules.lifetimes[0] ?? '5m')
   const { minTokens, stepTokens } = rules

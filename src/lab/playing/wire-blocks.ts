@@ -19,22 +19,20 @@ interface ShownMessage {
   readonly blocks: readonly PlainBlock[]
 }
 
-export class WireBlocks {
-  readonly #body = new WireBody()
+/** Everything that was read of the requests of one recording. Policies that are played one after the other share it. */
+export class BlockStore {
+  readonly parsed = new Map<string, WireMessage>()
+  readonly #shown = new WeakMap<WireMessage, ShownMessage>()
   readonly #marked = new WeakMap<WireBlock, WireBlock>()
   readonly #known = new Map<string, PlainBlock[]>()
-  #last: readonly ShownMessage[] = []
 
-  show(body: string): Shown {
-    const { request, same } = this.#body.read(body)
-    const shown = this.#last.slice(0, same)
-    for (const message of request.messages.slice(same)) shown.push(this.#shown(message))
-    this.#last = shown
-    const messages = shown.map(({ message }) => message)
-    return { request: { ...request, messages }, blocks: shown.flatMap(({ blocks }) => blocks) }
+  shown(message: WireMessage): ShownMessage {
+    let shown = this.#shown.get(message)
+    if (shown === undefined) this.#shown.set(message, (shown = this.#read(message)))
+    return shown
   }
 
-  #shown({ role, content }: WireMessage): ShownMessage {
+  #read({ role, content }: WireMessage): ShownMessage {
     const list: readonly WireBlock[] =
       typeof content === 'string' ? [{ type: 'text', text: content }] : content
     const blocks: PlainBlock[] = []
@@ -65,6 +63,26 @@ export class WireBlocks {
     const marked: WireBlock = { ...block, cache_control: mark }
     this.#marked.set(block, marked)
     return marked
+  }
+}
+
+export class WireBlocks {
+  readonly #store: BlockStore
+  readonly #body: WireBody
+  #last: readonly ShownMessage[] = []
+
+  constructor(store = new BlockStore()) {
+    this.#store = store
+    this.#body = new WireBody(store.parsed)
+  }
+
+  show(body: string): Shown {
+    const { request, same } = this.#body.read(body)
+    const shown = this.#last.slice(0, same)
+    for (const message of request.messages.slice(same)) shown.push(this.#store.shown(message))
+    this.#last = shown
+    const messages = shown.map(({ message }) => message)
+    return { request: { ...request, messages }, blocks: shown.flatMap(({ blocks }) => blocks) }
   }
 }
 
@@ -116,9 +134,9 @@ export function isSame(left: unknown, right: unknown): boolean {
 }
 
 // Reads one request body after the other. Most of a body is the body before it, so only what is new is parsed: the text
-// up to the first difference is known, and from the last message that begins before it on, everything is read again.
-// Inside the input of a call a place can look like the beginning of a message; then there are more such places than
-// messages, and the whole is parsed.
+// up to the first difference is known, and from the last message that begins before it on, each message is looked up by
+// its text or parsed. Inside the input of a call a place can look like the beginning of a message; what is cut there is no
+// JSON, and the whole is parsed.
 
 interface ReadBody {
   readonly request: WireRequest
@@ -141,7 +159,12 @@ const next = `,${begins}`
 const closes = '],"max_tokens":'
 
 export class WireBody {
+  readonly #parsed: Map<string, WireMessage>
   #last: Last = { body: '', head: '', fields: {}, starts: [], messages: [] }
+
+  constructor(parsed = new Map<string, WireMessage>()) {
+    this.#parsed = parsed
+  }
 
   read(body: string): ReadBody {
     const from = body.indexOf(opens) + opens.length
@@ -156,13 +179,29 @@ export class WireBody {
       this.#last.starts.findLastIndex((start) => start <= differs),
     )
     const start = same === 0 ? from : this.#last.starts[same]!
-    const rest = JSON.parse(`[${body.slice(start, to)}]`) as readonly WireMessage[]
-    const starts = [...this.#last.starts.slice(0, same), ...startsIn(body, start, to)]
-    if (starts.length !== same + rest.length) return this.#whole(body)
+    const fresh = startsIn(body, start, to)
+    const rest = fresh.map((from, at) =>
+      this.#message(body.slice(from, at + 1 < fresh.length ? fresh[at + 1]! - 1 : to)),
+    )
+    if (!rest.every((message) => message !== null)) return this.#whole(body)
+    const starts = [...this.#last.starts.slice(0, same), ...fresh]
     const messages = [...this.#last.messages.slice(0, same), ...rest]
     this.#last = { body, head, fields, starts, messages }
     const end = JSON.parse(`{${body.slice(to + 2)}`) as Record<string, unknown>
     return { request: { ...(fields as Omit<WireRequest, 'messages'>), ...end, messages }, same }
+  }
+
+  #message(text: string): WireMessage | null {
+    const known = this.#parsed.get(text)
+    if (known !== undefined) return known
+    try {
+      const message = JSON.parse(text) as WireMessage
+      // A piece of a text keeps all of that text in memory; a copy does not.
+      this.#parsed.set(Buffer.from(text).toString(), message)
+      return message
+    } catch {
+      return null
+    }
   }
 
   #whole(body: string): ReadBody {
