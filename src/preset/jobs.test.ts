@@ -14,8 +14,10 @@ const keepsNotes = (settings: Settings, compactsByItself = true): boolean =>
     unique: () => 'x',
   }).notes !== undefined
 
-it('[SN48] notes that nothing would read are not kept, unless they are asked for', () => {
-  expect(keepsNotes({})).toBe(true)
+it('[SN48] notes are kept only where they are asked for', () => {
+  expect(keepsNotes({})).toBe(false)
+  expect(keepsNotes({ notes: true })).toBe(true)
+  expect(keepsNotes({ notesAsSummary: true })).toBe(true)
   expect(keepsNotes({ notesAsSummary: false })).toBe(false)
   expect(keepsNotes({ notesAsSummary: false, notes: true })).toBe(true)
   expect(keepsNotes({ notes: false })).toBe(false)

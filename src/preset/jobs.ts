@@ -33,8 +33,8 @@ export interface JobClues {
 export function jobsOf(clues: JobClues): Pick<EngineOptions, 'summariser' | 'notes' | 'notesAsSummary'> {
   const { settings, home, files, fs, unique } = clues
   if (!clues.hasModel) return {}
-  // Notes that nothing will read are kept only for whoever asks for them.
-  const keepsNotes = clues.compactsByItself && (settings.notes ?? settings.notesAsSummary !== false)
+  // Kept for whoever asks: played over recorded sessions they cost more than they save, and keep less than an extracted text.
+  const keepsNotes = clues.compactsByItself && (settings.notes ?? settings.notesAsSummary === true)
   return {
     ...(settings.modelSummary === false
       ? {}
