@@ -6,7 +6,7 @@
 // With `--peers` minisearch stands there too (installed into bench/peers). Where an encoder is installed or named with
 // `--encoder URL [--encoder-model NAME]`, words and vectors mixed as recall mixes them stand there too, with the time a text
 // takes and the size; `--no-encoder` leaves it out.
-// Without a file the sets in ../shared/recall are read, where there are any.
+// Without a file the sets of a folder of recall sets are read, where there is one (test/shared-data.ts).
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'

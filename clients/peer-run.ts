@@ -68,9 +68,8 @@ const program = (name: string, client: Client, model: string, rule: string | nul
 
 /** Ours first; the dial's places are the measured ones that a person would choose between. */
 export const programs: readonly Program[] = [
-  program('pal', pal('pal'), messagesModel, 'standard'),
-  program('pal-extract', pal('pal, texts extracted', extracted), messagesModel, 'standard'),
-  ...[0.6, 0.8].map((thrift) =>
+  program('pal', pal(`pal, dial at ${defaults.dial.thrift}`), messagesModel, 'standard'),
+  ...[0.4, 0.6, 0.8].map((thrift) =>
     program(
       `pal-${thrift}`,
       pal(`pal, texts extracted, dial at ${thrift}`, { ...extracted, thrift }),

@@ -43,7 +43,7 @@ export async function ruleRuns(
 const million = (tokens: number): string => (tokens / 1e6).toFixed(2)
 const percent = (share: number | null): string => (share === null ? '–' : (share * 100).toFixed(1))
 
-/** Bill of ours divided by the bill of the other: over all sessions, and the least and most of one. */
+/** Bill of the first of ours divided by the bill of the other: over all sessions, and the least and most of one. */
 function ratioOf(ours: readonly Ran[], theirs: readonly Ran[]): string {
   const pairs = ours.flatMap((our) => {
     const their = theirs.find(({ session }) => session === our.session)
@@ -70,7 +70,7 @@ const columns = [
   'edits',
   'words',
   'more rounds',
-  'pal / it (each)',
+  'first / it (each)',
 ]
 
 function rowOf(label: string, runs: readonly Ran[], ours: readonly Ran[]): readonly string[] {
@@ -156,10 +156,11 @@ export function tableOf(
     const cut = runs.filter((run) => run.session === session && run.answers < run.total)
     return `left out: ${session}, ${cut.map(({ program, answers, total }) => `${program} gave up at ${answers} of ${total}`).join(', ')}\n`
   })
+  const ours = of(played.find(({ name }) => name.startsWith('pal'))?.name ?? '')
   const labels = new Map(runs.map(({ program, label }) => [program, label]))
   const table = aligned([
     columns,
-    ...played.map(({ name }) => rowOf(labels.get(name) ?? name, of(name), of('pal'))),
+    ...played.map(({ name }) => rowOf(labels.get(name) ?? name, of(name), ours)),
   ])
   const ruleTable = played.flatMap((program) => {
     const row = ruleRow(program, of(program.name), rules)

@@ -70,7 +70,9 @@ const sources = await withoutCopies(names.map((name): Source => ({ kind: 'file',
 const fileOf = (file: number, window: number): string => join(cache, `${names[file]}-${window}.json`)
 function knownOf(file: number, window: number): readonly Outcome[] {
   try {
-    return JSON.parse(readFileSync(fileOf(file, window), 'utf8')) as readonly Outcome[]
+    const known = JSON.parse(readFileSync(fileOf(file, window), 'utf8')) as readonly Outcome[]
+    // Its place among the others may be another than when it was played.
+    return known.map((outcome) => ({ ...outcome, file }))
   } catch {
     return []
   }

@@ -8,7 +8,7 @@ import { checkRequest } from '../src/simulator/index.ts'
 import { countingIds, fixedClock } from '../src/testing/builders.ts'
 import { corpusFiles as sessions, corpusFolder as corpus } from './shared-data.ts'
 
-if (sessions.length === 0) process.stderr.write('skipped: no recorded sessions in ../shared/corpus\n')
+if (sessions.length === 0) process.stderr.write('skipped: no recorded sessions\n')
 
 // Looking at every request of every session takes minutes; these places are spread over each.
 const looks = 6

@@ -56,7 +56,7 @@ function wordsIn(entries: readonly Entry[]): readonly string[] {
   })
 }
 
-describe.skipIf(files.length === 0)('the corpus (skipped: ../shared/corpus is not here)', () => {
+describe.skipIf(files.length === 0)('the corpus (skipped: no recorded sessions are here)', () => {
   it('[I1] holds fifty sessions', () => {
     expect(files).toHaveLength(50)
   })

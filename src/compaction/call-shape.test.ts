@@ -88,10 +88,9 @@ describe('the shape of a call', () => {
   it('[O38] arguments that nest without end, as values or as JSON in texts, say nothing and break nothing', () => {
     const deep = (levels: number, inner: unknown): unknown =>
       Array.from({ length: levels }).reduce((value) => ({ v: value }), inner)
-    const inTexts = Array.from({ length: 8 }).reduce<unknown>(
-      (value) => ({ v: JSON.stringify(value) }),
-      { path: 'src/a.ts' },
-    )
+    const inTexts = Array.from({ length: 8 }).reduce<unknown>((value) => ({ v: JSON.stringify(value) }), {
+      path: 'src/a.ts',
+    })
     expect(shape({ a: inTexts }).files).toEqual(['src/a.ts'])
     const open = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
     for (const value of [

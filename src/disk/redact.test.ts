@@ -222,7 +222,7 @@ describe('redact', () => {
 
 const corpus = join(import.meta.dirname, '../../../shared/corpus')
 describe.skipIf(!existsSync(corpus))(
-  'redact over recorded sessions (skipped without ../shared/corpus)',
+  'redact over recorded sessions (skipped without recorded sessions)',
   () => {
     it('[B2] code and logs of real sessions hold next to nothing that looks like a secret', () => {
       let hits = 0

@@ -5,9 +5,9 @@ import { second } from './units.ts'
 export const dialDefaults = {
   dial: {
     /** Where it stands unless somebody turns it: 0 keeps as much as fits, 1 spends as little as is sensible. */
-    thrift: 0.4,
+    thrift: 0.6,
     /** Places that have a name. */
-    names: { fidelity: 0, balanced: 0.4, economy: 1 },
+    names: { fidelity: 0, balanced: 0.6, economy: 1 },
     /** What is measured; between two of them it is in between. */
     points: [
       {

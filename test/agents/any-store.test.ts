@@ -37,7 +37,7 @@ describe('with a store in memory', () => {
     later(() => simulator.stop())
     const at = await stage([])
     const store = inMemoryStore()
-    const { preset, heard } = await opened({ ...at, url }, { store })
+    const { preset, heard } = await opened({ ...at, url }, { store, settings: { notes: true } })
     const session = await begun({ preset })
     await turn(session.send(`the first wish: ${'one more word about it. '.repeat(2500)}`))
     const updates = async () => ofType(await factsOf(store, session.id), 'notes-update').length

@@ -82,6 +82,7 @@ it('[RS18] E21: the call for a summary carries the headers of every other, and t
   const { session, store } = await reopened([said('one heavy turn'), ...work(30)], {
     model: scene.model,
     summariser: modelSummary(),
+    thrift: 0.4,
   })
   await turn(session.send('hello'))
   const size = session.view().tokens

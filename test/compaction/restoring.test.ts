@@ -86,7 +86,7 @@ describe('files after a compaction', () => {
   it('[RS1] the five read last are read again, as they are now, the newest last, in the append of the boundary', async () => {
     const seven = names(7)
     const files = Object.fromEntries(seven.map((name, index) => [name, file(`v${index}_`, 40)]))
-    const here = await place(files, [...seven.map(read), talk, 'ok'])
+    const here = await place(files, [...seven.map(read), talk, 'ok'], { thrift: 0.4 })
     await turn(here.session.send('look at all'))
     await writeFile(join(here.root, 'part6.ts'), 'export const CHANGED_MEANWHILE = 1\n')
     const done = await here.session.compact()

@@ -12,7 +12,7 @@ const file = join(corpusFolder, 'cc-cli-ece0c335b1.jsonl.gz')
 
 describe('a recorded session', () => {
   it.skipIf(!existsSync(file))(
-    '[J16] plays with no request refused, the same figures each time, and at the recorded size (skipped: no ../shared/corpus)',
+    '[J16] plays with no request refused, the same figures each time, and at the recorded size (skipped: no recorded sessions)',
     async () => {
       const imported = await importFile(file)
       if (!imported.ok) throw new Error(imported.failure.message)

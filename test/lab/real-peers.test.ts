@@ -90,6 +90,30 @@ describe('recorded sessions through real programs', () => {
     expect([player.position, player.background]).toEqual([1, 1])
     expect(existsSync(join(project, 'recorded'))).toBe(true)
   })
+
+  it('[LB32] a prompt that asks for a summary of the conversation is the person speaking, not the program', async () => {
+    const words =
+      'Write a summary of this conversation so far, text only, in the tags <summary> and </summary>.'
+    const [first] = script.steps
+    const input = [{ type: 'text' as const, text: words }]
+    const asked = { ...script, steps: [{ ...first!, input, typed: [words] }, ...script.steps.slice(1)] }
+    const player = createPlayer(asked, mkdtempSync(join(folder, 'project-')))
+    const schema = { type: 'object', properties: { command: { type: 'string' } } }
+    const tools = [{ name: 'Bash', input_schema: schema }]
+    const request = (content: string) => ({
+      request: { model: 'any', max_tokens: 100, tools, messages: [{ role: 'user' as const, content }] },
+      headers: {},
+      turn: 1,
+      now: 0,
+    })
+    await player.answer(request(player.prompt()!))
+    expect([player.position, player.background]).toEqual([1, 0])
+    // The same words from the program itself, about what was said, are its own.
+    await player.answer(
+      request(`${words}\n\nThe conversation:\n${'they spoke of it. '.repeat(60)}\n${words}`),
+    )
+    expect([player.position, player.background]).toEqual([1, 1])
+  })
 })
 
 describe('the table', () => {

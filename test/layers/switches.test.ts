@@ -120,7 +120,7 @@ describe('the switches', () => {
     expect(await namesOf({ autocompact: false })).toEqual(['microcompact'])
     expect(await namesOf({ microcompact: false })).toEqual(['autocompact'])
     expect(await namesOf({ microcompact: false, autocompact: false })).toEqual([])
-    expect(await namesOf({ pressureClearing: true })).toEqual(['microcompact'])
+    expect(await namesOf({ pressureClearing: true, thrift: 0.4 })).toEqual(['microcompact'])
   })
 
   it('[Z21] what may happen to the results of a tool is set in the settings', async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { corpusFiles, corpusFolder } from '../shared-data.ts'
 import { frozenMadeUp, frozenRecorded, type Frozen } from './golden-bytes.ts'
 
-if (corpusFiles.length === 0) process.stderr.write('skipped: no recorded sessions in ../shared/corpus\n')
+if (corpusFiles.length === 0) process.stderr.write('skipped: no recorded sessions\n')
 
 interface Golden {
   readonly madeUp: Readonly<Record<string, Frozen>>

@@ -6,8 +6,15 @@ import { atomsOf } from './atoms.ts'
 import type { Needs, Seen } from './needs.ts'
 import { linesOf, textOf, withoutLineNumbers } from './texts.ts'
 
+interface PlainText {
+  readonly whole: string
+  readonly lines: readonly { readonly bare: string; readonly chars: number }[]
+  readonly chars: number
+}
+
 export class Sight {
   readonly #needs: Needs
+  readonly #plain = new Map<string, PlainText>()
   readonly #visible = new Map<PlainBlock, Seen>()
   readonly #where = new Map<string, Set<PlainBlock>>()
 
@@ -52,17 +59,32 @@ export class Sight {
 
   /** Share of the characters of a text whose lines stand in what the user side says, results apart. */
   shareOf(text: string): number {
-    const said = [...this.#visible].filter(([{ role, block }]) => role === 'user' && block.type === 'text')
-    if (said.some(([, seen]) => seen.text.includes(withoutLineNumbers(text)))) return 1
-    let all = 0
+    const said: string[] = []
+    for (const [{ role, block }, seen] of this.#visible)
+      if (role === 'user' && block.type === 'text') said.push(seen.text)
+    const { whole, lines, chars } = this.#plainOf(text)
+    if (said.some((one) => one.includes(whole))) return 1
     let kept = 0
-    for (const line of text.split('\n')) {
-      const bare = withoutLineNumbers(line)
-      if (bare.trim() === '') continue
-      all += line.length
-      if (said.some(([, seen]) => seen.text.includes(bare))) kept += line.length
+    for (const { bare, chars: own } of lines) if (said.some((one) => one.includes(bare))) kept += own
+    return chars === 0 ? 1 : kept / chars
+  }
+
+  /** A text is asked about again whenever something has gone. */
+  #plainOf(text: string): PlainText {
+    let plain = this.#plain.get(text)
+    if (plain === undefined) {
+      const lines = text.split('\n').flatMap((line) => {
+        const bare = withoutLineNumbers(line)
+        return bare.trim() === '' ? [] : [{ bare, chars: line.length }]
+      })
+      plain = {
+        whole: withoutLineNumbers(text),
+        lines,
+        chars: lines.reduce((sum, line) => sum + line.chars, 0),
+      }
+      this.#plain.set(text, plain)
     }
-    return all === 0 ? 1 : kept / all
+    return plain
   }
 
   #read(place: PlainBlock): void {

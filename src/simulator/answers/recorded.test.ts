@@ -145,7 +145,7 @@ describe('recorded', () => {
   })
 })
 
-describe.skipIf(!hasCorpus)('recorded, on the corpus (skipped without ../shared)', () => {
+describe.skipIf(!hasCorpus)('recorded, on the corpus (skipped without recorded sessions)', () => {
   it.each([
     'cc-cli-acdd84abe7',
     'codex-mise-1b761173',

@@ -97,7 +97,7 @@ describe('recognising what a request asks for', () => {
   })
 })
 
-describe.skipIf(!hasCorpus)('ordinary requests of the corpus (skipped without ../shared)', () => {
+describe.skipIf(!hasCorpus)('ordinary requests of the corpus (skipped without recorded sessions)', () => {
   it('[W10] none is taken for a request of the engine', () => {
     const taken: string[] = []
     for (const file of corpusFiles) {
