@@ -64,7 +64,8 @@ export async function* streamAttempts(
     if (ending.ok) return yield { type: 'end', message: ending.message }
     const { verdict, partial } = ending
     if (signal.aborted) return yield { type: 'failed', failure: aborted, partial }
-    const waitMs = verdict.retry
+    const mayRetry = verdict.retry && !(verdict.once === true && attempt > 1)
+    const waitMs = mayRetry
       ? waitBefore(attempt + 1, verdict.failure, ports.random, ports.settings)
       : null
     if (waitMs === null) return yield { type: 'failed', failure: verdict.failure, partial }

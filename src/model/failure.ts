@@ -17,6 +17,8 @@ export interface ServerRefusal {
 export interface Verdict {
   readonly failure: ModelFailure
   readonly retry: boolean
+  /** The same request is tried a second time and no more: it is the model that failed, not the way to it. */
+  readonly once?: true | undefined
 }
 
 /** Nothing came back, or it stopped coming. */

@@ -1,6 +1,7 @@
 // Refusals of the Gemini API.
 import type { ServerRefusal, Verdict } from '../../model/failure.ts'
 import { verdictBy, type RefusalWords } from '../refusals.ts'
+import { spoiledAnswer } from './words.ts'
 
 const words: RefusalWords = {
   codes: {
@@ -34,6 +35,7 @@ const badKey = /api[_ ]key not valid|API_KEY_INVALID/i
 /** What a refusal of Gemini means, and whether trying again may help. */
 export function geminiFailure(refusal: ServerRefusal, now: number): Verdict {
   const verdict = verdictBy(words, refusal, now)
+  if (refusal.text.includes(spoiledAnswer)) return { ...verdict, once: true }
   if (verdict.failure.code !== 'invalid' || !badKey.test(refusal.text)) return verdict
   const { message, status } = verdict.failure
   return { failure: { code: 'unauthorized', message, status }, retry: false }

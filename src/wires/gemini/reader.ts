@@ -9,7 +9,7 @@ import { noUsage } from '../openai-chat/usage.ts'
 import { fieldsOf, itemBlock, listOf, refusalOf, textOf, withSidecar, type Fields } from '../reading.ts'
 import type { StopKind } from '../../transcript/stop.ts'
 import { geminiUsage } from './usage.ts'
-import { geminiName, ownIdPrefix } from './words.ts'
+import { geminiName, ownIdPrefix, spoiledAnswer } from './words.ts'
 
 /** A text that may still grow, or a block that is whole. */
 type Piece =
@@ -68,7 +68,7 @@ export class GeminiReader implements AnswerReader {
     this.#finish = textOf(candidate['finishReason']) ?? this.#finish
     // A call that the model could not write: nothing came, and asking again may help.
     if (this.#finish !== null && spoiling.has(this.#finish) && this.#pieces.length === 0)
-      this.#refusal = refusalOf({ status: 'INTERNAL', message: `no answer came: ${this.#finish}` })
+      this.#refusal = refusalOf({ status: 'INTERNAL', message: `${spoiledAnswer}${this.#finish}` })
     return events
   }
 
