@@ -65,9 +65,7 @@ export async function* streamAttempts(
     const { verdict, partial } = ending
     if (signal.aborted) return yield { type: 'failed', failure: aborted, partial }
     const mayRetry = verdict.retry && !(verdict.once === true && attempt > 1)
-    const waitMs = mayRetry
-      ? waitBefore(attempt + 1, verdict.failure, ports.random, ports.settings)
-      : null
+    const waitMs = mayRetry ? waitBefore(attempt + 1, verdict.failure, ports.random, ports.settings) : null
     if (waitMs === null) return yield { type: 'failed', failure: verdict.failure, partial }
     yield { type: 'retry', attempt: attempt + 1, waitMs, failure: verdict.failure }
     if (!(await waited(waitMs, signal))) return yield { type: 'failed', failure: aborted, partial: null }

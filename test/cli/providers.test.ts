@@ -23,10 +23,15 @@ async function withProviders(
 
 describe('pal with another provider', () => {
   it(
-    '[WS2] answers through each wire with the key of its variable or of pal login',
+    '[WS2] answers through each wire with the key of its variable or of pal login, and [WS5] pal doctor PROVIDER asks it',
     { timeout: 3 * minute },
     async () => {
-      const { access } = await server(['hello from one', 'hello from two', 'hello from three'])
+      const { access } = await server([
+        'hello from one',
+        'hello from two',
+        'hello from three',
+        'hello from four',
+      ])
       const place = await withProviders(access['ANTHROPIC_BASE_URL']!, { OPENAI_API_KEY: 'sk-test' })
       const one = await place.pal(['-p', 'hi', '--model', 'openai/gpt-6-sol'])
       expect([one.code, one.out.trim()], one.err).toEqual([0, 'hello from one'])
@@ -43,6 +48,20 @@ describe('pal with another provider', () => {
         environment: { PALIMPSEST_MODEL: 'openai/gpt-6-sol' },
       })
       expect(asked.out).toMatch(/gpt-6-sol answered in \d+ ms/)
+      const google = await place.pal(['doctor', 'google'])
+      expect([google.code, google.out]).toEqual([
+        0,
+        expect.stringMatching(/google\/gemini-\S+ answered in \d+ ms/),
+      ])
+      const nobody = await place.pal(['doctor', 'nobody'])
+      expect([nobody.code, nobody.out]).toEqual([1, expect.stringContaining('there is no such provider')])
+      const home = await place.pal(['doctor', 'ollama'])
+      expect([home.code, home.out]).toEqual([1, expect.stringContaining('PALIMPSEST_MODEL=ollama/NAME')])
+      const groq = await place.pal(['doctor', 'deepseek'])
+      expect([groq.code, groq.out]).toEqual([
+        1,
+        expect.stringMatching(/no model of it is known|DEEPSEEK_API_KEY/),
+      ])
       expect((await place.pal(['logout', 'google'])).out).toContain('deleted')
     },
   )

@@ -95,9 +95,10 @@ function addReadCommands(program: Command, io: Io, run: RunCommand): void {
       run(async () => (await import('../commands/agents.ts')).tasks(io, id, flags)),
     )
   projectCommand(program, 'doctor', 'check this installation, and say how to fix problems')
+    .argument('[provider]', 'check this provider alone, by one tiny request')
     .option('--ask', 'also ask the model one tiny question, which costs a few tokens')
-    .action((flags: AskingFlags) =>
-      run(async () => (await import('../commands/doctor.ts')).doctor(io, flags)),
+    .action((provider: string | undefined, flags: AskingFlags) =>
+      run(async () => (await import('../commands/doctor.ts')).doctor(io, provider, flags)),
     )
   addPermissions(program, io, run)
 }

@@ -19,6 +19,7 @@ import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { prose } from '../terminal/tables.ts'
 import { openWorkplace, uniqueText, type ProjectFlags, type Workplace } from '../workplace/workplace.ts'
 import { modelIn, wireIn } from '../../preset/reaching.ts'
+import { providersOf, unreachable } from '../../wires/providers.ts'
 import { askOnce } from './ask-once.ts'
 import { bad, good, note, type Check } from './doctor-check.ts'
 import { hardLinks, machineChecks } from './doctor-machine.ts'
@@ -28,10 +29,19 @@ export interface AskingFlags extends ProjectFlags {
   readonly ask?: boolean | undefined
 }
 
-export async function doctor(io: Io, flags: AskingFlags): Promise<Exit> {
+/** With a provider only that is asked, by one tiny request. */
+export async function doctor(io: Io, provider: string | undefined, flags: AskingFlags): Promise<Exit> {
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
-  const checks = [
+  const checks =
+    provider === undefined ? await allChecks(place, flags) : [await askedOf(place, provider, flags)]
+  if (flags.json === true) io.out(`${safeJson(checks, 2)}\n`)
+  else for (const check of checks) io.out(prose(asLines(check), io.columns))
+  return checks.some(({ state }) => state === 'bad') ? exits.failed : exits.done
+}
+
+async function allChecks(place: Workplace, flags: AskingFlags): Promise<readonly Check[]> {
+  return [
     nodeVersion(process.versions.node),
     ...(await machineChecks(place)),
     await writableStore(place),
@@ -44,9 +54,6 @@ export async function doctor(io: Io, flags: AskingFlags): Promise<Exit> {
     ...settings(place),
     ...(await sessionHealth(place)),
   ]
-  if (flags.json === true) io.out(`${safeJson(checks, 2)}\n`)
-  else for (const check of checks) io.out(prose(asLines(check), io.columns))
-  return checks.some(({ state }) => state === 'bad') ? exits.failed : exits.done
 }
 
 const marks = { good: 'ok  ', note: 'note', bad: 'BAD ' } as const
@@ -117,8 +124,7 @@ function knownModel(place: Workplace): Check {
 }
 
 /** One tiny request, sent only when it is asked for: it costs a few tokens. */
-async function asked(place: Workplace): Promise<Check> {
-  const id = modelOf(place.settings)
+async function asked(place: Workplace, id: string = modelOf(place.settings)): Promise<Check> {
   if (place.access === null) return bad('asking the model', 'nothing can be sent', 'set a key first')
   const reaching = { model: place.access, settings: place.settings }
   const outcome = await askOnce(modelIn(reaching)!, wireIn(reaching, tableOf(place.settings))(id))
@@ -126,6 +132,34 @@ async function asked(place: Workplace): Promise<Check> {
     ? good('asking the model', `${id} answered in ${outcome.ms} ms, ${outcome.tokens} tokens`)
     : bad('asking the model', `${id}: ${outcome.why}`, 'check key, address and name; docs/providers.md')
 }
+
+/** A provider by the model of the settings where that is one of its own, else by the cheapest one that is known. */
+async function askedOf(place: Workplace, provider: string, { cwd }: AskingFlags): Promise<Check> {
+  const { settings } = place
+  const what = `asking ${provider}`
+  const known = providersOf(settings.providers)
+  if (provider !== anthropic && !known.has(provider))
+    return bad(what, 'there is no such provider', `one of ${[anthropic, ...known.keys()].join(', ')}`)
+  const nameOf = (id: string): string => namedIn(settings, id).provider?.name ?? anthropic
+  const rows = [...tableOf(settings).values()].filter((row) => row.provider === provider)
+  const cheapest = rows.toSorted((a, b) => (a.prices?.input ?? Infinity) - (b.prices?.input ?? Infinity))[0]
+  const chosen = modelOf(settings)
+  if (nameOf(chosen) === provider) return asked(place, chosen)
+  if (cheapest === undefined)
+    return bad(
+      what,
+      'no model of it is known here',
+      `name one: PALIMPSEST_MODEL=${provider}/NAME pal doctor ${provider}`,
+    )
+  // Keys are looked for by the model that is asked.
+  const model = provider === anthropic ? cheapest.id : `${provider}/${cheapest.id}`
+  const own = await openWorkplace(place.io, { cwd, settings: { model } })
+  if (!own.ok) return bad(what, own.message, 'docs/providers.md says how')
+  const reached = known.get(provider)
+  const why = reached === undefined ? null : unreachable(reached, own.access?.keys?.[provider])
+  return why === null ? asked(own, model) : bad(what, why, 'docs/providers.md says how')
+}
+const anthropic = 'anthropic'
 
 async function ripgrep({ io, project }: Workplace): Promise<Check> {
   const found = await findRipgrep(io.environment['PATH'], [project.root, project.cwd])
