@@ -8,6 +8,7 @@ import type { AskingFlags } from '../commands/doctor.ts'
 import type { ConfigFlags } from '../commands/config.ts'
 import type { RewindFlags } from '../commands/messages.ts'
 import type { SessionsFlags } from '../commands/sessions.ts'
+import type { CopyFlags } from '../commands/sessions-copy.ts'
 import type { ExportFlags } from '../commands/sessions-export.ts'
 import type { DeleteFlags } from '../commands/sessions-delete.ts'
 import type { PruneFlags } from '../commands/sessions-prune.ts'
@@ -140,16 +141,43 @@ function addSessions(program: Command, io: Io, run: RunCommand): void {
         (await import('../commands/sessions-prune.ts')).prune(io, command.optsWithGlobals<PruneFlags>()),
       ),
     )
-  projectCommand(list, 'export', 'send the spans and metrics of sessions to an OTLP collector')
+  addExport(list, io, run)
+}
+
+function addExport(list: Command, io: Io, run: RunCommand): void {
+  projectCommand(
+    list,
+    'export',
+    'copy sessions to a folder or a database, or send their spans to a collector',
+  )
     .argument('[ids...]', 'the sessions; default: the newest')
-    .option('--otlp [to]', 'the address of the collector, or a file; default: the setting telemetry')
-    .option('--all', 'every conversation of this project')
+    .option('--to <folder>', 'a folder of JSONL, or "postgres": the database of PAL_DATABASE_URL')
+    .option(
+      '--otlp [to]',
+      'as spans: the address of an OTLP collector, or a file; default: the setting telemetry',
+    )
+    .option('--all', 'every session of this project')
+    .option('--checkpoints', 'checkpoints too; they can be made again')
     .action((ids: readonly string[], _: object, command: Command) =>
       run(async () =>
         (await import('../commands/sessions-export.ts')).exportSessions(
           io,
           ids,
           command.optsWithGlobals<ExportFlags>(),
+        ),
+      ),
+    )
+  projectCommand(list, 'import', 'copy sessions that were exported into this project; overwrites nothing')
+    .argument('<from>', 'a folder of JSONL, or "postgres": the database of PAL_DATABASE_URL')
+    .argument('[ids...]', 'the sessions; default: all of them')
+    .option('--checkpoints', 'checkpoints too')
+    .action((from: string, ids: readonly string[], _: object, command: Command) =>
+      run(async () =>
+        (await import('../commands/sessions-export.ts')).importSessions(
+          io,
+          from,
+          ids,
+          command.optsWithGlobals<CopyFlags>(),
         ),
       ),
     )

@@ -1,14 +1,16 @@
-// `pal sessions export`: sessions out of this project's store, as OTLP.
+// `pal sessions export` and `pal sessions import`: sessions out of this project and into it; spans of them to a collector.
 import { projectStore } from '../../preset.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import type { Store } from '../../transcript/store.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import { findSession, newestSession, openingOf } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
-import { openWorkplace, type ProjectFlags } from '../workplace/workplace.ts'
+import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
+import type { CopyFlags } from './sessions-copy.ts'
 
-export interface ExportFlags extends ProjectFlags {
-  readonly all?: boolean | undefined
+export interface ExportFlags extends CopyFlags {
+  /** A folder, or the database of a fleet. */
+  readonly to?: string | undefined
   /** An address, a file, or nothing but the wish. */
   readonly otlp?: string | true | undefined
 }
@@ -17,9 +19,49 @@ export async function exportSessions(io: Io, ids: readonly string[], flags: Expo
   const place = await openWorkplace(io, { cwd: flags.cwd })
   if (!place.ok) return complain(io, place)
   const store = projectStore(place)
-  const { otlp } = flags
-  if (otlp === undefined)
-    return complain(io, refuse(exits.usage, 'say where to: pal sessions export ID --otlp ADDRESS'))
+  const { otlp, to: folder } = flags
+  if ((otlp === undefined) === (folder === undefined))
+    return complain(
+      io,
+      refuse(exits.usage, 'say where to: --to FOLDER, --to postgres, or --otlp ADDRESS; one of them'),
+    )
+  if (folder !== undefined) return copiesTo(place, store, ids, folder, flags)
+  return spansTo(place, store, ids, otlp!, flags)
+}
+
+/** A folder of JSONL or the database of a fleet into this project. */
+export async function importSessions(
+  io: Io,
+  from: string,
+  ids: readonly string[],
+  flags: CopyFlags,
+): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  return (await import('./sessions-copy.ts')).importCopies(place, from, ids, flags)
+}
+
+async function copiesTo(
+  place: Workplace,
+  store: Store,
+  ids: readonly string[],
+  to: string,
+  flags: ExportFlags,
+): Promise<Exit> {
+  const { exportCopies } = await import('./sessions-copy.ts')
+  if (flags.all === true) return exportCopies(place, ids, to, flags)
+  const found = await sessionsNamed(store, ids, false)
+  return found.ok ? exportCopies(place, found.sessions, to, flags) : complain(place.io, found)
+}
+
+async function spansTo(
+  place: Workplace,
+  store: Store,
+  ids: readonly string[],
+  otlp: string | true,
+  flags: ExportFlags,
+): Promise<Exit> {
+  const { io } = place
   const { isAddress, exportOtlp } = await import('./sessions-otlp.ts')
   // `--otlp ID`, with the collector of the settings: what looks like the name of a session is one.
   const isId = typeof otlp === 'string' && ids.length === 0 && flags.all !== true && !isAddress(otlp)

@@ -1,0 +1,155 @@
+// Sessions out of a project and into another, through a folder and through a database: the same bytes, and nothing overwritten.
+import { appendFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { call, text } from '../../src/simulator/index.ts'
+import { startServer, skipReason } from '../postgres/server.ts'
+import { later, modelId } from '../e2e/simulated.ts'
+import { openWorkspace, server, until, type Workspace } from './pal.ts'
+
+const big = 'seq 1 30000'
+
+async function scene(turns: number, more: Readonly<Record<string, string>> = {}) {
+  const steps = Array.from({ length: turns }, () => [[call('Bash', { command: big })], [text('done')]]).flat()
+  const { access } = await server(steps)
+  const at = await openWorkspace({
+    ...access,
+    PALIMPSEST_MODEL: modelId,
+    PALIMPSEST_ALLOW: 'Bash(seq *)',
+    ...more,
+  })
+  return at
+}
+
+async function rootOf({ state }: Workspace): Promise<string> {
+  const [slug] = await readdir(join(state, 'projects'))
+  return join(state, 'projects', slug!, 'sessions')
+}
+
+/** Lines and blobs of every session below a folder. */
+async function bytesIn(root: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const session of await readdir(root)) {
+    found[session] = await readFile(join(root, session, 'transcript.jsonl'), 'utf8')
+    for (const blob of await readdir(join(root, session, 'tool-results')).catch(() => []))
+      found[`${session}/${blob}`] = await readFile(join(root, session, 'tool-results', blob), 'base64')
+  }
+  return found
+}
+
+describe('sessions that are copied', () => {
+  it('[TE43] are the same bytes elsewhere and back, and run again only what is new is taken', async () => {
+    const at = await scene(2)
+    expect((await at.pal(['-p', 'one'])).code).toBe(0)
+    const folder = join(at.home, 'exported')
+    const first = await at.pal(['sessions', 'export', '--all', '--to', folder, '--json'])
+    expect(first.err).toBe('')
+    const report = JSON.parse(first.out) as {
+      entries: number
+      blobs: number
+      sessions: { refused: string | null }[]
+    }
+    expect(report.entries).toBeGreaterThan(5)
+    expect(report.blobs).toBeGreaterThan(0)
+    const own = await bytesIn(await rootOf(at))
+    expect(await bytesIn(folder)).toEqual(own)
+    expect(
+      JSON.parse((await at.pal(['sessions', 'export', '--all', '--to', folder, '--json'])).out),
+    ).toMatchObject({ entries: 0, blobs: 0 })
+    expect((await at.pal(['-p', '--continue', 'two'])).code).toBe(0)
+    expect((await at.pal(['sessions', 'export', '--to', folder])).out).toMatch(/entries and 1 blobs were new/)
+    const grown = await bytesIn(await rootOf(at))
+    expect(await bytesIn(folder)).toEqual(grown)
+
+    const other = await scene(1)
+    await mkdir(join(other.state, 'projects'), { recursive: true })
+    const imported = await other.pal(['sessions', 'import', folder])
+    expect(imported).toMatchObject({ code: 0, err: '' })
+    expect(await bytesIn(await rootOf(other))).toEqual(grown)
+    // It goes on there as any session does.
+    expect((await other.pal(['-p', '--continue', 'three'])).code).toBe(0)
+    // What has gone on is not the beginning of what is in the folder any more, and stays as it is.
+    expect((await other.pal(['sessions', 'import', folder])).code).toBe(1)
+  })
+
+  it('[TE43] are refused with words where they are damaged, others, or not there', async () => {
+    const at = await scene(2)
+    expect((await at.pal(['-p', 'one'])).code).toBe(0)
+    const [session] = await readdir(await rootOf(at))
+    const line = join(await rootOf(at), session!, 'transcript.jsonl')
+    const good = await readFile(line, 'utf8')
+    await writeFile(line, good.replace('"seq":3', '"seq":x'))
+    const damaged = await at.pal(['sessions', 'export', '--to', join(at.home, 'x')])
+    expect(damaged.code).toBe(1)
+    expect(damaged.err).toContain('is damaged and cannot be copied whole')
+    await writeFile(line, good)
+
+    const folder = join(at.home, 'y')
+    expect((await at.pal(['sessions', 'export', '--to', folder])).code).toBe(0)
+    const theirs = join(folder, session!, 'transcript.jsonl')
+    const before = (await readFile(theirs, 'utf8')).replace(/^(.*"seq":2,.*)$/m, (one) => one)
+    // The same id with another end: neither side is touched.
+    expect((await at.pal(['-p', '--continue', 'two'])).code).toBe(0)
+    const stranger = join(at.home, 'z')
+    await cp(folder, stranger, { recursive: true })
+    await appendFile(
+      join(stranger, session!, 'transcript.jsonl'),
+      `${good
+        .split('\n')
+        .at(-2)!
+        .replace(/"seq":\d+/, `"seq":${good.split('\n').length - 1}`)
+        .replace(/,"crc":"[0-9a-f]+"/, '')}\n`,
+    )
+    const refused = await at.pal(['sessions', 'export', '--to', stranger])
+    expect(refused.code).toBe(1)
+    expect(refused.err).toMatch(/there is another session|says something else/)
+    expect(await readFile(theirs, 'utf8')).toBe(before)
+    const missing = await at.pal(['sessions', 'import', join(at.home, 'nowhere')])
+    expect(missing.code).toBe(4)
+    expect(missing.err).toContain('nowhere')
+    expect((await at.pal(['sessions', 'export'])).code).toBe(2)
+    expect((await at.pal(['sessions', 'export', '--to', 'a', '--otlp', 'b.json'])).code).toBe(2)
+  })
+
+  it('[TE43] come with what they stand on; a copy that was killed goes on', async () => {
+    const at = await scene(6)
+    expect((await at.pal(['-p', 'one'])).code).toBe(0)
+    const [parent] = await readdir(await rootOf(at))
+    expect((await at.pal(['-p', '--continue', '--fork-session', 'two'])).code).toBe(0)
+    const folder = join(at.home, 'killed')
+    const running = await at.start(['sessions', 'export', '--to', folder])
+    await until(
+      async () => (await readdir(folder).catch(() => [])).length > 0 || running.child.exitCode !== null,
+      'the copy to begin',
+    )
+    running.child.kill('SIGKILL')
+    await running.ended
+    expect((await at.pal(['sessions', 'export', '--to', folder])).code).toBe(0)
+    const all = await bytesIn(folder)
+    expect(all).toEqual(await bytesIn(await rootOf(at)))
+    expect(Object.keys(all)).toContain(parent)
+  })
+
+  it.skipIf(skipReason !== null)(
+    '[TE43] go into the database of a fleet and back, byte for byte',
+    async () => {
+      const postgres = await startServer()
+      later(() => postgres.stop())
+      const database = { PAL_DATABASE_URL: postgres.url('postgres'), PAL_TENANT: 'acme' }
+      const at = await scene(1)
+      expect((await at.pal(['fleet', 'migrate'], { environment: database })).code).toBe(0)
+      expect((await at.pal(['-p', 'one'])).code).toBe(0)
+      const sent = await at.pal(['sessions', 'export', '--all', '--to', 'postgres'], {
+        environment: database,
+      })
+      expect(sent).toMatchObject({ code: 0, err: '' })
+      const other = await scene(1)
+      const back = await other.pal(['sessions', 'import', 'postgres'], { environment: database })
+      expect(back).toMatchObject({ code: 0, err: '' })
+      expect(await bytesIn(await rootOf(other))).toEqual(await bytesIn(await rootOf(at)))
+      const none = await at.pal(['sessions', 'export', '--to', 'postgres'])
+      expect(none.code).toBe(2)
+      expect(none.err).toContain('PAL_DATABASE_URL')
+    },
+  )
+})
