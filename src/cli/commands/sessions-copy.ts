@@ -93,7 +93,10 @@ async function between(
     if (wanted.sessions.length === 0)
       return complain(
         io,
-        refuse(exits.session, `there are no sessions to copy; look where they should come from: ${opened.name}`),
+        refuse(
+          exits.session,
+          `there are no sessions to copy; look where they should come from: ${opened.name}`,
+        ),
       )
     const rows: CopyRow[] = []
     const tell = progress(io, wanted.sessions.length)

