@@ -99,6 +99,7 @@ describe('the shape of a call', () => {
       open,
       { v: open },
     ]) {
+      expect(() => shape({ path: 'src/b.ts', value })).not.toThrow()
       expect(shape({ path: 'src/b.ts', value })).toMatchObject({ files: ['src/b.ts'], command: null })
       expect(tasksIn({ value })).toBeNull()
       expect(leavesOf({ value })).toEqual([])
