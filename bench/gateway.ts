@@ -61,6 +61,7 @@ async function gatewayAt(level: 'watch' | 'trim'): Promise<Gateway> {
     token: 't',
     salt: 's',
     limits: defaults.gateway,
+    keptFolder: join(folder, level),
     tenants: new Tenants(machineFileSystem, join(folder, level)),
     recorder: null,
     models: modelTable(),

@@ -32,6 +32,7 @@ const all = [
   'telemetry',
   'companion-hook',
   'gateway',
+  'gateway-gate',
   'fleet',
   'install',
   'inspect-page',

@@ -1,7 +1,7 @@
 // What was decided about a conversation, put into the bytes of a request that begins with it. Decisions are found by the
 // beginning they end, so the same beginning gets the same bytes, whoever asks and however often.
 import type { Chain } from './chain.ts'
-import type { Boundary } from './compaction.ts'
+import { wordsBefore, type Boundary } from './compaction.ts'
 import { stringAt, textAt, type Splice } from './json-spans.ts'
 import { resultTexts, userMessage, type ForeignRequest, type ResultTexts, type Unit } from './layouts.ts'
 import { sameAs, type UnitEdit } from './trim.ts'
@@ -72,9 +72,16 @@ function isApplicable(boundary: Boundary | undefined, { messages, elements }: Fo
 function boundarySplices(request: ForeignRequest, links: readonly string[], boundary: Boundary): Splice[] {
   const { elements, bytes, units } = request
   const [first, next] = [elements[boundary.from]!, elements[boundary.to]!]
-  const splices: Splice[] = [
-    { start: first.start, end: next.start, text: `${userMessage(request.wire, boundary.text)},` },
-  ]
+  const text = `${userMessage(request.wire, boundary.text)},`
+  const place = wordsBefore(request, boundary.from)
+  const { start } = elements[place]!
+  const splices: Splice[] =
+    place === boundary.from
+      ? [{ start, end: next.start, text }]
+      : [
+          { start, end: start, text },
+          { start: first.start, end: next.start, text: '' },
+        ]
   const without = new Set(boundary.without)
   const touched = new Set(units.flatMap(({ message }, at) => (without.has(links[at]!) ? [message] : [])))
   for (const message of touched) {

@@ -102,6 +102,11 @@ export class ChainIndex {
     return session === undefined ? { kind: 'new' } : { kind: 'restart', session }
   }
 
+  /** The beginnings that the newest request of a session had; those of an earlier run but the last are empty. */
+  linksOf(session: string): readonly string[] {
+    return this.#conversations.get(session)?.links ?? []
+  }
+
   /** How many units of a request were sent before, by whichever conversation of this tenant. */
   sentBefore({ links }: Chain): number {
     return links.findLastIndex((link) => this.#sent.has(link)) + 1

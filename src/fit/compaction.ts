@@ -94,8 +94,10 @@ function tailFrom(
     roles[unit.message] = unit.role
     if (resultTexts(request, unit) !== null) results.add(unit.message)
   }
+  // A client's own words behind the opening stay last before the newest part, and only an answer may follow them.
+  const isOnlyAnswer = wordsBefore(request, opening) < opening
   const isStart = (message: number): boolean =>
-    isAnswer(roles[message]!) || (roles[message] === 'user' && !results.has(message))
+    isAnswer(roles[message]!) || (!isOnlyAnswer && roles[message] === 'user' && !results.has(message))
   let found: number | null = null
   let size = 0
   for (let message = messages - 1; message > opening; message--) {
@@ -104,6 +106,16 @@ function tailFrom(
     if (isStart(message)) found = message
   }
   return found
+}
+
+/**
+ * Where the text goes that replaces messages from one on: there, or before what the client says for itself (`system`) right
+ * before it, which the API wants directly before an answer.
+ */
+export function wordsBefore({ wire, units }: ForeignRequest, from: number): number {
+  if (wire !== 'anthropic') return from
+  const said = units.findLast(({ message, role }) => message < from && role !== 'system')
+  return said === undefined ? from : said.message + 1
 }
 
 /** What the units say, as one text within so many tokens. */

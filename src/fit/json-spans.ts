@@ -33,11 +33,11 @@ const isBlank = (byte: number | undefined): boolean =>
 
 /** Behind the closing quote of the string that begins at `at`, or -1. */
 function endOfString(bytes: Uint8Array, at: number): number {
-  const { length } = bytes
-  for (let place = at + 1; place < length; place++) {
-    const byte = bytes[place]
-    if (byte === quote) return place + 1
-    if (byte === backslash) place++
+  // From quote to quote, as the machine finds them: most of a body is text without any.
+  for (let place = bytes.indexOf(quote, at + 1); place >= 0; place = bytes.indexOf(quote, place + 1)) {
+    let before = place - 1
+    while (bytes[before] === backslash) before--
+    if ((place - before) % 2 === 1) return place + 1
   }
   return -1
 }

@@ -16,7 +16,8 @@ export interface ClientRow {
   readonly name: string
   /** The wires it may speak here. */
   readonly wires: readonly WireName[]
-  readonly point: (url: string, keptFolder: string) => Pointing
+  /** `keptFolder` is where results lie that were cut; null where nothing is. */
+  readonly point: (url: string, keptFolder: string | null) => Pointing
 }
 
 export const clientRows: readonly ClientRow[] = [
@@ -25,7 +26,8 @@ export const clientRows: readonly ClientRow[] = [
     wires: ['anthropic'],
     point: (url, keptFolder) => ({
       environment: { ANTHROPIC_BASE_URL: url, CLAUDE_CODE_GATEWAY_HINT_HEADERS: '1' },
-      before: ['--add-dir', keptFolder],
+      // In one word: in two it would take a prompt behind it for another folder.
+      before: keptFolder === null ? [] : [`--add-dir=${keptFolder}`],
     }),
   },
   {
@@ -42,6 +44,24 @@ export const clientRows: readonly ClientRow[] = [
             google: { options: { baseURL: `${url}/v1beta` } },
           },
         }),
+      },
+    }),
+  },
+  {
+    name: 'pi',
+    wires: ['anthropic', 'openai-chat', 'openai-responses', 'gemini'],
+    point: (url) => ({
+      environment: {},
+      before: ['-e', '{folder}/palimpsest.mjs'],
+      files: {
+        'palimpsest.mjs': [
+          'export default function (pi) {',
+          `  pi.registerProvider('anthropic', { baseUrl: ${JSON.stringify(url)} })`,
+          `  pi.registerProvider('openai', { baseUrl: ${JSON.stringify(`${url}/v1`)} })`,
+          `  pi.registerProvider('google', { baseUrl: ${JSON.stringify(`${url}/v1beta`)} })`,
+          '}',
+          '',
+        ].join('\n'),
       },
     }),
   },
@@ -82,7 +102,7 @@ export const programName = (command: string): string =>
   (command.split(/[\\/]/u).at(-1) ?? command).replace(/\.(?:exe|cmd|js|mjs)$/iu, '')
 
 /** How a command is pointed at the gateway. */
-export const pointingFor = (command: string, url: string, keptFolder: string): Pointing =>
+export const pointingFor = (command: string, url: string, keptFolder: string | null): Pointing =>
   clientRows.find(({ name }) => name === programName(command))?.point(url, keptFolder) ?? anyProgram(url)
 
 /** Where requests go where nobody says otherwise. */

@@ -2,13 +2,9 @@
 // be read gives null, and the session says that it was not recorded.
 import type { IncomingMessage } from 'node:http'
 import type { ModelMessage, WireName } from '../model/model.ts'
-import { anthropicWire } from '../wires/anthropic/wire.ts'
-import { geminiWire } from '../wires/gemini/wire.ts'
-import { openAiChatWire } from '../wires/openai-chat/wire.ts'
-import { openAiResponsesWire } from '../wires/openai-responses/wire.ts'
-import type { Wire } from '../wires/wire.ts'
 import type { Answered } from './recorder.ts'
 import { EventText, tapFor } from './tee.ts'
+import { wireOf } from './wires.ts'
 
 export interface HeardAnswer {
   write(bytes: Uint8Array): void
@@ -24,23 +20,13 @@ const pings: Readonly<Record<WireName, string>> = {
   'openai-responses': ': ping\n\n',
   gemini: ': ping\n\n',
 }
-const wires: Readonly<Record<WireName, Pick<Wire, 'createReader' | 'parse' | 'failureOf'>>> = {
-  anthropic: anthropicWire,
-  'openai-chat': openAiChatWire,
-  'openai-responses': openAiResponsesWire,
-  gemini: geminiWire,
-}
-
-/** How the answers of a wire are read. */
-export const wireOf = (name: WireName): (typeof wires)[WireName] => wires[name]
-
 /** `asked` is the model of the request. */
 export function hearAnswer(
   name: WireName,
   { statusCode, headers }: IncomingMessage,
   asked: string,
 ): HeardAnswer | null {
-  const wire = wires[name]
+  const wire = wireOf(name)
   if (statusCode !== 200) return null
   const reader = wire.createReader(asked)
   const isStream = (headers['content-type'] ?? '').includes('text/event-stream')

@@ -2,7 +2,7 @@
 export { startGateway, type Gateway, type GatewayLimits, type GatewayOptions } from './server.ts'
 export { Recorder } from './recorder.ts'
 export { Tenants } from './tenant.ts'
-export type { Level } from './plan.ts'
+export type { Level } from './plan-types.ts'
 export { isLoopback, pageRefusal } from './access.ts'
 export type { Figures } from './savings.ts'
 export { pointingFor, programName, upstreamVariables, vendorUpstreams, type Pointing } from './clients.ts'

@@ -2,45 +2,22 @@
 // sent as it was; what has never been sent may be shortened; in doubt the client's own bytes go out and it is said why.
 import { spliced } from '../fit/json-spans.ts'
 import { applyDecisions, shownText, type AppliedEdit } from '../fit/applying.ts'
-import { chainOf, type Chain, type Match } from '../fit/chain.ts'
+import { chainOf, type Chain } from '../fit/chain.ts'
+import { lifetimeIn } from './cached-for.ts'
+import { summaryAt, type Level, type Place, type Plan } from './plan-types.ts'
+import { carriedOver } from './carrying.ts'
 import { sha256 } from './digest.ts'
 import { isSideRequest, labelOf, type HeaderOf } from './identity.ts'
 import { parameter, type ForeignRequest } from '../fit/layouts.ts'
-import type { ShownEdit } from './recorder.ts'
 import type { Tenant } from './tenant.ts'
 import { compacted, type Boundary } from '../fit/compaction.ts'
-import { isDue, lifetimes, usualCharsPerToken, type Pace } from '../fit/pace.ts'
+import { isDue, usualCharsPerToken, type Pace } from '../fit/pace.ts'
 import { pointOf } from '../projection/dial.ts'
 import { lookUp, windowOf, type ModelTable } from '../model/models.ts'
 import { isRecord } from '../transcript/content.ts'
+import { lifetimeMs } from '../transcript/lifetime.ts'
 import { firstUnsent, opensTurn } from '../fit/turns.ts'
 import { newResults, trimmed, type TrimLimits } from '../fit/trim.ts'
-
-export type Level = 'watch' | 'trim' | 'compact'
-
-export interface Plan {
-  readonly body: Uint8Array
-  /** Null for what is asked beside a conversation. */
-  readonly place: Place | null
-  /** Units sent shorter than the client has them, and how many characters fewer. */
-  readonly edited: number
-  readonly savedChars: number
-  /** Of these the first time with this request. */
-  readonly newSavedChars: number
-  readonly shown: readonly ShownEdit[]
-  /** The compaction that this request is the first to carry, and how many units it replaces. */
-  readonly boundary: { readonly boundary: Boundary; readonly from: number; readonly end: number } | null
-  /** Why nothing was changed although the level would. */
-  readonly unchanged: string | null
-}
-export interface Place {
-  readonly session: string
-  readonly label: string
-  readonly chain: Chain
-  readonly match: Match['kind']
-  /** From which unit on it is new to its session. */
-  readonly from: number
-}
 
 export interface PlanLimits extends TrimLimits {
   /** Where the dial stands for compactions. */
@@ -54,6 +31,8 @@ export interface PlanOptions {
   readonly newSession: () => string
   /** Sessions whose requests are not changed any more. */
   readonly isOff: (session: string) => boolean
+  /** Sessions in which nothing further is changed; what was sent is sent the same. */
+  readonly isHeld: (session: string) => boolean
   readonly models: ModelTable
   readonly pace: (session: string) => Pace | undefined
   readonly now: number
@@ -73,17 +52,21 @@ export async function planFor(
   const chain = chainOf(options.tenantName, request, sha256)
   const label = labelOf(header, request)
   await tenant.refresh()
-  const match = tenant.chains.match(label, chain)
-  const isOff = 'session' in match && options.isOff(match.session)
-  const refused = options.level === 'watch' || isOff ? null : await decided(request, chain, tenant, options)
-  // Only now: others of this conversation may have come while its decisions were written.
-  const place = placeOf(tenant.chains.match(label, chain), label, chain, options)
-  if (options.isAnswered) tenant.take(place.session, label, chain)
+  const before = placeOf(request, label, chain, tenant, options)
+  const isOff = options.isOff(before.session)
+  const isHeld = isOff || options.isHeld(before.session)
+  const refused = options.level === 'watch' || isHeld ? null : await decided(request, before, tenant, options)
+  // Again: others of this conversation may have come while its decisions were written.
+  const found = placeOf(request, label, chain, tenant, options)
+  const place = found.match === before.match ? { ...found, session: before.session } : found
+  if (options.isAnswered) tenant.take(place.session, label, chain, lastUnit(request, request.units.length))
   if (options.level === 'watch') return untouched(request, place, null)
   if (isOff) return untouched(request, place, 'edits of this session are switched off')
   const plan = applied(request, place, tenant, null)
+  if (options.isAnswered) void tenant.markUsed(plan.keptIn, options.now)
   if (refused !== null) return { ...plan, unchanged: refused }
-  if (!mayCompact(header, request, options) || !isCompactionDue(request, plan, place, options)) return plan
+  if (isHeld || !mayCompact(header, request, options) || !isCompactionDue(request, plan, place, options))
+    return plan
   return (await compactedPlan(request, place, tenant, options, 1)) ?? plan
 }
 
@@ -136,17 +119,20 @@ function isCompactionDue(
     model: request.model,
     models: options.models,
     point: pointOf(options.limits.thrift),
-    lifetimeMs: Buffer.from(plan.body).includes('"ttl":"1h"') ? lifetimes.long : lifetimes.short,
+    lifetimeMs: lifetimeMs(lifetimeIn(request, options.models)),
     now: options.now,
     bytes: plan.body.length,
     headBytes: request.head.reduce((sum, { length }) => sum + length, 0),
   })
 }
 
-/** A client that has the server clear its context is not compacted by us as well. */
+/** A client that has the server clear results or compact is not compacted by us as well; reasoning it may clear. */
 function hasOwnEdits(request: ForeignRequest): boolean {
   const management = parameter(request, 'context_management')
-  return isRecord(management) && JSON.stringify(management).includes('"edits"')
+  const edits = isRecord(management) && Array.isArray(management['edits']) ? management['edits'] : []
+  return edits.some(
+    (edit: unknown) => isRecord(edit) && /^(?:clear_tool_uses|compact)/u.test(String(edit['type'])),
+  )
 }
 
 /** The client's own bytes. */
@@ -157,23 +143,47 @@ export const untouched = (request: ForeignRequest, place: Place | null, why: str
   savedChars: 0,
   newSavedChars: 0,
   shown: [],
+  sent: new Map(),
+  keptIn: [],
   boundary: null,
   unchanged: why,
 })
 
-function placeOf(match: Match, label: string, chain: Chain, { newSession }: PlanOptions): Place {
-  const known = match.kind === 'next' || match.kind === 'again'
-  const session = known || match.kind === 'restart' ? match.session : newSession()
-  return { session, label, chain, match: match.kind, from: known ? match.common : 0 }
+/** The hash of a unit alone. */
+const lastUnit = ({ units }: ForeignRequest, count: number): string =>
+  sha256(units[count - 1]?.canonical ?? new Uint8Array())
+
+function placeOf(
+  request: ForeignRequest,
+  label: string,
+  chain: Chain,
+  tenant: Tenant,
+  { newSession }: PlanOptions,
+): Place {
+  const match = tenant.chains.match(label, chain)
+  const place = { label, chain, match: match.kind, changedAt: null }
+  if (match.kind === 'new') return { ...place, session: newSession(), from: 0 }
+  const { session } = match
+  if (match.kind === 'next' || match.kind === 'again') return { ...place, session, from: match.common }
+  const tip = tenant.tip(session)
+  const common = match.kind === 'branch' ? match.common : 0
+  // Where the last thing said stands where it stood, the conversation goes on, and its client has changed what lies before.
+  if (tip !== undefined && tip.units > common && tip.units <= chain.links.length)
+    if (lastUnit(request, tip.units) === tip.last)
+      return { ...place, session, match: 'changed', changedAt: common, from: tip.units }
+  return { ...place, session: match.kind === 'restart' ? session : newSession(), from: 0 }
 }
 
 /** Decides about units that no request has carried: those behind the last answer. Why it could not, or null. */
 async function decided(
   request: ForeignRequest,
-  chain: Chain,
+  place: Place,
   tenant: Tenant,
   { limits, hide }: PlanOptions,
 ): Promise<string | null> {
+  const { chain } = place
+  const carried = place.changedAt === null ? null : await carriedOver(request, place, tenant, hide)
+  if (carried !== null) return carried
   const from = firstUnsent(request, tenant.chains.sentBefore(chain))
   const results = newResults(request, from)
     .filter(({ unit }) => tenant.edit(chain.links[unit]!) === undefined)
@@ -222,6 +232,14 @@ function applied(request: ForeignRequest, place: Place, tenant: Tenant, newest: 
     edited: edits.length + (boundary === undefined ? 0 : 1),
     savedChars: sum(edits) + (boundary?.savedChars ?? 0),
     newSavedChars: sum(added),
+    sent: new Map([
+      ...(boundary === undefined ? [] : [[summaryAt, boundary.kept] as const]),
+      ...edits.map(({ unit, edit }) => [unit, edit.kept ?? edit.texts.join('\n')] as const),
+    ]),
+    keptIn: [
+      ...edits.flatMap(({ edit }) => edit.kept ?? []),
+      ...(boundary === undefined ? [] : [boundary.kept]),
+    ],
     shown: added.map((applied) => ({
       call: applied.result.call,
       text: shownText(request, applied),

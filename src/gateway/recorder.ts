@@ -8,6 +8,8 @@ import { seq, sessionId, type Clock, type Ids } from '../transcript/ids.ts'
 import type { Store } from '../transcript/store.ts'
 import { Transcript } from '../transcript/transcript.ts'
 import type { Boundary } from '../fit/compaction.ts'
+import type { ForeignBreak } from './breaks.ts'
+import type { ShownEdit } from './plan-types.ts'
 import { factsOf, instructionsOf, saidIn } from '../fit/facts.ts'
 import type { ForeignRequest } from '../fit/layouts.ts'
 
@@ -31,14 +33,6 @@ export interface Passed {
   readonly edits: readonly ShownEdit[]
   /** Takes the credential of the request out of a text. */
   readonly hide: (text: string) => string
-}
-/** A result that was sent shorter than the client has it. */
-export interface ShownEdit {
-  readonly call: string
-  readonly text: string
-  readonly ref: string
-  /** Characters that were not sent. */
-  readonly saved: number
 }
 export interface Answered {
   readonly content: readonly AssistantBlock[]
@@ -166,6 +160,24 @@ export class Recorder {
     })
   }
 
+  /** The cache lost what it had. */
+  broke(session: string, { causes, tokens, cost }: ForeignBreak): void {
+    this.#enqueue(session, async () => {
+      const open = await this.#open.get(session)
+      if (open === null || open === undefined) return
+      await this.#write(session, open, [{ type: 'cache-break', source: 'main', causes, tokens, cost }])
+    })
+  }
+
+  /** From here on nothing further is changed. */
+  held(session: string, why: string): void {
+    this.#enqueue(session, async () => {
+      const open = await this.#open.get(session)
+      if (open === null || open === undefined) return
+      await this.#write(session, open, [{ type: 'compaction-failed', source: 'gateway', why }])
+    })
+  }
+
   /** Everything is written and every session is let go. */
   async close(): Promise<void> {
     await Promise.all(this.#queues.values())
@@ -191,10 +203,27 @@ export class Recorder {
 
   #session(passed: Passed): Promise<Open | null> {
     const found = this.#open.get(passed.session)
-    if (found !== undefined) return found
+    if (found !== undefined) {
+      this.#open.delete(passed.session)
+      this.#open.set(passed.session, found)
+      return found
+    }
     const opened = this.#opened(passed)
     this.#open.set(passed.session, opened)
+    const [oldest] = this.#open.keys()
+    if (this.#open.size > mostOpen && oldest !== undefined) this.#letGo(oldest)
     return opened
+  }
+
+  /** A session that has not gone on for longest: opened again when it does. */
+  #letGo(session: string): void {
+    this.#enqueue(session, async () => {
+      const open = await this.#open.get(session)
+      this.#open.delete(session)
+      this.#queues.delete(session)
+      await open?.transcript.close('the gateway let it go')
+      await open?.transcript.release()
+    })
   }
 
   async #opened({ session, request, client, hide }: Passed): Promise<Open | null> {
@@ -248,6 +277,8 @@ export class Recorder {
 }
 
 const bytesPerToken = 4
+/** Sessions that are open for writing at once. */
+const mostOpen = 64
 /** Behind the start and the instructions. */
 const firstSaid = 2
 

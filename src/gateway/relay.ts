@@ -2,15 +2,21 @@
 // says, errors included, reaches the client unchanged; an edited request that is refused is sent once as the client made it.
 import type { Agent as PlainAgent, IncomingMessage, ServerResponse } from 'node:http'
 import type { Agent as SecureAgent } from 'node:https'
+import type { BreakList } from './break-list.ts'
+import { snapshotOf, type CacheWatch } from './breaks.ts'
 import { endToEnd, forward } from './forward.ts'
-import { hearAnswer, wireOf, type HeardAnswer } from './hearing.ts'
+import { hearAnswer, type HeardAnswer } from './hearing.ts'
+import { wireOf } from './wires.ts'
 import { paceAfter, type Pace } from '../fit/pace.ts'
 import { unpacked } from './tee.ts'
 import type { WireName } from '../model/model.ts'
+import type { ModelTable } from '../model/models.ts'
 import type { Clock } from '../transcript/ids.ts'
 import type { ForeignRequest } from '../fit/layouts.ts'
-import type { Level, Plan } from './plan.ts'
+import { untouched } from './plan.ts'
+import type { Level, Plan } from './plan-types.ts'
 import type { Answered, Recorder } from './recorder.ts'
+import type { Recent } from './recent.ts'
 import type { Route } from './routes.ts'
 import type { Savings } from './savings.ts'
 
@@ -22,13 +28,20 @@ export interface RelayContext {
     readonly recorder: Recorder | null
     readonly tell: (line: string) => void
     readonly clock: Clock
+    readonly models: ModelTable
+    /** Where the whole of what is left out is kept. */
+    readonly keptFolder: string
   }
   readonly agents: { readonly plain: PlainAgent; readonly secure: SecureAgent }
   readonly savings: Savings
   /** Sessions whose requests are not changed any more. */
   readonly off: Set<string>
+  /** Sessions in which nothing further is changed; what was sent is sent the same. */
+  readonly held: Set<string>
   /** How each conversation goes. */
-  readonly paces: Map<string, Pace>
+  readonly paces: Recent<Pace>
+  readonly watch: CacheWatch
+  readonly breaks: BreakList
 }
 
 /** A request and where its answer goes. */
@@ -136,7 +149,8 @@ async function secondTry(
       `session ${place.session}: an edited request was refused and the original was not; it is only watched from now on`,
     )
   }
-  return { ...plainly(again), sent, why: 'the edited request was refused' }
+  const plan = untouched(sent.request, place, 'the edited request was refused')
+  return { ...plainly(again), sent: { ...sent, plan }, why: plan.unchanged }
 }
 
 async function allOf(answer: IncomingMessage): Promise<Buffer> {
@@ -222,19 +236,47 @@ function ended(answer: IncomingMessage, response: ServerResponse): Promise<void>
   })
 }
 
-function count({ options, savings, paces }: RelayContext, { plan, request }: Sent, message: Answered): void {
+function count(context: RelayContext, { plan, request }: Sent, message: Answered): void {
+  const { options, savings, paces, watch } = context
+  const { place, boundary } = plan
+  const now = options.clock.now()
+  const heard =
+    place === null
+      ? null
+      : watch.heard(place.session, request, snapshotOf(request, plan, options.models), message.usage, now)
   savings.add({
-    session: plan.place?.session ?? null,
+    session: place?.session ?? null,
     model: message.model === '' ? (request.model ?? 'unknown') : message.model,
     usage: message.usage,
     savedChars: plan.savedChars,
-    newSavedChars: plan.newSavedChars,
     sentBytes: plan.body.length,
+    heard,
+    isReadBack: plan.edited > 0 && readsBack(message, options.keptFolder),
   })
-  const { place, boundary } = plan
   if (place === null) return
   const before = boundary === null ? paces.get(place.session) : undefined
-  paces.set(place.session, paceAfter(before, message.usage, plan.body.length, options.clock.now()))
+  paces.set(place.session, paceAfter(before, message.usage, plan.body.length, now))
   if (boundary !== null) options.recorder?.compacted(place.session, boundary)
   options.recorder?.answered(place.session, message)
+  if (heard?.cacheBreak !== null && heard?.cacheBreak !== undefined) {
+    context.breaks.add(place.session, heard.cacheBreak)
+    options.recorder?.broke(place.session, heard.cacheBreak)
+  }
+  holdWhereCostly(context, place.session)
+}
+
+/** Every call of an answer reads what the gateway has left out. */
+function readsBack({ content }: Answered, keptFolder: string): boolean {
+  const calls = content.filter((block) => block.type === 'tool_use')
+  return calls.length > 0 && calls.every((block) => JSON.stringify(block).includes(keptFolder))
+}
+
+/** What proves more expensive than the untouched requests is not done any further; what was sent is sent the same. */
+function holdWhereCostly({ options, savings, held }: RelayContext, session: string): void {
+  if (held.has(session) || !savings.costsMore(session)) return
+  held.add(session)
+  const why =
+    'what the gateway changed has cost more than it saved; nothing further is changed in this session'
+  options.tell(`session ${session}: ${why}`)
+  options.recorder?.held(session, why)
 }

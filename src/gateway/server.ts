@@ -10,22 +10,20 @@ import {
 } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { BreakList } from './break-list.ts'
+import { CacheWatch } from './breaks.ts'
 import { isAllowed, type AccessRules } from './access.ts'
 import { maxHeaderSize } from './forward.ts'
 import { bodyOf } from './body.ts'
+import { findBytes } from './digest.ts'
 import { clientOf, hiderOf, tenantOf, type HeaderOf } from './identity.ts'
 import { readRequest, type ForeignRequest } from '../fit/layouts.ts'
 import type { WireName } from '../model/model.ts'
-import {
-  compactedPlan,
-  planFor,
-  untouched,
-  type Level,
-  type Plan,
-  type PlanLimits,
-  type PlanOptions,
-} from './plan.ts'
+import { compactedPlan, planFor, untouched, type PlanLimits, type PlanOptions } from './plan.ts'
+import type { Level, Plan } from './plan-types.ts'
 import type { Recorder } from './recorder.ts'
+import type { KeptLimits } from './pruning.ts'
+import { Recent, rememberedSessions } from './recent.ts'
 import { relay, type Exchange, type RelayContext } from './relay.ts'
 import { Savings } from './savings.ts'
 import { routeOf } from './routes.ts'
@@ -43,12 +41,14 @@ export interface GatewayOptions {
   readonly salt: string
   readonly limits: GatewayLimits
   readonly tenants: Tenants
+  /** Where the whole of what is left out is kept. */
+  readonly keptFolder: string
   readonly recorder: Recorder | null
   readonly models: ModelTable
   readonly clock: Clock
   readonly tell: (line: string) => void
 }
-export interface GatewayLimits extends PlanLimits {
+export interface GatewayLimits extends PlanLimits, KeptLimits {
   /** A larger body is forwarded without being read. */
   readonly bodyBytes: number
   /** Silence on an open stream after which the client is told that it still lives. */
@@ -60,6 +60,7 @@ export interface GatewayLimits extends PlanLimits {
 export interface Gateway {
   readonly url: string
   readonly savings: Savings
+  readonly breaks: BreakList
   stop(): Promise<void>
 }
 
@@ -76,7 +77,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     agents,
     savings: new Savings(options.models),
     off: new Set(),
-    paces: new Map(),
+    held: new Set(),
+    paces: new Recent(rememberedSessions),
+    watch: new CacheWatch(options.models),
+    breaks: new BreakList(),
     rules: () => ({ ...options.listen, port: portOf(server), token: options.token }),
   }
   let active = 0
@@ -91,11 +95,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     handle(context, incoming, response).catch((error: unknown) => fail(context, response, error))
   })
   await listening(server, options.listen)
+  // Beside the requests: nobody waits for it.
+  const pruning = options.tenants.prune(options.limits, options.clock.now())
   const { host } = options.listen
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`,
     savings: context.savings,
-    stop: () => stopped(server, agents, options),
+    breaks: context.breaks,
+    stop: async () => {
+      await pruning
+      await stopped(server, agents, options)
+    },
   }
 }
 
@@ -183,7 +193,7 @@ function requestIn(
 ): ForeignRequest | null {
   const isJson = (headers['content-type'] ?? '').toLowerCase().includes('json')
   const isPlain = (headers['content-encoding'] ?? 'identity') === 'identity'
-  return isJson && isPlain ? readRequest(wire, bytes, path) : null
+  return isJson && isPlain ? readRequest(wire, bytes, path, findBytes) : null
 }
 
 interface Planned {
@@ -200,7 +210,7 @@ async function planOf(
   request: ForeignRequest,
   { searchParams }: PathParts,
 ): Promise<Planned> {
-  const { options, off, paces } = context
+  const { options, off, held, paces } = context
   const header = headerOf(incoming)
   const tenantName = tenantOf(header, searchParams, options.salt)
   const hide = hiderOf(header, searchParams)
@@ -213,6 +223,7 @@ async function planOf(
     limits: options.limits,
     newSession: () => randomUUID(),
     isOff: (session) => off.has(session),
+    isHeld: (session) => held.has(session),
     models: options.models,
     pace: (session) => paces.get(session),
     now: options.clock.now(),
@@ -255,7 +266,11 @@ async function sendPlan(
   await relay(context, exchange, { plan, request, afterOverflow }, plan.body, plan.unchanged)
 }
 
-function sendStatus({ savings, options }: Context, response: ServerResponse, hasToken: boolean): void {
+function sendStatus(
+  { savings, breaks, options }: Context,
+  response: ServerResponse,
+  hasToken: boolean,
+): void {
   if (!hasToken)
     return refuse(response, 401, 'the status needs the token of the gateway (x-palimpsest-token)')
   response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
@@ -263,6 +278,7 @@ function sendStatus({ savings, options }: Context, response: ServerResponse, has
     JSON.stringify({
       level: options.level,
       all: savings.all,
+      breaks: { count: breaks.count, cost: breaks.cost, newest: breaks.newest },
       sessions: Object.fromEntries(savings.sessions()),
     }),
   )

@@ -7,10 +7,22 @@ import { attempt, makeFolders, type FileSystem, type Result } from '../disk/fs.t
 import { replaceFile } from '../disk/replace.ts'
 import { ChainIndex, tipOf, type Chain } from '../fit/chain.ts'
 import { fileMode, folderMode, LineFile } from './line-file.ts'
+import { pruneKept, type KeptLimits, type Pruned } from './pruning.ts'
+import { Recent } from './recent.ts'
 import type { Boundary } from '../fit/compaction.ts'
 import type { UnitEdit } from '../fit/trim.ts'
 
 const conversations = 512
+
+/** Results that are sent whole and may be repeated, and kept texts in use. */
+const rememberedWholes = 20_000
+/** A kept text is marked as used once in this time. */
+const markEveryMs = 60 * 60_000
+
+interface TipUnit {
+  readonly units: number
+  readonly last: string
+}
 
 export class Tenant {
   readonly chains = new ChainIndex({ conversations })
@@ -22,8 +34,11 @@ export class Tenant {
   readonly #tipFile: LineFile
   readonly #edits = new Map<string, UnitEdit>()
   readonly #boundaries = new Map<string, Boundary>()
+  readonly #tips = new Map<string, TipUnit>()
   /** Which call gave a text that is still sent whole, by the beginning the result ends. */
-  readonly #whole = new Map<string, { readonly text: string; readonly call: string }>()
+  readonly #whole = new Recent<{ readonly text: string; readonly call: string }>(rememberedWholes)
+  /** When a kept text was last marked as used. */
+  readonly #usedAt = new Recent<number>(rememberedWholes)
 
   private constructor(fs: FileSystem, folder: string, editFile: LineFile, tipFile: LineFile) {
     this.#fs = fs
@@ -54,7 +69,7 @@ export class Tenant {
       if (found !== null && !this.#boundaries.has(found.link))
         this.#boundaries.set(found.link, found.boundary)
     }
-    for (const { session, label, head, tip, units, by } of await this.#tipFile.added())
+    for (const { session, label, head, tip, units, by, last } of await this.#tipFile.added())
       if (
         // What was taken here is known whole, and its end alone would be less.
         by !== this.#self &&
@@ -64,8 +79,10 @@ export class Tenant {
         isText(tip) &&
         typeof units === 'number' &&
         units > 0
-      )
+      ) {
         this.chains.recall(session, label, { head, tip, units })
+        if (isText(last)) this.#noteTip(session, { units, last })
+      }
   }
 
   edit(link: string): UnitEdit | undefined {
@@ -76,10 +93,10 @@ export class Tenant {
     return this.#boundaries.get(link)
   }
 
-  /** Keeps the whole of what a compaction replaces and then the compaction. */
-  async decideBoundary(link: string, boundary: Boundary, whole: string): Promise<Result<object>> {
-    const kept = await this.#keep(whole)
-    if (!kept.ok) return kept
+  /** Keeps the whole of what a compaction replaces (null where it is kept already) and then the compaction. */
+  async decideBoundary(link: string, boundary: Boundary, whole: string | null): Promise<Result<object>> {
+    const kept = whole === null ? null : await this.#keep(whole)
+    if (kept !== null && !kept.ok) return kept
     const written = await this.#editFile.append([{ v: 1, boundary: link, ...boundary }], true)
     if (written.ok) this.#boundaries.set(link, boundary)
     return written
@@ -97,11 +114,24 @@ export class Tenant {
     return written
   }
 
-  /** A request was sent as the newest of a session. */
-  take(session: string, label: string, chain: Chain): void {
+  /** Of the newest request of a session: how many units it had, and the hash of the last one alone. */
+  tip(session: string): TipUnit | undefined {
+    return this.#tips.get(session)
+  }
+
+  #noteTip(session: string, tip: TipUnit): void {
+    this.#tips.delete(session)
+    this.#tips.set(session, tip)
+    const [oldest] = this.#tips.keys()
+    if (this.#tips.size > conversations && oldest !== undefined) this.#tips.delete(oldest)
+  }
+
+  /** A request was sent as the newest of a session; `last` is the hash of its last unit alone. */
+  take(session: string, label: string, chain: Chain, last: string): void {
     this.chains.take(session, label, chain)
+    this.#noteTip(session, { units: chain.links.length, last })
     // Only groups requests into sessions after a restart: losing the last moments of it costs nobody anything.
-    void this.#tipFile.append([{ v: 1, by: this.#self, session, label, ...tipOf(chain) }], false)
+    void this.#tipFile.append([{ v: 1, by: this.#self, session, label, last, ...tipOf(chain) }], false)
   }
 
   noteWhole(link: string, text: string, call: string): void {
@@ -118,6 +148,17 @@ export class Tenant {
   /** Where a text will be kept: by its content, so that the words that name the place are the same every time. */
   pathFor(text: string): string {
     return join(this.#folder, 'kept', `${digest(text)}.txt`)
+  }
+
+  /** A request goes out without these texts: they are needed for as long as its conversation goes on. */
+  async markUsed(paths: Iterable<string>, now: number): Promise<void> {
+    for (const path of paths) {
+      if (now - (this.#usedAt.get(path) ?? 0) < markEveryMs) continue
+      this.#usedAt.set(path, now)
+      const file = await this.#fs.open(path, 'append').catch(() => null)
+      await file?.setModified(now).catch(() => undefined)
+      await file?.close().catch(() => undefined)
+    }
   }
 
   async #keep(text: string): Promise<Result<object>> {
@@ -153,6 +194,11 @@ export class Tenants {
     // A full disk or a folder that is not there yet may be another time.
     if (!opened.ok && this.#open.get(name) === found) this.#open.delete(name)
     return opened
+  }
+
+  /** Removes what no conversation needs any more. */
+  prune(limits: KeptLimits, now: number): Promise<Result<Pruned>> {
+    return pruneKept(this.#fs, this.#folder, limits, now)
   }
 
   async close(): Promise<void> {

@@ -42,6 +42,9 @@ export type BreakCause =
       readonly before: string
       /** Empty when the message is gone. */
       readonly after: string
+      /** Of a foreign conversation, whose texts are not held: who sent it in another way, and where it begins in the body. */
+      readonly by?: 'client' | 'gateway' | undefined
+      readonly byte?: number | undefined
     }
   /** The first image came or the last one went: that alone loses the messages. */
   | { readonly kind: 'images'; readonly has: boolean }
@@ -199,6 +202,7 @@ export function describeCause(cause: BreakCause): string {
     case 'message': {
       const entry = cause.entry === null ? '' : `, entry ${cause.entry}`
       const where = `message ${cause.index}${entry}, block ${cause.block}`
+      if (cause.by !== undefined) return `the ${cause.by} changed ${where} (at byte ${cause.byte ?? 0})`
       return cause.after === '' ? `${where} is gone` : `${where} differs from character ${cause.offset} on`
     }
     case 'images':

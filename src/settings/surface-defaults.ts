@@ -29,6 +29,10 @@ export const surfaceDefaults = {
     bodyBytes: 32 * MB,
     /** Silence on an open stream after which the client is told that it still lives. */
     pingMs: 15 * second,
+    /** A text that was cut is kept so many days after a request last went out without it. */
+    keptDays: 30,
+    /** All such texts of one credential together; the oldest go first, and never those used within a day. */
+    keptBytes: 2000 * MB,
     /** Requests at once. */
     requests: 64,
     /** Where the dial stands for compactions of foreign agents: who asks for them wants to pay less. */

@@ -96,6 +96,20 @@ describe('a gateway that compacts', () => {
     },
   )
 
+  it('[GW18] a client that speaks for itself behind the first prompt is compacted too, and nothing is refused', async () => {
+    const options = { steps: 12, resultChars: 9000, prompts: 6, speaksForItself: true }
+    const direct = await simulator({ steps: 12 })
+    await runAgent(direct.url, options)
+    const behind = await simulator({ steps: 12 })
+    const { url } = await world.gateway(behind.url, { level: 'compact' })
+    await runAgent(url, options)
+    expect(behind.log.requests.map(({ status, error }) => error?.message ?? status)).toEqual(
+      behind.log.requests.map(() => 200),
+    )
+    expect(costOf(behind) / costOf(direct)).toBeLessThan(0.8)
+    expect(JSON.stringify(behind.log.requests.at(-1)!.body)).toContain('the environment of the client')
+  })
+
   it('[GW18] sends the same bytes for the same beginning after a restart', async () => {
     const behind = await simulator({ steps: 12 })
     const first = await world.gateway(behind.url, { level: 'compact' })

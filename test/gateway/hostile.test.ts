@@ -429,7 +429,8 @@ describe('many at once', () => {
       (_asked, response) => void setTimeout(() => answers(response, messageOf('ok')), 50),
     )
     const gateway = await world.gateway(behind.url)
-    const list = [says('go'), replies('ok'), says('second')]
+    // Large enough that what is decided about them is written to the disk while others come.
+    const list = [says('go'), replies('ok'), gives('a', lines(40_000, 1))]
     await send(`${gateway.url}/v1/messages`, asking(list.slice(0, 1)))
     await Promise.all([
       send(`${gateway.url}/v1/messages`, asking(list)),

@@ -42,6 +42,7 @@ export function newWorld(): World {
         token: 'secret-token',
         salt: 'salt',
         limits: defaults.gateway,
+        keptFolder: join(folder, 'gateway'),
         tenants: new Tenants(machineFileSystem, join(folder, 'gateway')),
         recorder: new Recorder({
           store: fileStore({ root: join(folder, 'sessions') }),
@@ -154,12 +155,16 @@ export interface AgentOptions {
   /** So many prompts one after the other, each with so many steps. */
   readonly prompts?: number
   readonly headers?: Readonly<Record<string, string>>
+  /** The client puts words of its own behind the first prompt, and clears reasoning, as Claude Code does. */
+  readonly speaksForItself?: boolean
 }
 
 /** A task of so many calls, each with a result of so many characters. Gives every body it sent. */
 export async function runAgent(url: string, options: AgentOptions): Promise<readonly string[]> {
   const { model = 'claude-opus-5', steps, resultChars, prompts = 1, headers = {} } = options
   const messages: { role: string; content: string | Block[] }[] = [{ role: 'user', content: 'do the task' }]
+  const own = options.speaksForItself === true
+  if (own) messages.push({ role: 'system', content: 'the environment of the client' })
   const bodies: string[] = []
   let asked = 1
   for (let step = 0; step < (steps + 1) * prompts; step++) {

@@ -15,7 +15,7 @@ export const edits = (io: Io, id: string | undefined, flags: ProjectFlags): Prom
   showSession(io, id, flags, (place, store, session, json) => showEdits(place.io, store, session, json))
 
 export async function showEdits(io: Io, store: Store, session: SessionId, json: boolean): Promise<Exit> {
-  const read = await rowsOf(store, session)
+  const read = await removalsOf(store, session)
   if (!read.ok) return complain(io, refuse(exits.failed, read.failure.message))
   const { rows, declined } = read
   io.out(
@@ -26,7 +26,8 @@ export async function showEdits(io: Io, store: Store, session: SessionId, json: 
   return exits.done
 }
 
-async function rowsOf(
+/** Every removal of a session, and what was left for its price. */
+export async function removalsOf(
   store: Store,
   session: SessionId,
 ): Promise<Result<{ readonly rows: readonly EditRow[]; readonly declined: readonly DeclinedRow[] }>> {

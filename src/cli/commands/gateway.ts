@@ -28,7 +28,7 @@ import { defaults } from '../../settings/defaults.ts'
 import { systemClock, systemIds } from '../../transcript/ids.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../exit-codes.ts'
 import type { Io } from '../terminal/io.ts'
-import { safeLine } from '../terminal/safe-text.ts'
+import { safeJson, safeLine } from '../terminal/safe-text.ts'
 import { dollars, whole } from '../terminal/tables.ts'
 import { openWorkplace, type Workplace } from '../workplace/workplace.ts'
 
@@ -51,7 +51,8 @@ export async function gateway(io: Io, flags: GatewayFlags, command: readonly str
   const { running, token } = started
   const level = flags.level ?? 'watch'
   try {
-    if (command.length > 0) return await runClient(io, running, command, join(place.home, 'gateway'))
+    const kept = level === 'watch' ? null : join(place.home, 'gateway')
+    if (command.length > 0) return await runClient(io, running, command, kept)
     io.out(`${running.url}\n`)
     io.err(`pal: gateway at level ${level}. Set a client's base URL to this address. Press Ctrl-C to stop\n`)
     if (!isLoopback(flags.listen ?? loopback))
@@ -61,9 +62,8 @@ export async function gateway(io: Io, flags: GatewayFlags, command: readonly str
     await interrupted(io)
     return exits.done
   } finally {
-    const figures = running.savings.all
     await running.stop()
-    report(io, level, figures, flags.json === true)
+    report(io, level, running, flags.json === true)
   }
 }
 
@@ -105,6 +105,7 @@ async function start(
       token,
       salt: salt.salt,
       limits: defaults.gateway,
+      keptFolder: folder,
       tenants: new Tenants(machineFileSystem, folder),
       recorder: flags.keep === false ? null : recorder,
       models: modelTable(),
@@ -132,7 +133,7 @@ async function runClient(
   io: Io,
   { url }: Gateway,
   [program, ...args]: readonly string[],
-  keptFolder: string,
+  keptFolder: string | null,
 ): Promise<Exit> {
   const pointing = pointingFor(program!, url, keptFolder)
   const folder = pointing.files === undefined ? null : await mkdtemp(join(tmpdir(), 'pal-gateway-'))
@@ -177,20 +178,49 @@ function ended(io: Io, program: string, args: readonly string[], env: NodeJS.Pro
   })
 }
 
-function report(io: Io, level: Level, figures: Figures, asJson: boolean): void {
-  if (asJson) return io.err(`${JSON.stringify({ level, ...figures })}\n`)
+function report(io: Io, level: Level, { savings, breaks }: Gateway, asJson: boolean): void {
+  const figures: Figures = savings.all
+  const listed = { count: breaks.count, cost: breaks.cost, newest: breaks.newest }
+  if (asJson) return io.err(`${safeJson({ level, ...figures, breaks: listed })}\n`)
   if (figures.requests === 0) return io.err('pal: no answered request passed the gateway\n')
   const { requests, cacheRead, cacheWrite, input, output, cost, untouchedCost, unpriced } = figures
   io.err(
     `pal: ${whole(requests)} requests, input ${whole(input)}, cache read ${whole(cacheRead)}, cache write ${whole(cacheWrite)}, output ${whole(output)}\n`,
   )
-  const saved = untouchedCost - cost
-  const share = untouchedCost > 0 ? ` (${((100 * saved) / untouchedCost).toFixed(1)}% less)` : ''
-  io.err(
-    saved > 0
-      ? `pal: paid ${dollars(cost)}; the same requests untouched would have cost ${dollars(untouchedCost)}${share}\n`
-      : `pal: paid ${dollars(cost)}; nothing was changed\n`,
-  )
+  io.err(`pal: ${paidWords(cost, untouchedCost)}\n`)
+  if (figures.readBacks > 0)
+    io.err(
+      `pal: ${whole(figures.readBacks)} of them only read what had been left out; they count as paid, not as untouched\n`,
+    )
   if (unpriced > 0)
     io.err(`pal: ${whole(unpriced)} requests are not in these dollars: their model has no known price\n`)
+  reportBreaks(io, breaks)
+}
+
+/** Less is noise of the count, in dollars. */
+const even = 0.00005
+
+function paidWords(cost: number, untouched: number): string {
+  const saved = untouched - cost
+  if (Math.abs(saved) < even) return `paid ${dollars(cost)}; nothing was changed`
+  const share =
+    untouched > 0
+      ? ` (${((100 * Math.abs(saved)) / untouched).toFixed(1)}% ${saved > 0 ? 'less' : 'more'})`
+      : ''
+  return `paid ${dollars(cost)}; the same requests untouched would have cost ${dollars(untouched)}${share}`
+}
+
+/** So many are said in words at the end. */
+const shownBreaks = 5
+
+function reportBreaks(io: Io, { count, cost, newest }: Gateway['breaks']): void {
+  if (count === 0) return
+  const times = count === 1 ? 'once' : `${whole(count)} times`
+  io.err(`pal: the prompt cache was lost ${times}, for ${dollars(cost)}\n`)
+  for (const each of newest.slice(-shownBreaks))
+    io.err(
+      `pal:   ${whole(each.tokens)} tokens, ${dollars(each.cost)}: ${safeLine(each.causes.join('; '))}\n`,
+    )
+  if (count > shownBreaks)
+    io.err(`pal:   and ${whole(count - shownBreaks)} before; pal cost shows each with its turn\n`)
 }

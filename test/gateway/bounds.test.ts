@@ -1,0 +1,100 @@
+// What a gateway keeps is bounded: on the disk by age and size, in memory by number; what a living conversation names stays.
+import { existsSync, readdirSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { toPrune } from '../../src/gateway/pruning.ts'
+import { Recent } from '../../src/gateway/recent.ts'
+import { defaults } from '../../src/settings/defaults.ts'
+import { until } from '../until.ts'
+import {
+  answers,
+  asking,
+  calls,
+  gives,
+  messageOf,
+  replies,
+  says,
+  startUpstream,
+  type Upstream,
+} from './upstream.ts'
+import { lines, newWorld, send, type World } from './world.ts'
+
+let world: World
+let behind: Upstream
+beforeEach(async () => {
+  world = newWorld()
+  behind = await startUpstream((_asked, response) => answers(response, messageOf('ok')))
+})
+afterEach(async () => {
+  await world.end()
+  await behind.stop()
+})
+
+const keptFiles = (): readonly string[] =>
+  readdirSync(world.folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.includes('/kept/') && name.endsWith('.txt'))
+    .map((name) => join(world.folder, name))
+const days = (count: number): Date => new Date(Date.now() - count * 24 * 60 * 60_000)
+
+describe('what is kept', () => {
+  it('[GW30] goes when its conversation has not gone on for long, and stays while it does', async () => {
+    const first = await world.gateway(behind.url)
+    const list = [says('go'), calls('a'), gives('a', lines(40_000, 1))]
+    await send(`${first.url}/v1/messages`, asking(list))
+    await send(
+      `${first.url}/v1/messages`,
+      asking([says('another'), calls('a'), gives('a', lines(40_000, 2))]),
+    )
+    await first.stop()
+    expect(keptFiles()).toHaveLength(2)
+    for (const file of keptFiles()) utimesSync(file, days(29), days(29))
+    const second = await world.gateway(behind.url)
+    // The first conversation goes on after all this time: what it names is in use again.
+    await send(`${second.url}/v1/messages`, asking([...list, replies('ok'), says('and now?')]))
+    const named = /in the file ([^:]+):/u.exec(behind.got.at(-1)!.body)![1]!
+    await second.stop()
+    const other = keptFiles().find((file) => file !== named)!
+    utimesSync(other, days(31), days(31))
+    const third = await world.gateway(behind.url)
+    await until(() => !existsSync(other), 'the unused one to go')
+    await third.stop()
+    expect(keptFiles()).toEqual([named])
+  })
+
+  it('[GW30] is pruned oldest first where it is too much, and never what was used within a day', () => {
+    const dayMs = 24 * 60 * 60_000
+    const now = 100 * dayMs
+    const files = [1, 40, 3, 20, 0.5].map((age, at) => ({
+      path: `f${at}`,
+      bytes: 1000,
+      usedAt: now - age * dayMs,
+    }))
+    const gone = (keptBytes: number): readonly string[] =>
+      toPrune(files, { ...defaults.gateway, keptBytes }, now).map(({ path }) => path)
+    expect(gone(10_000)).toEqual(['f1'])
+    expect(gone(3000)).toEqual(['f1', 'f3'])
+    expect(gone(0)).toEqual(['f1', 'f3', 'f2'])
+  })
+
+  it('[GW30] in memory is what was used last', () => {
+    const recent = new Recent<number>(2)
+    recent.set('a', 1)
+    recent.set('b', 2)
+    recent.set('a', 3)
+    expect(recent.set('c', 4)).toBe('b')
+    expect([...recent.entries()]).toEqual([
+      ['a', 3],
+      ['c', 4],
+    ])
+  })
+
+  it('[GW30] more sessions than are open at once are all recorded, and go on', async () => {
+    const gateway = await world.gateway(behind.url)
+    const talk = (at: number) => [says(`conversation ${at}`), replies('ok'), says('on')]
+    for (let at = 0; at < 70; at++) await send(`${gateway.url}/v1/messages`, asking(talk(at).slice(0, 1)))
+    for (let at = 0; at < 70; at += 10) await send(`${gateway.url}/v1/messages`, asking(talk(at)))
+    await gateway.stop()
+    expect(world.lines).toEqual([])
+    expect(gateway.savings.sessions()).toHaveLength(70)
+  })
+})
