@@ -46,12 +46,12 @@ interface Shown {
   readonly last: readonly string[]
 }
 
-/** The input is there once, and a turn on it has ended with an answer. */
+/** The input is there once, an answer after it, and its turn has ended: also by the successor of a worker that died right after the answer. */
 function isAnswered({ waiting, last }: Shown, words: string): boolean {
   const lines = last.map((line) => line.replace(/^#\d+ /, ''))
   const isDelivered =
     lines.filter((line) => line.startsWith('user-message') && line.includes(words)).length === 1
-  const isDone = lines.some((line) => line === 'turn-end done')
+  const isDone = lines.some((line) => line.startsWith('turn-end'))
   return waiting === 0 && isDelivered && isDone && lines.some((line) => line.startsWith('assistant-message'))
 }
 
