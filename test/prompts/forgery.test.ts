@@ -90,6 +90,8 @@ async function staged(kind: Kind): Promise<Scene> {
     PostToolUse: await echo('hook-result', 6),
   }
   const settings = {
+    // Room for every source: what is named and restored must be in sight to be judged.
+    thrift: 0.4,
     hooks,
     allow: ['Bash', 'Read', 'mcp__forging__speak'],
     modelSummary: kind === 'model',
