@@ -20,6 +20,8 @@ const goals = {
 } as const
 const frames = 150
 const plainRows = 10_000
+/** `--quick` leaves the million out. */
+const isQuick = process.argv.includes('--quick')
 
 if (browserPath === null) {
   process.stderr.write('no chromium is installed: the page cannot be measured\n')
@@ -46,8 +48,7 @@ try {
   sizes()
   const browser = await openBrowser()
   try {
-    for (const count of process.argv.includes('--quick') ? [100_000] : [100_000, 1_000_000])
-      await measured(browser, count)
+    for (const count of isQuick ? [100_000] : [100_000, 1_000_000]) await measured(browser, count)
     await plain(browser)
   } finally {
     await browser.close()
@@ -126,7 +127,7 @@ async function measured(browser: Browser, count: number): Promise<void> {
       await scrolled(page, cdp, 'list.scrollTop = list.scrollHeight * Math.random()'),
       'ms CPU',
     )
-    await appended(page, cdp, server, name)
+    await appended(page, cdp, server, { name, isGoal: count === 100_000 })
   } finally {
     await page.close()
     await server.stop()
@@ -152,7 +153,12 @@ async function scrolled(page: Page, cdp: CDPSession, step: string): Promise<numb
   return each.toSorted((a, b) => a - b)[Math.floor(frames * 0.95)]!
 }
 
-async function appended(page: Page, cdp: CDPSession, server: MadeServer, name: string): Promise<void> {
+async function appended(
+  page: Page,
+  cdp: CDPSession,
+  server: MadeServer,
+  { name, isGoal }: { readonly name: string; readonly isGoal: boolean },
+): Promise<void> {
   await page.evaluate(
     '(() => { const list = document.querySelector(".list"); list.scrollTop = list.scrollHeight })()',
   )
@@ -169,7 +175,12 @@ async function appended(page: Page, cdp: CDPSession, server: MadeServer, name: s
   }
   const middle = (values: readonly number[]): number =>
     values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
-  line(`${name}: an append seen after, median by the clock`, middle(waits), 'ms', goals.appendMs)
+  line(
+    `${name}: an append seen after, median by the clock`,
+    middle(waits),
+    'ms',
+    isGoal ? goals.appendMs : undefined,
+  )
   line(`${name}: an append, median`, middle(costs), 'ms CPU')
 }
 

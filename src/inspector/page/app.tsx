@@ -42,7 +42,11 @@ export function App() {
         open: 'session' in page.address.value ? page.session.value : null,
         zoom,
         openEntry: (session, seq) => openEntry(page, session, seq),
-        copy: (text) => void navigator.clipboard.writeText(text),
+        copy: (text) =>
+          void navigator.clipboard.writeText(text).then(
+            () => page.say('Link copied. It holds no token.'),
+            () => page.say('The browser did not allow copying: take it from the address bar.'),
+          ),
       })
     }
     document.addEventListener('keydown', pressed)

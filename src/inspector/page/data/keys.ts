@@ -142,10 +142,7 @@ export const keys: readonly Key[] = [
   {
     keys: ['y'],
     about: 'copy a link to what is shown',
-    run: ({ page, copy }) => {
-      copy(page.link())
-      page.say('Link copied. It holds no token.')
-    },
+    run: ({ page, copy }) => copy(page.link()),
   },
   { keys: ['Escape'], about: 'back to the window', run: inSession(back) },
   { keys: ['?'], about: 'this list', run: ({ page }) => void (page.overlay.value = 'help') },

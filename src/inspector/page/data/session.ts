@@ -11,6 +11,7 @@ import type {
   LiveEvent,
   RequestChunk,
   SessionHead,
+  SessionRow,
 } from '../../protocol.ts'
 import { Entries } from './entries.ts'
 import { previewOf } from './preview.ts'
@@ -85,6 +86,11 @@ export class OpenSession {
       this.#readBreaks(),
     ])
     await Promise.all([this.#restOfIndex(entries), this.#restOfRequests(requests)])
+  }
+
+  /** The list of sessions says how large it is: growth that no event told is found by that. */
+  compare({ bytes }: Pick<SessionRow, 'bytes'>): void {
+    if (this.head.value !== null && bytes !== this.head.value.bytes) this.#catchUp()
   }
 
   close(): void {

@@ -67,8 +67,11 @@ export class PageState {
 
   async readSessions(): Promise<void> {
     const list = await this.source.json<SessionList>('/sessions')
-    if (list.ok) this.sessions.value = list.value
-    else if (this.sessions.value === null) this.problem.value = list.problem
+    if (list.ok) {
+      this.sessions.value = list.value
+      const row = list.value.sessions.find(({ session }) => session === this.session.value?.id)
+      if (row !== undefined) this.session.value?.compare(row)
+    } else if (this.sessions.value === null) this.problem.value = list.problem
   }
 
   go(address: Address, replaces = false): void {

@@ -1,9 +1,12 @@
 // A value that changes often, taken over at a pace that leaves the page free: small ones soon, large ones now and then.
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Above so many rows a chart takes longer to draw than one wants to wait for each append. */
-const many = 3000
-const paceMs = { few: 60, many: 600 } as const
+/** The more rows a chart has, the longer it takes to draw, and the less one more of them changes it. */
+const paces: readonly (readonly [upTo: number, paceMs: number])[] = [
+  [3000, 60],
+  [30_000, 600],
+  [Number.POSITIVE_INFINITY, 5000],
+]
 
 /** The value as it was at most a pace ago; `size` says how costly it is to take it over. */
 export function useCalm<T>(value: T, size: number): T {
@@ -11,7 +14,7 @@ export function useCalm<T>(value: T, size: number): T {
   const last = useRef(0)
   useEffect(() => {
     if (value === calm) return
-    const pace = size < many ? paceMs.few : paceMs.many
+    const pace = paces.find(([upTo]) => size < upTo)?.[1] ?? 0
     const timer = setTimeout(
       () => {
         last.current = performance.now()

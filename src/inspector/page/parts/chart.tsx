@@ -12,6 +12,8 @@ export interface ChartProps {
   /** Request numbers that are selected. */
   readonly selected: readonly [from: number, to: number] | null
   readonly height: number
+  /** The highest value that its axis has room for, where charts are compared; its own by itself. */
+  readonly top?: number | undefined
   /** Charts with one key share what they show of the x-axis. */
   readonly zoom: Zoom
   onSelect(from: number, to: number): void
@@ -139,7 +141,10 @@ function optionsFor(
         },
       },
     },
-    scales: { x: { time: false }, y: { range: (_, __, most) => [0, Math.max(10, most * 1.05)] } },
+    scales: {
+      x: { time: false },
+      y: { range: (_, __, most) => [0, Math.max(10, (latest.current.top ?? most) * 1.05)] },
+    },
     axes: [
       {
         stroke: () => colour('dim'),

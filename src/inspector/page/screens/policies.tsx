@@ -28,6 +28,8 @@ export function PoliciesScreen({
   const list = useAsked<PolicyList>('/policies')
   const [first, second] = [useReplay(open, a), useReplay(open, b)]
   const [zoom] = useState(() => new Zoom())
+  const tops = [first, second].flatMap(({ replay }) => (replay === null ? [] : [largest(replay)]))
+  const top = tops.length === 2 ? Math.max(...tops) : undefined
   const go = (one: string, other: string, number: number | null = at): void =>
     page.go({ session: open.id, screen: 'policies', a: one, b: other, at: number }, true)
   return (
@@ -53,6 +55,7 @@ export function PoliciesScreen({
           played={played}
           zoom={zoom}
           at={at}
+          top={top}
           onOpen={(number) => go(a, b, number)}
         />
       ))}
@@ -124,12 +127,14 @@ function Played({
   played,
   zoom,
   at,
+  top,
   onOpen,
 }: {
   readonly name: string
   readonly played: Playing
   readonly zoom: Zoom
   readonly at: number | null
+  readonly top: number | undefined
   readonly onOpen: (number: number) => void
 }) {
   const { replay } = played
@@ -164,6 +169,7 @@ function Played({
           label={`Tokens by holder under ${name}`}
           selected={at === null ? null : [at, at]}
           height={150}
+          top={top}
           zoom={zoom}
           onHover={() => undefined}
           onOpen={onOpen}

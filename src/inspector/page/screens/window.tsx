@@ -170,26 +170,24 @@ function SelectionSums({
         <span class="note">{whole(open.head.value!.requests - rows.length)} older still loading</span>
       )}
       <Figures sums={sums} />
-      <span>
-        <b>{whole(sums.breaks)}</b> breaks
-      </span>
-      <span>
-        <b>{whole(edits)}</b> edits
-      </span>
+      <span>{counted(sums.breaks, 'break')}</span>
+      <span>{counted(edits, 'edit')}</span>
       {isSelected && (
         <span class="actions">
           <button
             type="button"
-            onClick={() => void navigator.clipboard.writeText(asTable(within)).then(() => setCopied(true))}
+            onClick={() =>
+              void navigator.clipboard.writeText(asTable(within)).then(
+                () => setCopied(true),
+                () => page.say('The browser did not allow copying.'),
+              )
+            }
           >
             {copied ? 'copied' : 'copy as CSV'}
           </button>
           <a href={fragmentOf({ session: open.id, screen: 'window', from: null, to: null })}>clear</a>
         </span>
       )}
-      <span class="sr" aria-live="polite">
-        {page.said.value}
-      </span>
     </div>
   )
 }
