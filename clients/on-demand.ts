@@ -15,11 +15,15 @@ export function knownFolder([name = '']: readonly string[]): string | null {
   return existsSync(join(folderFor(name), 'complete')) ? folderFor(name) : null
 }
 
+const completeIn = (name: string): string => join(cache, name, 'complete')
+
+/** Whether they are there already. */
+export const isInstalled = (name: string): boolean => existsSync(completeIn(name))
+
 /** The folder that holds them, or null where they cannot be installed. */
 export function installed(name: string, packages: readonly string[]): string | null {
   const folder = folderFor(name)
-  const complete = join(folder, 'complete')
-  if (existsSync(complete)) return folder
+  if (isInstalled(name)) return folder
   // Two runs at once must not meet in one folder.
   const fresh = `${folder}.${process.pid}`
   try {

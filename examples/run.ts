@@ -5,6 +5,7 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { installed, isInstalled } from '../clients/on-demand.ts'
 import { call, createSimulator, scripted, type ScriptStep } from '../src/simulator/index.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -17,9 +18,20 @@ interface Example {
   readonly times?: number
   /** What must stand in a request. */
   readonly sends?: string
+  /** Packages that are no dependency of ours: installed on demand, and kept. */
+  readonly needs?: { readonly name: string; readonly packages: readonly string[] }
   /** For one that does not end by itself. */
   readonly visit?: (url: string) => Promise<string>
 }
+
+/** An agent that reads one page after the other and then says so. */
+const pages = 60
+const reader: readonly ScriptStep[] = [
+  ...Array.from({ length: pages }, (_, page): ScriptStep => [call('read', { page })]),
+  'All pages are read.',
+]
+/** All of it happened: results shortened before they were sent, compactions, and a cache that was read all along. */
+const fitted = /: (?!0 )\d+ results shortened, (?!0 )\d+ compactions, \d{5,} tokens from the cache/
 
 const hello: readonly ScriptStep[] = ['Hello from the simulator.']
 const launch = [call('Agent', { label: 'find the date', prompt: 'Read notes.txt.' })]
@@ -102,6 +114,22 @@ export const examples: Readonly<Record<string, Example>> = {
     steps: [[call('deploy', { service: 'shop' })], 'Ada must decide.'],
     prints: ['deploy was not run: ', 'No deployments on Fridays', 'Ada must decide.', 'the turn ended: done'],
   },
+  'fit-anthropic.ts': { steps: reader, prints: [/^61 requests of 122 messages/m, fitted] },
+  'fit-openai.ts': { steps: reader, prints: [/^61 requests/m, fitted] },
+  'fit-ai-sdk.ts': { steps: reader, prints: ['All pages are read.', /^61 steps/m, fitted] },
+  'fit-langchain.ts': {
+    steps: reader,
+    prints: [/^61 calls of 122 messages/m, fitted],
+    needs: {
+      name: 'fit-langchain',
+      packages: ['langchain@1.5.14', '@langchain/core@1.2.13', '@langchain/anthropic@1.5.11', 'zod@4.6.7'],
+    },
+  },
+  'fit-agents.ts': {
+    steps: reader,
+    prints: [/^61 calls, 122 items/m, fitted],
+    needs: { name: 'fit-agents', packages: ['@openai/agents@0.20.0', 'openai@7.53.0', 'zod@4.6.7'] },
+  },
   'policy.json': { steps: [], prints: ['careful'] },
   'ci-review.sh': { steps: ['Fine.\nVERDICT: OK'], prints: ['VERDICT: OK'] },
 }
@@ -113,12 +141,24 @@ export interface Ran {
   readonly problems: readonly string[]
 }
 
+/** Why an example cannot be run here, or null. Tests install nothing: `npm run examples` does. */
+export function missingFor(name: string): string | null {
+  const { needs } = examples[name]!
+  return needs === undefined || isInstalled(needs.name)
+    ? null
+    : `${needs.packages.join(', ')} not installed: npm run examples -- ${name}`
+}
+
 export async function runExample(name: string): Promise<Ran> {
   const example = examples[name]!
+  const { needs } = example
+  const packages = needs === undefined ? null : installed(needs.name, needs.packages)
+  if (needs !== undefined && packages === null)
+    return { code: 1, out: '', problems: [`cannot install ${needs.packages.join(', ')}`] }
   const simulator = createSimulator({ answerer: scripted(example.steps) })
   const { url } = await simulator.start()
   // Beside the packages, so that they are found.
-  const cache = join(root, 'node_modules', '.cache')
+  const cache = packages ?? join(root, 'node_modules', '.cache')
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'example-'))
   try {
@@ -154,9 +194,22 @@ async function programOf(name: string, folder: string): Promise<Command> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    external: ['@anthropic-ai/sdk', '@google/genai', 'openai', 'zod', 'fast-check', '@vscode/ripgrep'],
+    external: [
+      '@anthropic-ai/sdk',
+      '@ai-sdk/openai',
+      '@google/genai',
+      '@langchain/anthropic',
+      '@openai/agents',
+      'ai',
+      'langchain',
+      'openai',
+      'zod',
+      'fast-check',
+      '@vscode/ripgrep',
+    ],
     alias: {
       palimpsest: join(root, 'src/index.ts'),
+      'palimpsest/fit': join(root, 'src/fit/index.ts'),
       'palimpsest/testing': join(root, 'src/testing/index.ts'),
     },
     banner: {

@@ -1,0 +1,145 @@
+// The OpenAI Agents SDK: a filter of what is sent in each call of the model (`callModelInputFilter`). Sessions keep every item;
+// the filter only chooses what the model is shown. Items are judged as those of Responses, which they are in other letters.
+import { isRecord } from '../../transcript/content.ts'
+import type { Dialect, Element } from './dialect.ts'
+import { createFitting, type DoorOptions } from './fitting.ts'
+
+/** An item of the Agents SDK, as far as it is looked at. */
+export type AgentsItem = object
+type Part = Readonly<Record<string, unknown>>
+
+const fieldsOf = (item: object): Part => item as Part
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const partTypes: Readonly<Record<string, string>> = {
+  text: 'input_text',
+  image: 'input_image',
+  file: 'input_file',
+}
+
+/** What a call returned: a text, one part or several. */
+const outputParts = (output: unknown): readonly Part[] =>
+  typeof output === 'string'
+    ? [{ type: 'text', text: output }]
+    : Array.isArray(output)
+      ? output.filter(isRecord)
+      : isRecord(output)
+        ? [output]
+        : []
+
+function write(given: AgentsItem): readonly Element[] {
+  const item = fieldsOf(given)
+  const { callId, providerData, id, ...rest } = item
+  switch (item['type']) {
+    case 'function_call':
+      return [
+        { type: 'function_call', call_id: textOf(callId), name: item['name'], arguments: item['arguments'] },
+      ]
+    case 'function_call_result':
+      return [
+        {
+          type: 'function_call_output',
+          call_id: textOf(callId),
+          output: outputParts(item['output']).map((part) =>
+            typeof part['text'] === 'string'
+              ? { type: 'input_text', text: part['text'] }
+              : { ...part, type: partTypes[textOf(part['type'])] ?? part['type'] },
+          ),
+        },
+      ]
+    case 'reasoning':
+      return [
+        {
+          type: 'reasoning',
+          summary: item['content'] ?? [],
+          encrypted_content: JSON.stringify(providerData ?? id ?? ''),
+        },
+      ]
+    case 'message':
+    case undefined:
+      return [
+        {
+          type: 'message',
+          role: item['role'],
+          content:
+            typeof item['content'] === 'string'
+              ? [{ type: item['role'] === 'assistant' ? 'output_text' : 'input_text', text: item['content'] }]
+              : item['content'],
+        },
+      ]
+    default:
+      return [{ ...rest, type: item['type'] }]
+  }
+}
+
+const textsIn = (element: Element): readonly string[] => {
+  const output = element['output'] ?? element['content']
+  return typeof output === 'string' ? [output] : outputParts(output).map(({ text }) => textOf(text))
+}
+
+function rewrite(given: AgentsItem, [element]: readonly (Element | null)[]): AgentsItem {
+  const item = fieldsOf(given)
+  if (element === null || element === undefined || item['type'] !== 'function_call_result') return given
+  const left = [...textsIn(element)]
+  const { output } = item
+  const shorter = (part: unknown): unknown =>
+    isRecord(part) && typeof part['text'] === 'string' ? { ...part, text: left.shift() ?? '' } : part
+  return {
+    ...item,
+    output:
+      typeof output === 'string'
+        ? left.join('\n')
+        : Array.isArray(output)
+          ? output.map(shorter)
+          : shorter(output),
+  }
+}
+
+const dialect: Dialect<AgentsItem> = {
+  wire: 'openai-responses',
+  write,
+  rewrite,
+  create: (element) =>
+    textOf(element['type']).endsWith('_output')
+      ? {
+          type: 'function_call_result',
+          name: 'unknown',
+          callId: element['call_id'],
+          status: 'incomplete',
+          output: { type: 'text', text: textsIn(element).join('\n') },
+        }
+      : {
+          type: 'message',
+          role: 'user',
+          content: [{ type: 'input_text', text: textsIn(element).join('\n') }],
+        },
+}
+
+/** What the SDK asks a filter. */
+interface FilterCall<Item> {
+  readonly modelData: { readonly input: readonly Item[]; readonly instructions?: string | undefined }
+  readonly context?: unknown
+}
+
+export interface AgentsFitOptions extends DoorOptions {
+  /** The name of the conversation, from the run's context. */
+  readonly conversation?: ((context: unknown) => string) | undefined
+}
+
+/** For `callModelInputFilter` of a run or a Runner. One for each conversation, or name them by `conversation`. */
+export type AgentsFit = <Item extends AgentsItem>(
+  call: FilterCall<Item>,
+) => Promise<{ input: Item[]; instructions?: string }>
+
+/** `fit` for the OpenAI Agents SDK. */
+export function agentsFit({ conversation = () => '', ...options }: AgentsFitOptions): AgentsFit {
+  const fitting = createFitting<AgentsItem>(dialect, options)
+  return async ({ modelData, context }) => {
+    const { input, instructions } = modelData
+    const fitted = await fitting.fitted(input, { conversation: conversation(context), system: instructions })
+    return {
+      input: [...fitted] as (typeof input)[number][],
+      ...(instructions === undefined ? {} : { instructions }),
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// Messages of a framework, judged in the words of a wire and handed back as the framework's own. Each message is written as one
+// or more elements that say where they came from; what `fit` leaves alone is the framework's object again, and only what it
+// changed is made anew.
+import type { WireName } from '../../model/model.ts'
+import type { FitFailure, FitOptions, FitReport, KeptOriginal } from '../contract.ts'
+import { fit } from '../fit.ts'
+import type { FitState } from '../state.ts'
+
+export type Element = Readonly<Record<string, unknown>>
+
+/** How one framework has its messages. */
+export interface Dialect<Message> {
+  readonly wire: WireName
+  /** In the words of the wire; never empty. */
+  write(message: Message): readonly Element[]
+  /** The message with some of its elements as they are now; those that are gone are null. */
+  rewrite(message: Message, elements: readonly (Element | null)[]): Message
+  /** A message that stands for no other: a summary of ours, a result that was missing. */
+  create(element: Element): Message
+}
+
+/** Where an element came from: unknown members go through everything unchanged. */
+const place = 'x_from'
+
+interface Placed {
+  readonly message: number
+  readonly part: number
+}
+const placeOf = (element: unknown): Placed | null => {
+  const found = (element as Element)[place]
+  if (typeof found !== 'string') return null
+  const [message, part] = found.split('.').map(Number)
+  return message === undefined || part === undefined ? null : { message, part }
+}
+
+export type Fitted<Message> =
+  | {
+      readonly ok: true
+      readonly messages: readonly Message[]
+      readonly state: FitState
+      readonly report: FitReport
+      readonly kept: readonly KeptOriginal[]
+    }
+  | FitFailure
+
+export function fitIn<Message>(
+  dialect: Dialect<Message>,
+  messages: readonly Message[],
+  options: Omit<FitOptions, 'wire'>,
+): Fitted<Message> {
+  const written = messages.map((message, at) =>
+    dialect.write(message).map((element, part) => ({ ...element, [place]: `${at}.${part}` })),
+  )
+  const given = new Set<unknown>(written.flat())
+  const made = fit(written.flat(), { ...options, wire: dialect.wire })
+  if (!made.ok) return made
+  const out: Message[] = []
+  for (let at = 0; at < made.messages.length;) {
+    const from = placeOf(made.messages[at])
+    if (from === null) {
+      out.push(dialect.create(made.messages[at]!))
+      at++
+      continue
+    }
+    // All that is left of one message, next to each other.
+    const elements: (Element | null)[] = written[from.message]!.map(() => null)
+    for (
+      let next = placeOf(made.messages[at]);
+      next?.message === from.message;
+      next = placeOf(made.messages[at])
+    ) {
+      elements[next.part] = made.messages[at]!
+      at++
+      if (at >= made.messages.length) break
+    }
+    const message = messages[from.message]!
+    const isSame = elements.every((element) => element !== null && given.has(element))
+    out.push(isSame ? message : dialect.rewrite(message, elements))
+  }
+  return { ...made, messages: out, report: { ...made.report, edits: placedEdits(made.report, written) } }
+}
+
+/** Places in the report are those of the framework's list. */
+function placedEdits({ edits }: FitReport, written: readonly (readonly unknown[])[]): FitReport['edits'] {
+  const owners = written.flatMap((elements, at) => elements.map(() => at))
+  return edits.map((edit) => ({ ...edit, message: owners[edit.message] ?? edit.message }))
+}
