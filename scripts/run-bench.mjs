@@ -31,6 +31,7 @@ const all = [
   'adapter-start',
   'telemetry',
   'companion-hook',
+  'fit',
   'gateway',
   'gateway-gate',
   'fleet',

@@ -1,0 +1,284 @@
+// The doors of frameworks: their own objects come back, only what was shortened is made anew, and what fails is told.
+import { createOpenAI } from '@ai-sdk/openai'
+import {
+  generateText,
+  isStepCount,
+  tool,
+  wrapLanguageModel,
+  type LanguageModelMiddleware,
+  type ModelMessage,
+  type PrepareStepFunction,
+  type ToolSet,
+} from 'ai'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { agentsFit, aiSdkFit, langChainFit, type FitFailure, type FitReport } from '../../src/fit/index.ts'
+import { call, scripted, type ScriptStep } from '../../src/simulator/index.ts'
+import { servers } from '../simulated-server.ts'
+import { linesOf } from './lists.ts'
+
+const serve = servers()
+const steps = 30
+const reader: readonly ScriptStep[] = [
+  ...Array.from({ length: steps }, (_, page): ScriptStep => [
+    call('read', { page }),
+    call('read', { page: page + 100 }),
+  ]),
+  'All is read.',
+]
+const read = tool({
+  description: 'Reads.',
+  inputSchema: z.object({ page: z.number() }),
+  execute: ({ page }) => linesOf(page, 20_000),
+})
+
+/** What was told, call by call. */
+function teller(): {
+  readonly told: (FitReport | FitFailure)[]
+  onFit: (each: FitReport | FitFailure) => void
+} {
+  const told: (FitReport | FitFailure)[] = []
+  return { told, onFit: (each) => void told.push(each) }
+}
+const reports = (told: readonly (FitReport | FitFailure)[]): readonly FitReport[] =>
+  told.map((each) => {
+    if ('ok' in each) throw new Error(each.message)
+    return each
+  })
+
+describe('the AI SDK', () => {
+  it.each(['prepareStep', 'middleware'] as const)(
+    '[FI16] %s keeps a long loop of parallel calls valid, within the window and on the cache',
+    async (way) => {
+      const { url, simulator } = await serve(scripted(reader))
+      const { told, onFit } = teller()
+      const door = aiSdkFit({ model: 'gpt-5.5', window: 40_000, onFit })
+      // Both are what the SDK asks for, by its own types.
+      door.prepareStep satisfies PrepareStepFunction<ToolSet>
+      const middleware: LanguageModelMiddleware = door.middleware
+      const plain = createOpenAI({ apiKey: 'k', baseURL: `${url}/v1` }).chat('gpt-5.5')
+      const done = await generateText({
+        model: way === 'middleware' ? wrapLanguageModel({ model: plain, middleware }) : plain,
+        prompt: 'Read everything.',
+        tools: { read },
+        stopWhen: isStepCount(100),
+        ...(way === 'prepareStep' ? { prepareStep: door.prepareStep } : {}),
+      })
+      expect(done.text).toBe('All is read.')
+      const { requests } = simulator.log
+      expect(requests.map(({ error }) => error).filter((error) => error !== null)).toEqual([])
+      expect(requests).toHaveLength(steps + 1)
+      const all = reports(told)
+      expect(all.filter(({ boundary }) => boundary?.isNew).length).toBeGreaterThan(1)
+      expect(all.flatMap(({ edits }) => edits.filter(({ isNew }) => isNew)).length).toBeGreaterThan(steps)
+      expect(all.every(({ tokensAfter, limit }) => tokensAfter < limit)).toBe(true)
+      // The cache is read all along, but for what a compaction made new; the first prompt is too short for it.
+      expect(all.every(({ prefix }) => prefix.why === null || prefix.why === 'boundary')).toBe(true)
+      const cached = done.steps.map(({ usage }) => usage.inputTokenDetails.cacheReadTokens ?? 0)
+      const broken = all.flatMap(({ boundary }, at) => (boundary?.isNew === true || at < 2 ? [at] : []))
+      expect(cached.filter((tokens, at) => tokens === 0 && !broken.includes(at))).toEqual([])
+    },
+  )
+
+  it('[FI16] leaves files, reasoning and what the provider ran as they are, and a call that waits for approval alone', async () => {
+    const { told, onFit } = teller()
+    const door = aiSdkFit({ model: 'gpt-5.5', onFit })
+    const bytes = new Uint8Array(50_000).fill(7)
+    const messages: ModelMessage[] = [
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'file', data: bytes, mediaType: 'image/png' },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'reasoning', text: 'Hm.', providerOptions: { x: { signature: 's' } } },
+          { type: 'tool-call', toolCallId: 'a', toolName: 'read', input: { page: 1 } },
+          { type: 'tool-call', toolCallId: 'b', toolName: 'read', input: { page: 2 } },
+        ],
+      },
+      {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: 'a',
+            toolName: 'read',
+            output: { type: 'json', value: { lines: linesOf(1, 30_000) } },
+          },
+          {
+            type: 'tool-result',
+            toolCallId: 'b',
+            toolName: 'read',
+            output: {
+              type: 'content',
+              value: [
+                { type: 'text', text: linesOf(2, 30_000) },
+                { type: 'text', text: 'end' },
+              ],
+            },
+          },
+        ],
+      },
+    ]
+    const before = JSON.stringify(messages)
+    const { messages: sent } = await door.prepareStep({ messages, steps: [] })
+    expect(JSON.stringify(messages)).toBe(before)
+    expect(sent.slice(0, 3).every((message, at) => message === messages[at])).toBe(true)
+    const [json, content] = (sent[3] as object as { content: { output: { type: string; value: never } }[] })
+      .content
+    expect(json!.output).toMatchObject({
+      type: 'text',
+      value: expect.stringContaining('characters left out'),
+    })
+    expect(content!.output.value).toMatchObject([
+      { text: expect.stringContaining('characters left out') },
+      { text: 'end' },
+    ])
+    expect(reports(told)[0]!.edits.map(({ message }) => message)).toEqual([3, 3])
+
+    const waiting: ModelMessage[] = [
+      { role: 'user', content: 'Delete it.' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'tool-call', toolCallId: 'd', toolName: 'delete', input: {} },
+          { type: 'tool-approval-request', approvalId: 'x', toolCallId: 'd' },
+        ],
+      },
+    ]
+    const untouched = await aiSdkFit({ model: 'gpt-5.5' }).prepareStep({ messages: waiting, steps: [] })
+    expect(untouched.messages).toEqual(waiting)
+  })
+
+  it('[FI17] throws for a model it does not know, and sends what cannot fit as it is', async () => {
+    const user = { role: 'user', content: 'word '.repeat(50_000) }
+    await expect(aiSdkFit({ model: 'mine' }).prepareStep({ messages: [user], steps: [] })).rejects.toThrow(
+      '`window`',
+    )
+    const { told, onFit } = teller()
+    const { messages } = await aiSdkFit({ model: 'mine', window: 20_000, onFit }).prepareStep({
+      messages: [user],
+      steps: [],
+    })
+    expect(messages).toEqual([user])
+    expect(told).toMatchObject([{ ok: false, code: 'too-large' }])
+  })
+})
+
+/** As LangChain has them: classes with a type and fields. */
+class LcMessage {
+  readonly content: unknown
+  readonly type: string
+  constructor(fields: object, type: string) {
+    this.content = undefined
+    this.type = type
+    Object.assign(this, fields)
+  }
+}
+class HumanMessage extends LcMessage {
+  constructor(fields: { content: string }) {
+    super(fields, 'human')
+  }
+}
+class ToolMessage extends LcMessage {
+  constructor(fields: { content: string; tool_call_id: string; status?: 'success' | 'error' }) {
+    super(fields, 'tool')
+  }
+}
+
+describe('LangChain and the Agents SDK', () => {
+  it('[FI16] a middleware sends messages of the same classes and leaves the agent its own; threads are told apart', async () => {
+    const { told, onFit } = teller()
+    const kept: string[] = []
+    const middleware = langChainFit({
+      model: 'claude-sonnet-5',
+      HumanMessage,
+      ToolMessage,
+      onFit,
+      keep: ({ ref }) => kept.push(ref),
+    })
+    const messages: LcMessage[] = [
+      new HumanMessage({ content: 'Go.' }),
+      new LcMessage(
+        {
+          content: [{ type: 'tool_use', id: 'a', name: 'read', input: {} }],
+          tool_calls: [{ id: 'a', name: 'read', args: {} }],
+        },
+        'ai',
+      ),
+      new ToolMessage({ content: linesOf(1, 40_000), tool_call_id: 'a' }),
+    ]
+    const sent: (readonly object[])[] = []
+    const ask = async (list: readonly LcMessage[], thread: string): Promise<void> => {
+      await middleware.wrapModelCall(
+        { messages: list, runtime: { configurable: { thread_id: thread } } },
+        (request) => {
+          sent.push(request.messages)
+          return 'answer'
+        },
+      )
+    }
+    await ask(messages, 'one')
+    expect(sent[0]![2]).toBeInstanceOf(ToolMessage)
+    expect(sent[0]![2]).toMatchObject({
+      tool_call_id: 'a',
+      content: expect.stringContaining('characters left out'),
+    })
+    expect(messages[2]!.content).toBe(linesOf(1, 40_000))
+    expect(sent[0]!.slice(0, 2)).toEqual(messages.slice(0, 2))
+    expect(kept).toEqual([reports(told)[0]!.edits[0]!.ref])
+    await ask(messages, 'two')
+    await ask(messages, 'one')
+    expect(reports(told).map(({ match }) => match)).toEqual(['new', 'new', 'again'])
+    // A call whose result is lost gets one that says so.
+    const open = [
+      ...messages,
+      new LcMessage({ content: '', tool_calls: [{ id: 'z', name: 'read', args: {} }] }, 'ai'),
+      new HumanMessage({ content: 'And?' }),
+    ]
+    await ask(open, 'one')
+    expect(sent.at(-1)!.at(-2)).toMatchObject({ type: 'tool', tool_call_id: 'z', status: 'error' })
+  })
+
+  it('[FI16] an input filter shortens results in the form they came in and leaves the rest alone', async () => {
+    const { told, onFit } = teller()
+    const filter = agentsFit({ model: 'gpt-5.6-sol', onFit })
+    const result = (callId: string, output: unknown): object => ({
+      type: 'function_call_result',
+      name: 'read',
+      callId,
+      status: 'completed',
+      output,
+    })
+    const input: object[] = [
+      { type: 'message', role: 'user', content: 'Go.' },
+      { type: 'reasoning', id: 'rs_1', content: [], providerData: { encrypted_content: 'x' } },
+      ...['a', 'b', 'c'].map((callId) => ({
+        type: 'function_call',
+        callId,
+        id: `fc_${callId}`,
+        name: 'read',
+        arguments: '{}',
+        status: 'completed',
+      })),
+      result('a', { type: 'text', text: linesOf(1, 30_000) }),
+      result('b', linesOf(2, 30_000)),
+      result('c', [{ type: 'input_text', text: linesOf(3, 30_000) }]),
+    ]
+    const { input: sent, instructions } = await filter({ modelData: { input, instructions: 'Be brief.' } })
+    expect(instructions).toBe('Be brief.')
+    expect(sent.slice(0, 5).every((item, at) => item === input[at])).toBe(true)
+    const short = expect.stringContaining('characters left out') as string
+    expect(sent.slice(5)).toMatchObject([
+      { callId: 'a', output: { type: 'text', text: short } },
+      { callId: 'b', output: short },
+      { callId: 'c', output: [{ type: 'input_text', text: short }] },
+    ])
+    expect(reports(told)[0]!.repairs).toEqual([])
+  })
+})
