@@ -14,13 +14,13 @@ export type { FitState } from './state.ts'
 export type { TrimLimits } from './trim.ts'
 export { usageIn } from './rules.ts'
 export type { Usage } from '../transcript/fact.ts'
-export { aiSdkFit, type AiSdkFit, type AiSdkMessage } from './doors/ai-sdk.ts'
-export { agentsFit, type AgentsFit, type AgentsFitOptions } from './doors/agents.ts'
+export { aiSdkFit, type AiSdkFit, type AiSdkMessage } from './frameworks/ai-sdk.ts'
+export { agentsFit, type AgentsFit, type AgentsFitOptions } from './frameworks/agents.ts'
 export {
   langChainFit,
   type LangChainClasses,
   type LangChainFit,
   type LangChainFitOptions,
   type LangChainMessage,
-} from './doors/langchain.ts'
-export type { DoorOptions, FitStates } from './doors/fitting.ts'
+} from './frameworks/langchain.ts'
+export type { FrameworkOptions, FitStates } from './frameworks/fitting.ts'

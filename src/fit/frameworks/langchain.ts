@@ -3,7 +3,7 @@
 import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import type { Dialect, Element } from './dialect.ts'
-import { createFitting, type DoorOptions } from './fitting.ts'
+import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** A message of LangChain, as far as it is looked at. */
 export interface LangChainMessage {
@@ -160,7 +160,7 @@ interface ModelCall<Message> {
   readonly runtime?: unknown
 }
 
-export interface LangChainFitOptions<Message> extends DoorOptions, LangChainClasses<Message> {
+export interface LangChainFitOptions<Message> extends FrameworkOptions, LangChainClasses<Message> {
   /** The name of the conversation; the thread of the checkpointer where nothing is given. */
   readonly conversation?: ((request: object) => string) | undefined
 }

@@ -2,7 +2,7 @@
 // the filter only chooses what the model is shown. Items are judged as those of Responses, which they are in other letters.
 import { isRecord } from '../../transcript/content.ts'
 import type { Dialect, Element } from './dialect.ts'
-import { createFitting, type DoorOptions } from './fitting.ts'
+import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** An item of the Agents SDK, as far as it is looked at. */
 export type AgentsItem = object
@@ -121,7 +121,7 @@ interface FilterCall<Item> {
   readonly context?: unknown
 }
 
-export interface AgentsFitOptions extends DoorOptions {
+export interface AgentsFitOptions extends FrameworkOptions {
   /** The name of the conversation, from the run's context. */
   readonly conversation?: ((context: unknown) => string) | undefined
 }

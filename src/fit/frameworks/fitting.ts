@@ -1,4 +1,4 @@
-// What the doors of frameworks share: one conversation after another, each with its state, and what happens when it fails. A
+// What the ways into frameworks share: one conversation after another, each with its state, and what happens when it fails. A
 // mistake in the set-up is thrown, so that it is seen; a list that cannot be made to fit goes out as it is, and that is told.
 import { lookUp, modelTable } from '../../model/models.ts'
 import { systemClock } from '../../transcript/ids.ts'
@@ -13,7 +13,7 @@ export interface FitStates {
   set(conversation: string, state: FitState): unknown
 }
 
-export interface DoorOptions extends Omit<
+export interface FrameworkOptions extends Omit<
   FitOptions,
   'wire' | 'state' | 'usage' | 'now' | 'model' | 'store'
 > {
@@ -21,7 +21,7 @@ export interface DoorOptions extends Omit<
   /** Kept in memory where nothing is given; then a restart of the program begins anew. */
   readonly states?: FitStates | undefined
   /** Told after each call what was done, or why nothing was. */
-  readonly onFit?: ((told: FitReport | FitFailure) => void) | undefined
+  readonly onFit?: ((outcome: FitReport | FitFailure) => void) | undefined
   /** Given the whole of what was taken out, before the shorter text is sent. */
   readonly keep?: ((original: KeptOriginal) => unknown) | undefined
   readonly clock?: { now(): number } | undefined
@@ -41,7 +41,10 @@ export interface FittingAsk {
 /** Conversations that are remembered where the caller keeps none. */
 const mostStates = 200
 
-export function createFitting<Message>(dialect: Dialect<Message>, options: DoorOptions): Fitting<Message> {
+export function createFitting<Message>(
+  dialect: Dialect<Message>,
+  options: FrameworkOptions,
+): Fitting<Message> {
   const { states = remembered(), onFit, keep, clock = systemClock, ...plain } = options
   // Reasoning that is bound to the bytes before it stands inside messages whose words are not ours: it cannot be left out here.
   const isBound = lookUp(modelTable(plain.models), plain.model)?.capabilities.bindsPrefix === true

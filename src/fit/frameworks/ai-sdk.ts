@@ -4,7 +4,7 @@ import { isRecord } from '../../transcript/content.ts'
 import type { Usage } from '../../transcript/fact.ts'
 import { plainDigest } from '../hash.ts'
 import type { Dialect, Element } from './dialect.ts'
-import { createFitting, type DoorOptions } from './fitting.ts'
+import { createFitting, type FrameworkOptions } from './fitting.ts'
 
 /** A message of the AI SDK, as far as it is looked at. */
 export interface AiSdkMessage {
@@ -195,11 +195,11 @@ function usageIn({ inputTokens, inputTokenDetails, outputTokens }: AiSdkUsage): 
 
 /** For one conversation: give `prepareStep` to generateText, streamText or an agent, or the middleware to wrapLanguageModel. */
 export interface AiSdkFit {
-  prepareStep<Message extends AiSdkMessage>(step: {
+  readonly prepareStep: <Message extends AiSdkMessage>(step: {
     readonly messages: readonly Message[]
     readonly steps: readonly { readonly usage: object }[]
     readonly instructions?: unknown
-  }): Promise<{ messages: Message[] }>
+  }) => Promise<{ messages: Message[] }>
   readonly middleware: {
     readonly specificationVersion: 'v4'
     transformParams<
@@ -217,7 +217,7 @@ export interface AiSdkFit {
 }
 
 /** `fit` for the AI SDK: one for each conversation. */
-export function aiSdkFit(options: DoorOptions): AiSdkFit {
+export function aiSdkFit(options: FrameworkOptions): AiSdkFit {
   const fitting = createFitting<AiSdkMessage>(dialect(), options)
   /** What was returned last and what it was made from: the SDK hands the returned list on to the next step. */
   let last: { readonly returned: readonly AiSdkMessage[]; readonly given: readonly AiSdkMessage[] } | null =
