@@ -96,8 +96,10 @@ function tailFrom(
   }
   // A client's own words behind the opening stay last before the newest part, and only an answer may follow them.
   const isOnlyAnswer = wordsBefore(request, opening) < opening
+  // Calls of one answer may be items of their own: it begins with the first of them.
   const isStart = (message: number): boolean =>
-    isAnswer(roles[message]!) || (!isOnlyAnswer && roles[message] === 'user' && !results.has(message))
+    (isAnswer(roles[message]!) && !isAnswer(roles[message - 1] ?? '')) ||
+    (!isOnlyAnswer && roles[message] === 'user' && !results.has(message))
   let found: number | null = null
   let size = 0
   for (let message = messages - 1; message > opening; message--) {

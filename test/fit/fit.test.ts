@@ -91,6 +91,27 @@ describe.each(wires)('results on %s', (wire) => {
     expect(refusal(wire, third.messages)).toBeNull()
   })
 
+  it('[FI2] parallel calls stay with each other and their results when the older part is compacted', () => {
+    const steps: Step[] = [{ kind: 'prompt', text: 'Look at all.' }]
+    for (let at = 0; at < 6; at++) {
+      const calls = ['x', 'y', 'z'].map((name) => callOf(`${name}${at}`))
+      steps.push({ kind: 'answer', text: `Round ${at}.`, calls, reasons: true })
+      steps.push(
+        ...calls.map((call, nth): Step => ({ kind: 'result', call, text: linesOf(9 * at + nth, 1500) })),
+      )
+    }
+    const list = inWords(wire, steps)
+    let compacted = 0
+    for (let window = 3000; window < 16_000; window += 1600) {
+      const made = fit(list, { ...options, window })
+      if (!made.ok || made.report.boundary === null) continue
+      compacted += 1
+      expect(made.report.repairs.filter(({ rule }) => /orphan|missing/u.test(rule))).toEqual([])
+      expect(refusal(wire, made.messages)).toBeNull()
+    }
+    expect(compacted).toBeGreaterThan(1)
+  })
+
   it('[FI10] a rewind gets what was sent for its beginning and nothing of what stood behind', () => {
     const whole = fitted(fit(inWords(wire, roundsOf([30_000])), options))
     const longer = fitted(fit(inWords(wire, roundsOf([30_000, 30_000])), { ...options, state: whole.state }))
