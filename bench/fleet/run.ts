@@ -48,7 +48,7 @@ export async function faultRun(server: Server, options: RunOptions): Promise<voi
   })
   const { url } = await simulator.start()
   const proxy = await cuttableProxy(server.port)
-  const child = await program('../../test/fleet/worker-child.ts')
+  const child = await program('../test/fleet/worker-child.ts')
   const told: Told[] = []
   const running = new Map<number, ChildProcess>()
   const faults = { killed: 0, stopped: 0, crashed: 0, cut: 0 }
@@ -282,7 +282,7 @@ async function report(counted: Counted): Promise<void> {
     const { fact } = JSON.parse(line) as {
       fact: { type: string; id?: string; messageId?: string; partial?: boolean; outcome?: string }
     }
-    if (fact.type === 'user-message' && fact.id !== undefined) {
+    if (fact.type === 'user-message' && fact.id?.startsWith('cut-') === false) {
       open = `${session}/${fact.id}`
       delivered.set(open, (delivered.get(open) ?? 0) + 1)
     }

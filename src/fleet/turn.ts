@@ -8,6 +8,7 @@ import type { LiveEvent } from '../engine/live.ts'
 import type { Failure, Result } from '../disk/failure.ts'
 import type { Claimed, Finished, InputRow, Queue } from '../postgres/queue.ts'
 import type { PostgresStore } from '../postgres/store.ts'
+import { isKnown, isRealInput } from '../transcript/fact.ts'
 import { sessionId } from '../transcript/ids.ts'
 import type { Pending } from './questions.ts'
 
@@ -120,6 +121,13 @@ async function drain(
   signal: AbortSignal,
 ): Promise<StepOutcome> {
   const { queue } = ports
+  const cut = session.unfinished() ? null : await cutOff(ports.store, session.id)
+  if (cut !== null) {
+    const ended = await runTurn(session, cut, ports, signal)
+    counted.turns++
+    const stop = afterTurn(ended, pending, counted.turns, signal)
+    if (stop !== null && stop.kind !== 'parked') return stop
+  }
   for (let seen = claimed.n; ;) {
     if (signal.aborted || ports.isStopping?.() === true) return { kind: 'stopped', turns: counted.turns }
     const next = await nextInput(queue, claimed.session, ports.inboxRows ?? mostInputs)
@@ -170,6 +178,21 @@ async function nextInput(
   if (!found.ok) return found
   return { ok: true, row: found.rows.find(({ kind }) => kind !== 'mail') ?? null }
 }
+
+/** A turn whose worker was stopped in the middle of an answer left half of it: the model is asked for the rest, once. */
+async function cutOff(store: PostgresStore, session: string): Promise<InputRow | null> {
+  for await (const item of store.readBack(sessionId(session))) {
+    if (item.kind !== 'entry' || !isKnown(item.entry)) return null
+    const { fact, seq, at } = item.entry
+    if (isRealInput(fact) || (fact.type === 'turn-end' && fact.outcome === 'done')) return null
+    if (fact.type !== 'assistant-message') continue
+    if (fact.partial !== true) return null
+    return { id: `cut-${seq}`, kind: 'input', body: cutText, trace: null, at }
+  }
+  return null
+}
+
+const cutText = 'The answer above was cut off before it was complete. Go on where it stops.'
 
 interface TurnEnded {
   readonly outcome: 'done' | 'aborted' | 'failed'

@@ -11,6 +11,7 @@ export {
   type Sending,
   type Sent,
 } from './queue.ts'
+export { postgresMemories, type PostgresMemoriesOptions } from './memories.ts'
 export { makeToken, removeTokens } from './tokens.ts'
 export { migrate, type Migrated } from './migrate.ts'
 export { postgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts'

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { connect, postgresMemories } from '../../src/postgres/index.ts'
+import type { MemoryStore } from '../../src/memory/memory-store.ts'
+import { memoryContract } from '../../src/testing/memory-contract.ts'
+import { freshDatabase, skipReason, sql, startServer, type Server } from './server.ts'
+
+describe.skipIf(skipReason !== null)('memories in Postgres', () => {
+  let server: Server
+  const open: { close(): Promise<void> }[] = []
+  beforeAll(async () => {
+    server = await startServer()
+  })
+  afterAll(async () => {
+    for (const each of open) await each.close()
+    await server.stop()
+  })
+  const on = (url: string, tenant = 'acme'): MemoryStore => {
+    const connection = connect({ url })
+    open.push(connection)
+    return postgresMemories({ connection, tenant, scope: 'team', place: 'site' })
+  }
+  const make = async (): Promise<MemoryStore> => on((await freshDatabase(server)).url)
+  for (const item of memoryContract) it(`[${item.rule}] ${item.title}`, () => item.run(make))
+
+  it('[DB8] two who save at once: one is written, the other is refused; another tenant sees none, and no secret is kept', async () => {
+    const { url, adminUrl } = await freshDatabase(server, ['acme', 'globex'])
+    const by = { kind: 'user', trust: 'user', session: null, message: null, from: [], at: 1 } as const
+    const text = (body: string): string =>
+      `---\nname: a\ndescription: what a is\ntype: project\n---\n${body}\n`
+    const saves = await Promise.all(
+      ['one', 'two', 'three'].map((body) =>
+        on(url).save({ file: 'a.md', text: text(body), expected: null }, by, { via: 'session' }),
+      ),
+    )
+    const kinds = saves.map((saved) => (saved.ok ? saved.applied.kind : saved.failure.code))
+    expect(kinds.toSorted()).toEqual(['refused', 'refused', 'written'])
+    expect(await on(url, 'globex').list()).toMatchObject({ total: 0 })
+    const key = `sk-ant-api03-${'a1B2'.repeat(20)}`
+    await on(url).save({ file: 'b.md', text: text(`The key is ${key}`) }, by, { via: 'session' })
+    expect(JSON.stringify(await sql(adminUrl, 'select body from pal.memory'))).not.toContain(key)
+  })
+})
