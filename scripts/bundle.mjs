@@ -9,7 +9,8 @@ import { build } from 'esbuild'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const { version, exports, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const command = { pal: 'src/cli/main.ts' }
+/** The command, and what it starts in a thread of its own. */
+const command = { pal: 'src/cli/main.ts', 'inspect-replay': 'src/inspector/replay-worker.ts' }
 const library = Object.fromEntries(
   Object.values(exports).map(({ default: file }) => {
     const name = file.slice('./dist/'.length, -'.js'.length)

@@ -12,6 +12,7 @@ import type { Settings } from '../settings/schema.ts'
 import { noBash } from '../tools/shell/bash.ts'
 import { fenced } from '../transcript/fence.ts'
 import type { Failure } from '../transcript/store.ts'
+import { hearWishes } from './conversation/wishes.ts'
 import { complain, exitFor, exits, refuse, type Exit, type Refusal } from './exit-codes.ts'
 import { loadExtensions, typesFor, type LoadedExtensions } from './extensions/load.ts'
 import { createReporter, writeResult, type Format, type PromptResult } from './output.ts'
@@ -188,6 +189,7 @@ async function converse(
       model: preset.modelId,
       scripted: place.access === null,
     })
+    hearWishes(place, () => session)
     const before = session.spent()
     const inputsBefore = inputsIn(session)
     for await (const event of session.send(prompt.input, abort.signal)) reporter.event(event)

@@ -4,6 +4,7 @@ import { Argument, Command, CommanderError } from 'commander'
 import { subcommand, type RunCommand } from './arguments/flags.ts'
 import { addCompanionCommands } from './arguments/companion-commands.ts'
 import { addFleetCommands } from './arguments/fleet-commands.ts'
+import { addInspect } from './arguments/inspect-command.ts'
 import { addLabCommands } from './arguments/lab-commands.ts'
 import { addMemoryCommands } from './arguments/memory-commands.ts'
 import { completionScript, shells, type Shell } from './arguments/completion.ts'
@@ -23,6 +24,7 @@ export async function runProgram(io: Io, args: readonly string[], version: strin
     program.commands.map((command) => command.name()).filter((name) => name !== promptCommand)
   addPrompt(program, io, run, names)
   addSessionCommands(program, io, run)
+  addInspect(program, io, run)
   addMemoryCommands(program, io, run)
   addCompanionCommands(program, io, run)
   addFleetCommands(program, io, run)

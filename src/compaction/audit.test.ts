@@ -3,7 +3,7 @@ import { Fold } from '../projection/fold.ts'
 import type { Part } from '../projection/view.ts'
 import { answered, call, entriesOf, result, said } from '../testing/builders.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { auditOf, inventoryOf, ledgerOf, missingFrom } from './audit.ts'
+import { auditOf, inventoryOf, ledgerOf, missingFrom, placesIn } from './audit.ts'
 import { readSpan } from './span-reading.ts'
 
 function partsOf(...facts: readonly Fact[]): readonly Part[] {
@@ -69,6 +69,20 @@ describe('the audit', () => {
     expect(audit.retention).toBeCloseTo(1 / 7, 2)
     expect(audit.lost[0]).toBe('pending: [ ] write the test')
     expect(audit.lost).toContain('paths: src/auth/login.ts')
+  })
+
+  it('[O42] each loss names the entry that said it first', () => {
+    const missing = missingFrom(inventory, '')
+    const { lost, lostAt } = auditOf(inventory, missing, missing, none, placesIn(readSpan(parts)))
+    const placed = lost.map((line, at) => [line, lostAt?.[at]?.seq])
+    expect(placed).toEqual([
+      ['pending: [ ] write the test', 4],
+      ['rules: Never touch the schema.', 1],
+      ['errors: ENOENT: no such file, cannot open', 3],
+      ['paths: src/auth/login.ts', 2],
+      ['names: parseToken', 2],
+      ['numbers: 8443', 1],
+    ])
   })
 
   it('[O6] open things go into the ledger before names and numbers', () => {

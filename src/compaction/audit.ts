@@ -6,6 +6,8 @@ import { estimateText } from '../projection/tokens.ts'
 import { pendingOf } from './extract.ts'
 import { errorOf } from './files.ts'
 import { fileOf } from './files.ts'
+import { stringsIn } from '../projection/folding/render.ts'
+import type { BlockRef } from '../transcript/fact.ts'
 import type { Keeping } from './user-words.ts'
 import type { Reading } from './span-reading.ts'
 import { about, isTask, noSections, type Sections } from './sections.ts'
@@ -29,6 +31,8 @@ export interface Audit {
   readonly retentionBefore: number
   /** Some of what is no longer in sight, the weightiest first. */
   readonly lost: readonly string[]
+  /** Where each of those stood first; null where it cannot be told. Earlier versions wrote none. */
+  readonly lostAt?: readonly (BlockRef | null)[] | undefined
 }
 
 export type Inventory = Readonly<Record<Kind, readonly string[]>>
@@ -106,6 +110,7 @@ export function auditOf(
   before: Inventory,
   after: Inventory,
   { whole, shortened, pointed }: Keeping,
+  placeOf: (item: string) => BlockRef | null = () => null,
 ): Audit {
   const tallies = Object.fromEntries(
     kinds.map((kind) => [
@@ -117,14 +122,35 @@ export function auditOf(
   const found = said + sizeOf(inventory)
   const share = (missing: Inventory): number =>
     found === 0 ? 1 : round((found - (said - whole) - sizeOf(missing)) / found)
+  const lost = kinds
+    .flatMap((kind) => after[kind].map((item) => ({ item, line: `${kind}: ${lineOf(item, probeChars)}` })))
+    .slice(0, defaults.compaction.auditNames)
   return {
     userMessages: { whole, shortened, pointed },
     kinds: tallies,
     retention: share(after),
     retentionBefore: share(before),
-    lost: kinds
-      .flatMap((kind) => after[kind].map((item) => `${kind}: ${lineOf(item, probeChars)}`))
-      .slice(0, defaults.compaction.auditNames),
+    lost: lost.map(({ line }) => line),
+    lostAt: lost.map(({ item }) => placeOf(item)),
+  }
+}
+
+/** Finds where a span said something first: in what was typed, answered, called or given back. */
+export function placesIn({ inputs, answers, calls, earlier }: Reading): (item: string) => BlockRef | null {
+  const texts = [
+    ...inputs,
+    ...answers,
+    ...earlier,
+    ...calls.map(({ at, input }) => ({ at, text: stringsIn(input).join('\n') })),
+    ...calls.flatMap(({ outcome }) => (outcome === null ? [] : [outcome])),
+  ]
+    .map(({ at, text }) => ({ at, text: text.replaceAll(/\s+/g, ' ') }))
+    .toSorted((a, b) => a.at - b.at)
+  return (item) => {
+    // An open task is written with a mark that it did not have when it was said.
+    const words = lineOf(item.replace(/^\[.\] /u, ''), probeChars).replace(/…$/, '')
+    const found = texts.find(({ text }) => text.includes(words))
+    return found === undefined ? null : { seq: found.at }
   }
 }
 

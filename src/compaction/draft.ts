@@ -8,7 +8,7 @@ import { userWords } from '../projection/refusal.ts'
 import { mediaLine, mediaOf } from '../projection/media.ts'
 import type { Part } from '../projection/view.ts'
 import { defaults } from '../settings/defaults.ts'
-import { auditOf, inventoryOf, ledgerOf, missingFrom, type Audit } from './audit.ts'
+import { auditOf, inventoryOf, ledgerOf, missingFrom, placesIn, type Audit } from './audit.ts'
 import { excerptsOf } from './excerpts.ts'
 import { sectionsOf } from './extract.ts'
 import { chooseLines, groupedLines } from './scoring/choice.ts'
@@ -248,7 +248,8 @@ export interface Finished {
 /** Audits a draft against what it takes away, and puts what is missing into it as far as the ledger reaches. */
 export function finish(context: PlanContext, { shape, segments }: Draft): Finished {
   const gone = segments.map(({ start, end }) => readOnce(context, start, end).reading)
-  const inventory = inventoryOf(joined(gone))
+  const reading = joined(gone)
+  const inventory = inventoryOf(reading)
   const around = shownAround(context, shape, segments)
   const shown = (now: readonly Segment[]): string =>
     [around, ...now.map(({ part }) => shownText(part))].join('\n')
@@ -264,7 +265,13 @@ export function finish(context: PlanContext, { shape, segments }: Draft): Finish
     edits: [...final.map(({ edit }) => edit), ...stubs],
     segments: final,
     tokens: tokensOf(context, shape, final),
-    audit: auditOf(inventory, before, missingFrom(inventory, shown(final)), totalOf(final)),
+    audit: auditOf(
+      inventory,
+      before,
+      missingFrom(inventory, shown(final)),
+      totalOf(final),
+      placesIn(reading),
+    ),
   }
 }
 

@@ -12,7 +12,7 @@ export type Access =
   | { readonly ok: true; readonly path: string; readonly hasToken: boolean }
   | { readonly ok: false; readonly status: number; readonly why: string }
 
-const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
+export const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
 export const isLoopback = (host: string): boolean => ['127.0.0.1', '::1', 'localhost'].includes(host)
 
 /** A token may stand before the path, for clients that can set nothing but a base URL. */
@@ -60,8 +60,9 @@ export function pageRefusal(
   return null
 }
 
-const single = (value: string | string[] | undefined): string | undefined =>
+export const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value
 
-const isEqual = (a: string, b: string): boolean =>
+/** In the same time, wherever they differ. */
+export const isEqual = (a: string, b: string): boolean =>
   timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'))

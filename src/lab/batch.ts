@@ -24,7 +24,7 @@ export interface BatchOptions {
 export const recordedModel = 'recorded'
 
 /** By whose rules a recording is played: its own model's; the default's where that is none whose rules are known. */
-function rulesFor(name: string): string {
+export function rulesFor(name: string): string {
   return findModel(simulatedModels, name)?.id ?? defaults.preset.model
 }
 
@@ -93,7 +93,7 @@ export async function* playOne(source: Source, file: number, options: BatchOptio
   }
 }
 
-const windowOf = (model: string): number =>
+export const windowOf = (model: string): number =>
   findModel(simulatedModels, model)?.window ?? defaults.counting.unknownWindowTokens
 
 function unpricedIn(

@@ -297,9 +297,10 @@ function charge(run: Run, body: string, { step, index, said, isLast }: Asked): C
   if (error !== null) problems.push(`request ${index}: ${error.error.message}`)
   const isRejected = isChecked ? error !== null || isTooLong : null
   const { freed, isSummary } = run
-  run.timeline?.request(run.session.view(), clock.at, usage, charges[0]!.isCold)
   const { outputTokens: output, model } = step.answer
   const info = run.pricesOf(model)
+  const { isCold } = charges[0]!
+  run.timeline?.request(run.session.view(), clock.at, usage, { isCold, output, info })
   run.meter.request({
     step: index,
     isCopy: run.isCopy,

@@ -52,12 +52,29 @@ export function editRows(entries: Iterable<StoredEntry>): readonly EditRow[] {
  * already covers and eviction has left out. */
 export const editsOf = (fold: Fold): readonly EditRow[] => editRows(fold.edits.controls)
 
+/** What an `EditList` has read so far, to go on from later. */
+export interface EditListState {
+  readonly rows: readonly EditRow[]
+  readonly declined: readonly DeclinedRow[]
+  readonly undoneAt: readonly (readonly [edit: Seq, undo: Seq])[]
+}
+
 /** Collects the removals of a session from its entries. */
 export class EditList {
-  readonly #rows = new Map<Seq, EditRow>()
-  readonly #declined: DeclinedRow[] = []
+  readonly #rows: Map<Seq, EditRow>
+  readonly #declined: DeclinedRow[]
   /** Where each was undone: a rewind to before that takes the undo with it. */
-  readonly #undoneAt = new Map<Seq, Seq>()
+  readonly #undoneAt: Map<Seq, Seq>
+
+  constructor({ rows, declined, undoneAt }: EditListState = { rows: [], declined: [], undoneAt: [] }) {
+    this.#rows = new Map(rows.map((row) => [row.seq, row]))
+    this.#declined = [...declined]
+    this.#undoneAt = new Map(undoneAt)
+  }
+
+  state(): EditListState {
+    return { rows: this.rows(), declined: this.#declined, undoneAt: [...this.#undoneAt] }
+  }
 
   push(entry: StoredEntry): void {
     if (!isKnown(entry)) return

@@ -38,6 +38,46 @@ export const surfaceDefaults = {
     /** Where the dial stands for compactions of foreign agents: who asks for them wants to pay less. */
     thrift: 0.8,
   },
+  inspector: {
+    /** Bytes that nothing has removed from context after which the window is no longer computed. */
+    heldBytes: 96 * MB,
+    /** Entries between two kept folds of an index, the least between them, and the most that are kept. */
+    snapshotEntries: 4000,
+    snapshotLeast: 500,
+    snapshots: 64,
+    /** Characters of a tool's name, of a session's title, and of texts that stand for longer ones. */
+    labelChars: 80,
+    titleChars: 120,
+    excerptChars: 2000,
+    /** Entries in a chunk of the index, and requests. */
+    chunkEntries: 8192,
+    chunkRequests: 2000,
+    /** Lines and bytes of them that one answer holds. */
+    linesEntries: 500,
+    linesBytes: 4 * MB,
+    /** Rows whose cost is asked for at once. */
+    carriedEntries: 500,
+    /** Hits of one search, and bytes that it looks through before it answers. */
+    findHits: 50,
+    findBytes: 32 * MB,
+    /** Sessions whose index is in memory. */
+    openSessions: 4,
+    /** How often a watched session and the list are looked at. */
+    pollMs: 150,
+    listPollMs: 2 * second,
+    aliveMs: 15 * second,
+    /** Largest body of a POST, and of a piece of a blob. */
+    postBytes: 16_384,
+    blobBytes: 1 * MB,
+    /** Connections at once, and how long a client may take to send its request or to read its answer. */
+    connections: 64,
+    clientMs: 20 * second,
+    stalledMs: 60 * second,
+    /** Replays that are kept. */
+    replays: 16,
+    /** How long a process that holds a session may take to answer a wish. */
+    wishMs: 10 * second,
+  },
   preset: {
     /** Who answers where nobody has said. */
     model: 'claude-sonnet-5',

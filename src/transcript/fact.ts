@@ -34,10 +34,12 @@ export interface Usage {
   readonly cacheWrite1h?: number | undefined
   readonly output: number
 }
+/** Of one answer: milliseconds until something came and until all had, how often it was asked for, and its name at the provider. */
 export interface Timing {
   readonly firstMs?: number | undefined
   readonly ms: number
   readonly tries: number
+  readonly requestId?: string | undefined
 }
 export interface ToolSpec {
   readonly name: string
@@ -160,6 +162,8 @@ export type Fact =
       readonly tokens: number
       readonly cost: number
       readonly diff?: string | undefined
+      /** What the provider says of it, where it was asked. */
+      readonly provider?: string | undefined
     }
   /** The provider refused reasoning that was sent: what was made before this place is left out from now on. */
   | { readonly type: 'reasoning-refused'; readonly upTo: Seq }

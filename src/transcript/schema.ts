@@ -87,9 +87,11 @@ const shapes = {
     model: text,
     provider: z.optional(text),
     usage: z.optional(usageShape),
-    timing: z.optional(z.looseObject({ firstMs: z.optional(count), ms: count, tries: count })),
     partial: z.optional(z.boolean()),
     leftOut: z.optional(z.boolean()),
+    timing: z.optional(
+      z.looseObject({ firstMs: z.optional(count), ms: count, tries: count, requestId: z.optional(text) }),
+    ),
   },
   'tool-result': {
     call: text,
@@ -128,6 +130,7 @@ const shapes = {
     tokens: count,
     cost: count,
     diff: z.optional(text),
+    provider: z.optional(text),
   },
   'reasoning-refused': { upTo: place },
   'feature-refused': {

@@ -16,7 +16,18 @@ export function subcommand(program: Command, name: string, about: string): Comma
 /** Where a command stands in `pal --help`. */
 const groups: Readonly<Record<string, readonly string[]>> = {
   Sessions: ['sessions', 'messages', 'rewind', 'import', 'agents', 'tasks'],
-  'Context and cost': ['context', 'cost', 'stats', 'usage', 'edits', 'undo', 'release', 'compact', 'pin'],
+  'Context and cost': [
+    'context',
+    'cost',
+    'stats',
+    'usage',
+    'edits',
+    'undo',
+    'release',
+    'compact',
+    'pin',
+    'inspect',
+  ],
   Memory: ['memory', 'consolidate'],
   Setup: [
     'config',

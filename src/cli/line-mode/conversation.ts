@@ -9,6 +9,7 @@ import type { SessionId } from '../../transcript/ids.ts'
 import { showNotice } from '../commands/undo.ts'
 import { isExitLine, runOwnLine } from '../conversation/commands.ts'
 import type { CommandContext } from '../conversation/context.ts'
+import { hearWishes } from '../conversation/wishes.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { askTrust, waitingAtStart } from '../conversation/trust-commands.ts'
 import { isOwnLine, unescaped } from '../conversation/input-line.ts'
@@ -81,6 +82,7 @@ class LineConversation implements CommandContext {
 
   async run(): Promise<Exit> {
     const stopListening = this.#io.onInterrupt(() => this.#interrupt())
+    const stopWishes = hearWishes(this.place, () => this.begun())
     try {
       this.#io.err('pal: line mode; /help for commands\n')
       await missingSandbox(this.place, this.#io.environment, (line) => this.#io.err(`pal: ${line}\n`))
@@ -100,6 +102,7 @@ class LineConversation implements CommandContext {
       // A person has seen what went wrong; a script has only the code.
       return this.#io.inIsTerminal && this.#worst !== exits.interrupted ? exits.done : this.#worst
     } finally {
+      stopWishes()
       stopListening()
       this.#lines?.close()
     }

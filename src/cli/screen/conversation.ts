@@ -11,6 +11,7 @@ import type { Answer, AskUser } from '../../tools/permission/question.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { commandList, isExitLine, runOwnLine } from '../conversation/commands.ts'
 import type { Choice, CommandContext, KeyedQuestion } from '../conversation/context.ts'
+import { hearWishes } from '../conversation/wishes.ts'
 import { Conversation, attemptWork, reopen } from '../conversation/conversation.ts'
 import { chooseSession, resumeCommand } from '../conversation/history-commands.ts'
 import { isOwnLine, unescaped } from '../conversation/input-line.ts'
@@ -118,6 +119,7 @@ class ScreenConversation implements CommandContext {
 
   /** `chooses`: the session to go on with is picked from a list. */
   async run(chooses: boolean): Promise<Exit> {
+    const stopWishes = hearWishes(this.place, () => this.begun())
     const stopListening = this.#opened.place.io.onInterrupt(() => this.leave())
     this.#screen.start()
     try {
@@ -125,9 +127,7 @@ class ScreenConversation implements CommandContext {
       this.#screen.offer(completionOf(commandList(this.loaded), this.place.project.cwd, machineFileSystem))
       const waiting = await waitingAtStart(this)
       if (waiting !== null) {
-        this.#running = this.#act(() => askTrust(this, waiting)).finally(() => {
-          this.#running = null
-        })
+        this.#running = this.#act(() => askTrust(this, waiting)).finally(() => void (this.#running = null))
         await this.#running
       }
       const opened = chooses ? await this.#choose() : await this.#begin()
@@ -138,6 +138,7 @@ class ScreenConversation implements CommandContext {
       await this.#conversation.close()
       return exits.done
     } finally {
+      stopWishes()
       stopListening()
       await this.#screen.stop()
       if (this.#complaint !== null) this.#opened.place.io.err(`pal: ${this.#complaint}\n`)

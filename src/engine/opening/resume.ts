@@ -7,7 +7,7 @@ import type { ReadFiles } from '../../tools/tool.ts'
 import { encode } from '../../transcript/codec.ts'
 import { isKnown, type Range, type StoredEntry } from '../../transcript/fact.ts'
 import type { Tail } from '../../transcript/grammar.ts'
-import { seq, type SessionId } from '../../transcript/ids.ts'
+import { seq, unbounded, type Seq, type SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine, type Link } from '../../transcript/lineage.ts'
 import type { Checkpoint, Damage, Failure, Lease, Result, Store } from '../../transcript/store.ts'
 import { nothingSpent, type Spent } from '../limits/spend.ts'
@@ -50,6 +50,26 @@ export async function resume(store: Store, session: SessionId, table: ModelTable
   // What a checkpoint stands for was not read: where an undo needs some of it that is damaged, everything is read.
   const isShort = !resumed.ok && resumed.failure.code === 'damaged' && from !== null
   return isShort ? readOn(store, links, whole, table, new MemoryRoom(session)) : resumed
+}
+
+/** The state as it was when the entry at `upTo` was the last one; from a checkpoint at or before it, where one is handed in. */
+export async function stateAt(
+  store: Store,
+  links: readonly Link[],
+  table: ModelTable,
+  upTo: Seq,
+  checkpoint: Checkpoint | null = null,
+): Promise<Result<Resumed>> {
+  const room = new MemoryRoom(links.at(-1)!.session)
+  const isBefore = checkpoint !== null && checkpoint.upTo <= upTo
+  const from = isBefore ? await fromCheckpoint(store, links, checkpoint, room) : null
+  if (from !== null && !('code' in from)) {
+    const resumed = await readOn(store, links, from, table, room, upTo)
+    if (resumed.ok || resumed.failure.code !== 'damaged') return resumed
+  }
+  const first = links[0]!.from
+  const whole: Reading = { state: newState(first), next: first, isWhole: true }
+  return readOn(store, links, whole, table, new MemoryRoom(links.at(-1)!.session), upTo)
 }
 
 export function checkpointFor({ fold, tail, spent, latest }: SessionState): Checkpoint {
@@ -140,6 +160,7 @@ async function readOn(
   reading: Reading,
   table: ModelTable,
   room: MemoryRoom,
+  upTo: Seq = unbounded,
 ): Promise<Result<Resumed>> {
   const damage: Damage[] = []
   const own = links.at(-1)!
@@ -147,7 +168,7 @@ async function readOn(
   let expected = reading.next
   let entriesRead = 0
   let readOnly: string | null = null
-  for await (const item of readLine(store, links, { from: seq(reading.next) })) {
+  for await (const item of readLine(store, links, { from: seq(reading.next), to: upTo })) {
     if (item.kind === 'failed') return { ok: false, failure: item.failure }
     if (item.kind === 'damage') {
       damage.push(item.damage)

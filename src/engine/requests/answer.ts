@@ -10,7 +10,7 @@ import type { CacheBreak } from '../../request/break-detector.ts'
 import { describeCause } from '../../request/break-report.ts'
 import type { Composed } from '../../request/compose.ts'
 import { defaults } from '../../settings/defaults.ts'
-import type { ToolUseBlock } from '../../transcript/content.ts'
+import { isRecord, type ToolUseBlock } from '../../transcript/content.ts'
 import { type Entry, type FactOf, type Timing, type Usage } from '../../transcript/fact.ts'
 import type { Clock } from '../../transcript/ids.ts'
 import { endOf, stopKindOf } from '../../transcript/stop.ts'
@@ -296,10 +296,25 @@ async function readCache(
   const diff = await keptDiff(core, found, message.messageId, emit)
   const { causes, tokens, cost } = found
   const written = await core.append([
-    { type: 'cache-break', source: core.source, causes, tokens, cost: cost ?? 0, ...diff },
+    {
+      type: 'cache-break',
+      source: core.source,
+      causes,
+      tokens,
+      cost: cost ?? 0,
+      ...diff,
+      ...missReason(message.diagnostics),
+    },
   ])
   if (!written.ok) emit({ type: 'notice', ...written.failure })
   emit({ type: 'notice', code: 'cache-break', message: breakText(found) })
+}
+
+/** What the provider says of a break, where its answer says anything. */
+function missReason(diagnostics: unknown): { readonly provider?: string } {
+  const reason = isRecord(diagnostics) ? diagnostics['cache_miss_reason'] : null
+  const word = isRecord(reason) ? reason['type'] : reason
+  return typeof word === 'string' && word !== '' ? { provider: word } : {}
 }
 
 async function keptDiff(

@@ -1,11 +1,9 @@
 // The window request by request: who occupied it, what it was charged, which layer changed what, where the cache broke.
 import type { CacheUsage } from '../../simulator/index.ts'
-import { estimateText } from '../../projection/tokens.ts'
-import type { Part, View } from '../../projection/view.ts'
+import { price, type ModelInfo } from '../../model/models.ts'
+import type { View } from '../../projection/view.ts'
 import { defaults } from '../../settings/defaults.ts'
-
-export const holders = ['system', 'tools', 'user', 'assistant', 'results', 'summary'] as const
-export type Holder = (typeof holders)[number]
+import { HeldTokens, shared } from './held-tokens.ts'
 
 export interface Change {
   readonly layer: string
@@ -15,11 +13,15 @@ export interface Change {
 
 export interface Moment {
   readonly at: number
-  /** Tokens of the request, in the order of `holders`. */
+  /** Tokens of the request, in the order of `holders`; they sum to what was charged. */
   readonly held: readonly number[]
   readonly fresh: number
   readonly read: number
   readonly written: number
+  /** Of the recorded answer; 0 where it is not known. */
+  readonly output: number
+  /** Null where nobody knows the price. */
+  readonly dollars: number | null
   /** Cached tokens that had to be sent again; 0 where nothing was lost. */
   readonly lost: number
   readonly isCold: boolean
@@ -30,12 +32,22 @@ export class Timeline {
   readonly moments: Moment[] = []
   #changes: Change[] = []
   #cached = 0
+  readonly #held = new HeldTokens()
 
   change(change: Change): void {
     this.#changes.push(change)
   }
 
-  request(view: View, at: number, usage: CacheUsage, isCold: boolean): void {
+  request(
+    view: View,
+    at: number,
+    usage: CacheUsage,
+    {
+      isCold,
+      output,
+      info,
+    }: { readonly isCold: boolean; readonly output: number | null; readonly info: ModelInfo | null },
+  ): void {
     const [fresh, read, written] = [
       usage.input_tokens,
       usage.cache_read_input_tokens,
@@ -45,10 +57,12 @@ export class Timeline {
     const { breakTokens, breakShare } = defaults.request
     this.moments.push({
       at,
-      held: heldBy(view, fresh + read + written),
+      held: shared(this.#held.weigh(view, false), fresh + read + written),
       fresh,
       read,
       written,
+      output: output ?? 0,
+      dollars: info === null ? null : paidFor(info, usage, output ?? 0),
       lost: lost > breakTokens && lost > breakShare * this.#cached ? lost : 0,
       isCold,
       changes: this.#changes,
@@ -58,22 +72,14 @@ export class Timeline {
   }
 }
 
-/** Whole tokens by holder, scaled so that they sum to what was charged. */
-function heldBy(view: View, total: number): readonly number[] {
-  const weights = new Map<Holder, number>(holders.map((holder) => [holder, 0]))
-  const add = (holder: Holder, weight: number): void =>
-    void weights.set(holder, weights.get(holder)! + weight)
-  for (const { text } of view.sections) add('system', estimateText(text))
-  if (view.reminder !== null) add('system', estimateText(view.reminder))
-  for (const tool of view.tools) add('tools', estimateText(JSON.stringify(tool)))
-  for (const message of view.messages)
-    for (const part of message.parts) add(holderOf(part), part.estimate - part.clearedEstimate)
-  const sum = [...weights.values()].reduce((all, weight) => all + weight, 0)
-  return holders.map((holder) => (sum === 0 ? 0 : Math.round((weights.get(holder)! / sum) * total)))
-}
-
-function holderOf({ kind }: Part): Holder {
-  if (kind === 'edit') return 'summary'
-  if (kind === 'answer') return 'assistant'
-  return kind === 'result' ? 'results' : 'user'
+function paidFor(info: ModelInfo, usage: CacheUsage, output: number): number | null {
+  const { ephemeral_1h_input_tokens: long } = usage.cache_creation
+  const counted = {
+    input: usage.input_tokens,
+    cacheRead: usage.cache_read_input_tokens,
+    cacheWrite: usage.cache_creation_input_tokens,
+    cacheWrite1h: long,
+    output,
+  }
+  return price(info, counted)?.total ?? null
 }

@@ -1,0 +1,185 @@
+// `pal inspect`: a page in the browser on the sessions of this project. It reads; what the page changes goes through the engine.
+import { spawn } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { machineFileSystem } from '../../../disk/fs.ts'
+import { lockOwner } from '../../../disk/lock.ts'
+import { isLoopback } from '../../../gateway/index.ts'
+import { Inspection, type Owner } from '../../../inspector/inspection.ts'
+import { memoriesIn } from '../../../inspector/memories.ts'
+import { Replays } from '../../../inspector/replays.ts'
+import { loadAssets } from '../../../inspector/server/assets.ts'
+import { startServer, type ServerOptions } from '../../../inspector/server/server.ts'
+import { modelOf, projectStore, sessionsFolder, tableOf } from '../../../preset.ts'
+import { thinkingOf } from '../../../preset/choices.ts'
+import { memoryWiring } from '../../../preset/memory/wiring.ts'
+import { wireIn } from '../../../preset/reaching.ts'
+import { defaults } from '../../../settings/defaults.ts'
+import { layoutOf } from '../../../stores/files/layout.ts'
+import { lockOptionsOf, thisMachine } from '../../../stores/files/machine.ts'
+import { sessionId, systemClock } from '../../../transcript/ids.ts'
+import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
+import { findSession } from '../../session-lookup.ts'
+import type { Io } from '../../terminal/io.ts'
+import { safeJson, safeLine } from '../../terminal/safe-text.ts'
+import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
+import { changesAt } from './changes.ts'
+
+export interface InspectFlags {
+  readonly cwd?: string | undefined
+  readonly json?: boolean | undefined
+  readonly open?: boolean | undefined
+  readonly port?: number | undefined
+  readonly host?: string | undefined
+  readonly tlsCert?: string | undefined
+  readonly tlsKey?: string | undefined
+  readonly export?: string | undefined
+  readonly raw?: boolean | undefined
+}
+
+const loopback = '127.0.0.1'
+
+export async function inspect(
+  io: Io,
+  id: string | undefined,
+  flags: InspectFlags,
+  version: string,
+): Promise<Exit> {
+  const place = await openWorkplace(io, { cwd: flags.cwd })
+  if (!place.ok) return complain(io, place)
+  const tls = await tlsFor(flags)
+  if (tls !== null && 'exit' in tls) return complain(io, tls)
+  const found = id === undefined ? null : await findSession(projectStore(place), id)
+  if (found !== null && !found.ok) return complain(io, found)
+  const session = found?.session ?? null
+  const inspection = inspectionAt(place)
+  const folder = programFolder()
+  const assets = folder === null ? new Map() : await loadAssets(join(folder, 'inspector'))
+  const started = await start({
+    inspection,
+    replays: replaysAt(place, folder),
+    assets,
+    about: { version, session },
+    host: flags.host ?? loopback,
+    port: flags.port ?? 0,
+    ...(tls === null ? {} : { tls }),
+    tell: (line) => io.err(`pal: ${safeLine(line)}\n`),
+  })
+  if ('exit' in started) return complain(io, started)
+  const { url, stop, port } = started
+  try {
+    io.out(flags.json === true ? `${safeJson({ url, port, session })}\n` : `${url}\n`)
+    io.err('pal: this address lets whoever has it read your sessions and undo edits. Press Ctrl-C to stop\n')
+    if (flags.open !== false && io.outIsTerminal) openBrowser(url)
+    await interrupted(io)
+    return exits.done
+  } finally {
+    await stop()
+  }
+}
+
+async function start(options: ServerOptions): Promise<Awaited<ReturnType<typeof startServer>> | Refusal> {
+  try {
+    return await startServer(options)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return refuse(exits.failed, `the inspector cannot listen (${why}); choose another --port or --host`)
+  }
+}
+
+/** Beyond this machine only encrypted: the token would be read on the way. */
+async function tlsFor({
+  host = loopback,
+  tlsCert,
+  tlsKey,
+}: InspectFlags): Promise<{ readonly cert: Buffer; readonly key: Buffer } | Refusal | null> {
+  if (tlsCert === undefined && tlsKey === undefined)
+    return isLoopback(host)
+      ? null
+      : refuse(
+          exits.usage,
+          `--host ${host} is beyond this machine: give --tls-cert FILE and --tls-key FILE with it`,
+        )
+  if (tlsCert === undefined || tlsKey === undefined)
+    return refuse(exits.usage, '--tls-cert and --tls-key go together')
+  try {
+    return { cert: await readFile(tlsCert), key: await readFile(tlsKey) }
+  } catch (error) {
+    return refuse(
+      exits.failed,
+      `the TLS files cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    )
+  }
+}
+
+export function inspectionAt(place: Workplace): Inspection {
+  const { settings, home, project, io } = place
+  const root = sessionsFolder(home, project)
+  const models = tableOf(settings)
+  const wiring = memoryWiring({
+    ...place,
+    instructionRefusal: instructionRefusal(place),
+    environment: { HOME: io.userHome, ...io.environment },
+    fs: machineFileSystem,
+    clock: systemClock,
+    unique: uniqueText,
+  })
+  const inspection: Inspection = new Inspection({
+    store: projectStore(place),
+    scope: root,
+    place: { fs: machineFileSystem, folder: join(home, 'cache', 'inspector'), unique: uniqueText },
+    settings: {
+      models,
+      model: modelOf(settings),
+      window: settings.window,
+      thinking: thinkingOf(settings),
+      effort: settings.effort,
+      speak: wireIn({ model: place.access ?? undefined, settings }, models),
+    },
+    ownerOf: (session) => ownerIn(root, session),
+    changes: changesAt(place),
+    memories: memoriesIn(wiring.why === null ? wiring.keepers : [], () => inspection.recalls()),
+  })
+  return inspection
+}
+
+async function ownerIn(root: string, session: string): Promise<Owner | null> {
+  const found = await lockOwner(layoutOf(root, sessionId(session)).lock, lockOptionsOf(thisMachine))
+  return found.ok && found.owner !== null ? { host: found.owner.host, pid: found.owner.pid } : null
+}
+
+function replaysAt(place: Workplace, folder: string | null): Replays | null {
+  const worker = folder === null ? null : join(folder, 'inspect-replay.js')
+  if (worker === null || !existsSync(worker)) return null
+  return new Replays({
+    store: projectStore(place),
+    window: place.settings.window,
+    worker: pathToFileURL(worker),
+    mostBytes: defaults.cli.recordingBytes,
+  })
+}
+
+/** Where the files are that were bundled with `pal`. */
+function programFolder(): string | null {
+  const pal = process.argv[1]
+  return pal === undefined || !existsSync(pal) ? null : dirname(realpathSync(pal))
+}
+
+/** As arguments, through no shell. Where there is no browser the address is on the screen. */
+function openBrowser(url: string): void {
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open'
+  const child = spawn(program, [url], { stdio: 'ignore', detached: true })
+  child.on('error', () => undefined)
+  child.unref()
+}
+
+function interrupted(io: Io): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = io.onInterrupt(() => {
+      stop()
+      resolve()
+    })
+  })
+}

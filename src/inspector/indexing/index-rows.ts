@@ -1,0 +1,188 @@
+// What the index of a session keeps: columns over entries and requests, and lists of what is rare.
+import type { SessionState } from '../../engine/state.ts'
+import type { ModelTable } from '../../model/models.ts'
+import type { EditListState } from '../../projection/edit-list.ts'
+import type { Checkpoint } from '../../transcript/store.ts'
+import type { Cut, EditLife } from './edit-lives.ts'
+import { NumberTable } from './number-table.ts'
+
+export const entryTable = () =>
+  new NumberTable({ bytes: 'u32', delta: 'i32', tokens: 'u32', label: 'u16', kind: 'u8', flags: 'u8' })
+export type EntryTable = ReturnType<typeof entryTable>
+
+/** NaN stands for what is not known. */
+export const requestTable = () =>
+  new NumberTable({
+    seq: 'f64',
+    at: 'f64',
+    source: 'u16',
+    model: 'u16',
+    /** Our own count when it was sent. */
+    estimate: 'f64',
+    limit: 'f64',
+    input: 'f64',
+    read: 'f64',
+    written: 'f64',
+    output: 'f64',
+    dollars: 'f64',
+    answer: 'f64',
+    break: 'f64',
+    firstMs: 'f64',
+    ms: 'f64',
+    tries: 'f64',
+    isCompacted: 'u8',
+    system: 'f64',
+    tools: 'f64',
+    user: 'f64',
+    assistant: 'f64',
+    results: 'f64',
+    summary: 'f64',
+    readTo: 'f64',
+    writtenTo: 'f64',
+    perRead: 'f64',
+    perWritten: 'f64',
+    perInput: 'f64',
+    /** Dollars that a token which is not there any more saves at this request. */
+    saving: 'f64',
+  })
+export type RequestTable = ReturnType<typeof requestTable>
+
+export interface BreakFact {
+  readonly seq: number
+  readonly at: number
+  readonly source: string
+  readonly request: number | null
+  readonly previous: number | null
+  readonly tokens: number
+  readonly cost: number
+  readonly causes: readonly unknown[]
+  readonly diff: string | null
+  readonly provider: string | null
+}
+
+export interface AgentFact {
+  readonly child: string
+  readonly label: string
+  readonly agent: string
+  readonly mode: string
+  readonly worktree: { readonly path: string; readonly branch: string } | null
+  readonly started: { readonly seq: number; readonly at: number } | null
+  ended: { readonly seq: number; readonly at: number } | null
+  outcome: string | null
+  report: string
+  tokens: number
+  dollars: number
+}
+
+export interface RecallFact {
+  readonly seq: number
+  readonly at: number
+  readonly files: readonly string[]
+}
+
+export interface IndexOptions {
+  readonly models: ModelTable
+  /** The window the user has set. */
+  readonly window?: number | undefined
+}
+
+/** What a fact is noted in. */
+export interface IndexParts {
+  readonly options: IndexOptions
+  readonly lists: IndexLists
+  readonly requests: RequestTable
+  readonly state: SessionState
+  labelled(list: 'models' | 'sources', text: string): number
+}
+
+/** Everything but the columns and the fold: what a file of the index keeps as JSON. */
+export interface IndexLists {
+  readonly session: string
+  first: number | null
+  firstUuid: string | null
+  head: number | null
+  headUuid: string | null
+  lastAt: number
+  firstAt: number
+  readonly kinds: string[]
+  readonly labels: string[]
+  readonly models: string[]
+  readonly sources: string[]
+  readonly modelAnswers: number[]
+  title: string
+  purpose: string
+  cwd: string | null
+  startedBy: string | null
+  imported: string | null
+  parent: { readonly session: string; readonly upTo: number } | null
+  readOnlyFrom: number | null
+  /** More was in the view than can be held: from here on the window is not known. */
+  unfoldedFrom: number | null
+  readonly edits: EditListState
+  readonly lives: readonly EditLife[]
+  readonly cuts: readonly Cut[]
+  /** Dollars that a warm cache had to be sent again because of an edit. */
+  readonly rewritten: [seq: number, dollars: number][]
+  readonly breaks: BreakFact[]
+  readonly agents: AgentFact[]
+  readonly recalls: RecallFact[]
+  readonly extracted: RecallFact[]
+  readonly damage: string[]
+  /** Edits since the last answer, and what the cache held at it. */
+  pending: { readonly seq: number; readonly freed: number }[]
+  cached: number
+  answeredAt: number | null
+  /** Bytes read since what was in view was last forgotten. */
+  heldBytes: number
+  spent: { tokens: number; dollars: number }
+  totals: {
+    requests: number
+    input: number
+    read: number
+    written: number
+    output: number
+    dollars: number
+    unpriced: number
+  }
+  /** Folds to begin from when one request of long ago is wanted. */
+  readonly snapshots: Checkpoint[]
+}
+
+export const emptyLists = (session: string): IndexLists => ({
+  session,
+  first: null,
+  firstUuid: null,
+  head: null,
+  headUuid: null,
+  lastAt: 0,
+  firstAt: 0,
+  kinds: [],
+  labels: [],
+  models: [],
+  sources: [],
+  modelAnswers: [],
+  title: '',
+  purpose: '',
+  cwd: null,
+  startedBy: null,
+  imported: null,
+  parent: null,
+  readOnlyFrom: null,
+  unfoldedFrom: null,
+  edits: { rows: [], declined: [], undoneAt: [] },
+  lives: [],
+  cuts: [],
+  rewritten: [],
+  breaks: [],
+  agents: [],
+  recalls: [],
+  extracted: [],
+  damage: [],
+  pending: [],
+  cached: 0,
+  answeredAt: null,
+  heldBytes: 0,
+  spent: { tokens: 0, dollars: 0 },
+  totals: { requests: 0, input: 0, read: 0, written: 0, output: 0, dollars: 0, unpriced: 0 },
+  snapshots: [],
+})

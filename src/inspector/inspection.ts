@@ -1,0 +1,221 @@
+// What is being looked at: a store with its indexes, a few of them in memory. Reads; what changes a session is handed in.
+import { refused } from '../disk/failure.ts'
+import { defaults } from '../settings/defaults.ts'
+import { textIn } from '../transcript/content.ts'
+import { isKnown, isRealInput } from '../transcript/fact.ts'
+import type { Result, SessionInfo, Store } from '../transcript/store.ts'
+import { gatewayPrefix, headOf, rowOf } from './answers/sessions.ts'
+import { extend, openIndex, type Grown, type IndexSource, type OpenedIndex } from './indexing/open-index.ts'
+import type { IndexPlace } from './indexing/index-file.ts'
+import type { RecallFact } from './indexing/index-rows.ts'
+import type {
+  EffectWish,
+  MemoryDetail,
+  MemoryList,
+  MemoryRow,
+  SessionHead,
+  SessionList,
+  SessionRow,
+} from './protocol.ts'
+import { requestAt, type RebuiltRequest, type RequestSettings } from './requests/request-at.ts'
+
+type Recalled = MemoryRow['recalledBy'][number]
+export type Owner = NonNullable<SessionRow['owner']>
+
+/** How a wish ended that was carried out, or asked of whoever holds the session. */
+export type Effect =
+  | { readonly ok: true; readonly state: 'done' | 'asked'; readonly seq: number | null }
+  | { readonly ok: false; readonly why: 'refused' | 'failed'; readonly message: string }
+
+export type EffectKind = 'undo' | 'release' | 'pin'
+
+/** Changes a session through the engine's own verbs. */
+export interface Changes {
+  change(session: string, kind: EffectKind, wish: EffectWish): Promise<Effect>
+}
+
+/** Memories with their versions; null where there is no such file. */
+export interface Memories {
+  list(): Promise<MemoryList>
+  detail(store: string, file: string): Promise<MemoryDetail | null>
+}
+
+export interface InspectionOptions {
+  readonly store: Store
+  /** Names the store among others whose indexes lie in one folder. */
+  readonly scope: string
+  /** Where indexes are kept; null keeps none. */
+  readonly place: IndexPlace | null
+  readonly settings: RequestSettings
+  readonly ownerOf?: ((session: string) => Promise<Owner | null>) | undefined
+  readonly changes?: Changes | null | undefined
+  readonly memories?: Memories | undefined
+}
+
+export class Inspection {
+  readonly options: InspectionOptions
+  readonly #source: IndexSource
+  /** Most recently used last. */
+  readonly #open = new Map<string, Promise<Result<OpenedIndex>>>()
+  readonly #queues = new Map<string, Promise<unknown>>()
+  readonly #rows = new Map<string, { readonly key: string; readonly row: SessionRow }>()
+  readonly #recalls = new Map<string, readonly RecallFact[]>()
+
+  constructor(options: InspectionOptions) {
+    this.options = options
+    const { store, scope, place, settings } = options
+    this.#source = { store, scope, place, models: settings.models, window: settings.window }
+  }
+
+  /** The index of a session, as long as the session is now. */
+  async opened(session: string): Promise<Result<OpenedIndex>> {
+    const found = await this.#opened(session)
+    if (!found.ok) return found
+    const grown = await this.grow(session)
+    return grown.ok ? found : grown
+  }
+
+  /** Reads what came since; null where nothing did. One reading of a session at a time. */
+  async grow(session: string): Promise<Result<{ readonly grown: Grown | null }>> {
+    const before = this.#queues.get(session) ?? Promise.resolve()
+    const next = before.then(async () => {
+      const found = await this.#opened(session)
+      return found.ok ? extend(this.#source, found) : found
+    })
+    this.#queues.set(session, next)
+    try {
+      return await next
+    } finally {
+      if (this.#queues.get(session) === next) this.#queues.delete(session)
+    }
+  }
+
+  async #opened(session: string): Promise<Result<OpenedIndex>> {
+    const known = this.#open.get(session)
+    this.#open.delete(session)
+    const opening = known ?? openIndex(this.#source, session)
+    this.#open.set(session, opening)
+    for (const oldest of [...this.#open.keys()].slice(0, -defaults.inspector.openSessions))
+      this.#open.delete(oldest)
+    const result = await opening
+    if (!result.ok && this.#open.get(session) === opening) this.#open.delete(session)
+    return result
+  }
+
+  async head(session: string): Promise<Result<{ readonly head: SessionHead }>> {
+    const info = await this.#infoOf(session)
+    if (info === null) return refused('no-such-session', `there is no session ${session}`)
+    const opened = await this.opened(session)
+    if (!opened.ok) return opened
+    return { ok: true, head: headOf(opened.index, { ...info, owner: await this.#owner(session) }) }
+  }
+
+  /** One request, from the nearest fold that the index keeps. */
+  async request({ index, links }: OpenedIndex, place: number): Promise<Result<RebuiltRequest>> {
+    const { store, settings } = this.options
+    const checkpoint = index.lists.snapshots.findLast(({ upTo }) => upTo < place) ?? null
+    return requestAt({ store, links, settings, checkpoint }, place)
+  }
+
+  async sessions(): Promise<SessionList> {
+    const sessions: SessionRow[] = []
+    const problems: string[] = []
+    for await (const item of this.options.store.list()) {
+      if (!item.ok) problems.push(item.failure.message)
+      else sessions.push(await this.#row(item))
+    }
+    return { sessions, problems }
+  }
+
+  /** Where each memory was recalled, newest first, as far as sessions have been indexed. */
+  async recalls(): Promise<ReadonlyMap<string, readonly Recalled[]>> {
+    await this.sessions()
+    const all = new Map<string, Recalled[]>()
+    for (const [session, recalls] of this.#recalls)
+      for (const { seq, at, files } of recalls)
+        for (const file of files) all.set(file, [...(all.get(file) ?? []), { session, seq, at }])
+    for (const list of all.values()) list.sort((a, b) => b.at - a.at)
+    return all
+  }
+
+  /** Whether a session lies here: nothing else is opened, whatever its name. */
+  async has(session: string): Promise<boolean> {
+    return (await this.#infoOf(session)) !== null
+  }
+
+  async #infoOf(session: string): Promise<SessionInfo | null> {
+    for await (const item of this.options.store.list()) if (item.ok && item.session === session) return item
+    return null
+  }
+
+  async #owner(session: string): Promise<Owner | null> {
+    return (await this.options.ownerOf?.(session)) ?? null
+  }
+
+  async #row(info: SessionInfo): Promise<SessionRow> {
+    const owner = await this.#owner(info.session)
+    const key = `${info.bytes} ${info.modifiedAt}`
+    const known = this.#rows.get(info.session)
+    if (known?.key === key) return { ...known.row, owner }
+    const row = await this.#freshRow(info)
+    this.#rows.set(info.session, { key, row })
+    return { ...row, owner }
+  }
+
+  /** Small sessions are indexed for it; of a long one only the beginning is read until somebody opens it. */
+  async #freshRow(info: SessionInfo): Promise<SessionRow> {
+    if (this.#open.has(info.session) || info.bytes <= smallBytes) {
+      const opened = await (this.#open.has(info.session)
+        ? this.opened(info.session)
+        : openIndex(this.#source, info.session))
+      if (opened.ok) {
+        this.#recalls.set(info.session, opened.index.lists.recalls)
+        return rowOf(opened.index, { ...info, owner: null })
+      }
+    }
+    return beginningOf(this.options.store, info)
+  }
+}
+
+/** Read in a moment. */
+const smallBytes = 1024 * 1024
+const firstEntries = 20
+
+async function beginningOf(store: Store, info: SessionInfo): Promise<SessionRow> {
+  const row = {
+    session: info.session as string,
+    kind: 'own' as SessionRow['kind'],
+    title: '',
+    purpose: '',
+    startedBy: null as string | null,
+    cwd: null as string | null,
+    bytes: info.bytes,
+    modifiedAt: info.modifiedAt,
+    owner: null,
+    damage: null as string | null,
+    figures: null,
+    window: null,
+    lastBreak: null,
+  }
+  let read = 0
+  for await (const item of store.read(info.session)) {
+    if (item.kind === 'failed') return { ...row, damage: item.failure.message }
+    if (item.kind === 'damage') row.damage ??= item.damage.what
+    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
+    const { fact } = item.entry
+    if (fact.type === 'session-start') {
+      row.purpose = fact.purpose
+      row.startedBy = fact.startedBy ?? null
+      row.cwd = fact.cwd ?? null
+      if (fact.imported?.startsWith(gatewayPrefix) === true) row.kind = 'gateway'
+    }
+    if (isRealInput(fact))
+      row.title = textIn(fact.content, ' ')
+        .replace(/\s+/gu, ' ')
+        .trim()
+        .slice(0, defaults.inspector.titleChars)
+        .toWellFormed()
+    if (row.title !== '' || ++read >= firstEntries) break
+  }
+  return row
+}

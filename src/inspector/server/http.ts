@@ -1,0 +1,51 @@
+// Bodies in, answers out. A client that sends slowly or reads slowly costs a connection for a while and no memory.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { defaults } from '../../settings/defaults.ts'
+import { isRecord } from '../../transcript/content.ts'
+import { answerHeaders } from './guard.ts'
+
+export type Body =
+  | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly ok: false; readonly status: number; readonly problem: string }
+
+export async function jsonBody(incoming: IncomingMessage): Promise<Body> {
+  const pieces: Buffer[] = []
+  let bytes = 0
+  for await (const piece of incoming) {
+    bytes += (piece as Buffer).length
+    if (bytes > defaults.inspector.postBytes)
+      return { ok: false, status: 413, problem: 'the body is too large' }
+    pieces.push(piece as Buffer)
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(pieces).toString('utf8'))
+    return isRecord(value)
+      ? { ok: true, value }
+      : { ok: false, status: 400, problem: 'the body must be an object' }
+  } catch {
+    return { ok: false, status: 400, problem: 'the body is no JSON' }
+  }
+}
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string | Uint8Array,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  response.writeHead(status, {
+    ...answerHeaders,
+    'content-type': type,
+    'content-length': String(bytes.byteLength),
+    ...more,
+  })
+  response.end(response.req.method === 'HEAD' ? undefined : bytes)
+}
+
+export const sendJson = (response: ServerResponse, value: unknown, status = 200): void =>
+  send(response, status, 'application/json; charset=utf-8', JSON.stringify(value))
+
+export const sendProblem = (response: ServerResponse, status: number, problem: string): void =>
+  sendJson(response, { problem }, status)

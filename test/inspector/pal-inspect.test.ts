@@ -1,0 +1,136 @@
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { entryFlags } from '../../src/inspector/columns.ts'
+import type {
+  BlockDetail,
+  RequestChunk,
+  RequestDetail,
+  SessionHead,
+  SessionList,
+} from '../../src/inspector/protocol.ts'
+import { call } from '../../src/simulator/index.ts'
+import { openWorkspace, server } from '../cli/pal.ts'
+import { inspecting } from './client.ts'
+
+async function talked() {
+  const { access, simulator } = await server([
+    [call('Glob', { pattern: '*' }), call('Read', { file_path: 'notes.txt' })],
+    'It says hello.',
+    'Bye.',
+  ])
+  const at = await openWorkspace(access)
+  await writeFile(join(at.project, 'notes.txt'), 'hello\n'.repeat(200))
+  await at.pal(['-p', 'read the notes'])
+  await at.pal(['-p', '--continue', 'good bye'])
+  return { ...at, simulator }
+}
+
+/** Every file below a folder with its bytes and when it was written. */
+async function snapshot(folder: string): Promise<Readonly<Record<string, string>>> {
+  const files: Record<string, string> = {}
+  for (const name of (await readdir(folder, { recursive: true })).toSorted()) {
+    const path = join(folder, name)
+    const info = await stat(path)
+    files[name] = `${info.mtimeMs} ${info.isFile() ? (await readFile(path)).toString('base64') : ''}`
+  }
+  return files
+}
+
+describe('pal inspect', () => {
+  it('[IN2] its figures are those of pal cost, pal context and the provider, to the token', async () => {
+    const at = await talked()
+    const { get, stop } = await inspecting(at)
+    const { sessions } = await get<SessionList>('/api/sessions')
+    const main = sessions.find(({ purpose }) => purpose === 'main')!
+    const head = await get<SessionHead>(`/api/s/${main.session}`)
+    const cost = JSON.parse((await at.pal(['cost', '--json'])).out) as { total: Record<string, number> }
+    const { fresh, read, written, output, requests, dollars, unpriced } = cost.total
+    expect(head.totals).toEqual({ requests, input: fresh, read, written, output, dollars, unpriced })
+    const chunk = await get<RequestChunk>(`/api/s/${main.session}/requests`)
+    const billed = at.simulator.log.requests.filter(({ body }) => (body as { stream?: boolean }).stream)
+    expect(chunk.input).toEqual(billed.map(({ usage }) => usage?.input_tokens))
+    expect(chunk.read).toEqual(billed.map(({ usage }) => usage?.cache_read_input_tokens))
+    expect(chunk.written).toEqual(billed.map(({ usage }) => usage?.cache_creation_input_tokens))
+    for (const [row, held] of chunk.held.entries())
+      expect(held.reduce((sum, tokens) => sum + tokens, 0)).toBe(chunk.tokens[row])
+    const context = JSON.parse((await at.pal(['context', '--json'])).out) as RequestDetail
+    const detail = await get<RequestDetail>(`/api/s/${main.session}/request/${chunk.seq.at(-1)}`)
+    expect(detail.tokens).toBe(context.tokens)
+    expect(detail.sources).toEqual(context.sources)
+    expect(detail.pieces.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(detail.tokens)
+    expect(await stop()).toBe(0)
+  })
+
+  it('[IN3] every request is composed again with the hash it was sent with, and its body has the bytes that were sent', async () => {
+    const at = await talked()
+    const { get, raw } = await inspecting(at)
+    const { sessions } = await get<SessionList>('/api/sessions')
+    const { session } = sessions.find(({ purpose }) => purpose === 'main')!
+    const { seq } = await get<RequestChunk>(`/api/s/${session}/requests`)
+    expect(seq.length).toBe(3)
+    for (const [row, place] of seq.entries()) {
+      const detail = await get<RequestDetail>(`/api/s/${session}/request/${place}`)
+      expect(detail).toMatchObject({ seq: place, number: row + 1, isExact: true, inexact: null })
+      expect(detail.composedHash).toBe(detail.hash)
+      const body = JSON.parse(
+        (await raw({ path: `/api/s/${session}/request/${place}/body` })).bytes.toString(),
+      )
+      const { messages, tools, system } = at.simulator.log.requests[row]!.body as Record<string, unknown>
+      expect(body).toMatchObject({ messages, tools, system })
+    }
+    const last = await get<RequestDetail>(`/api/s/${session}/request/${seq[2]}?against=${seq[0]}`)
+    expect(last.against).toMatchObject({ seq: seq[0], number: 1, where: null })
+    expect(last.against!.common).toBeGreaterThan(1000)
+  })
+
+  it('[IN4] looking writes nothing into a session, however often', async () => {
+    const at = await talked()
+    const folder = join(at.state, 'projects')
+    const before = await snapshot(folder)
+    const { get, chunks, stop } = await inspecting(at)
+    const { sessions } = await get<SessionList>('/api/sessions')
+    for (const { session } of sessions) {
+      const { head } = await get<SessionHead>(`/api/s/${session}`)
+      await chunks(session)
+      const { seq } = await get<RequestChunk>(`/api/s/${session}/requests`)
+      for (const place of seq) await get(`/api/s/${session}/request/${place}`)
+      for (const path of [
+        'edits',
+        'breaks',
+        'agents',
+        `lines?from=0&to=${head}`,
+        'find?text=hello',
+        `carried?from=0&to=${head}`,
+      ])
+        await get(`/api/s/${session}/${path}`)
+    }
+    await get('/api/memory')
+    await get('/api/policies')
+    await stop()
+    expect(await snapshot(folder)).toEqual(before)
+  })
+
+  it('[IN5] the index says of each entry what the view shows of it, and a block knows who carried it', async () => {
+    const at = await talked()
+    const { get, chunks } = await inspecting(at)
+    const { sessions } = await get<SessionList>('/api/sessions')
+    const { session } = sessions.find(({ purpose }) => purpose === 'main')!
+    const [newest, ...older] = await chunks(session, 4)
+    expect(older.length).toBeGreaterThan(2)
+    expect(newest!.to).toBe(newest!.head)
+    const all = await chunks(session)
+    const { kind, kinds, flags, tokens, label, labels, from } = all[0]!
+    const result = [...kind].findIndex(
+      (one, row) => kinds[one] === 'tool-result' && labels[label[row]!] === 'Read',
+    )
+    expect(flags[result]).toBe(entryFlags.visible)
+    const block = await get<BlockDetail>(`/api/s/${session}/block/${from + result}/0`)
+    expect(block.tokens).toBe(tokens[result])
+    expect(block.intervals).toHaveLength(1)
+    expect(block.intervals[0]).toMatchObject({ state: 'whole', until: null, requests: { first: 2, last: 3 } })
+    expect(block.total).toMatchObject({ requests: 2, unpriced: 0 })
+    expect(block.total.dollars).toBeGreaterThan(0)
+    expect(block.born.asked?.text).toBe('read the notes')
+  })
+})
