@@ -52,6 +52,8 @@ export interface InspectionOptions {
   readonly memories?: Memories | undefined
 }
 
+export type GrowthListener = (session: string, grown: Grown) => void
+
 export class Inspection {
   readonly options: InspectionOptions
   readonly #source: IndexSource
@@ -59,6 +61,7 @@ export class Inspection {
   readonly #open = new Map<string, Promise<Result<OpenedIndex>>>()
   readonly #queues = new Map<string, Promise<unknown>>()
   readonly #rows = new Map<string, { readonly key: string; readonly row: SessionRow }>()
+  readonly #listeners = new Set<GrowthListener>()
   readonly #recalls = new Map<string, readonly RecallFact[]>()
 
   constructor(options: InspectionOptions) {
@@ -75,12 +78,22 @@ export class Inspection {
     return grown.ok ? found : grown
   }
 
+  /** Whoever finds that a session has grown, all who listen hear it, once. */
+  onGrowth(listener: GrowthListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
   /** Reads what came since; null where nothing did. One reading of a session at a time. */
   async grow(session: string): Promise<Result<{ readonly grown: Grown | null }>> {
     const before = this.#queues.get(session) ?? Promise.resolve()
     const next = before.then(async () => {
       const found = await this.#opened(session)
-      return found.ok ? extend(this.#source, found) : found
+      if (!found.ok) return found
+      const extended = await extend(this.#source, found)
+      if (extended.ok && extended.grown !== null)
+        for (const listener of this.#listeners) listener(session, extended.grown)
+      return extended
     })
     this.#queues.set(session, next)
     try {

@@ -23,6 +23,8 @@ export class Live {
 
   constructor(inspection: Inspection) {
     this.#inspection = inspection
+    // An answer to a page may find it before the next look does.
+    inspection.onGrowth((session, grown) => this.tell({ type: 'grew', session, ...grown }))
   }
 
   get pages(): number {
@@ -82,8 +84,7 @@ export class Live {
     try {
       const watched = new Set([...this.#pages].flatMap(({ session }) => (session === null ? [] : [session])))
       for (const session of watched) {
-        const found = await this.#inspection.grow(session)
-        if (found.ok && found.grown !== null) this.tell({ type: 'grew', session, ...found.grown })
+        await this.#inspection.grow(session)
       }
     } finally {
       this.#isLooking = false
