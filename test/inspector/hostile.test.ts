@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { factProblem } from '../../src/transcript/codec.ts'
 import { slugOf } from '../../src/preset/project.ts'
 import { openWorkspace } from '../cli/pal.ts'
-import { browserPath, faults, hasServer, inspecting, opened, written, type Opened } from './opened.ts'
+import { browserPath, faults, inspecting, opened, written, type Opened } from './opened.ts'
 import { hostileFacts, payloads } from './hostile.ts'
 
 /** Elements that only a payload would make, and what one would leave behind. */
@@ -31,7 +31,7 @@ async function isClean(open: Opened, what: string): Promise<void> {
     .toEqual([])
 }
 
-describe.skipIf(browserPath === null || !hasServer)('hostile sessions (skipped where no chromium is)', () => {
+describe.skipIf(browserPath === null)('hostile sessions (skipped where no chromium is)', () => {
   it('[PG17] payloads in every text of every fact are shown as text, on every screen', async () => {
     const workspace = await openWorkspace()
     const facts = hostileFacts()

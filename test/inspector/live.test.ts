@@ -3,7 +3,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { openWorkspace, server, until, type Running } from '../cli/pal.ts'
-import { browserPath, faults, hasServer, inspecting, opened } from './opened.ts'
+import { browserPath, faults, inspecting, opened } from './opened.ts'
 
 const alone = { PALIMPSEST_NOTES: 'off', PALIMPSEST_EXTRACTION: 'off', PALIMPSEST_MODEL_SUMMARY: 'off' }
 
@@ -38,7 +38,7 @@ function textOf({ child }: Running): () => string {
 
 const hashOf = (page: Page): Promise<string> => page.evaluate('location.hash') as Promise<string>
 
-describe.skipIf(browserPath === null || !hasServer)('a live session (skipped where no chromium is)', () => {
+describe.skipIf(browserPath === null)('a live session (skipped where no chromium is)', () => {
   it('[PG15] [PG16] appends appear, and an undo from the page is done by the conversation that runs', async () => {
     const { workspace, simulator, say, seen } = await conversing()
     await say('build the parser')

@@ -1,7 +1,6 @@
 // `pal inspect` as people start it, with its page in a real browser. Everything the page says, asks for or is refused is
 // kept, so that a test can say that there was nothing.
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, Page, ViewportSize } from 'playwright-core'
 import { afterAll } from 'vitest'
@@ -17,9 +16,6 @@ import { openBrowser } from '../lab/browser.ts'
 import type { Workspace } from '../cli/pal.ts'
 
 export { browserPath } from '../lab/browser.ts'
-
-/** Whether this tree has the server: the page alone shows nothing. */
-export const hasServer = existsSync(join(import.meta.dirname, '../../src/inspector/server/server.ts'))
 
 let browser: Promise<Browser> | null = null
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { corpusFiles, corpusFolder } from '../shared-data.ts'
 import type { Source } from '../../src/lab/source.ts'
 import { openWorkspace, until, type Workspace } from '../cli/pal.ts'
-import { browserPath, faults, hasServer, inspecting, opened, playedInto, type Opened } from './opened.ts'
+import { browserPath, faults, inspecting, opened, playedInto, type Opened } from './opened.ts'
 
 const axeSource = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 
@@ -44,7 +44,7 @@ interface Screen {
   readonly shows: string
 }
 
-describe.skipIf(browserPath === null || !hasServer)('the screens (skipped where no chromium is)', () => {
+describe.skipIf(browserPath === null)('the screens (skipped where no chromium is)', () => {
   let workspace: Workspace
   let session: string
   const around = { open: null as Opened | null }

@@ -35,8 +35,6 @@ export interface InspectFlags {
   readonly host?: string | undefined
   readonly tlsCert?: string | undefined
   readonly tlsKey?: string | undefined
-  readonly export?: string | undefined
-  readonly raw?: boolean | undefined
 }
 
 const loopback = '127.0.0.1'
