@@ -53,7 +53,7 @@ const work: Steps = [
   [call('Grep', { pattern: 'priced in 42', output_mode: 'content' }, 'g1')],
   'src/cart.js adds prices now. Next I run the program again.',
 ]
-const settings = { allow: ['Bash', 'Edit'], sandbox: 'off' }
+const settings = { allow: ['Bash', 'Edit'], sandbox: 'off', thrift: 0.4 }
 
 async function played(scene: Scene) {
   const session = await scene.preset.engine.open()
