@@ -207,7 +207,7 @@ describe.skipIf(process.platform !== 'linux').each([60, 120])('at %d columns', (
     'notes.txt': 'The parser reads one token at a time and keeps what it has seen.\n'.repeat(400),
   }
   const read = [call('Read', { file_path: 'notes.txt' })]
-  const small = { PALIMPSEST_WINDOW: '60000' }
+  const small = { PALIMPSEST_WINDOW: '60000', PALIMPSEST_THRIFT: '0.4' }
 
   it('[TE34] a rewind past a compaction', async () => {
     const steps = [read, 'It keeps every token.', 'Because of the lexer.', 'Anew.']
