@@ -222,9 +222,11 @@ function holdsChange(
   const message = segments.messages[cause.index!]!.json
   let from = unmarked(body).indexOf(segments.messages[0]!.json)
   for (const each of segments.messages.slice(0, cause.index)) from += each.json.length + 1
-  // A message that is gone differs by the comma before it.
-  return at >= from - 1 && at <= from + message.length + 1
+  // A message that is gone differs by the comma before it; a block that was added stands as an item in the place of the
+  // next one, and both begin alike (`{"type":"`).
+  return at >= from - 1 && at <= from + message.length + 1 + alikeChars
 }
+const alikeChars = 12
 
 const unmarked = (body: string): string =>
   body.replaceAll(',"prompt_cache_breakpoint":{"mode":"explicit"}', '')
