@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { corpusFiles, corpusFolder } from '../shared-data.ts'
 import type { Source } from '../../src/lab/source.ts'
 import { openWorkspace, until, type Workspace } from '../cli/pal.ts'
-import { browserPath, faults, inspecting, opened, playedInto, type Opened } from './opened.ts'
+import { isKnown } from '../../src/transcript/fact.ts'
+import { sessionId } from '../../src/transcript/ids.ts'
+import { browserPath, faults, inspecting, opened, playedInto, sessionsOf, type Opened } from './opened.ts'
 
 const axeSource = readFileSync(resolve(import.meta.dirname, '../../node_modules/axe-core/axe.min.js'), 'utf8')
 
@@ -141,12 +143,22 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     await shown('dialog .keys')
     await page().keyboard.press('Escape')
     await page().locator('dialog').waitFor({ state: 'detached' })
+    const said = await firstSaid()
     await page().keyboard.press('g')
-    await page().keyboard.type('2')
+    await page().locator('dialog input').waitFor()
+    await page().keyboard.type(String(said))
     await page().keyboard.press('Enter')
-    await until(async () => /\/e\/2\//.test(await hash()))
+    await until(async () => (await hash()).includes(`/e/${said}/`), `the block of entry ${said}`)
     await page().keyboard.press('Escape')
     await until(async () => !/\/e\//.test(await hash()))
+  }
+
+  /** Where the person first speaks. */
+  async function firstSaid(): Promise<number> {
+    for await (const item of sessionsOf(workspace).read(sessionId(session)))
+      if (item.kind === 'entry' && isKnown(item.entry) && item.entry.fact.type === 'user-message')
+        return item.entry.seq
+    throw new Error('nobody speaks in that session')
   }
 
   /** What no row shows is found, and opened at its block. */
