@@ -4,6 +4,7 @@ import { isKnown, type StoredEntry } from '../transcript/fact.ts'
 
 const mostChars = 160
 
+/** One entry in a line, for people who follow a session. */
 export function describeEntry(entry: StoredEntry): string {
   if (!isKnown(entry)) return entry.unknown
   const { fact } = entry

@@ -16,6 +16,7 @@ export interface MeterOptions {
   readonly unique: () => string
 }
 
+/** A model whose every request is reserved in the budgets before it is sent. */
 export function meteredModel(options: MeterOptions): Model {
   return { stream: (request, signal) => metered(options, request, signal) }
 }

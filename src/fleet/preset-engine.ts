@@ -20,6 +20,7 @@ export interface PresetEngineOptions {
   readonly budgets: Budgets
 }
 
+/** Opens sessions of a worker with the tools and settings of a preset. */
 export function presetEngine({ preset, queue, budgets }: PresetEngineOptions): OpenEngine {
   const model = modelIn(preset)
   const models = tableOf(preset.settings)

@@ -3,6 +3,7 @@
 import { refused, type Result } from '../disk/failure.ts'
 import type { Connection } from './connection.ts'
 
+/** What a cap can be set for. */
 export const budgetScopes = ['tenant', 'team', 'project', 'tree'] as const
 export type BudgetScope = (typeof budgetScopes)[number]
 
@@ -32,6 +33,7 @@ export type Reserved =
       readonly until: string
     }
 
+/** What a tenant, team, project or tree of sessions may spend: reserved before a request, settled with its answer. */
 export class Budgets {
   readonly #connection: Connection
   readonly tenant: string

@@ -85,6 +85,7 @@ export interface FleetRow {
 
 export type Finished = 'done' | 'more' | 'fenced'
 
+/** Which sessions wait for a worker, and what was sent to them. */
 export class Queue {
   readonly #connection: Connection
   readonly tenant: string

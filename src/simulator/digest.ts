@@ -15,6 +15,7 @@ export interface Digests {
   follow(previous: string, item: object, digest: string): string
 }
 
+/** The digests of one simulator, each text hashed once. */
 export function createDigests(): Digests {
   const known = new WeakMap<object, string>()
   const links = new WeakMap<

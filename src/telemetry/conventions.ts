@@ -1,6 +1,7 @@
 // Every name that leaves this room, in one place. Those that begin with gen_ai are of OpenTelemetry's GenAI conventions,
 // which are still in development: the version they are taken from is pinned by its schema URL, and moves with these names.
 
+/** The version of the conventions that the names are of. */
 export const schemaUrl = 'https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev'
 /** The instrumentation scope. */
 export const scopeName = 'palimpsest'
@@ -19,6 +20,7 @@ export const operations = {
 } as const
 export type Operation = (typeof operations)[keyof typeof operations]
 
+/** The names of attributes and metrics, as the conventions have them. */
 export const names = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
@@ -90,6 +92,7 @@ const histogram = (unit: string, about: string, bounds: readonly number[]): Inst
   bounds,
 })
 
+/** The instruments of the metrics, each with its unit and buckets. */
 export const instruments = {
   'gen_ai.client.token.usage': histogram('{token}', 'Tokens of a prompt and of an answer.', tokenBounds),
   'gen_ai.client.operation.duration': histogram('s', 'From a request to its answer.', secondBounds),

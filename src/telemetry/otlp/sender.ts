@@ -79,6 +79,7 @@ export interface Sender {
   close(): Promise<void>
 }
 
+/** Sends spans and metrics to a collector, in batches and within bounds; what cannot be sent is said once. */
 export function createSender(options: SenderOptions): Sender {
   return new BackgroundSender(options)
 }
