@@ -13,6 +13,10 @@ const root = join(import.meta.dirname, '..', '..')
 const made: string[] = []
 let bundled: Promise<string> | null = null
 
+/** What a program that was just ended still writes comes between: it is tried again. */
+const removed = (folder: string): Promise<void> =>
+  rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+
 /** The command, bundled once for a test file; beside the packages, so that optional ones are found. */
 function palFile(): Promise<string> {
   // `npm run proofs` shows that a test fails on an earlier build.
@@ -31,7 +35,7 @@ function palFile(): Promise<string> {
   return bundled
 }
 afterAll(async () => {
-  for (const folder of made.splice(0)) await rm(folder, { recursive: true, force: true })
+  for (const folder of made.splice(0)) await removed(folder)
 })
 
 const cleanups: (() => Promise<unknown>)[] = []
@@ -77,7 +81,7 @@ export async function openWorkspace(
   parent: string = tmpdir(),
 ): Promise<Workspace> {
   const folder = await realpath(await mkdtemp(join(parent, 'pal-cli-')))
-  cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  cleanups.push(() => removed(folder))
   const home = join(folder, 'home')
   const project = join(folder, 'project')
   await mkdir(home)

@@ -78,6 +78,7 @@ describe.skipIf(browserPath === null)('hostile sessions (skipped where no chromi
     await open.go('#/s/hostile/e/2/0')
     await page.locator('.block-screen h2').waitFor()
     await page.keyboard.press('/')
+    await page.locator('input:focus').waitFor()
     await page.keyboard.type('window.ran')
     await page.locator('.hits a').first().waitFor()
     await isClean(open, 'find')

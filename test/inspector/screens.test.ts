@@ -145,7 +145,7 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
     await page().locator('dialog').waitFor({ state: 'detached' })
     const said = await firstSaid()
     await page().keyboard.press('g')
-    await page().locator('dialog input').waitFor()
+    await page().locator('input:focus').waitFor()
     await page().keyboard.type(String(said))
     await page().keyboard.press('Enter')
     await until(async () => (await hash()).includes(`/e/${said}/`), `the block of entry ${said}`)
@@ -164,11 +164,13 @@ describe.skipIf(browserPath === null)('the screens (skipped where no chromium is
   /** What no row shows is found, and opened at its block. */
   async function findWorks(): Promise<void> {
     await page().keyboard.press('/')
+    await page().locator('input:focus').waitFor()
     await page().keyboard.type('e')
     await page().locator('.hits a').first().waitFor()
     await page().locator('.hits a').last().click()
     await shown('.block-screen h2')
     await page().keyboard.press('/')
+    await page().locator('input:focus').waitFor()
     await page().keyboard.type('no text that was ever said \u0000')
     await page().getByText('everything searched').waitFor({ timeout: 60_000 })
     expect(await page().locator('.hits a').count()).toBe(0)
