@@ -28,7 +28,7 @@ export interface FleetServer {
 
 export const serverDefaults = { followers: 100, bodyBytes: 1024 * 1024 }
 
-/** The HTTP door of a fleet: input goes in, events come out, with a token for each tenant. */
+/** The HTTP server of a fleet: input goes in, events come out, with a token for each tenant. */
 export async function startFleetServer(options: FleetServerOptions): Promise<FleetServer> {
   const followers = new Map<string, number>()
   const ending = new AbortController()

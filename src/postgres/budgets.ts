@@ -33,7 +33,7 @@ export type Reserved =
       readonly until: string
     }
 
-/** What a tenant, team, project or tree of sessions may spend: reserved before a request, settled with its answer. */
+/** What a tenant, team, project or tree of sessions may spend: reserved before a request, booked with its answer. */
 export class Budgets {
   readonly #connection: Connection
   readonly tenant: string
