@@ -3,18 +3,18 @@
 import { MemoryRoom } from '../../engine/opening/memory-room.ts'
 import { supplyMissing } from '../../engine/opening/supply.ts'
 import { lookUp, windowOf, wireModelId, type ModelTable } from '../../model/models.ts'
-import type { WireBlock, WireRequest, WireThinking, WireTool } from '../../model/wire.ts'
+import { breakdown, type SourceRow } from '../../inspector/requests/breakdown.ts'
+import type { WireThinking } from '../../model/wire.ts'
 import { modelOf, tableOf } from '../../preset.ts'
 import { wireIn } from '../../preset/reaching.ts'
 import { thinkingOf } from '../../preset/choices.ts'
 import { Fold } from '../../projection/fold.ts'
 import { taggingOf } from '../../projection/layers/snip.ts'
-import { estimateBlock, estimateText, estimateTool } from '../../projection/tokens.ts'
-import type { View, ViewBlock } from '../../projection/view.ts'
+import type { View } from '../../projection/view.ts'
 import type { ComposeOutcome } from '../../request/compose.ts'
 import { createComposer } from '../../wires/anthropic/compose.ts'
 import type { Spoken, WireChooser } from '../../wires/wire.ts'
-import { isKnown, type ToolSpec } from '../../transcript/fact.ts'
+import { isKnown } from '../../transcript/fact.ts'
 import type { SessionId } from '../../transcript/ids.ts'
 import { lineageOf, readLine } from '../../transcript/lineage.ts'
 import type { Store } from '../../transcript/store.ts'
@@ -73,7 +73,7 @@ export async function showContext(
 function asPicture(
   session: string,
   request: SentRequest,
-  rows: readonly Row[],
+  rows: readonly SourceRow[],
   { columns: room }: Io,
 ): string {
   const { tokens, window, counted, isExact, model, cache } = request
@@ -211,130 +211,3 @@ async function lastRequest(
 
 const whyNot = (...outcomes: readonly ComposeOutcome[]): string =>
   outcomes.flatMap((each) => (each.ok ? [] : [each.why]))[0] ?? ''
-
-// ---- what it holds ----
-
-interface Row {
-  readonly source: string
-  readonly blocks: number
-  readonly tokens: number
-}
-
-interface Weight {
-  blocks: number
-  weight: number
-}
-
-/**
- * By source. Law: the rows are made of the request's own bytes, every block of it stands in exactly one row, and the
- * tokens sum to the size that was given.
- */
-function breakdown(body: string, view: View, total: number): readonly Row[] {
-  const request = JSON.parse(body) as WireRequest
-  const weights = new Map<string, Weight>()
-  const add = (source: string, weight: number): void => {
-    const row = weights.get(source) ?? { blocks: 0, weight: 0 }
-    weights.set(source, { blocks: row.blocks + 1, weight: row.weight + weight })
-  }
-  addSystem(request, view, add)
-  for (const tool of request.tools ?? []) add(`tool ${tool.name}`, estimateTool(specOf(tool)))
-  const known = originsOf(view)
-  for (const { role, content } of request.messages) {
-    const blocks: readonly WireBlock[] =
-      typeof content === 'string' ? [{ type: 'text', text: content }] : content
-    for (const block of blocks) add(sourceOf(role, block, known), estimateBlock(unpacked(block)))
-  }
-  return scaled(weights, total)
-}
-
-const specOf = ({ name, description = '', input_schema = {} }: WireTool): ToolSpec => ({
-  name,
-  description,
-  input_schema,
-})
-
-/** A block as the view has it: a result whose content is one text travels as that text. */
-function unpacked(block: WireBlock): ViewBlock {
-  const { content } = block
-  const isPacked = block.type === 'tool_result' && typeof content === 'string'
-  return (isPacked ? { ...block, content: [{ type: 'text', text: content }] } : block) as ViewBlock
-}
-
-type Add = (source: string, weight: number) => void
-
-function addSystem(request: WireRequest, view: View, add: Add): void {
-  const { system } = request
-  if (system === undefined) return
-  if (typeof system === 'string') return add('system prompt', estimateText(system))
-  const sides = (['static', 'dynamic'] as const).filter((side) =>
-    view.sections.some((section) => section.side === side),
-  )
-  for (const [at, block] of system.entries())
-    add(`system, ${sides[at] ?? 'more'} part`, estimateBlock(block as ViewBlock))
-}
-
-interface Origins {
-  /** Texts in user messages that are not the user's own words. */
-  readonly texts: ReadonlyMap<string, string>
-  /** Results by call: of which tool, and which layer replaced them. */
-  readonly results: ReadonlyMap<string, string>
-  readonly tools: ReadonlyMap<string, string>
-}
-
-function originsOf(view: View): Origins {
-  const texts = new Map<string, string>()
-  const results = new Map<string, string>()
-  const tools = new Map<string, string>()
-  if (view.reminder !== null) texts.set(view.reminder, 'instruction files')
-  for (const message of view.messages) {
-    for (const part of message.parts) {
-      const source =
-        part.by !== null ? `edits by ${part.by}` : part.kind === 'injected' ? 'attachments' : null
-      for (const block of part.blocks) {
-        if (block.type === 'tool_use' && 'name' in block) tools.set(block.id, block.name)
-        if (block.type === 'tool_result' && 'tool_use_id' in block)
-          results.set(block.tool_use_id, source ?? `${part.tool ?? 'tool'} results`)
-        if (block.type === 'text' && 'text' in block && source !== null) texts.set(block.text, source)
-      }
-    }
-  }
-  return { texts, results, tools }
-}
-
-/** What Snip names a message by; a block of its own. */
-const tag = /^\[id:\w+\]$/
-
-function sourceOf(role: string, block: WireBlock, known: Origins): string {
-  const text = block.type === 'text' && typeof block['text'] === 'string' ? block['text'] : null
-  if (text !== null && tag.test(text)) return 'message ids'
-  if (text !== null && known.texts.has(text)) return known.texts.get(text)!
-  if (block.type === 'tool_result') return known.results.get(String(block['tool_use_id'])) ?? 'tool results'
-  if (block.type === 'thinking' || block.type === 'redacted_thinking') return 'reasoning'
-  if (block.type === 'tool_use') return 'tool calls'
-  if (role === 'assistant') return 'answers'
-  return 'your messages'
-}
-
-/** Whole tokens that sum to the total: what rounding leaves goes to those who lost most by it. */
-function scaled(weights: ReadonlyMap<string, Weight>, total: number): readonly Row[] {
-  const sum = [...weights.values()].reduce((all, { weight }) => all + weight, 0)
-  const exact = [...weights].map(([source, { blocks, weight }]) => ({
-    source,
-    blocks,
-    share: sum === 0 ? 0 : (weight / sum) * total,
-  }))
-  const left = total - exact.reduce((all, { share }) => all + Math.floor(share), 0)
-  const raised = new Set(
-    exact
-      .toSorted((a, b) => (b.share % 1) - (a.share % 1))
-      .slice(0, left)
-      .map(({ source }) => source),
-  )
-  return exact
-    .map(({ source, blocks, share }) => ({
-      source,
-      blocks,
-      tokens: Math.floor(share) + (raised.has(source) ? 1 : 0),
-    }))
-    .toSorted((a, b) => b.tokens - a.tokens)
-}
