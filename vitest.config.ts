@@ -21,6 +21,7 @@ process.env['TZ'] = 'UTC'
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    globalSetup: ['test/one-bundle.ts'],
     // By itself it leaves one core idle, which on two cores is half of them.
     maxWorkers: '100%',
     // A limit against hanging, not a measure of speed: the machine may be very busy.

@@ -3,40 +3,15 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdtemp, mkdir, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { afterAll, afterEach } from 'vitest'
+import { afterEach } from 'vitest'
 import { createSimulator, scripted, type SimulatorOptions } from '../../src/simulator/index.ts'
+import { palFile } from '../one-bundle.ts'
 
 export { until } from '../until.ts'
-
-const root = join(import.meta.dirname, '..', '..')
-const made: string[] = []
-let bundled: Promise<string> | null = null
 
 /** What a program that was just ended still writes comes between: it is tried again. */
 const removed = (folder: string): Promise<void> =>
   rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
-
-/** The command, bundled once for a test file; beside the packages, so that optional ones are found. */
-function palFile(): Promise<string> {
-  // `npm run proofs` shows that a test fails on an earlier build.
-  const other = process.env['PAL_UNDER_TEST']
-  if (other !== undefined) return Promise.resolve(other)
-  bundled ??= (async () => {
-    const cache = join(root, 'node_modules', '.cache')
-    await mkdir(cache, { recursive: true })
-    const folder = await mkdtemp(join(cache, 'pal-test-'))
-    made.push(folder)
-    const url = pathToFileURL(join(root, 'scripts', 'bundle.mjs')).href
-    const { bundle } = (await import(url)) as { bundle: (folder: string) => Promise<void> }
-    await bundle(folder)
-    return join(folder, 'pal.js')
-  })()
-  return bundled
-}
-afterAll(async () => {
-  for (const folder of made.splice(0)) await removed(folder)
-})
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
