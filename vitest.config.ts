@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 // vitest 5 prints failures with Map.groupBy, which Node 20 does not have.
@@ -22,8 +23,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/one-bundle.ts'],
-    // By itself it leaves one core idle, which on two cores is half of them.
-    maxWorkers: '100%',
+    // One more than there are cores: many tests wait for processes they started.
+    maxWorkers: availableParallelism() + 1,
     // A limit against hanging, not a measure of speed: the machine may be very busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,

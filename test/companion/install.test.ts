@@ -16,16 +16,14 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bundledPal } from '../../bench/first-request.ts'
+import { palFile } from '../one-bundle.ts'
 import { asked, contextIn, runProgram } from './hook-process.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'pal-install-'))
 const home = join(base, "home with 'quotes'")
 let pal = ''
 beforeAll(async () => {
-  const folder = join(base, 'pal')
-  mkdirSync(folder)
-  pal = await bundledPal(folder)
+  pal = await palFile()
 })
 beforeEach(() => {
   rmSync(home, { recursive: true, force: true })

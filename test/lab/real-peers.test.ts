@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bundledPal } from '../../bench/first-request.ts'
 import type { Client } from '../../clients/agents.ts'
 import { knownFolder } from '../../clients/on-demand.ts'
 import { createPlayer } from '../../clients/peer-player.ts'
@@ -13,13 +12,14 @@ import { contentText } from '../../src/lab/measuring/texts.ts'
 import { scriptOf } from '../../src/lab/playing/script.ts'
 import { sampleSession } from '../../src/lab/sample/session.ts'
 import { noFigures } from '../../src/lab/measures.ts'
+import { palFile } from '../one-bundle.ts'
 
 const mostMs = 240_000
 const script = scriptOf(sampleSession(0, { requests: 14, files: 4, lines: 60 }))
 const folder = mkdtempSync(join(tmpdir(), 'pal-real-peers-'))
 let pal = ''
 beforeAll(async () => {
-  pal = await bundledPal(folder)
+  pal = await palFile()
 }, mostMs)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
