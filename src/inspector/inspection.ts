@@ -63,6 +63,7 @@ export class Inspection {
   readonly #rows = new Map<string, { readonly key: string; readonly row: SessionRow }>()
   readonly #listeners = new Set<GrowthListener>()
   readonly #recalls = new Map<string, readonly RecallFact[]>()
+  readonly #requests = new Map<string, RebuiltRequest>()
 
   constructor(options: InspectionOptions) {
     this.options = options
@@ -123,11 +124,19 @@ export class Inspection {
     return { ok: true, head: headOf(opened.index, { ...info, owner: await this.#owner(session) }) }
   }
 
-  /** One request, from the nearest fold that the index keeps. */
+  /** One request, from the nearest fold that the index keeps. The last ones are kept: the next is held against one of them. */
   async request({ index, links }: OpenedIndex, place: number): Promise<Result<RebuiltRequest>> {
+    const key = `${index.lists.session} ${place}`
+    const known = this.#requests.get(key)
+    if (known !== undefined) return known
     const { store, settings } = this.options
     const checkpoint = index.lists.snapshots.findLast(({ upTo }) => upTo < place) ?? null
-    return requestAt({ store, links, settings, checkpoint }, place)
+    const request = await requestAt({ store, links, settings, checkpoint }, place)
+    // One without an answer may get it.
+    if (!request.ok || request.answer === null) return request
+    this.#requests.set(key, request)
+    for (const oldest of [...this.#requests.keys()].slice(0, -keptRequests)) this.#requests.delete(oldest)
+    return request
   }
 
   async sessions(): Promise<SessionList> {
@@ -189,6 +198,8 @@ export class Inspection {
     return beginningOf(this.options.store, info)
   }
 }
+
+const keptRequests = 2
 
 /** Read in a moment. */
 const smallBytes = 1024 * 1024

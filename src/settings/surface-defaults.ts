@@ -77,6 +77,9 @@ export const surfaceDefaults = {
     replays: 16,
     /** How long a process that holds a session may take to answer a wish. */
     wishMs: 10 * second,
+    /** The largest exported file, and the bytes of sessions that one is made of. */
+    exportBytes: 50 * MB,
+    exportSourceBytes: 200 * MB,
   },
   preset: {
     /** Who answers where nobody has said. */

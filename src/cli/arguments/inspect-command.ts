@@ -16,7 +16,12 @@ export function addInspect(program: Command, io: Io, run: RunCommand): void {
     .option('--host <address>', 'listen beyond this machine; needs the TLS files')
     .option('--tls-cert <file>', 'with --host: the certificate, as PEM')
     .option('--tls-key <file>', 'with --host: its private key, as PEM')
-    .option('--json', 'the address as JSON')
+    .option(
+      '--export <file>',
+      'write one session to a file that shows itself in any browser, secrets redacted',
+    )
+    .option('--raw', 'with --export: as it is, secrets and all')
+    .option('--json', 'the address, or what was written, as JSON')
     .option('--cwd <folder>', 'the project')
     .action((id: string | undefined, flags: InspectFlags) =>
       run(async () =>

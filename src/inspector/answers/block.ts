@@ -33,7 +33,6 @@ export async function blockDetail(
   if (entry === null || shown === undefined)
     return refused('not-found', `there is no block ${block} in entry ${at}`)
   const tokens = estimateBlocks([shown])
-  const text = textOf(shown)
   const { edits } = index.state.fold
   const pin = edits.pins.find(
     (one) => isInForce(one, Infinity) && one.at === at && (one.block === null || one.block === block),
@@ -51,9 +50,7 @@ export async function blockDetail(
       kind: fact.type === 'tool-result' ? 'tool_result' : shown.type,
       label: labelOf(entry, shown),
       tokens,
-      sha256: createHash('sha256').update(text).digest('hex'),
-      text: text.slice(0, defaults.inspector.excerptChars * shownTimes).toWellFormed(),
-      isWhole: text.length <= defaults.inspector.excerptChars * shownTimes,
+      sha256: createHash('sha256').update(textOf(shown)).digest('hex'),
       spill: spill === undefined ? null : { blob: spill.blob, bytes: spill.bytes },
       born: await bornOf(place, entry),
       isPinned: pin !== undefined,
@@ -66,7 +63,6 @@ export async function blockDetail(
     },
   }
 }
-const shownTimes = 10
 
 const nothing: CarriedPrice = { requests: 0, input: 0, written: 0, read: 0, dollars: 0, unpriced: 0 }
 const added = (a: CarriedPrice, b: CarriedPrice): CarriedPrice => ({

@@ -214,7 +214,7 @@ function Live({ open }: { readonly open: OpenSession }) {
     return (
       <span>
         exported {moment(exported.at)}
-        {exported.isRedacted ? ', secrets removed' : ', as it is'}
+        {exported.isRedacted ? `, ${counted(exported.secrets, 'secret')} redacted` : ', as it is'}
       </span>
     )
   const owner = open.head.value?.owner ?? null

@@ -6,8 +6,9 @@ import { exportedSource } from './data/exported.ts'
 import { PageState, StateContext } from './data/state.ts'
 
 const box = document.getElementById('app')!
-const packed = document.getElementById('pal-export')?.textContent ?? ''
-void exportedSource(packed).then((source) => {
+const packs = (pack: number): string | null =>
+  document.getElementById(`pal-export-${pack}`)?.textContent ?? null
+void exportedSource(packs).then((source) => {
   if (source === null) {
     box.textContent = 'This file holds no session that this page can read. Export it again.'
     return

@@ -8,9 +8,6 @@ export interface BlockDetail {
   readonly label: string | null
   readonly tokens: number
   readonly sha256: string
-  /** The beginning of its text; `isWhole` false: the rest is in the entry (lines) or in the blob. */
-  readonly text: string
-  readonly isWhole: boolean
   readonly spill: { readonly blob: string; readonly bytes: number } | null
   readonly born: {
     readonly at: number

@@ -55,17 +55,18 @@ export type LiveEvent =
   /** Every 15 seconds, so that both sides notice a dead connection. */
   | { readonly type: 'alive' }
 /**
- * In an exported file: `<script type="application/json" id="pal-export">` holds `{"data":"BASE64"}`, deflate-raw of the JSON
- * of this. The page answers its own GETs from it: the path with its query as the page would ask, JSON answers as they are.
- * Chunks of the index and lines are whole: `index` and `lines` hold the session in pieces, oldest first.
+ * An exported file holds packs: elements `<script type="text/plain" id="pal-export-N">` with the base64 of deflate-raw of JSON.
+ * Pack 0 is this; the others are answers by path (without query) as the server would give them, `{ problem }` where it had none.
  */
 export interface ExportedSession {
   readonly v: 1
   readonly session: string
-  /** By path without query: about, sessions, head, edits, edit/SEQ, breaks, agents, requests, block and request details of what is in it. */
+  /** What the page asks for as soon as it opens, by path; requests and what entries cost are whole. */
   readonly answers: Readonly<Record<string, unknown>>
   /** Base64 of the bytes of index chunks, newest first, as the route gives them. */
   readonly index: readonly string[]
-  /** Every stored line by its place. */
-  readonly lines: readonly { readonly seq: number; readonly line: string }[]
+  /** Where each group of stored lines begins: its path ends with `/lines/START`. */
+  readonly lines: readonly number[]
+  /** Which pack holds a path, counted from the first behind this one. */
+  readonly places: Readonly<Record<string, number>>
 }

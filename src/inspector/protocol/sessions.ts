@@ -13,8 +13,10 @@ export interface About {
   readonly session: string | null
   /** Whether undo, pin and release can be asked for at all (not in an export, not on a read-only database). */
   readonly canChange: boolean
-  /** Only in an export: when it was made, and whether what looks like a secret was taken out. */
-  readonly exported?: { readonly at: number; readonly isRedacted: boolean } | undefined
+  /** Only in an export: when it was made, and whether what looks like a secret was taken out, and how often. */
+  readonly exported?:
+    | { readonly at: number; readonly isRedacted: boolean; readonly secrets: number }
+    | undefined
 }
 
 /** Screen S. */

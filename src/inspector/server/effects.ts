@@ -7,7 +7,6 @@ import type { EffectKind, Inspection } from '../inspection.ts'
 import type { EffectWish } from '../protocol.ts'
 import type { Replays } from '../replays.ts'
 import { sendJson, sendProblem } from './http.ts'
-import { sendFailure } from './routes.ts'
 
 const kinds: readonly string[] = ['undo', 'release', 'pin'] satisfies readonly EffectKind[]
 const isKind = (text: string): text is EffectKind => kinds.includes(text)
@@ -48,7 +47,7 @@ async function change(
   if (changes === null || changes === undefined)
     return sendProblem(response, 403, 'sessions cannot be changed from here: it was opened to read')
   const opened = await inspection.opened(session)
-  if (!opened.ok) return sendFailure(response, opened.failure)
+  if (!opened.ok) return sendProblem(response, 500, opened.failure.message)
   const head = opened.index.lists.head ?? -1
   if (head !== wish.head)
     return sendJson(

@@ -1,4 +1,5 @@
-// Which answer a path has. Every number from outside is held to its range before anything is looked at.
+// Which answer a path has, as a value: the server sends it, an export keeps it. Every number from outside is held to its range
+// before anything is looked at.
 import type { ServerResponse } from 'node:http'
 import { policyNotes } from '../answers/policies.ts'
 import { blockDetail } from '../answers/block.ts'
@@ -21,6 +22,23 @@ export interface RouteContext {
   readonly about: About
 }
 
+/** What a path is answered with. */
+export type RouteAnswer =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | {
+      readonly kind: 'bytes'
+      readonly type: string
+      readonly bytes: string | Uint8Array
+      /** Of the whole, where this is a piece of it. */
+      readonly total?: number | undefined
+    }
+  | { readonly kind: 'problem'; readonly status: number; readonly problem: string }
+
+const value = (answer: unknown): RouteAnswer => ({ kind: 'value', value: answer })
+const problem = (status: number, words: string): RouteAnswer => ({ kind: 'problem', status, problem: words })
+const failed = ({ code, message }: Failure): RouteAnswer =>
+  problem(code === 'not-found' || code === 'no-such-session' ? 404 : 500, message)
+
 /** One segment of a path, decoded; null where it cannot be. */
 export function segmentsOf(pathname: string): readonly string[] | null {
   try {
@@ -31,33 +49,44 @@ export function segmentsOf(pathname: string): readonly string[] | null {
 }
 
 /** A whole number that is no less than 0; null where it is none. */
-export function wholeIn(text: string | null | undefined): number | null {
+function wholeIn(text: string | null | undefined): number | null {
   return text !== null && text !== undefined && /^\d{1,15}$/u.test(text) ? Number(text) : null
 }
 
 export async function answerGet(shown: RouteContext, url: URL, response: ServerResponse): Promise<void> {
-  const path = segmentsOf(url.pathname)
-  if (path === null) return sendProblem(response, 400, 'this path cannot be read')
-  const [first, second] = path
-  if (path.length === 1 && first === 'about') return sendJson(response, shown.about)
-  if (path.length === 1 && first === 'sessions') return sendJson(response, await shown.inspection.sessions())
-  if (path.length === 1 && first === 'policies') return sendJson(response, { policies: policyNotes() })
-  if (first === 'memory') return answerMemory(shown, path, response)
-  if (first === 's' && second !== undefined) return answerSession(shown, second, path.slice(2), url, response)
-  return sendProblem(response, 404, 'there is nothing here')
+  const answer = await answerTo(shown, url)
+  if (answer.kind === 'value') sendJson(response, answer.value)
+  else if (answer.kind === 'problem') sendProblem(response, answer.status, answer.problem)
+  else
+    send(
+      response,
+      200,
+      answer.type,
+      answer.bytes,
+      answer.total === undefined ? {} : { 'x-total-bytes': String(answer.total) },
+    )
 }
 
-async function answerMemory(
-  { inspection }: RouteContext,
-  path: readonly string[],
-  response: ServerResponse,
-): Promise<void> {
+/** The answer of a path below /api. */
+export async function answerTo(shown: RouteContext, url: URL): Promise<RouteAnswer> {
+  const path = segmentsOf(url.pathname)
+  if (path === null) return problem(400, 'this path cannot be read')
+  const [first, second] = path
+  if (path.length === 1 && first === 'about') return value(shown.about)
+  if (path.length === 1 && first === 'sessions') return value(await shown.inspection.sessions())
+  if (path.length === 1 && first === 'policies') return value({ policies: policyNotes() })
+  if (first === 'memory') return answerMemory(shown, path)
+  if (first === 's' && second !== undefined) return answerSession(shown, second, path.slice(2), url)
+  return problem(404, 'there is nothing here')
+}
+
+async function answerMemory({ inspection }: RouteContext, path: readonly string[]): Promise<RouteAnswer> {
   const { memories } = inspection.options
-  if (memories === undefined) return sendJson(response, { stores: [] })
-  if (path.length === 1) return sendJson(response, await memories.list())
+  if (memories === undefined) return value({ stores: [] })
+  if (path.length === 1) return value(await memories.list())
   const [, store = '', file = ''] = path
   const detail = path.length === 3 ? await memories.detail(store, file) : null
-  return detail === null ? sendProblem(response, 404, 'there is no such memory') : sendJson(response, detail)
+  return detail === null ? problem(404, 'there is no such memory') : value(detail)
 }
 
 async function answerSession(
@@ -65,19 +94,18 @@ async function answerSession(
   session: string,
   path: readonly string[],
   url: URL,
-  response: ServerResponse,
-): Promise<void> {
+): Promise<RouteAnswer> {
   // Only what is listed is opened: an id from outside never becomes a path.
-  if (!(await inspection.has(session))) return sendProblem(response, 404, 'there is no such session')
+  if (!(await inspection.has(session))) return problem(404, 'there is no such session')
   if (path.length === 0) {
     const head = await inspection.head(session)
-    return head.ok ? sendJson(response, head.head) : sendFailure(response, head.failure)
+    return head.ok ? value(head.head) : failed(head.failure)
   }
   const opened = await inspection.opened(session)
-  if (!opened.ok) return sendFailure(response, opened.failure)
+  if (!opened.ok) return failed(opened.failure)
   const answer = routes[path[0]!]
-  if (answer === undefined) return sendProblem(response, 404, 'there is nothing here')
-  return answer({ inspection, opened, path: path.slice(1), query: url.searchParams, response })
+  if (answer === undefined) return problem(404, 'there is nothing here')
+  return answer({ inspection, opened, path: path.slice(1), query: url.searchParams })
 }
 
 interface Asked {
@@ -85,75 +113,68 @@ interface Asked {
   readonly opened: OpenedIndex
   readonly path: readonly string[]
   readonly query: URLSearchParams
-  readonly response: ServerResponse
 }
-type Route = (asked: Asked) => Promise<void> | void
+type Route = (asked: Asked) => Promise<RouteAnswer> | RouteAnswer
+
+/** How many are asked for at once, held to the most. */
+const countIn = (query: URLSearchParams, most: number): number =>
+  Math.max(1, Math.min(wholeIn(query.get('count')) ?? most, most))
 
 const routes: Readonly<Record<string, Route>> = {
-  index: ({ opened, query, response }) => {
-    const count = Math.min(
-      wholeIn(query.get('count')) ?? defaults.inspector.chunkEntries,
-      defaults.inspector.chunkEntries,
-    )
-    const chunk = indexChunk(opened.index, wholeIn(query.get('before')), Math.max(1, count))
-    send(response, 200, 'application/octet-stream', encodeChunk(chunk))
+  index: ({ opened, query }) => {
+    const count = countIn(query, defaults.inspector.chunkEntries)
+    const chunk = indexChunk(opened.index, wholeIn(query.get('before')), count)
+    return { kind: 'bytes', type: 'application/octet-stream', bytes: encodeChunk(chunk) }
   },
-  requests: ({ opened, query, response }) => {
-    const count = Math.min(
-      wholeIn(query.get('count')) ?? defaults.inspector.chunkRequests,
-      defaults.inspector.chunkRequests,
-    )
-    sendJson(response, requestChunk(opened.index, wholeIn(query.get('before')), Math.max(1, count)))
+  requests: ({ opened, query }) => {
+    const count = countIn(query, defaults.inspector.chunkRequests)
+    return value(requestChunk(opened.index, wholeIn(query.get('before')), count))
   },
-  carried: ({ opened, query, response }) => {
+  carried: ({ opened, query }) => {
     const range = rangeIn(query)
-    if (range === null) return sendProblem(response, 400, 'from and to must be places')
-    sendJson(response, carriedBy(opened.index, range.from, range.to))
+    if (range === null) return problem(400, 'from and to must be places')
+    return value(carriedBy(opened.index, range.from, range.to))
   },
-  lines: async ({ inspection, opened, query, response }) => {
+  lines: async ({ inspection, opened, query }) => {
     const range = rangeIn(query)
-    if (range === null) return sendProblem(response, 400, 'from and to must be places')
-    sendResult(
-      response,
+    if (range === null) return problem(400, 'from and to must be places')
+    return resultOf(
       await linesBetween(inspection.options.store, opened.links, range.from, range.to),
       ({ answer }) => answer,
     )
   },
-  find: async ({ inspection, opened, query, response }) => {
+  find: async ({ inspection, opened, query }) => {
     const text = query.get('text') ?? ''
-    if (text === '' || text.length > longestSearch)
-      return sendProblem(response, 400, 'text must have 1 to 200 characters')
+    if (text === '' || text.length > longestSearch) return problem(400, 'text must have 1 to 200 characters')
     const before = wholeIn(query.get('before')) ?? (opened.index.lists.head ?? 0) + 1
-    sendResult(
-      response,
+    return resultOf(
       await findText(inspection.options.store, opened.links, text, before),
       ({ answer }) => answer,
     )
   },
   request: answerRequest,
-  block: async ({ inspection, opened, path, response }) => {
+  block: async ({ inspection, opened, path }) => {
     const [place = null, block = null] = path.map(wholeIn)
-    if (path.length !== 2 || place === null || block === null)
-      return sendProblem(response, 404, 'there is no such block')
+    if (path.length !== 2 || place === null || block === null) return problem(404, 'there is no such block')
     const { store } = inspection.options
-    sendResult(response, await blockDetail({ store, ...opened }, place, block), ({ detail }) => detail)
+    return resultOf(await blockDetail({ store, ...opened }, place, block), ({ detail }) => detail)
   },
-  edits: ({ opened, response }) => sendJson(response, { edits: editsOf(opened.index) }),
-  edit: async ({ inspection, opened, path, response }) => {
+  edits: ({ opened }) => value({ edits: editsOf(opened.index) }),
+  edit: async ({ inspection, opened, path }) => {
     const place = wholeIn(path[0])
-    if (path.length !== 1 || place === null) return sendProblem(response, 404, 'there is no such edit')
+    if (path.length !== 1 || place === null) return problem(404, 'there is no such edit')
     const found = await editDetail(inspection.options.store, opened.links, opened.index, place)
-    sendResult(response, found, ({ detail }) => detail)
+    return resultOf(found, ({ detail }) => detail)
   },
-  breaks: ({ opened, response }) => sendJson(response, { breaks: breaksOf(opened.index) }),
-  agents: async ({ inspection, opened, response }) => {
+  breaks: ({ opened }) => value({ breaks: breaksOf(opened.index) }),
+  agents: async ({ inspection, opened }) => {
     const root = await agentTree(opened.index, async (session) => {
       const own = (await inspection.has(session)) ? await inspection.opened(session) : null
       return own?.ok === true ? own.index : null
     })
-    sendJson(response, { root })
+    return value({ root })
   },
-  blob: async ({ inspection, opened, path, query, response }) => {
+  blob: async ({ inspection, opened, path, query }) => {
     const offset = wholeIn(query.get('offset')) ?? 0
     const length = Math.min(
       wholeIn(query.get('length')) ?? defaults.inspector.blobBytes,
@@ -161,26 +182,27 @@ const routes: Readonly<Record<string, Route>> = {
     )
     const session = sessionId(opened.index.lists.session)
     const found = await inspection.options.store.getBlob(session, path[0] ?? '', { offset, length })
-    if (!found.ok || path.length !== 1) return sendProblem(response, 404, 'there is no such result')
-    send(response, 200, 'application/octet-stream', found.bytes, { 'x-total-bytes': String(found.total) })
+    if (!found.ok || path.length !== 1) return problem(404, 'there is no such result')
+    return { kind: 'bytes', type: 'application/octet-stream', bytes: found.bytes, total: found.total }
   },
 }
 
 const longestSearch = 200
 
-async function answerRequest({ inspection, opened, path, query, response }: Asked): Promise<void> {
+async function answerRequest({ inspection, opened, path, query }: Asked): Promise<RouteAnswer> {
   const place = wholeIn(path[0])
   if (place === null || path.length > 2 || (path.length === 2 && path[1] !== 'body'))
-    return sendProblem(response, 404, 'there is no such request')
+    return problem(404, 'there is no such request')
   const request = await inspection.request(opened, place)
-  if (!request.ok) return sendFailure(response, request.failure)
-  if (path[1] === 'body') return send(response, 200, 'application/json; charset=utf-8', request.composed.body)
+  if (!request.ok) return failed(request.failure)
+  if (path[1] === 'body')
+    return { kind: 'bytes', type: 'application/json; charset=utf-8', bytes: request.composed.body }
   const { requests } = opened.index
   const row = requests.firstFrom('seq', place)
   const other = wholeIn(query.get('against')) ?? (row > 0 ? requests.get(row - 1, 'seq') : null)
   const against = other === null || other === place ? null : await inspection.request(opened, other)
-  if (against !== null && !against.ok) return sendFailure(response, against.failure)
-  return sendJson(response, detailOf(opened.index, request, against))
+  if (against !== null && !against.ok) return failed(against.failure)
+  return value(detailOf(opened.index, request, against))
 }
 
 function rangeIn(query: URLSearchParams): { readonly from: number; readonly to: number } | null {
@@ -188,14 +210,5 @@ function rangeIn(query: URLSearchParams): { readonly from: number; readonly to: 
   return from === null || to === null || to < from ? null : { from, to }
 }
 
-function sendResult<T extends object>(
-  response: ServerResponse,
-  result: Result<T>,
-  of: (value: T) => unknown,
-): void {
-  if (result.ok) sendJson(response, of(result))
-  else sendFailure(response, result.failure)
-}
-
-export const sendFailure = (response: ServerResponse, { code, message }: Failure): void =>
-  sendProblem(response, code === 'not-found' || code === 'no-such-session' ? 404 : 500, message)
+const resultOf = <T extends object>(result: Result<T>, of: (found: T) => unknown): RouteAnswer =>
+  result.ok ? value(of(result)) : failed(result.failure)

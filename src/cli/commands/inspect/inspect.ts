@@ -4,28 +4,19 @@ import { existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { machineFileSystem } from '../../../disk/fs.ts'
-import { lockOwner } from '../../../disk/lock.ts'
 import { isLoopback } from '../../../gateway/index.ts'
-import { Inspection, type Owner } from '../../../inspector/inspection.ts'
-import { memoriesIn } from '../../../inspector/memories.ts'
 import { Replays } from '../../../inspector/replays.ts'
-import { loadAssets } from '../../../inspector/server/assets.ts'
+import { loadAssets, type Asset } from '../../../inspector/server/assets.ts'
 import { startServer, type ServerOptions } from '../../../inspector/server/server.ts'
-import { modelOf, projectStore, sessionsFolder, tableOf } from '../../../preset.ts'
-import { thinkingOf } from '../../../preset/choices.ts'
-import { memoryWiring } from '../../../preset/memory/wiring.ts'
-import { wireIn } from '../../../preset/reaching.ts'
+import { projectStore } from '../../../preset.ts'
 import { defaults } from '../../../settings/defaults.ts'
-import { layoutOf } from '../../../stores/files/layout.ts'
-import { lockOptionsOf, thisMachine } from '../../../stores/files/machine.ts'
-import { sessionId, systemClock } from '../../../transcript/ids.ts'
+import type { SessionId } from '../../../transcript/ids.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
-import { findSession } from '../../session-lookup.ts'
+import { findSession, newestSession } from '../../session-lookup.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
-import { instructionRefusal, openWorkplace, uniqueText, type Workplace } from '../../workplace/workplace.ts'
-import { changesAt } from './changes.ts'
+import { openWorkplace, type Workplace } from '../../workplace/workplace.ts'
+import { inspectionOf } from './inspection.ts'
 
 export interface InspectFlags {
   readonly cwd?: string | undefined
@@ -35,6 +26,9 @@ export interface InspectFlags {
   readonly host?: string | undefined
   readonly tlsCert?: string | undefined
   readonly tlsKey?: string | undefined
+  /** A file to write one session to, instead of serving; `raw` with what looks like a secret. */
+  readonly export?: string | undefined
+  readonly raw?: boolean | undefined
 }
 
 const loopback = '127.0.0.1'
@@ -52,9 +46,11 @@ export async function inspect(
   const found = id === undefined ? null : await findSession(projectStore(place), id)
   if (found !== null && !found.ok) return complain(io, found)
   const session = found?.session ?? null
-  const inspection = inspectionAt(place)
   const folder = programFolder()
   const assets = folder === null ? new Map() : await loadAssets(join(folder, 'inspector'))
+  if (flags.export !== undefined) return exported(place, session, assets, flags, version)
+  if (flags.raw === true) return complain(io, refuse(exits.usage, '--raw goes with --export FILE'))
+  const inspection = inspectionOf(place)
   const started = await start({
     inspection,
     replays: replaysAt(place, folder),
@@ -76,6 +72,22 @@ export async function inspect(
   } finally {
     await stop()
   }
+}
+
+/** The session that was named, or the newest. */
+async function exported(
+  place: Workplace,
+  named: SessionId | null,
+  assets: ReadonlyMap<string, Asset>,
+  { export: file = '', raw, json }: InspectFlags,
+  version: string,
+): Promise<Exit> {
+  const store = projectStore(place)
+  const found = named === null ? await newestSession(store) : { ok: true as const, session: named }
+  if (!found.ok) return complain(place.io, found)
+  const { exportTo } = await import('./export.ts')
+  const wish = { file, isRaw: raw === true, isJson: json === true, version }
+  return exportTo(place, store, found.session, assets, wish)
 }
 
 async function start(options: ServerOptions): Promise<Awaited<ReturnType<typeof startServer>> | Refusal> {
@@ -110,42 +122,6 @@ async function tlsFor({
       `the TLS files cannot be read: ${error instanceof Error ? error.message : String(error)}`,
     )
   }
-}
-
-export function inspectionAt(place: Workplace): Inspection {
-  const { settings, home, project, io } = place
-  const root = sessionsFolder(home, project)
-  const models = tableOf(settings)
-  const wiring = memoryWiring({
-    ...place,
-    instructionRefusal: instructionRefusal(place),
-    environment: { HOME: io.userHome, ...io.environment },
-    fs: machineFileSystem,
-    clock: systemClock,
-    unique: uniqueText,
-  })
-  const inspection: Inspection = new Inspection({
-    store: projectStore(place),
-    scope: root,
-    place: { fs: machineFileSystem, folder: join(home, 'cache', 'inspector'), unique: uniqueText },
-    settings: {
-      models,
-      model: modelOf(settings),
-      window: settings.window,
-      thinking: thinkingOf(settings),
-      effort: settings.effort,
-      speak: wireIn({ model: place.access ?? undefined, settings }, models),
-    },
-    ownerOf: (session) => ownerIn(root, session),
-    changes: changesAt(place),
-    memories: memoriesIn(wiring.why === null ? wiring.keepers : [], () => inspection.recalls()),
-  })
-  return inspection
-}
-
-async function ownerIn(root: string, session: string): Promise<Owner | null> {
-  const found = await lockOwner(layoutOf(root, sessionId(session)).lock, lockOptionsOf(thisMachine))
-  return found.ok && found.owner !== null ? { host: found.owner.host, pid: found.owner.pid } : null
 }
 
 function replaysAt(place: Workplace, folder: string | null): Replays | null {

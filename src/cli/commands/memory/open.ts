@@ -28,6 +28,17 @@ export interface MemoryRoom {
   readonly keepers: readonly FolderStore[]
 }
 
+/** The memories of a place. */
+export const wiringAt = (place: Workplace): MemoryWiring =>
+  memoryWiring({
+    ...place,
+    instructionRefusal: instructionRefusal(place),
+    environment: { HOME: place.io.userHome, ...place.io.environment },
+    fs: machineFileSystem,
+    clock: systemClock,
+    unique: uniqueText,
+  })
+
 /** Opens the memories of this place and does something with them. */
 export async function withMemories(
   io: Io,
@@ -36,14 +47,7 @@ export async function withMemories(
 ): Promise<Exit> {
   const place = await openWorkplace(io, flags)
   if (!place.ok) return complain(io, place)
-  const wiring = memoryWiring({
-    ...place,
-    instructionRefusal: instructionRefusal(place),
-    environment: { HOME: io.userHome, ...io.environment },
-    fs: machineFileSystem,
-    clock: systemClock,
-    unique: uniqueText,
-  })
+  const wiring = wiringAt(place)
   for (const problem of place.problems.filter((one) => one.startsWith('memory is off')))
     io.err(`pal: ${safeLine(problem)}\n`)
   if (wiring.why !== null) return complain(io, refuse(exits.failed, wiring.why))

@@ -1,4 +1,5 @@
-// The session of an exported file as the page asks for it: the same paths, answered from the file.
+// The session of an exported file as the page asks for it: the same paths, answered from packs in the file, each opened when
+// something of it is wanted.
 import type { Carried, ExportedSession, Found, Lines } from '../../protocol.ts'
 import { decodeChunk } from '../../columns.ts'
 import { blocksIn, factIn } from './preview.ts'
@@ -7,20 +8,20 @@ import type { Answer, Source } from './source.ts'
 const missing = 'That is not in this exported file. Open the session with `pal inspect` to see it.'
 /** Text around a hit. */
 const around = 60
+/** Packs that stay open. */
+const mostOpen = 12
 
-/** Null where the file holds no session of this form. */
-export async function exportedSource(packed: string): Promise<Source | null> {
-  const session = await unpacked(packed)
-  return session === null ? null : sourceOf(session)
+/** `packs`: the texts of the file's packs, by number. Null where the first is no session of this form. */
+export async function exportedSource(packs: (pack: number) => string | null): Promise<Source | null> {
+  const head = (await unpacked(packs(0))) as ExportedSession | null
+  return head?.v === 1 ? sourceOf(head, opener(packs)) : null
 }
 
-async function unpacked(packed: string): Promise<ExportedSession | null> {
+async function unpacked(text: string | null): Promise<unknown> {
+  if (text === null) return null
   try {
-    const { data } = JSON.parse(packed) as { data: string }
-    const bytes = bytesOf(data)
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
-    const session = JSON.parse(await new Response(stream).text()) as ExportedSession
-    return session.v === 1 ? session : null
+    const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+    return (await new Response(stream).json()) as unknown
   } catch {
     return null
   }
@@ -29,39 +30,63 @@ async function unpacked(packed: string): Promise<ExportedSession | null> {
 const bytesOf = (base64: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 
-function sourceOf(session: ExportedSession): Source {
+type Pack = Readonly<Record<string, unknown>> | null
+
+/** The newest packs stay open; the ones opened first are closed again. */
+function opener(packs: (pack: number) => string | null): (pack: number) => Promise<Pack> {
+  const open = new Map<number, Promise<Pack>>()
+  return (pack) => {
+    const opening = open.get(pack) ?? (unpacked(packs(pack + 1)) as Promise<Pack>)
+    open.delete(pack)
+    open.set(pack, opening)
+    for (const oldest of open.keys()) {
+      if (open.size <= mostOpen) break
+      open.delete(oldest)
+    }
+    return opening
+  }
+}
+
+function sourceOf(session: ExportedSession, openPack: (pack: number) => Promise<Pack>): Source {
   const own = `/s/${encodeURIComponent(session.session)}`
   const chunks = session.index.map(bytesOf)
-  const found = <T>(value: T | undefined): Answer<T> =>
-    value === undefined ? { ok: false, status: 404, problem: missing } : { ok: true, value }
-  const answer = (path: string): unknown => {
+  const kept = async (path: string): Promise<unknown> => {
+    const pack = session.places[path]
+    return pack === undefined ? undefined : (await openPack(pack))?.[path]
+  }
+  const answer = async (path: string): Promise<unknown> => {
     const [plain = '', query = ''] = path.split('?', 2)
     const asked = new URLSearchParams(query)
-    if (plain === `${own}/lines`) return linesOf(session, numberIn(asked, 'from'), numberIn(asked, 'to'))
-    if (plain === `${own}/find`) return foundIn(session, asked.get('text') ?? '')
+    if (plain === `${own}/lines`)
+      return linesOf(session, kept, own, numberIn(asked, 'from'), numberIn(asked, 'to'))
+    if (plain === `${own}/find`) return foundIn(session, kept, own, asked)
     if (plain === `${own}/carried`)
       return carriedIn(session.answers[plain], numberIn(asked, 'from'), numberIn(asked, 'to'))
-    return session.answers[plain]
+    return session.answers[plain] ?? (await kept(plain))
   }
   const refuse = (): Promise<{ ok: false; status: number; problem: string }> =>
     Promise.resolve({ ok: false, status: 403, problem: 'An exported session cannot be changed.' })
   return {
     isStatic: true,
-    json: <T>(path: string) => Promise.resolve(found(answer(path) as T | undefined)),
-    text: (path) => {
-      const value = answer(path)
-      return Promise.resolve(
-        found(value === undefined ? undefined : typeof value === 'string' ? value : JSON.stringify(value)),
-      )
+    json: async <T>(path: string) => found(await answer(path)) as Answer<T>,
+    text: async (path) => {
+      const value = await answer(path)
+      return found(typeof value === 'string' || value === undefined ? value : JSON.stringify(value))
     },
-    bytes: (path) => {
+    bytes: async (path) => {
       const before = numberIn(new URLSearchParams(path.split('?')[1]), 'before')
-      return Promise.resolve(found(chunkBefore(chunks, before)))
+      return found(chunkBefore(chunks, before))
     },
     change: refuse,
     ask: refuse,
     follow: () => () => undefined,
   }
+}
+
+function found<T>(value: T | undefined): Answer<T> {
+  const isProblem = typeof value === 'object' && value !== null && 'problem' in value
+  if (isProblem) return { ok: false, status: 404, problem: String(value.problem) }
+  return value === undefined ? { ok: false, status: 404, problem: missing } : { ok: true, value }
 }
 
 const numberIn = (asked: URLSearchParams, name: string): number => Number(asked.get(name) ?? Number.NaN)
@@ -74,8 +99,24 @@ function chunkBefore(chunks: readonly Uint8Array[], before: number): Uint8Array 
   })
 }
 
-function linesOf({ lines }: ExportedSession, from: number, to: number): Lines {
-  return { lines: lines.filter(({ seq }) => seq >= from && seq <= to), next: null, damage: [] }
+type Kept = (path: string) => Promise<unknown>
+
+const groupAt = async (kept: Kept, own: string, start: number): Promise<Lines['lines']> =>
+  ((await kept(`${own}/lines/${start}`)) as Lines | undefined)?.lines ?? []
+
+async function linesOf(
+  { lines: starts }: ExportedSession,
+  kept: Kept,
+  own: string,
+  from: number,
+  to: number,
+): Promise<Lines> {
+  const lines: Lines['lines'][number][] = []
+  for (const [at, start] of starts.entries())
+    if (start <= to && (starts[at + 1] ?? Number.POSITIVE_INFINITY) > from)
+      for (const line of await groupAt(kept, own, start))
+        if (line.seq >= from && line.seq <= to) lines.push(line)
+  return { lines, next: null, damage: [] }
 }
 
 function carriedIn(all: unknown, from: number, to: number): Carried | undefined {
@@ -87,20 +128,32 @@ function carriedIn(all: unknown, from: number, to: number): Carried | undefined 
   return { from: low, to: high, requests: cut(carried.requests), dollars: cut(carried.dollars) }
 }
 
-function foundIn({ lines }: ExportedSession, text: string): Found {
-  const wanted = text.toLowerCase()
+/** One group of lines after the other, newest first; where to go on is the beginning of the last one searched. */
+async function foundIn(
+  { lines: starts }: ExportedSession,
+  kept: Kept,
+  own: string,
+  asked: URLSearchParams,
+): Promise<Found> {
+  const wanted = (asked.get('text') ?? '').toLowerCase()
+  const before = asked.get('before') === null ? Number.POSITIVE_INFINITY : numberIn(asked, 'before')
   const hits: Found['hits'][number][] = []
-  if (wanted === '') return { hits, before: null }
-  for (const { seq, line } of [...lines].reverse()) {
-    const fact = line.toLowerCase().includes(wanted.slice(0, 1)) ? factIn(line) : null
-    if (fact === null) continue
-    blocksIn(fact).forEach((block, number) => {
-      const at = block.text.toLowerCase().indexOf(wanted)
-      if (at < 0) return
-      const start = Math.max(0, at - around)
-      const excerpt = block.text.slice(start, at + wanted.length + around)
-      hits.push({ seq, block: number, excerpt, at: at - start, length: wanted.length })
-    })
+  for (const start of starts.filter((one) => one < before).toReversed()) {
+    for (const { seq, line } of (await groupAt(kept, own, start)).toReversed())
+      hits.push(...hitsIn(seq, line, wanted))
+    if (hits.length > 0) return { hits, before: start === starts[0] ? null : start }
   }
   return { hits, before: null }
+}
+
+function hitsIn(seq: number, line: string, wanted: string): readonly Found['hits'][number][] {
+  const fact = factIn(line)
+  if (fact === null) return []
+  return blocksIn(fact).flatMap(({ text }, block) => {
+    const at = text.toLowerCase().indexOf(wanted)
+    if (at < 0) return []
+    const start = Math.max(0, at - around)
+    const excerpt = text.slice(start, at + wanted.length + around)
+    return [{ seq, block, excerpt, at: at - start, length: wanted.length }]
+  })
 }

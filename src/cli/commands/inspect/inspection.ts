@@ -1,0 +1,48 @@
+// What the inspector looks at here: the sessions of this project with their owners, memories, prices and ways to change them.
+import { join } from 'node:path'
+import { machineFileSystem } from '../../../disk/fs.ts'
+import { lockOwner } from '../../../disk/lock.ts'
+import { Inspection, type Owner } from '../../../inspector/inspection.ts'
+import { memoriesIn } from '../../../inspector/memories.ts'
+import { modelOf, projectStore, sessionsFolder, tableOf } from '../../../preset.ts'
+import { thinkingOf } from '../../../preset/choices.ts'
+import { wireIn } from '../../../preset/reaching.ts'
+import { layoutOf } from '../../../stores/files/layout.ts'
+import { lockOptionsOf, thisMachine } from '../../../stores/files/machine.ts'
+import { sessionId } from '../../../transcript/ids.ts'
+import type { Store } from '../../../transcript/store.ts'
+import { uniqueText, type Workplace } from '../../workplace/workplace.ts'
+import { wiringAt } from '../memory/open.ts'
+import { changesAt } from './changes.ts'
+
+/** `copy`: other sessions than the project's own, to be read alone; no index of them is kept. */
+export function inspectionOf(place: Workplace, copy?: Store): Inspection {
+  const { settings, home, project } = place
+  const root = sessionsFolder(home, project)
+  const models = tableOf(settings)
+  const requests = {
+    models,
+    model: modelOf(settings),
+    window: settings.window,
+    thinking: thinkingOf(settings),
+    effort: settings.effort,
+    speak: wireIn({ model: place.access ?? undefined, settings }, models),
+  }
+  if (copy !== undefined) return new Inspection({ store: copy, scope: root, place: null, settings: requests })
+  const wiring = wiringAt(place)
+  const inspection: Inspection = new Inspection({
+    store: projectStore(place),
+    scope: root,
+    place: { fs: machineFileSystem, folder: join(home, 'cache', 'inspector'), unique: uniqueText },
+    settings: requests,
+    ownerOf: (session) => ownerIn(root, session),
+    changes: changesAt(place),
+    memories: memoriesIn(wiring.why === null ? wiring.keepers : [], () => inspection.recalls()),
+  })
+  return inspection
+}
+
+async function ownerIn(root: string, session: string): Promise<Owner | null> {
+  const found = await lockOwner(layoutOf(root, sessionId(session)).lock, lockOptionsOf(thisMachine))
+  return found.ok && found.owner !== null ? { host: found.owner.host, pid: found.owner.pid } : null
+}
