@@ -2,7 +2,7 @@
 export { createEngine, type Engine, type Opened } from './engine/engine.ts'
 export type { CompactAsk, Compacted } from './engine/compacting/ask.ts'
 export type { Summariser, SummaryAnswer, SummaryAsk } from './compaction/summary.ts'
-export type { EngineOptions } from './engine/options.ts'
+export type { ChoosingOptions, EngineOptions } from './engine/options.ts'
 export { EngineError, Session, type Input, type Response } from './engine/session.ts'
 export type { AgentAbout, AgentRow } from './engine/background/agent-rows.ts'
 export type { Companion, Delivery } from './engine/ports.ts'

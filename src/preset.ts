@@ -4,7 +4,6 @@ import { release, type } from 'node:os'
 import { join } from 'node:path'
 import { machineFileSystem, type FileSystem } from './disk/fs.ts'
 import { createEngine, type Engine } from './engine/engine.ts'
-import type { EngineOptions } from './engine/options.ts'
 import { commandHooks } from './engine/hook-commands.ts'
 import type { SectionSource } from './engine/options.ts'
 import type { Emit } from './engine/live.ts'
@@ -81,6 +80,7 @@ export interface PresetOptions extends PermissionSetup {
 }
 
 export interface Preset {
+  /** Its models may speak different wires: what a session's `request()` gives is that of the wire of its model. */
   readonly engine: Engine
   readonly store: Store
   readonly tools: readonly Tool[]
@@ -123,13 +123,11 @@ export function createPreset(options: PresetOptions): Preset {
     memory,
     memoryJobs,
   } = parts
-  // Its sessions run our loop; who asks one for its request gets that of the wire of its model.
-  const chosen: EngineOptions = {
+  const bare = createEngine({
     ...choicesOf(options.settings),
     ...portsOf(options, parts),
     system: promptOf(options, parts),
-  }
-  const bare = createEngine(chosen)
+  })
   const engine = options.settings.agents === false ? bare : attending(bare, registry)
   const close = async (): Promise<void> => {
     await registry.close()

@@ -103,11 +103,12 @@ export async function openPreset(
   if (!found.ok) return complain(io, found)
   const place = options.offline === true ? { ...found, access: null } : found
   showProblems(place)
+  // A name that nobody can be asked by comes before the key that nobody has for it.
+  const unusable = options.offline === true ? null : unknownOf(place.settings)
+  if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
   // An answer that no model gave must be asked for: a script whose key is missing would take it for one.
   if (place.access === null && options.offline !== true)
     return complain(io, refuse(exits.failed, noAccess(options.offline !== null, place.accessMissing)))
-  const unusable = place.access === null ? null : unknownOf(place.settings)
-  if (unusable !== null) return complain(io, refuse(exits.usage, unusable))
   if (options.requireTrust === true) {
     const missing = await (await import('./trust/deciding.ts')).untrusted(place)
     if (missing !== null) return complain(io, refuse(exits.failed, missing))

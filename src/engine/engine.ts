@@ -7,19 +7,25 @@ import type { Damage, LeaseOutcome, Result, SessionInfo } from '../transcript/st
 import { endLost } from './background/spawn.ts'
 import { Core, type CoreParts, type Slice } from './core.ts'
 import { runFork } from './fork.ts'
-import { instructionsOf, ready, wrongOption, type EngineOptions, type Ready } from './options.ts'
+import {
+  instructionsOf,
+  ready,
+  wrongOption,
+  type ChoosingOptions,
+  type EngineOptions,
+  type Ready,
+} from './options.ts'
 import { reminderAt, renewInstructions } from './opening/start-hooks.ts'
 import { remove, type Removed } from './opening/removal.ts'
 import { missingText, resume, type Resumed } from './opening/resume.ts'
 import { fireInstructions, fireStart } from './opening/start-hooks.ts'
 import type { AnthropicRequest } from '../wires/anthropic/wire.ts'
-import type { WireChooser } from '../wires/wire.ts'
 import { EngineError, Session } from './session.ts'
 import { main } from './role.ts'
 import { branched, newState, type SessionState } from './state.ts'
 import { unsavedNotice } from './turn.ts'
 
-export interface Opened<Request = AnthropicRequest> {
+export interface Opened<Request = unknown> {
   readonly session: Session<Request>
   /** What was found damaged, and what was done about it. To be shown. */
   readonly damage: readonly Damage[]
@@ -35,7 +41,7 @@ export interface OpenHow {
 }
 
 /** `Request` is what `session.request()` gives: the body of its wire. */
-export interface Engine<Request = AnthropicRequest> {
+export interface Engine<Request = unknown> {
   /** A new session, or an earlier one by its id. Rejects with an EngineError; damage goes to `listen`. */
   open(id?: string): Promise<Session<Request>>
   /** As `open`, with what was found on the way. */
@@ -53,11 +59,9 @@ export interface Engine<Request = AnthropicRequest> {
 }
 
 /** An engine over a store: opens, resumes, branches and lists sessions. Throws an EngineError where an option is missing or wrong. */
-export function createEngine(
-  options: EngineOptions<unknown> & { readonly wire: WireChooser },
-): Engine<unknown>
+export function createEngine(options: ChoosingOptions): Engine
 export function createEngine<Request = AnthropicRequest>(options: EngineOptions<Request>): Engine<Request>
-export function createEngine<Request>(options: EngineOptions<Request>): Engine<Request> {
+export function createEngine<Request>(options: EngineOptions<Request> | ChoosingOptions): Engine<Request> {
   const wrong = wrongOption(options)
   if (wrong !== null) throw new EngineError({ code: 'bad-options', message: `createEngine: ${wrong}` })
   const own = ready(options)

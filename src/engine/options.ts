@@ -102,17 +102,23 @@ export interface EngineOptions<Request = AnthropicRequest> {
   readonly effort?: string | undefined
   /** Lifetime of cache breakpoints; null sends none. */
   readonly cacheLifetime?: '5m' | '1h' | null | undefined
-  /**
-   * The API its requests are written for; left out, the Messages API. A function where the models of one session speak
-   * different ones: then `model` is handed the name of the wire with each request.
-   */
-  readonly wire?: Wire<Request> | WireChooser | undefined
+  /** The API its requests are written for; left out, the Messages API. */
+  readonly wire?: Wire<Request> | undefined
   readonly clock?: Clock | undefined
   readonly ids?: Ids | undefined
 }
 
-export interface Ready extends Omit<EngineOptions, 'wire'> {
+/** An engine whose models speak different wires: `model` is handed the name of the wire with each request. */
+export interface ChoosingOptions extends Omit<EngineOptions, 'wire'> {
   readonly wire: WireChooser
+}
+
+/** Either kind, where it does not matter what a request is. */
+export interface AnyOptions extends Omit<EngineOptions, 'wire'> {
+  readonly wire?: Wire | WireChooser | undefined
+}
+
+export interface Ready extends ChoosingOptions {
   readonly tools: readonly Tool[]
   readonly layers: readonly Layer[]
   readonly caps: Caps
@@ -123,7 +129,7 @@ export interface Ready extends Omit<EngineOptions, 'wire'> {
   readonly ids: Ids
 }
 
-export function ready({ wire, ...options }: EngineOptions<unknown>): Ready {
+export function ready({ wire, ...options }: AnyOptions): Ready {
   const { tools = [], clock = systemClock } = options
   return {
     ...options,
@@ -139,13 +145,13 @@ export function ready({ wire, ...options }: EngineOptions<unknown>): Ready {
   }
 }
 
-const chooserOf = (wire: EngineOptions<unknown>['wire'] = anthropicWire): WireChooser =>
+const chooserOf = (wire: AnyOptions['wire'] = anthropicWire): WireChooser =>
   typeof wire === 'function' ? wire : (modelId) => ({ wire, model: wireModelId(modelId) })
 
 const storeVerbs = ['lease', 'append', 'read', 'list'] as const
 
 /** What programs without types get wrong; said at once and by its name, not by the first thing that then breaks. */
-export function wrongOption(options: Partial<EngineOptions<unknown>> | undefined): string | null {
+export function wrongOption(options: Partial<AnyOptions> | undefined): string | null {
   const { store, modelId, model, layers, wire, tools = [] } = options ?? {}
   if (store === undefined)
     return '`store` is missing: where sessions are kept, fileStore({ root }) or inMemoryStore()'
@@ -169,7 +175,7 @@ export function wrongOption(options: Partial<EngineOptions<unknown>> | undefined
   return null
 }
 
-function layersOf(options: Omit<EngineOptions<unknown>, 'wire'>, tools: readonly Tool[]): readonly Layer[] {
+function layersOf(options: Omit<AnyOptions, 'wire'>, tools: readonly Tool[]): readonly Layer[] {
   if (options.automaticRemoval === false) return []
   const { layers, nativeClearing, keepResults, pressureClearing, thrift, summariser } = options
   if (layers !== undefined && isList(layers)) return layers

@@ -3,7 +3,6 @@
 // says how the turn ended.
 import { EditList, type EditRow } from '../projection/edit-list.ts'
 import type { View } from '../projection/view.ts'
-import type { AnthropicRequest } from '../wires/anthropic/wire.ts'
 import type { Wire } from '../wires/wire.ts'
 import type { ToolOutcome } from '../tools/tool.ts'
 import type { ToolUseBlock } from '../transcript/content.ts'
@@ -44,7 +43,7 @@ export interface Spawned {
 }
 
 /** One open session: `send` for our loop, `say`, `request`, `receive` and `result` for yours. */
-export class Session<Request = AnthropicRequest> {
+export class Session<Request = unknown> {
   readonly id: SessionId
   readonly #core: Core
   #turn: Promise<void> | null = null

@@ -11,7 +11,7 @@ import {
   type ServerRefusal,
   type Verdict,
 } from './failure.ts'
-import type { ModelEvent, ModelFailure, ModelMessage, ModelRequest } from './model.ts'
+import type { ModelEvent, ModelFailure, ModelMessage, ModelRequest, WireName } from './model.ts'
 
 /** From the events of one streamed answer to a message. Knows no network: it is fed, and can be asked at any time. */
 export interface AnswerReader {
@@ -40,6 +40,8 @@ export interface Connection {
 }
 
 export interface AttemptPorts {
+  /** The wire whose bodies are sent. */
+  readonly wire: WireName
   readonly connect: () => Promise<Connection>
   readonly reader: (request: ModelRequest) => AnswerReader
   /** What a refusal means on this wire. */
@@ -59,6 +61,9 @@ export async function* streamAttempts(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent, void> {
+  const { wire = ports.wire } = request
+  if (wire !== ports.wire)
+    return yield { type: 'failed', failure: otherWire(wire, ports.wire), partial: null }
   for (let attempt = 1; ; attempt++) {
     const ending = yield* runAttempt(ports, request, signal)
     if (ending.ok) return yield { type: 'end', message: ending.message }
@@ -108,6 +113,13 @@ async function* runAttempt(
   )
   return { ok: false, verdict: { ...verdict, retry: verdict.retry && !reader.hasContent }, partial: message }
 }
+
+/** An engine and its model that were not made for each other: its server would only say that it knows no such field. */
+const otherWire = (written: WireName, spoken: WireName): ModelFailure => ({
+  code: 'invalid',
+  message: `the request is written for the wire ${written}, and this model speaks ${spoken}: hand createEngine the wire of its model`,
+  status: null,
+})
 
 const aborted: ModelFailure = { code: 'aborted', message: 'aborted by the caller', status: null }
 

@@ -21,4 +21,10 @@ export function namedIn(settings: Settings, id: string): NamedModel {
 
 /** Why a model cannot be used: what of it is not known and which setting says it. Null where all is known. */
 export const unknownOf = (settings: Settings, id: string = modelOf(settings)): string | null =>
-  missingOf(id, namedIn(settings, id), tableOf(settings), settings.window)
+  missingOf(
+    id,
+    namedIn(settings, id),
+    tableOf(settings),
+    settings.window,
+    settings.baseUrl === undefined ? providersOf(settings.providers) : null,
+  )

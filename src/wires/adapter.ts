@@ -1,4 +1,4 @@
-// What the adapters of further wires share: their options, and a model on a connection.
+// What the adapters of all wires share: their options, and a model on a connection.
 import { NotReady, reasonOf, streamAttempts, type AnswerReader, type Connection } from '../model/attempts.ts'
 import { countOnce } from '../model/count.ts'
 import type { ModelSettings } from '../model/failure.ts'
@@ -25,13 +25,14 @@ export interface AdapterOptions {
 
 /** A model on a connection that is opened with the first request. */
 export function modelOn(
-  wire: Pick<Wire, 'failureOf' | 'count'> & { createReader(asked: string): AnswerReader },
-  options: AdapterOptions,
+  wire: Pick<Wire, 'name' | 'failureOf' | 'count'> & { createReader(asked: string): AnswerReader },
+  options: Pick<AdapterOptions, 'clock' | 'random' | 'settings'>,
   open: () => Promise<Connection>,
 ): Model {
   const { clock = systemClock, random = Math.random } = options
   let connection: Promise<Connection> | null = null
   const ports = {
+    wire: wire.name,
     connect: (): Promise<Connection> => (connection ??= opened(open)),
     reader: ({ model }: { readonly model: string }) => wire.createReader(model),
     failureOf: wire.failureOf,

@@ -74,7 +74,7 @@ export function modelNamed(
   const rest = plain.slice(slash + 1)
   const named = head === null ? undefined : providers.get(head)
   if (named !== undefined) return { provider: named, model: rest }
-  if (head === 'anthropic') return { provider: null, model: rest }
+  if (head === anthropic) return { provider: null, model: rest }
   // A row of the table knows its maker; behind a gateway of the Messages API a name is what it is.
   const maker = head === null ? lookUp(table, plain)?.provider : undefined
   return { provider: providers.get(maker ?? '') ?? null, model: plain }
@@ -92,20 +92,36 @@ export function unreachable(
   return null
 }
 
-/** What is not known of a model and must be, with the setting that says it; null where all is. */
+/**
+ * What is not known of a model and must be, with the setting that says it; null where all is. `providers` null: a server of the
+ * user's own decides what a name without one of them is, and what it holds.
+ */
 export function missingOf(
   id: string,
   { provider, model }: NamedModel,
   table: ModelTable,
   window: number | undefined,
+  providers: ReadonlyMap<string, Provider> | null,
 ): string | null {
-  if (provider === null) return null
+  if (provider === null && providers === null) return null
+  const nobody = provider === null ? nobodyNamed(id, providers ?? new Map()) : null
+  if (nobody !== null) return nobody
+  // Who runs a model at home pays nobody for it.
+  const isFree = provider?.keyVariable === null
   const info = lookUp(table, model)
-  const row = `models in the settings, as {"id": "${model}", "window": 128000${provider.keyVariable === null ? '' : ', "prices": {"input": 1, "output": 5, "read": 0.1, "write5m": 1, "write1h": 1}'}}`
+  const row = `models in the settings, as {"id": "${model}", "window": 128000${isFree ? '' : ', "prices": {"input": 1, "output": 5, "read": 0.1, "write5m": 1, "write1h": 1}'}}`
   if (info === null && window === undefined)
     return `the window of ${id} is not known: add it to ${row}; or set window`
-  // Who runs a model at home pays nobody for it.
-  if ((info?.prices ?? null) === null && provider.keyVariable !== null)
-    return `the price of ${id} is not known: add it to ${row}`
-  return null
+  return (info?.prices ?? null) === null && !isFree
+    ? `the price of ${id} is not known: add it to ${row}`
+    : null
 }
+
+/** A name with a slash begins with a provider; one that nobody knows would go to the Messages API, which has no such model. */
+function nobodyNamed(id: string, providers: ReadonlyMap<string, Provider>): string | null {
+  const [name = '', ...rest] = id.split('/')
+  if (rest.length === 0 || name === anthropic) return null
+  const row = `{"${name}": {"wire": "openai-chat", "baseUrl": "https://…/v1", "keyVariable": "…"}}`
+  return `${id} names the provider ${name}, and there is none: there are ${[anthropic, ...providers.keys()].join(', ')}; the setting providers adds one, as pal config providers '${row}'`
+}
+const anthropic = 'anthropic'

@@ -67,7 +67,7 @@ describe('pal with another provider', () => {
   )
 
   it(
-    '[WS3] whose window is not known says which setting names it, and sends nothing',
+    '[WS3] whose window is not known says which setting names it, [WS6] whose provider is not says which there are, and nothing is sent',
     { timeout: 2 * minute },
     async () => {
       const { access, simulator } = await server(['never'])
@@ -77,6 +77,13 @@ describe('pal with another provider', () => {
       expect(refused.err).toMatch(
         /the window of ollama\/qwen3:8b is not known: add it to models in the settings/,
       )
+      const nobody = await place.pal(['-p', 'hi', '--model', 'nosuch/x'])
+      expect([nobody.code, nobody.err], '[WS6]').toEqual([
+        2,
+        expect.stringMatching(
+          /^pal: nosuch\/x names the provider nosuch, and there is none: there are anthropic, openai, .*the setting providers adds one/,
+        ),
+      ])
       expect(simulator.log.requests).toHaveLength(0)
     },
   )

@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createEngine, fileStore, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
+import {
+  createEngine,
+  fileStore,
+  inMemoryStore,
+  type AnthropicRequest,
+  type EngineOptions,
+  type Session,
+} from '../../src/index.ts'
 import type { Compacted } from '../../src/engine/compacting/ask.ts'
 import { standardLayers } from '../../src/projection/layers/index.ts'
 import { call } from '../../src/simulator/index.ts'
@@ -30,7 +37,7 @@ const file = (name: string, lines: number): string =>
 interface Place {
   readonly root: string
   readonly scene: SimulatedApi
-  readonly session: Session
+  readonly session: Session<AnthropicRequest>
   readonly store: Store
   readonly options: EngineOptions
 }
@@ -271,7 +278,7 @@ describe('the table of read files', () => {
   })
 })
 
-const bareOf = async (session: Session): Promise<string> =>
+const bareOf = async (session: Session<AnthropicRequest>): Promise<string> =>
   JSON.stringify((await session.request()).messages, (key, value: unknown) =>
     key === 'cache_control' ? undefined : value,
   )

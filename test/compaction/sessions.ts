@@ -1,6 +1,6 @@
 // What tests of compaction begin with: sessions with a long past written straight into a store, and engines that open them.
 import { standardLayers } from '../../src/projection/layers/index.ts'
-import { createEngine, inMemoryStore, type EngineOptions, type Session } from '../../src/index.ts'
+import { createEngine, inMemoryStore, type AnthropicRequest, type EngineOptions, type Session } from '../../src/index.ts'
 import { findModel, simulatedModels, type SimulatedModel } from '../../src/simulator/index.ts'
 import { answered, call, entriesOf, result, said } from '../../src/testing/builders.ts'
 import { fixedSession } from '../../src/testing/builders.ts'
@@ -60,7 +60,7 @@ export async function written(
 export async function reopened(
   facts: readonly Fact[],
   options: Partial<EngineOptions>,
-): Promise<{ session: Session; store: Store }> {
+): Promise<{ session: Session<AnthropicRequest>; store: Store }> {
   const past = await written(facts, options.store)
   const engine = createEngine({
     modelId,

@@ -1,7 +1,7 @@
 // Four verbs and one verb, streaming and not, with and without a model, against the judge over HTTP.
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
-import { createEngine, EngineError, inMemoryStore, type Session } from '../../src/index.ts'
+import { createEngine, EngineError, inMemoryStore, type AnthropicRequest, type Session } from '../../src/index.ts'
 import { call, text } from '../../src/simulator/index.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
@@ -9,7 +9,10 @@ import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from
 const add = tool('add', ({ a, b }) => String(Number(a) + Number(b)))
 const steps = [[text('adding'), call('add', { a: 1, b: 2 })], 'three', 'and bye']
 
-async function loop(session: Session, ask: (session: Session) => Promise<void>): Promise<void> {
+async function loop(
+  session: Session<AnthropicRequest>,
+  ask: (session: Session<AnthropicRequest>) => Promise<void>,
+): Promise<void> {
   do {
     await ask(session)
     for (const open of session.openCalls()) await session.result(open.id, '3')
@@ -18,9 +21,9 @@ async function loop(session: Session, ask: (session: Session) => Promise<void>):
 
 describe('four verbs', () => {
   const ways = {
-    'non-streaming': (client: Anthropic) => async (session: Session) =>
+    'non-streaming': (client: Anthropic) => async (session: Session<AnthropicRequest>) =>
       session.receive(await client.messages.create(await session.request())),
-    streaming: (client: Anthropic) => async (session: Session) =>
+    streaming: (client: Anthropic) => async (session: Session<AnthropicRequest>) =>
       session.receive(
         await client.messages.stream(await session.request({ streaming: true })).finalMessage(),
       ),

@@ -1,9 +1,12 @@
 // The adapters over real HTTP, against a server that behaves and misbehaves as servers do.
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { createEngine, geminiWire, inMemoryStore, openAiChatWire, type LiveEvent } from '../../src/index.ts'
 import type { Model, ModelEvent, ModelRequest } from '../../src/model/model.ts'
+import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import { optionalPackage, type AdapterOptions } from '../../src/wires/adapter.ts'
 import { geminiModel } from '../../src/wires/gemini/adapter.ts'
 import { openAiChatModel, openAiResponsesModel } from '../../src/wires/openai-adapter.ts'
+import type { Wire } from '../../src/wires/wire.ts'
 import { open, serve, type Handler } from '../stream-server.ts'
 import { geminiSubject } from './gemini-subject.ts'
 import { openAiChatSubject } from './openai-chat-subject.ts'
@@ -177,6 +180,38 @@ it('[WA6] servers without keys, with keys in a header of their own, and with a v
   expect(asked[1]).toMatchObject({ url: '/chat/completions?api-version=preview' })
   expect(asked[1]!.headers).toMatchObject({ 'api-key': 'k' })
   expect(asked[1]!.headers['authorization']).toBeUndefined()
+})
+
+it('[WA10] an engine whose wire is not that of its model says so, and sends nothing', async () => {
+  const { url, asked } = await serve((response) => void open(response).end(''))
+  const options = { apiKey: 'k', baseUrl: url }
+  const models = {
+    anthropic: anthropicModel(options),
+    'openai-chat': openAiChatModel(options),
+    'openai-responses': openAiResponsesModel(options),
+    gemini: geminiModel(options),
+  }
+  for (const [name, model] of Object.entries(models)) {
+    const written = name === 'gemini' ? openAiChatWire : geminiWire
+    const engine = createEngine({
+      store: inMemoryStore(),
+      modelId: 'gpt-6-sol',
+      wire: written as Wire,
+      model,
+    })
+    const session = await engine.open()
+    const events: LiveEvent[] = []
+    for await (const event of session.send('hi')) events.push(event)
+    expect(events.at(-1)).toMatchObject({
+      type: 'turn-end',
+      failure: {
+        code: 'invalid',
+        message: `the request is written for the wire ${written.name}, and this model speaks ${name}: hand createEngine the wire of its model`,
+      },
+    })
+    await session.close()
+  }
+  expect(asked).toHaveLength(0)
 })
 
 it('[WA7] a package that is missing is an error that names how it is installed', async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { modelTable } from '../../src/model/models.ts'
 import { unknownOf } from '../../src/preset/model-choice.ts'
 import { check } from '../../src/settings/schema.ts'
-import { modelNamed, providersOf, unreachable } from '../../src/wires/providers.ts'
+import { providersOf, unreachable } from '../../src/wires/providers.ts'
 import { wireChooser } from '../../src/wires/routing.ts'
 
 const table = modelTable()
@@ -48,19 +48,68 @@ describe('a model by its name', () => {
     expect(unreachable(providers.get('azure')!, 'key')).toMatch(/providers\.azure\.baseUrl/)
   })
 
-  it('[WS3] must have a window and a price, and whoever lacks one is told the setting', () => {
-    expect(unknownOf({}, 'openai/gpt-6-sol')).toBe(null)
-    expect(unknownOf({}, 'claude-unheard-of')).toBe(null)
-    expect(unknownOf({}, 'openai/gpt-unheard-of')).toMatch(
-      /the window of openai\/gpt-unheard-of .* models in the settings/,
+  const prices = '{"input": 1, "output": 5, "read": 0.1, "write5m": 1, "write1h": 1}'
+  const row = (id: string) =>
+    `models in the settings, as {"id": "${id}", "window": 128000, "prices": ${prices}}`
+  const rows = {
+    kimi: { wire: 'openai-responses', baseUrl: 'https://x/v1', keyVariable: 'KIMI_KEY' },
+  } as const
+
+  it.each(['', 'openai/', 'google/', 'azure/', 'openrouter/', 'deepseek/', 'groq/', 'litellm/', 'kimi/'])(
+    '[WS3] %sMODEL must have a window and a price, and whoever lacks one is told the setting in these words',
+    (provider) => {
+      const id = `${provider}unheard-of`
+      const settings = { providers: rows }
+      expect(unknownOf(settings, id)).toBe(
+        `the window of ${id} is not known: add it to ${row('unheard-of')}; or set window`,
+      )
+      const priceless = `the price of ${id} is not known: add it to ${row('unheard-of')}`
+      expect(unknownOf({ ...settings, window: 8000 }, id)).toBe(priceless)
+      expect(unknownOf({ ...settings, models: [{ id: 'unheard-of', window: 8000 }] }, id)).toBe(priceless)
+      const known = {
+        id: 'unheard-of',
+        window: 8000,
+        prices: { input: 1, output: 2, read: 0.1, write5m: 1, write1h: 1 },
+      }
+      expect(unknownOf({ ...settings, models: [known] }, id)).toBe(null)
+    },
+  )
+
+  it.each(['ollama', 'vllm', 'lmstudio', 'own'])(
+    '[WS3] %s bills nobody: its models must have a window alone',
+    (provider) => {
+      const settings = { providers: { own: { baseUrl: 'http://10.0.0.2/v1', keyVariable: null } } }
+      expect(unknownOf(settings, `${provider}/qwen3:8b`)).toBe(
+        `the window of ${provider}/qwen3:8b is not known: add it to models in the settings, as {"id": "qwen3:8b", "window": 128000}; or set window`,
+      )
+      const models = [{ id: 'qwen3:8b', window: 32_768 }]
+      expect(unknownOf({ ...settings, models }, `${provider}/qwen3:8b`)).toBe(null)
+      expect(unknownOf({ ...settings, window: 8000 }, `${provider}/qwen3:8b`)).toBe(null)
+    },
+  )
+
+  it('[WS3] behind a server of the user, names are what that server calls them; those of known makers are known', () => {
+    expect(unknownOf({ baseUrl: 'https://gateway/' }, 'unheard-of')).toBe(null)
+    expect(unknownOf({ baseUrl: 'https://gateway/' }, 'bedrock/claude')).toBe(null)
+    for (const id of [
+      'claude-opus-5',
+      'anthropic/claude-opus-5',
+      'openai/gpt-6-sol',
+      'google/gemini-4-argon',
+    ])
+      expect(unknownOf({}, id), id).toBe(null)
+  })
+
+  it('[WS6] of a provider that nobody knows says which there are and how one is added', () => {
+    expect(unknownOf({ providers: { work: {} } }, 'nosuch/x')).toBe(
+      `nosuch/x names the provider nosuch, and there is none: there are anthropic, openai, google, azure, openrouter, deepseek, groq, ollama, vllm, lmstudio, litellm, work; the setting providers adds one, as pal config providers '{"nosuch": {"wire": "openai-chat", "baseUrl": "https://…/v1", "keyVariable": "…"}}'`,
     )
-    expect(unknownOf({ window: 8000 }, 'openai/gpt-unheard-of')).toMatch(
-      /the price of .* models in the settings/,
-    )
-    // Nobody bills what runs at home.
-    expect(unknownOf({}, 'ollama/qwen3:8b')).toMatch(/the window of ollama\/qwen3:8b/)
-    expect(unknownOf({ models: [{ id: 'qwen3:8b', window: 32_768 }] }, 'ollama/qwen3:8b')).toBe(null)
-    expect(modelNamed('ollama/qwen3:8b', providers, table).model).toBe('qwen3:8b')
+    // What the sentence shows is a row that the setting takes.
+    const shown = {
+      nosuch: { wire: 'openai-chat', baseUrl: 'https://x/v1', keyVariable: 'NOSUCH_KEY' },
+    } as const
+    expect(check('providers', shown).ok).toBe(true)
+    expect(unknownOf({ providers: shown }, 'nosuch/x')).toMatch(/^the window of nosuch\/x/)
   })
 
   it('[WS2] is a setting that is checked whole', () => {

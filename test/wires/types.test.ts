@@ -3,17 +3,23 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import {
   anthropicWire,
   createEngine,
+  createPreset,
   geminiWire,
   inMemoryStore,
   modelTable,
   openAiChatWire,
   openAiResponsesWire,
   providersOf,
+  scriptedModel,
   wireChooser,
   type AnthropicRequest,
   type ChatRequest,
+  type ChoosingOptions,
+  type EngineOptions,
   type GeminiRequest,
+  type Preset,
   type ResponsesRequest,
+  type Session,
 } from '../../src/index.ts'
 
 const store = inMemoryStore()
@@ -45,5 +51,24 @@ describe('session.request()', () => {
     expect((await responses.request()).input).toHaveLength(1)
     expect((await gemini.request()).contents).toHaveLength(1)
     for (const session of [plain, messages, chat, responses, gemini, any]) await session.close()
+    // The model makes no difference to the type, and is checked against the wire when it is asked.
+    const answered = createEngine({
+      store,
+      modelId: 'gpt-6-sol',
+      wire: openAiChatWire,
+      model: scriptedModel([]),
+    })
+    expectTypeOf<RequestOf<Awaited<ReturnType<typeof answered.open>>>>().toEqualTypeOf<ChatRequest>()
+  })
+
+  it('[EM8] is unknown where the wire is chosen by the model: of createPreset, of options with a chooser, of a session of nobody in particular', () => {
+    type PresetSession = Awaited<ReturnType<Preset['engine']['open']>>
+    expectTypeOf<RequestOf<PresetSession>>().toEqualTypeOf<unknown>()
+    expectTypeOf<ReturnType<typeof createPreset>>().toEqualTypeOf<Preset>()
+    expectTypeOf<RequestOf<Session>>().toEqualTypeOf<unknown>()
+    // A chooser does not pass for the wire of options that say what a request is.
+    expectTypeOf<ChoosingOptions>().not.toExtend<EngineOptions>()
+    expectTypeOf<Session<ChatRequest>>().toExtend<Session>()
+    expectTypeOf<Session>().not.toExtend<Session<ChatRequest>>()
   })
 })

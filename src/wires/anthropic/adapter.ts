@@ -2,54 +2,31 @@
 // a string through untouched when its content type is set, and adds its headers (version, authorisation, agent).
 // The SDK is loaded with the first request.
 import type { BaseAnthropic } from '@anthropic-ai/sdk'
-import {
-  finalVerdict,
-  NotReady,
-  reasonOf,
-  streamAttempts,
-  type Connection,
-  type Received,
-} from '../../model/attempts.ts'
-import { countOnce } from '../../model/count.ts'
-import type { ModelSettings, ServerRefusal } from '../../model/failure.ts'
+import { finalVerdict, NotReady, reasonOf, type Connection, type Received } from '../../model/attempts.ts'
+import type { ServerRefusal } from '../../model/failure.ts'
 import type { Model, ModelRequest } from '../../model/model.ts'
 import { errorBody } from '../../model/overflow.ts'
-import { defaults } from '../../settings/defaults.ts'
-import { systemClock, type Clock } from '../../transcript/ids.ts'
+import { modelOn, type AdapterOptions } from '../adapter.ts'
 import { anthropicCount } from './count.ts'
 import { failureOf } from './failure.ts'
 import { MessageReader } from './reader.ts'
 
-export interface AnthropicOptions {
-  /** One of the two is needed. The key wins when both are given. Nothing is looked for elsewhere. */
-  readonly apiKey?: string | undefined
+export interface AnthropicOptions extends Omit<AdapterOptions, 'headers' | 'query'> {
+  /** In place of a key; the key wins when both are given. */
   readonly authToken?: string | undefined
-  /** Null or absent: the public API. */
-  readonly baseUrl?: string | null | undefined
-  readonly fetch?: typeof globalThis.fetch | undefined
-  readonly clock?: Clock | undefined
-  /** Between 0 and 1, for the spread of waits. */
-  readonly random?: (() => number) | undefined
-  readonly settings?: Partial<ModelSettings> | undefined
 }
 
 /** The Messages API as a model: streaming, retries, refusals in words. Without a key its first answer is a failure that says so. */
-export function anthropicModel(options: AnthropicOptions): Model {
-  const { clock = systemClock, random = Math.random } = options
-  let connection: Promise<Connection> | null = null
-  const ports = {
-    connect: (): Promise<Connection> => (connection ??= openConnection(options)),
-    reader: () => new MessageReader(),
-    failureOf,
-    settings: { ...defaults.model, ...options.settings },
-    clock,
-    random,
-  }
-  return {
-    stream: (request, signal) => streamAttempts(ports, request, signal),
-    count: (request, signal) => countOnce(ports, anthropicCount, request, signal),
-  }
-}
+export const anthropicModel = (options: AnthropicOptions): Model =>
+  modelOn(carried, options, () => openConnection(options))
+
+/** What of the wire the adapter needs. */
+const carried = {
+  name: 'anthropic',
+  createReader: () => new MessageReader(),
+  failureOf,
+  count: anthropicCount,
+} as const
 
 async function openConnection(options: AnthropicOptions): Promise<Connection> {
   const { apiKey, authToken, baseUrl = null } = options
