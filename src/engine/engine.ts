@@ -90,14 +90,14 @@ export function createEngine<Request>(options: EngineOptions<Request> | Choosing
 }
 
 /** Its requests are of the wire that was handed in; sessions inside are not told apart by it. */
-const typed = <Request>(opened: Opened<unknown>): Opened<Request> => opened as Opened<Request>
+const typed = <Request>(opened: Opened): Opened<Request> => opened as Opened<Request>
 
 interface Adopted {
   readonly said: readonly Fact[]
   readonly from: string
 }
 
-async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened<unknown>> {
+async function start(options: Ready, adopted: Adopted | null = null): Promise<Opened> {
   const session = sessionId(options.ids.uuid())
   return leased(options, session, (taken) => begin(options, session, taken, adopted))
 }
@@ -107,7 +107,7 @@ async function begin(
   session: SessionId,
   { lease, damage }: Extract<LeaseOutcome, { ok: true }>,
   adopted: Adopted | null,
-): Promise<Opened<unknown>> {
+): Promise<Opened> {
   const core = mainCore({ options, session, lease, state: newState(), links: ownLink(session) })
   const imported = adopted === null ? {} : { imported: adopted.from }
   const begin: Fact = { type: 'session-start', session, purpose: 'main', cwd: options.cwd, ...imported }
@@ -115,10 +115,10 @@ async function begin(
   await write(core, [begin, await instructionsOf(options, reminder), ...(adopted?.said ?? [])])
   await fireInstructions(core, core.background.tell)
   await fireStart(core, 'startup', core.background.tell)
-  return { session: new Session<unknown>(core), damage }
+  return { session: new Session(core), damage }
 }
 
-async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened<unknown>> {
+async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Promise<Opened> {
   return leased(options, session, async (taken) => {
     const { lease, next, damage: torn } = taken
     if (next === null && how.create === true) return begin(options, session, taken, null)
@@ -140,11 +140,11 @@ async function reopen(options: Ready, session: SessionId, how: OpenHow = {}): Pr
     }
     if (how.renew === true || hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'resume', core.background.tell)
-    return { session: new Session<unknown>(core), damage: fresh }
+    return { session: new Session(core), damage: fresh }
   })
 }
 
-async function branch(options: Ready, id: SessionId): Promise<Opened<unknown>> {
+async function branch(options: Ready, id: SessionId): Promise<Opened> {
   const from = await resume(options.store, id, options.models)
   if (!from.ok) throw new EngineError(from.failure)
   const { links } = from
@@ -162,7 +162,7 @@ async function branch(options: Ready, id: SessionId): Promise<Opened<unknown>> {
     await close(core, 'the session was branched off here')
     if (hasLostInstructions(core)) await renewInstructions(core, core.background.tell)
     await fireStart(core, 'fork', core.background.tell)
-    return { session: new Session<unknown>(core), damage: fresh }
+    return { session: new Session(core), damage: fresh }
   })
 }
 
