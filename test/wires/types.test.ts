@@ -3,7 +3,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest'
 import {
   anthropicWire,
   createEngine,
-  createPreset,
+  type createPreset,
   geminiWire,
   inMemoryStore,
   modelTable,
