@@ -1,6 +1,12 @@
 // What tests of compaction begin with: sessions with a long past written straight into a store, and engines that open them.
 import { standardLayers } from '../../src/projection/layers/index.ts'
-import { createEngine, inMemoryStore, type AnthropicRequest, type EngineOptions, type Session } from '../../src/index.ts'
+import {
+  createEngine,
+  inMemoryStore,
+  type AnthropicRequest,
+  type EngineOptions,
+  type Session,
+} from '../../src/index.ts'
 import { findModel, simulatedModels, type SimulatedModel } from '../../src/simulator/index.ts'
 import { answered, call, entriesOf, result, said } from '../../src/testing/builders.ts'
 import { fixedSession } from '../../src/testing/builders.ts'

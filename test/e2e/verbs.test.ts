@@ -1,7 +1,13 @@
 // Four verbs and one verb, streaming and not, with and without a model, against the judge over HTTP.
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, it } from 'vitest'
-import { createEngine, EngineError, inMemoryStore, type AnthropicRequest, type Session } from '../../src/index.ts'
+import {
+  createEngine,
+  EngineError,
+  inMemoryStore,
+  type AnthropicRequest,
+  type Session,
+} from '../../src/index.ts'
 import { call, text } from '../../src/simulator/index.ts'
 import { seq } from '../../src/transcript/ids.ts'
 import { factsOf, modelId, ofType, refusals, simulated, tool, turn, words } from './simulated.ts'
