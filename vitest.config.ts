@@ -23,6 +23,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['test/one-bundle.ts'],
+    setupFiles: ['test/open-handles.ts'],
+    execArgv: ['--expose-gc'],
     // One more than there are cores: many tests wait for processes they started.
     maxWorkers: availableParallelism() + 1,
     // A limit against hanging, not a measure of speed: the machine may be very busy.

@@ -9,18 +9,17 @@ export default class CountReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 }
     for (const module of modules) {
-      let tests = 0
+      let failed = 0
       for (const test of module.children.allTests()) {
-        tests++
         const state = test.result().state
         // A test that needed a second try passed, but not unseen.
         if (test.diagnostic()?.flaky === true) process.stdout.write(`\nsecond try: ${test.fullName}`)
         if (state === 'passed') counts.passed++
-        else if (state === 'failed') counts.failed++
+        else if (state === 'failed') failed++
         else counts.skipped++
       }
-      // A file that could not be loaded has no tests; it must not count as silence.
-      if (tests === 0 && module.state() === 'failed') counts.failed++
+      // A file that could not be loaded, or fails behind its last test, must not count as silence.
+      counts.failed += failed === 0 && module.state() === 'failed' ? 1 : failed
     }
     const slow = modules
       .map((module) => ({ file: module.relativeModuleId, ms: module.diagnostic().duration }))

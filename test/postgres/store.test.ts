@@ -18,6 +18,7 @@ import {
   noteEntry,
   notes,
   readEntries,
+  released,
   stored,
 } from '../../src/testing/store-steps.ts'
 import { encode } from '../../src/transcript/codec.ts'
@@ -284,6 +285,8 @@ describe.skipIf(skipReason !== null)('a store in Postgres', () => {
     expect(await copySession(back, database, sessionId('other'))).toMatchObject({
       failure: { code: 'exists' },
     })
+    await released(files, lease)
+    await released(back, other.lease)
     await rm(folder, { recursive: true })
   })
 
