@@ -36,13 +36,12 @@ export interface ContractCase {
 const main = sessionId('session-one')
 
 /** The case, leaving no lease behind however it ends: a lease may hold files open. */
-const leavingNothingOpen = ({ rule, title, run }: ContractCase): ContractCase => ({
-  rule,
-  title,
+const leavingNothingOpen = (item: ContractCase): ContractCase => ({
+  ...item,
   run: async (makeStore) => {
     const releases: (() => Promise<unknown>)[] = []
     try {
-      await run(async () => {
+      await item.run(async () => {
         const store = await makeStore()
         const lease: Store['lease'] = async (session) => {
           const outcome = await store.lease(session)

@@ -48,10 +48,8 @@ describe('the cache of a session', () => {
   })
 
   it('[WI12] in words', () => {
-    const sent = (lifetime: Lifetime) =>
-      ({ at: 0, sent: { type: 'request-sent', lifetime } }) as unknown as Parameters<typeof cacheView>[2]
     const text = (id: string, lifetime: Lifetime, now: number) =>
-      cacheText(cacheView(wire(id), table, sent(lifetime)), now)
+      cacheText(cacheView(wire(id), table, { at: 0, fact: { lifetime } }), now)
     expect(text('claude-opus-5', '1h', 59 * minute)).toBe(
       'Cache: up to breakpoints, kept for 1h; expires in 1 min',
     )

@@ -1,38 +1,14 @@
-// The last request of a session, and how its provider caches what it is sent, in words: by its wire and model, not by what we know of one of them.
+// How a provider caches what it is sent, in words: by its wire and model, not by what we know of one of them.
 import type { ModelTable } from '../../model/models.ts'
 import { lookUp } from '../../model/models.ts'
-import { isKnown, type FactOf, type Usage } from '../../transcript/fact.ts'
-import type { SessionId } from '../../transcript/ids.ts'
+import type { FactOf } from '../../transcript/fact.ts'
 import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
-import type { Store } from '../../transcript/store.ts'
-import type { Spoken, WireChooser } from '../../wires/wire.ts'
+import type { Spoken } from '../../wires/wire.ts'
 
-/** The last request of a session, and when it was sent. */
-export interface Sent {
-  readonly sent: FactOf<'request-sent'>
+/** What is read of a request that was sent. */
+interface Sent {
   readonly at: number
-}
-
-/** The newest request and what its answer reported, read from the end. */
-export async function lastSent(
-  store: Store,
-  session: SessionId,
-): Promise<(Sent & { readonly usage: Usage | undefined }) | null> {
-  let usage: Usage | undefined
-  for await (const item of store.readBack(session)) {
-    if (item.kind === 'failed') return null
-    if (item.kind !== 'entry' || !isKnown(item.entry)) continue
-    const { fact } = item.entry
-    if (fact.type === 'assistant-message') usage = fact.usage
-    if (fact.type === 'request-sent') return { sent: fact, at: item.entry.at, usage }
-  }
-  return null
-}
-
-/** Who was asked last: the model in force, unless another one sent the last request. */
-export function spokenLast(wire: WireChooser, inForce: string, sent: string | undefined): Spoken {
-  const spoken = wire(inForce)
-  return sent === undefined || spoken.model === sent ? spoken : wire(sent)
+  readonly fact: Pick<FactOf<'request-sent'>, 'lifetime'>
 }
 
 export interface CacheView {
@@ -48,10 +24,10 @@ export interface CacheView {
   readonly expiresAt: string | null
 }
 
-export function cacheView({ wire, model, quirks }: Spoken, models: ModelTable, last: Sent | null): CacheView {
+export function cacheView({ wire, model, quirks }: Spoken, models: ModelTable, sent: Sent | null): CacheView {
   const { kind, lifetimes, promised = true } = wire.cacheRules(lookUp(models, model))
-  const sent = last === null ? lifetimes[0] : last.sent.lifetime
-  const lifetime = kind === 'none' ? null : (sent ?? null)
+  const kept = sent === null ? lifetimes[0] : sent.fact.lifetime
+  const lifetime = kind === 'none' ? null : (kept ?? null)
   return {
     wire: wire.name,
     kind: lifetime === null ? 'none' : kind,
@@ -59,7 +35,7 @@ export function cacheView({ wire, model, quirks }: Spoken, models: ModelTable, l
     promised,
     reported: quirks?.cacheUnreported !== true,
     expiresAt:
-      lifetime === null || last === null ? null : new Date(last.at + lifetimeMs(lifetime)).toISOString(),
+      lifetime === null || sent === null ? null : new Date(sent.at + lifetimeMs(lifetime)).toISOString(),
   }
 }
 

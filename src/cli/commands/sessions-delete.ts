@@ -6,6 +6,7 @@ import type { Result } from '../../transcript/store.ts'
 import { complain, exitFor, exits, refuse, type Exit } from '../exit-codes.ts'
 import { findSession } from '../session-lookup.ts'
 import type { Io } from '../terminal/io.ts'
+import { agreesTo } from '../terminal/agree.ts'
 import { safeJson } from '../terminal/safe-text.ts'
 import { moment, table, whole } from '../terminal/tables.ts'
 import { unchangedRefusal } from '../workplace/unsaved.ts'
@@ -46,7 +47,7 @@ export async function deleteSessions(io: Io, wanted: readonly string[], flags: D
     const isDry = flags.dryRun === true
     if (flags.json !== true) io.out(tableOf(going, io.columns))
     if (!isDry && flags.yes !== true) {
-      const agreed = await agrees(io, `Delete ${counted(going.length)} for good?`)
+      const agreed = await agreesTo(io, `Delete ${counted(going.length)} for good?`, 'deleted')
       if (agreed !== null) return complain(io, agreed)
     }
     const removed = isDry ? [] : await remover.remove(roots)
@@ -65,24 +66,6 @@ export async function deleteSessions(io: Io, wanted: readonly string[], flags: D
 }
 
 const counted = (count: number): string => `${count} session${count === 1 ? '' : 's'}`
-
-/** Null: yes. Without a terminal nobody can be asked, and a script has to say so. */
-export async function agrees(io: Io, question: string): Promise<ReturnType<typeof refuse> | null> {
-  if (!io.inIsTerminal)
-    return refuse(
-      exits.usage,
-      'nothing was deleted: there is no terminal to ask for confirmation. Use --yes, or --dry-run for a preview',
-    )
-  io.err(`${question} [y/N] `)
-  const lines = io.lines()
-  let answer = ''
-  for await (const line of lines) {
-    answer = line.trim().toLowerCase()
-    break
-  }
-  lines.close()
-  return answer === 'y' || answer === 'yes' ? null : refuse(exits.failed, 'nothing was deleted')
-}
 
 export const tableOf = (members: readonly Member[], room: number): string =>
   table(

@@ -9,6 +9,7 @@ import { projectStore, sessionsFolder } from '../../preset.ts'
 import { unsavedStore } from '../../stores/unsaved.ts'
 import type { Store } from '../../transcript/store.ts'
 import { exits, refuse, type Refusal } from '../exit-codes.ts'
+import { saysYes } from '../terminal/agree.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -53,15 +54,8 @@ export const unsavedNotice =
 
 /** Null: the person agreed. */
 export async function askUnsaved(io: Io, why: string): Promise<Refusal | null> {
-  io.err(`pal: ${why}. ${ways}.\nContinue without saving this conversation? [y/N] `)
-  const lines = io.lines()
-  let answer = ''
-  for await (const line of lines) {
-    answer = line.trim().toLowerCase()
-    break
-  }
-  lines.close()
-  return answer === 'y' || answer === 'yes' ? null : unsavedRefusal(why)
+  const question = `pal: ${why}. ${ways}.\nContinue without saving this conversation?`
+  return (await saysYes(io, question)) ? null : unsavedRefusal(why)
 }
 
 /** Where a conversation lies that is not saved: asked for, or agreed to since the state folder cannot be written to. */

@@ -23,6 +23,7 @@ import {
 } from '../../../companion/install/record.ts'
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
+import { agreesTo } from '../../terminal/agree.ts'
 import { safeJson, safeLine, safeText } from '../../terminal/safe-text.ts'
 import { prose } from '../../terminal/tables.ts'
 import { bundledFiles, installable, installPlace, recordPath, textAt, titleOf, writeText } from './place.ts'
@@ -59,7 +60,8 @@ export async function installCompanion(
   const isDry = flags.dryRun === true
   if (flags.json !== true) io.out(planText(files, io))
   if (plan.files.length > 0 && files.length > 0 && !isDry) {
-    const agreed = flags.yes === true ? null : await agreesTo(io, `Write these ${files.length} files?`)
+    const agreed =
+      flags.yes === true ? null : await agreesTo(io, `Write these ${files.length} files?`, 'changed')
     if (agreed !== null) return complain(io, agreed)
     const failed = await writePlan(client, version, place, plan, bundled.hook, earlier)
     if (failed !== null) return complain(io, failed)
@@ -175,22 +177,4 @@ function headOf(file: PlannedFile, { columns }: Io): string {
 function patchOf({ path, before, after }: PlannedFile): string {
   const patch = createTwoFilesPatch(path, path, before ?? '', after, before === null ? 'none' : 'now', 'new')
   return safeText(patch.split('\n').slice(3).join('\n'), { reveal: true })
-}
-
-/** Null: yes. Without a terminal nobody can be asked, and a script has to say so. */
-export async function agreesTo(io: Io, question: string): Promise<Refusal | null> {
-  if (!io.inIsTerminal)
-    return refuse(
-      exits.usage,
-      'nothing was changed: there is no terminal to ask for confirmation. Use --yes, or --dry-run for a preview',
-    )
-  io.err(`${question} [y/N] `)
-  const lines = io.lines()
-  let answer = ''
-  for await (const line of lines) {
-    answer = line.trim().toLowerCase()
-    break
-  }
-  lines.close()
-  return answer === 'y' || answer === 'yes' ? null : refuse(exits.failed, 'nothing was changed')
 }

@@ -13,7 +13,8 @@ import {
 import { complain, exits, refuse, type Exit, type Refusal } from '../../exit-codes.ts'
 import type { Io } from '../../terminal/io.ts'
 import { safeJson, safeLine } from '../../terminal/safe-text.ts'
-import { agreesTo, type CompanionFlags } from './install.ts'
+import { agreesTo } from '../../terminal/agree.ts'
+import type { CompanionFlags } from './install.ts'
 import {
   companionRoot,
   installable,
@@ -44,7 +45,7 @@ export async function uninstallCompanion(io: Io, name: string, flags: CompanionF
   const isDry = flags.dryRun === true
   if (flags.json !== true) io.out(steps.map((step) => `${safeLine(lineOf(step))}\n`).join(''))
   if (!isDry && flags.yes !== true) {
-    const agreed = await agreesTo(io, `Take the companion out of ${titleOf(client)}?`)
+    const agreed = await agreesTo(io, `Take the companion out of ${titleOf(client)}?`, 'changed')
     if (agreed !== null) return complain(io, agreed)
   }
   const failed = isDry ? null : await restore(root, client, record, steps)

@@ -4,30 +4,21 @@ import { machineFileSystem } from '../../../disk/fs.ts'
 import { lockOwner } from '../../../disk/lock.ts'
 import { Inspection, type Owner } from '../../../inspector/inspection.ts'
 import { memoriesIn } from '../../../inspector/memories.ts'
-import { modelOf, projectStore, sessionsFolder, tableOf } from '../../../preset.ts'
-import { thinkingOf } from '../../../preset/choices.ts'
-import { wireIn } from '../../../preset/reaching.ts'
+import { projectStore, sessionsFolder } from '../../../preset.ts'
 import { layoutOf } from '../../../stores/files/layout.ts'
 import { lockOptionsOf, thisMachine } from '../../../stores/files/machine.ts'
 import { sessionId } from '../../../transcript/ids.ts'
 import type { Store } from '../../../transcript/store.ts'
 import { uniqueText, type Workplace } from '../../workplace/workplace.ts'
+import { requestSettingsOf } from '../context.ts'
 import { wiringAt } from '../memory/open.ts'
 import { changesAt } from './changes.ts'
 
 /** `copy`: other sessions than the project's own, to be read alone; no index of them is kept. */
 export function inspectionOf(place: Workplace, copy?: Store): Inspection {
-  const { settings, home, project } = place
+  const { home, project } = place
   const root = sessionsFolder(home, project)
-  const models = tableOf(settings)
-  const requests = {
-    models,
-    model: modelOf(settings),
-    window: settings.window,
-    thinking: thinkingOf(settings),
-    effort: settings.effort,
-    speak: wireIn({ model: place.access ?? undefined, settings }, models),
-  }
+  const requests = requestSettingsOf(place)
   if (copy !== undefined) return new Inspection({ store: copy, scope: root, place: null, settings: requests })
   const wiring = wiringAt(place)
   const inspection: Inspection = new Inspection({
