@@ -1,14 +1,16 @@
 // A compaction of a foreign conversation: the messages between the opening and the newest ones become one text of ours, made
 // without a model from what they say. The opening (first prompt, what the client says of itself) stays word for word and
 // cached; so does the newest part. Made from the client's own units every time, never from an earlier text of ours. Pure.
-import { plan } from '../compaction/ladder.ts'
+import { plan, rewritten } from '../compaction/ladder.ts'
 import { Fold } from '../projection/fold.ts'
 import { blockWords } from '../projection/folding/render.ts'
 import { roomOf } from '../projection/budget.ts'
 import { allowanceOf, type DialPoint } from '../projection/dial.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { Fact } from '../transcript/fact.ts'
-import { seq, sessionId, uuid } from '../transcript/ids.ts'
+import { seq, sessionId, uuid, type Seq } from '../transcript/ids.ts'
+import type { UserBlock } from '../transcript/content.ts'
+import { estimateBlocks } from '../projection/tokens.ts'
 import type { Chain } from './chain.ts'
 import type { Keeper } from './trim.ts'
 import { factsOf, saidIn } from './facts.ts'
@@ -42,6 +44,8 @@ export interface CompactOptions {
   readonly keeper: Keeper
   /** The first message that may be replaced, where an earlier text of ours stands before the first answer. */
   readonly opening?: number | undefined
+  /** What stays word for word in the text. */
+  readonly isPinned?: ((unit: Unit) => boolean) | undefined
 }
 
 export type Compacted =
@@ -59,8 +63,7 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
   const end = units.findIndex(({ message }) => message >= to)
   const link = chain.links[end - 1]
   if (end <= 0 || link === undefined) return refused('no place between two messages is old enough')
-  const within = allowed.excerptTokens + allowed.detailTokens + allowed.textTokens
-  const made = textOf(request, units.slice(0, end), within)
+  const made = textOf(request, units.slice(0, end), withinOf(options), options.isPinned, null)
   if (typeof made !== 'string') return refused(made.why)
   const replaced = units.slice(0, end).filter(({ message }) => message >= opening)
   const whole = wholeOf(request, replaced)
@@ -74,7 +77,30 @@ export function compacted(request: ForeignRequest, chain: Chain, options: Compac
   return { ok: true, link, whole, boundary: { from: opening, to, text, without, savedChars, kept: kept.ref } }
 }
 
-const refused = (why: string): Compacted => ({ ok: false, why })
+const refused = (why: string): { readonly ok: false; readonly why: string } => ({ ok: false, why })
+
+/** What a text may take, in tokens. */
+export function withinOf({ point, window }: Pick<CompactOptions, 'point' | 'window'>): number {
+  const allowed = allowanceOf(point, window)
+  return allowed.excerptTokens + allowed.detailTokens + allowed.textTokens
+}
+
+/** The same compaction with an account that somebody wrote; the user's words and what is pinned stand beside it as before. */
+export function retold(
+  request: ForeignRequest,
+  { boundary, end }: { readonly boundary: Boundary; readonly end: number },
+  account: string,
+  options: Pick<CompactOptions, 'point' | 'window' | 'isPinned'> & { readonly wayBack: string },
+): { readonly ok: true; readonly boundary: Boundary } | { readonly ok: false; readonly why: string } {
+  const units = request.units.slice(0, end)
+  const made = textOf(request, units, withinOf(options), options.isPinned, account)
+  if (typeof made !== 'string') return refused(made.why)
+  const text = forForeign(made, options.wayBack)
+  const savedChars = boundary.savedChars + boundary.text.length - text.length
+  return savedChars <= 0
+    ? refused('it is not smaller than what it replaces')
+    : { ok: true, boundary: { ...boundary, text, savedChars } }
+}
 const bytesOfUnits = (units: readonly Unit[]): number =>
   units.reduce((sum, { start, end }) => sum + end - start, 0)
 
@@ -120,43 +146,66 @@ export function wordsBefore({ wire, units }: ForeignRequest, from: number): numb
   return said === undefined ? from : said.message + 1
 }
 
-/** What the units say, as one text within so many tokens. */
+/** What the units say, as one text within so many tokens and what is pinned; the account in it extracted, or as given. */
 function textOf(
   request: ForeignRequest,
   units: readonly Unit[],
   within: number,
+  isPinned: CompactOptions['isPinned'],
+  account: string | null,
 ): string | { readonly why: string } {
+  const said = units.map((unit) => saidIn(request, [unit]))
+  const pinned = new Set<unknown>(
+    said.flatMap((items, at) =>
+      isPinned?.(units[at]!) === true ? items.flatMap(({ content }) => [...content]) : [],
+    ),
+  )
   const fold = foldOf(
-    factsOf(saidIn(request, units), [], { model: request.model ?? '', messageId: (index) => `m${index}` }),
+    factsOf(said.flat(), [], { model: request.model ?? '', messageId: (index) => `m${index}` }),
+    pinned,
   )
   const window = Math.max(defaults.counting.unknownWindowTokens, 2 * fold.view().tokens)
   const room = roomOf({ window, maxOutput: 0, fixed: fold.view().fixedEstimate })
   if (!room.ok) return { why: room.why }
-  const made = plan(fold, room.room, { trigger: 'auto', within })
+  const ask = { trigger: 'auto', within: within + pinnedTokens(pinned) } as const
+  const extracted = plan(fold, room.room, ask)
+  if (!extracted.ok) return { why: extracted.message }
+  const made =
+    account === null ? extracted : rewritten(fold, room.room, ask, extracted.plan, { account, by: 'model' })
   if (!made.ok) return { why: made.message }
-  const { edits } = made.plan
   push(fold, {
     type: 'view-edit',
     layer: 'gateway-compact',
     asked: 'automatic',
-    edits,
+    edits: made.plan.edits,
     why: '',
     tokensFreed: 0,
   })
   return [...fold.parts()].flatMap(({ blocks }) => blocks.map(blockWords)).join('\n\n')
 }
 
-function foldOf(facts: readonly Fact[]): Fold {
+const pinnedTokens = (blocks: ReadonlySet<unknown>): number =>
+  blocks.size === 0 ? 0 : estimateBlocks([...blocks] as UserBlock[])
+
+function foldOf(facts: readonly Fact[], pinned: ReadonlySet<unknown>): Fold {
   const fold = new Fold()
   push(fold, { type: 'session-start', session: sessionId('gateway'), purpose: 'main' })
-  for (const fact of facts) push(fold, fact)
+  const places = facts.map((fact) => ({ fact, at: push(fold, fact) }))
+  for (const { fact, at } of pinned.size === 0 ? [] : places) {
+    const blocks: readonly unknown[] = 'content' in fact && Array.isArray(fact.content) ? fact.content : []
+    for (const [block, value] of blocks.entries())
+      // A result is one block of the view, whatever stands in it.
+      if (pinned.has(value))
+        push(fold, { type: 'pin', at: fact.type === 'tool-result' ? { seq: at } : { seq: at, block } })
+  }
   return fold
 }
 
-function push(fold: Fold, fact: Fact): void {
-  const at = fold.numbers.upTo + 1
+function push(fold: Fold, fact: Fact): Seq {
+  const at = seq(fold.numbers.upTo + 1)
   const id = uuid(`00000000-0000-7000-8000-${at.toString(16).padStart(12, '0')}`)
-  fold.push({ v: 1, seq: seq(at), uuid: id, parent: null, at: 0, fact })
+  fold.push({ v: 1, seq: at, uuid: id, parent: null, at: 0, fact })
+  return at
 }
 
 /** Our own agent has a tool for what was left out; a foreign one has the file. */

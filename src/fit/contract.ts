@@ -7,7 +7,7 @@ import type { Quirks, WireRepair } from '../wires/wire.ts'
 import type { FitState } from './state.ts'
 import type { TrimLimits } from './trim.ts'
 
-export interface FitOptions {
+export interface FitOptions<Message = unknown> {
   /** In whose words the messages are. */
   readonly wire: WireName
   /** The model that will read them; its window, prices and abilities come from the table of models. */
@@ -19,7 +19,7 @@ export interface FitOptions {
   readonly state?: FitState | null | undefined
   /** The model's window in tokens; needed where the model is not in the table. */
   readonly window?: number | undefined
-  /** Tokens of the window that are kept free for the answer. */
+  /** Tokens of the window that are kept free for the answer, where that is more than usual. */
   readonly reserve?: number | undefined
   /** Rows for models that are not in the table. */
   readonly models?: readonly ModelRow[] | undefined
@@ -34,12 +34,38 @@ export interface FitOptions {
   /** False: the older part is never compacted; a list that cannot be made small enough then fails. */
   readonly compaction?: boolean | undefined
   readonly limits?: Partial<TrimLimits> | undefined
+  /** Messages that stay word for word: their results are never shortened, and a compaction quotes them whole. */
+  readonly pins?: ((message: Message, at: number) => boolean) | undefined
+  /** What holds for the results of a tool, by its name. */
+  readonly toolPolicies?: Readonly<Record<string, FitToolPolicy>> | undefined
   /** A sentence that tells the agent how to get at what was cut, by its reference: the name of a tool of yours, a path. */
   readonly wayBack?: ((ref: string) => string) | undefined
   /** Of a request for a response: whether the server keeps it. */
   readonly store?: boolean | undefined
   /** What the server refuses or wants beyond its wire. */
   readonly quirks?: Quirks | undefined
+}
+
+/** As in the settings of the same name. */
+export interface FitToolPolicy {
+  /** Largest result that passes whole; null for every one. */
+  readonly maxResultChars: number | null
+}
+
+/** What is asked of the one who writes the text of a compaction. */
+export interface SummaryRequest<Message = unknown> {
+  /** Your messages that the text will stand for. */
+  readonly messages: readonly Message[]
+  /** The text that was made without a model, which is used where none comes. */
+  readonly extracted: string
+  /** A longer text is not used. */
+  readonly maxTokens: number
+}
+
+/** With a model of yours for the text of a compaction, `fit` returns a promise. */
+export interface SummarisingOptions<Message = unknown> extends FitOptions<Message> {
+  /** Asked once for each compaction. What it throws, and a text that is empty or too long, is told in `report.declined`. */
+  readonly summarise: (ask: SummaryRequest<Message>) => Promise<string>
 }
 
 /** One result that is sent shorter than it is in your list. */
@@ -66,6 +92,14 @@ export interface FitBoundary {
   readonly isNew: boolean
 }
 
+/** Estimated dollars of a prompt. */
+export interface FitCost {
+  /** Of your list as it is. */
+  readonly untouched: number
+  /** Of what is returned. */
+  readonly fitted: number
+}
+
 export interface FitReport {
   /** How the list goes on from the state: its next turn, the same again, another way from some place, or not at all. */
   readonly match: 'new' | 'next' | 'again' | 'branch'
@@ -90,6 +124,8 @@ export interface FitReport {
     readonly of: number
     readonly why: null | 'boundary' | 'branch' | 'repair'
   }
+  /** What this call costs, and each further one while the cache is warm; null where the model has no price. */
+  readonly cost: { readonly now: FitCost; readonly next: FitCost } | null
   /** What was due and could not be done, and why. */
   readonly declined: readonly string[]
 }
@@ -102,6 +138,7 @@ export interface KeptOriginal {
 
 export type FitFailureCode =
   | 'empty'
+  | 'bad-option'
   | 'unknown-model'
   | 'not-json'
   | 'wrong-wire'

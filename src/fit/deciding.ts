@@ -2,7 +2,7 @@
 // where that is cheaper. The deciding itself is that of the gateway (`trim`, `compaction`, `pace`); here it meets a state.
 import { allowanceOf } from '../projection/dial.ts'
 import { estimateText } from '../projection/tokens.ts'
-import { compacted } from './compaction.ts'
+import { compacted, retold } from './compaction.ts'
 import { plainDigest } from './hash.ts'
 import { bytesOf } from './json-spans.ts'
 import { isAnswer } from './layouts.ts'
@@ -39,9 +39,9 @@ function keeping(
 export function withTrim(work: Work, share = 1): Work {
   const { request, chain, from } = work
   const limits = limitsFor(work.room, work.options.limits, share)
-  const results = newResults(request, from).filter(
-    ({ unit }) => share < 1 || !work.edits.has(chain.links[unit]!),
-  )
+  const results = work.held
+    .shortenable(newResults(request, from), share)
+    .filter(({ unit }) => share < 1 || !work.edits.has(chain.links[unit]!))
   if (results.length === 0) return work
   const { keeper, kept } = keeping(work, narrower)
   const wholes = share < 1 ? new Map<string, string>() : wholesIn(work)
@@ -157,7 +157,7 @@ export function withBoundary(
   tailShare: number,
 ): { readonly ok: true; readonly work: Work } | { readonly ok: false; readonly why: string } {
   const { request, chain, setting, tokens, edits, factor } = work
-  const { keeper, kept } = keeping(work, 'The original is no longer part of this conversation.')
+  const { keeper, kept } = keeping(work, goneForGood)
   const made = compacted(request, chain, {
     point: setting.point,
     window: setting.window.tokens,
@@ -168,11 +168,41 @@ export function withBoundary(
     tailShare,
     keeper,
     opening: openingOf(work),
+    isPinned: work.options.pins === undefined ? undefined : work.held.isPinned,
   })
   if (!made.ok) return made
-  if (work.boundaries.has(made.link)) return { ok: false, why: 'the older part is compacted already' }
+  const before = work.boundaries.get(made.link)
+  // In a smaller window the same part may have to be said in fewer words.
+  if (before !== undefined && before.text.length <= made.boundary.text.length)
+    return { ok: false, why: 'the older part is compacted already' }
   const boundaries = new Map(work.boundaries).set(made.link, made.boundary)
   return { ok: true, work: { ...work, boundaries, kept: [...work.kept, ...kept] } }
+}
+
+const goneForGood = 'The original is no longer part of this conversation.'
+
+/** A compaction told in words that somebody wrote, if it then is small enough. */
+export function withAccount(
+  work: Work,
+  { applied, tokens }: Arranged,
+  account: string,
+):
+  | { readonly ok: true; readonly work: Work; readonly result: Arranged }
+  | { readonly ok: false; readonly why: string } {
+  const found = applied.boundary!
+  const { setting, options, held, room, chain } = work
+  const made = retold(work.request, found, account, {
+    point: setting.point,
+    window: setting.window.tokens,
+    isPinned: options.pins === undefined ? undefined : held.isPinned,
+    wayBack: options.wayBack?.(found.boundary.kept) ?? goneForGood,
+  })
+  if (!made.ok) return made
+  const boundaries = new Map(work.boundaries).set(chain.links[found.end - 1]!, made.boundary)
+  const result = arranged({ ...work, boundaries })
+  return result.tokens > Math.max(room.target, tokens)
+    ? { ok: false, why: `with it the list has ${result.tokens} tokens, and ${room.target} is the goal` }
+    : { ok: true, work: { ...work, boundaries }, result }
 }
 
 /** Where the older part begins: with the first answer, or with a text of ours that stands before it. */

@@ -3,20 +3,50 @@
 // file, no network; the same messages, options and state give the same result everywhere.
 import { sizeOf } from '../projection/calibration.ts'
 import { sharedStart } from './chain.ts'
-import type { FitBoundary, FitEdit, FitFailure, FitOptions, FitOutcome, FitReport } from './contract.ts'
-import { isCheaper, reduced, wholesOf, withBoundary, withTrim } from './deciding.ts'
+import { accountOf } from '../compaction/summary.ts'
+import { estimateText } from '../projection/tokens.ts'
+import type {
+  FitBoundary,
+  FitEdit,
+  FitFailure,
+  FitOptions,
+  FitOutcome,
+  FitReport,
+  SummarisingOptions,
+} from './contract.ts'
+import { costOf } from './cost.ts'
+import { isCheaper, reduced, wholesOf, withAccount, withBoundary, withTrim } from './deciding.ts'
 import { readMessages } from './messages.ts'
 import { named, outputOf, type Named } from './output.ts'
 import { repaired } from './rules.ts'
-import { settingOf } from './setting.ts'
+import { settingOf, wrongOption } from './setting.ts'
 import { bytesIn } from './sizing.ts'
 import { readState, stateVersion, type FitState } from './state.ts'
 import { arranged, heard, untouchedTokens, workOf, type Arranged, type Work } from './work.ts'
 
 /** Messages that may be sent: within the window, valid for the wire, and beginning with what was sent last. */
-export function fit<Message>(messages: readonly Message[], options: FitOptions): FitOutcome<Message> {
+export function fit<Message>(
+  messages: readonly Message[],
+  options: SummarisingOptions<Message>,
+): Promise<FitOutcome<Message>>
+export function fit<Message>(messages: readonly Message[], options: FitOptions<Message>): FitOutcome<Message>
+export function fit<Message>(
+  messages: readonly Message[],
+  options: FitOptions<Message> & Partial<SummarisingOptions<Message>>,
+): FitOutcome<Message> | Promise<FitOutcome<Message>> {
+  const decided = decidedOn(messages, options)
+  const { summarise } = options
+  if (summarise !== undefined) return summarised(messages, decided, summarise)
+  return decided.ok ? finish(messages, decided) : decided
+}
+
+function decidedOn<Message>(messages: readonly Message[], given: FitOptions<Message>): Decided | FitFailure {
+  // Whose messages they are is known only to `pins`, which gets no others.
+  const options = given as FitOptions
   if (!Array.isArray(messages) || messages.length === 0)
     return { ok: false, code: 'empty', message: 'there is no message to send; add one before you call `fit`' }
+  const wrong = wrongOption(options)
+  if (wrong !== null) return wrong
   const found = settingOf(options)
   if (!found.ok) return found
   const before = readState(options.state, options.wire)
@@ -24,10 +54,40 @@ export function fit<Message>(messages: readonly Message[], options: FitOptions):
   const ours = new Set(Object.values(before.state.boundaries).map(({ text }) => text))
   const read = readMessages(messages, options, ours)
   if (!read.ok) return read
-  const begun = workOf(read.request, read.pieces, heard(before.state, options), found.setting, options)
-  if (!begun.ok) return begun
-  const decided = decide(begun.work)
-  return decided.ok ? finish(messages, decided) : decided
+  const begun = workOf(read, messages, heard(before.state, options), found.setting, options)
+  return begun.ok ? decide(begun.work) : begun
+}
+
+/** The text of a new compaction by the caller's own model; where that fails, the extracted one stays and it is said why. */
+async function summarised<Message>(
+  messages: readonly Message[],
+  decided: Decided | FitFailure,
+  summarise: SummarisingOptions<Message>['summarise'],
+): Promise<FitOutcome<Message>> {
+  if (!decided.ok) return decided
+  const boundary = boundaryOf(decided)
+  if (boundary?.isNew !== true) return finish(messages, decided)
+  const { work, result } = decided
+  const declined = (why: string): FitOutcome<Message> =>
+    finish(messages, {
+      ...decided,
+      declined: [...decided.declined, `the text of the summary was not used: ${why}`],
+    })
+  try {
+    const extracted = result.applied.boundary!.boundary.text
+    const room = Math.max(0, work.room.target - result.tokens)
+    const written = await summarise({
+      messages: messages.slice(boundary.from, boundary.to),
+      extracted,
+      maxTokens: Math.floor(room + estimateText(extracted)),
+    })
+    const account = accountOf({ ok: true, text: written, stop: 'end_turn', hasCalls: false })
+    if (!account.ok) return declined(account.why)
+    const made = withAccount(work, result, account.account)
+    return made.ok ? finish(messages, { ...decided, ...made }) : declined(made.why)
+  } catch (error) {
+    return declined(error instanceof Error ? error.message : String(error))
+  }
 }
 
 interface Decided {
@@ -65,7 +125,7 @@ function tooLarge({ room }: Work, tokens: number, why: string): FitFailure {
   return {
     ok: false,
     code: 'too-large',
-    message: `the messages take about ${tokens} tokens at their smallest, and ${room.threshold} is the most of this window${why === '' ? '' : ` (${why})`}. Shorten the largest message of the user's, or take a model with a larger window`,
+    message: `the messages take about ${tokens} tokens at their smallest, and ${room.threshold} is the most of this window${why === '' ? '' : ` (${why})`}. Shorten the largest message, or take a model with a larger window`,
     tokens,
     limit: room.threshold,
   }
@@ -81,6 +141,7 @@ function finish<Message>(messages: readonly Message[], decided: Decided): FitOut
   const tokens = sizeOf(work.state.anchor, estimate, work.factor)
   if (tokens >= work.room.threshold) return tooLarge(work, tokens, '')
   const boundary = boundaryOf(decided)
+  const prefix = prefixOf(work, out, boundary)
   return {
     ok: true,
     messages: valid as readonly Message[],
@@ -95,7 +156,8 @@ function finish<Message>(messages: readonly Message[], decided: Decided): FitOut
       edits: editsOf(work, result),
       boundary,
       repairs,
-      prefix: prefixOf(work, out, boundary),
+      prefix,
+      cost: costOf(work, out, tokens, prefix.kept),
       declined: decided.declined,
     },
     kept: work.kept,
@@ -132,8 +194,9 @@ function editsOf(work: Work, { applied }: Arranged): readonly FitEdit[] {
 function boundaryOf({ work, result, boundary: why }: Decided): FitBoundary | null {
   const found = result.applied.boundary
   if (found === null) return null
-  const { from, to, kept } = found.boundary
-  const isNew = !Object.hasOwn(work.state.boundaries, work.chain.links[found.end - 1]!)
+  const { from, to, kept, text } = found.boundary
+  const link = work.chain.links[found.end - 1]!
+  const isNew = !Object.hasOwn(work.state.boundaries, link) || work.state.boundaries[link]!.text !== text
   const origin = (at: number): number => work.pieces[at]?.origin ?? work.pieces.length
   return { why: isNew ? why : 'earlier', from: origin(from), to: origin(to), ref: kept, isNew }
 }

@@ -2,13 +2,17 @@
 export { fit } from './fit.ts'
 export type {
   FitBoundary,
+  FitCost,
   FitEdit,
   FitFailure,
   FitFailureCode,
   FitOptions,
   FitOutcome,
   FitReport,
+  FitToolPolicy,
   KeptOriginal,
+  SummarisingOptions,
+  SummaryRequest,
 } from './contract.ts'
 export type { FitState } from './state.ts'
 export type { TrimLimits } from './trim.ts'

@@ -1,11 +1,10 @@
 // The list that is returned: the caller's own objects wherever nothing changed, and new ones made from their JSON where
 // something did; then whatever the wire's repair still has to do.
 import type { AppliedDecisions } from './applying.ts'
-import { linksOf, startOf } from './chain.ts'
-import { chainOf } from './chain.ts'
+import { chainOf, linksOf, startOf } from './chain.ts'
+import { wordsBefore } from './compaction.ts'
 import { plainDigest } from './hash.ts'
-import { spliced, textAt } from './json-spans.ts'
-import { bytesOf } from './json-spans.ts'
+import { bytesOf, spliced, textAt } from './json-spans.ts'
 import { readRequest, userMessage } from './layouts.ts'
 import { listNames } from './messages.ts'
 import { unitTokens } from './sizing.ts'
@@ -19,13 +18,16 @@ export function outputOf(
 ): readonly unknown[] {
   const { bytes, elements, wire } = request
   const [from, to] = boundary === null ? [-1, -1] : [boundary.boundary.from, boundary.boundary.to]
-  const sorted = splices.toSorted((a, b) => a.start - b.start)
+  const place = boundary === null ? -1 : wordsBefore(request, from)
+  // Those of the compaction begin where a message does: here it is made of whole messages.
+  const starts = new Set(elements.map(({ start }) => start))
+  const sorted = splices.filter(({ start }) => !starts.has(start)).toSorted((a, b) => a.start - b.start)
   const out: { readonly value: unknown; readonly origin: number | null }[] = []
   let next = 0
   for (const [at, element] of elements.entries()) {
     const own = []
     for (; next < sorted.length && sorted[next]!.start < element.end; next++) own.push(sorted[next]!)
-    if (at === from)
+    if (at === place)
       out.push({ value: JSON.parse(userMessage(wire, boundary!.boundary.text)) as unknown, origin: null })
     if (at >= from && at < to) continue
     if (own.length === 0) out.push({ value: pieces[at]!.value, origin: pieces[at]!.origin })
@@ -70,7 +72,8 @@ function whole(
 export interface Named {
   /** The beginnings of the list that is returned. */
   readonly links: readonly string[]
-  /** Estimated tokens, without system and tools. */
+  /** Estimated tokens of each unit, and of all without system and tools. */
+  readonly tokens: readonly number[]
   readonly estimate: number
   readonly bytes: number
 }
@@ -84,14 +87,15 @@ export function named(work: Work, list: readonly unknown[]): Named {
   for (const [at, { message }] of request.units.entries()) unitsByPiece[message]!.push(at)
   for (const [at, { value }] of pieces.entries()) unitsOf.set(value, unitsByPiece[at]!)
   const units: string[] = []
-  let [estimate, bytes] = [0, 0]
+  const sizes: number[] = []
+  let bytes = 0
   for (const message of list) {
     const own = unitsOf.get(message)
     if (own !== undefined) {
       for (const at of own) {
         const unit = request.units[at]!
         units.push(chain.units[at]!)
-        estimate += tokens[at]!
+        sizes.push(tokens[at]!)
         bytes += unit.end - unit.start
       }
       continue
@@ -100,8 +104,14 @@ export function named(work: Work, list: readonly unknown[]): Named {
     const alone = readRequest(wire, body)
     if (alone === null) continue
     units.push(...chainOf('', alone, plainDigest).units)
-    for (const unit of alone.units) estimate += unitTokens(alone, unit)
+    sizes.push(...alone.units.map((unit) => unitTokens(alone, unit)))
     bytes += body.length
   }
-  return { links: linksOf(startOf('', wire, plainDigest), units, plainDigest), estimate, bytes }
+  const estimate = sizes.reduce((sum, each) => sum + each, 0)
+  return {
+    links: linksOf(startOf('', wire, plainDigest), units, plainDigest),
+    tokens: sizes,
+    estimate,
+    bytes,
+  }
 }

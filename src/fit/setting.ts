@@ -11,6 +11,7 @@ import { roomOf, type Room } from '../projection/budget.ts'
 import { pointOf, type DialPoint } from '../projection/dial.ts'
 import { defaults } from '../settings/defaults.ts'
 import type { FitFailure, FitOptions } from './contract.ts'
+import { listNames } from './messages.ts'
 import { lifetimes, usualCharsPerToken } from './pace.ts'
 import type { SentTo } from './rules.ts'
 import type { TrimLimits } from './trim.ts'
@@ -22,6 +23,31 @@ export interface Setting {
   readonly point: DialPoint
   readonly to: SentTo
   readonly lifetimeMs: number
+}
+
+/** An option that nobody can have meant, said by its name; a list in JavaScript may hold anything. */
+export function wrongOption(options: FitOptions): FitFailure | null {
+  const { wire, model, window, reserve, thrift, now, lifetimeMs, limits } = options
+  const wires = Object.keys(listNames)
+  const isNumber = (value: unknown, least: number, most = Infinity): boolean =>
+    value === undefined ||
+    (typeof value === 'number' && value >= least && value <= most && Number.isFinite(value))
+  const wrong: readonly (readonly [name: string, isRight: boolean, wanted: string])[] = [
+    ['wire', Object.hasOwn(listNames, wire), `one of ${wires.join(', ')}`],
+    ['model', typeof model === 'string', 'the name of the model'],
+    ['window', isNumber(window, 1), 'a number of tokens above 0'],
+    ['reserve', isNumber(reserve, 0, (window ?? Infinity) - 1), 'a number of tokens below the window'],
+    ['thrift', typeof thrift === 'object' || isNumber(thrift, 0, 1), 'a number from 0 to 1'],
+    ['now', isNumber(now, 0), 'milliseconds, as Date.now() gives them'],
+    ['lifetimeMs', isNumber(lifetimeMs, 0), 'milliseconds'],
+    ...Object.entries(limits ?? {}).map(
+      ([name, value]) => [`limits.${name}`, isNumber(value, 0), 'a number of characters'] as const,
+    ),
+  ]
+  const found = wrong.find(([, isRight]) => !isRight)
+  return found === undefined
+    ? null
+    : { ok: false, code: 'bad-option', message: `the option \`${found[0]}\` is wrong; it takes ${found[2]}` }
 }
 
 export function settingOf(
@@ -51,6 +77,12 @@ export function roomFor(
   { reserve }: FitOptions,
   fixed: number,
 ): { readonly ok: true; readonly room: Room } | FitFailure {
+  if (reserve !== undefined && reserve >= window.tokens)
+    return {
+      ok: false,
+      code: 'no-room',
+      message: `a reserve of ${reserve} tokens leaves nothing of the window of ${window.tokens}; say less with \`reserve\``,
+    }
   const found = roomOf({
     window: window.tokens,
     maxOutput: info?.maxOutput ?? defaults.model.unknownMaxOutputTokens,

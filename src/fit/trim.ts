@@ -33,6 +33,8 @@ export interface LargeResult {
   readonly call: string
   readonly texts: readonly string[]
   readonly chars: number
+  /** A limit of its own, in place of `resultChars`. */
+  readonly most?: number | undefined
 }
 
 /** Results of units that were never sent. */
@@ -97,7 +99,7 @@ export function repeatOf(call: string, chars: number): UnitEdit {
 
 /** Those over their own limit, and of a message that is over its sum the largest first. */
 function tooLarge(results: readonly LargeResult[], limits: TrimLimits): readonly LargeResult[] {
-  const chosen = new Set(results.filter(({ chars }) => chars > limits.resultChars))
+  const chosen = new Set(results.filter(({ chars, most }) => chars > (most ?? limits.resultChars)))
   const shown = limits.headChars + limits.tailChars
   for (const message of new Set(results.map((result) => result.message))) {
     const inOrder = results

@@ -8,14 +8,15 @@ import { ChainIndex, chainOf, type Chain, type Match } from './chain.ts'
 import type { Boundary } from './compaction.ts'
 import type { FitFailure, FitOptions, KeptOriginal } from './contract.ts'
 import { plainDigest } from './hash.ts'
-import { stringAt } from './json-spans.ts'
+import { heldBy, type Held } from './held.ts'
+import { bytesOf, stringAt } from './json-spans.ts'
 import { resultTexts, type ForeignRequest, type Unit } from './layouts.ts'
 import type { Piece } from './messages.ts'
 import { paceAfter, type Pace } from './pace.ts'
 import { roomFor, type Setting } from './setting.ts'
 import { headTokens, tokensOf } from './sizing.ts'
 import type { FitState, StoredEdit } from './state.ts'
-import { cut, repeatOf, type UnitEdit } from './trim.ts'
+import { cut, newResults, repeatOf, type UnitEdit } from './trim.ts'
 import { firstUnsent } from './turns.ts'
 
 export interface Work {
@@ -27,6 +28,10 @@ export interface Work {
   readonly options: FitOptions
   readonly match: Match['kind']
   readonly isCarried: boolean
+  /** How many units were there in the last call. */
+  readonly known: number
+  /** What the caller says of single messages and tools. */
+  readonly held: Held
   /** The first unit that was never sent. */
   readonly from: number
   readonly tokens: readonly number[]
@@ -63,8 +68,8 @@ export function heard(state: FitState, { usage, now, model }: FitOptions): FitSt
 }
 
 export function workOf(
-  request: ForeignRequest,
-  pieces: readonly Piece[],
+  { request, pieces }: { readonly request: ForeignRequest; readonly pieces: readonly Piece[] },
+  messages: readonly unknown[],
   state: FitState,
   setting: Setting,
   options: FitOptions,
@@ -87,28 +92,51 @@ export function workOf(
       options,
       match: found.kind,
       isCarried: found.isCarried,
+      known: found.common,
+      held: heldBy(request, pieces, messages, options),
       from: firstUnsent(request, found.common),
       tokens: tokensOf(request, known),
       fixed,
       factor,
       room: room.room,
-      edits: new Map(Object.entries(state.edits)),
+      edits: editsFor(request, chain, state, found),
       boundaries: new Map(Object.entries(state.boundaries)),
       kept: [],
     },
   }
 }
 
-/** Whether the list goes on from what was given last, or from what was returned. */
-function matched(
-  { head, given, sent }: FitState,
-  chain: Chain,
-): {
+/**
+ * What was decided about results. Where the list before them was changed each of them has another beginning: the same result
+ * of the same call stays as short as it was sent.
+ */
+function editsFor(
+  request: ForeignRequest,
+  { links }: Chain,
+  { edits }: FitState,
+  { kind, common }: Pick<Found, 'kind' | 'common'>,
+): ReadonlyMap<string, StoredEdit> {
+  const all = new Map(Object.entries(edits))
+  if (all.size === 0 || kind === 'next' || kind === 'again') return all
+  const cuts = new Map(
+    [...all.values()].flatMap((edit) => (edit.why === 'large' ? [[`${edit.call} ${edit.ref}`, edit]] : [])),
+  )
+  for (const { unit, call, texts } of newResults(request, common)) {
+    const edit = cuts.get(`${call} ${plainDigest(bytesOf(texts.join('\n')))}`)
+    if (edit !== undefined && !all.has(links[unit]!)) all.set(links[unit]!, edit)
+  }
+  return all
+}
+
+interface Found {
   readonly kind: Match['kind']
   readonly common: number
   readonly given: number
   readonly isCarried: boolean
-} {
+}
+
+/** Whether the list goes on from what was given last, or from what was returned. */
+function matched({ head, given, sent }: FitState, chain: Chain): Found {
   const index = new ChainIndex({ conversations: 2 })
   if (sent !== null && sent.length > 0) index.take('sent', '', { head, links: sent })
   if (given.length > 0) index.take('given', '', { head, links: given })

@@ -2,29 +2,11 @@
 import { describe, expect, it } from 'vitest'
 import { fit, usageIn, type FitOptions, type FitOutcome, type FitState } from '../../src/fit/index.ts'
 import { inWords, linesOf, models, wires, type Call, type Step } from './lists.ts'
+import { callOf, fitted, roundsOf } from './rounds.ts'
 import { begins, refusal, unitsOf } from './units.ts'
 
 const anthropic: FitOptions = { wire: 'anthropic', model: 'claude-sonnet-5' }
 
-const callOf = (id: string): Call => ({ id, name: 'read', input: { id } })
-/** A prompt and rounds of one call each, with results of these sizes. */
-function roundsOf(sizes: readonly number[], prompt = 'Do the task.'): readonly Step[] {
-  return [
-    { kind: 'prompt', text: prompt },
-    ...sizes.flatMap((chars, at): readonly Step[] => {
-      const call = callOf(`c${at}`)
-      return [
-        { kind: 'answer', text: `Step ${at}.`, calls: [call] },
-        { kind: 'result', call, text: linesOf(at, chars) },
-      ]
-    }),
-  ]
-}
-
-function fitted<T>(outcome: FitOutcome<T>): Extract<FitOutcome<T>, { ok: true }> {
-  if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message}`)
-  return outcome
-}
 const failedWith = (outcome: FitOutcome<unknown>): string =>
   outcome.ok ? 'it went well' : `${outcome.code}: ${outcome.message}`
 

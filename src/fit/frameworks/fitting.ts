@@ -73,7 +73,11 @@ export function createFitting<Message>(
 }
 
 const isMistake = ({ code }: FitFailure): boolean =>
-  code === 'unknown-model' || code === 'bad-state' || code === 'newer-state' || code === 'no-room'
+  code === 'bad-option' ||
+  code === 'unknown-model' ||
+  code === 'bad-state' ||
+  code === 'newer-state' ||
+  code === 'no-room'
 
 function remembered(): FitStates {
   const states = new Map<string, FitState>()
