@@ -17,10 +17,12 @@ export interface Shape {
   /** What follows the last boundary. */
   readonly tailBytes: number
   readonly hasPin: boolean
+  /** Lines of each result; some kilobytes of them by itself. */
+  readonly resultLines?: number | undefined
 }
 
 const MB = 1024 * 1024
-const resultLines = 160
+const usualLines = 160
 const keptInputs = 10
 
 /** Writes one and gives the number of its entries. */
@@ -48,7 +50,7 @@ export async function writeTranscript(root: string, session: SessionId, shape: S
   const inputs: Kept[] = []
   let next = shape.boundaryBytes ?? Infinity
   for (let turn = 0; bytes < shape.bytes; turn++) {
-    inputs.push(await writeTurn(write, turn))
+    inputs.push(await writeTurn(write, turn, shape.resultLines ?? usualLines))
     if (turn === 0 && shape.hasPin) await write({ type: 'pin', at: inputs[0]!.at })
     const isLast = bytes >= shape.bytes - shape.tailBytes && next < Infinity
     if (bytes < next && !isLast) continue
@@ -62,7 +64,11 @@ export async function writeTranscript(root: string, session: SessionId, shape: S
   return place
 }
 
-async function writeTurn(write: (fact: Fact) => Promise<Entry>, turn: number): Promise<Kept> {
+async function writeTurn(
+  write: (fact: Fact) => Promise<Entry>,
+  turn: number,
+  resultLines: number,
+): Promise<Kept> {
   const said = await write({
     type: 'user-message',
     content: [{ type: 'text', text: `Please look at module ${turn} and say what is wrong with it.` }],

@@ -37,6 +37,8 @@ const all = [
   'fleet',
   'install',
   'inspect-page',
+  'inspect-figures',
+  'inspect-server',
   'rules',
   'recall',
   'recall-start',

@@ -11,6 +11,7 @@ import type {
 } from '../../src/inspector/protocol.ts'
 import { call } from '../../src/simulator/index.ts'
 import { openWorkspace, server } from '../cli/pal.ts'
+import { agreement } from './agreement.ts'
 import { inspecting } from './client.ts'
 
 async function talked() {
@@ -60,6 +61,22 @@ describe('pal inspect', () => {
     expect(detail.sources).toEqual(context.sources)
     expect(detail.pieces.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(detail.tokens)
     expect(await stop()).toBe(0)
+  })
+
+  it('[IN2] on a replay with compactions every meter says what the simulator charged, request by request', async () => {
+    const at = await openWorkspace()
+    const agreed = await agreement({ kind: 'sample', index: 0 }, 40_000, {
+      ...at,
+      pal: async (words) => (await at.pal(words)).out,
+      inspected: async (work) => {
+        const { get, stop } = await inspecting(at)
+        const answer = await work(get)
+        await stop()
+        return answer
+      },
+    })
+    expect(agreed.differences).toEqual([])
+    expect(agreed.requests).toBeGreaterThan(20)
   })
 
   it('[IN3] every request is composed again with the hash it was sent with, and its body has the bytes that were sent', async () => {

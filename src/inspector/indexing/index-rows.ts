@@ -10,16 +10,16 @@ export const entryTable = () =>
   new NumberTable({ bytes: 'u32', delta: 'i32', tokens: 'u32', label: 'u16', kind: 'u8', flags: 'u8' })
 export type EntryTable = ReturnType<typeof entryTable>
 
-/** NaN stands for what is not known. */
+/** NaN stands for what is not known, where a column holds fractions. */
 export const requestTable = () =>
   new NumberTable({
-    seq: 'f64',
+    seq: 'u32',
     at: 'f64',
     source: 'u16',
     model: 'u16',
     /** Our own count when it was sent. */
-    estimate: 'f64',
-    limit: 'f64',
+    estimate: 'u32',
+    limit: 'u32',
     input: 'f64',
     read: 'f64',
     written: 'f64',
@@ -27,18 +27,18 @@ export const requestTable = () =>
     dollars: 'f64',
     answer: 'f64',
     break: 'f64',
-    firstMs: 'f64',
-    ms: 'f64',
-    tries: 'f64',
+    firstMs: 'f32',
+    ms: 'f32',
+    tries: 'f32',
     isCompacted: 'u8',
-    system: 'f64',
-    tools: 'f64',
-    user: 'f64',
-    assistant: 'f64',
-    results: 'f64',
-    summary: 'f64',
-    readTo: 'f64',
-    writtenTo: 'f64',
+    system: 'u32',
+    tools: 'u32',
+    user: 'u32',
+    assistant: 'u32',
+    results: 'u32',
+    summary: 'u32',
+    readTo: 'i32',
+    writtenTo: 'i32',
     perRead: 'f64',
     perWritten: 'f64',
     perInput: 'f64',

@@ -5,12 +5,15 @@ const makers = {
   u16: (size: number) => new Uint16Array(size),
   u32: (size: number) => new Uint32Array(size),
   i32: (size: number) => new Int32Array(size),
+  f32: (size: number) => new Float32Array(size),
   f64: (size: number) => new Float64Array(size),
 }
 type ColumnType = keyof typeof makers
 type Column = ReturnType<(typeof makers)[ColumnType]>
 
 const firstRows = 256
+/** Twice as much would be held in vain by a table of a million rows. */
+const growth = 1.3
 
 export class NumberTable<Name extends string> {
   readonly #types: Readonly<Record<Name, ColumnType>>
@@ -88,7 +91,7 @@ export class NumberTable<Name extends string> {
   }
 
   #grow(): void {
-    this.#room *= 2
+    this.#room = Math.ceil(this.#room * growth)
     for (const [name, column] of this.#columns) {
       const larger = makers[this.#types[name]](this.#room)
       larger.set(column)
@@ -102,10 +105,11 @@ const most: Readonly<Record<ColumnType, readonly [number, number]>> = {
   u16: [0, 0xff_ff],
   u32: [0, 0xff_ff_ff_ff],
   i32: [-0x80_00_00_00, 0x7f_ff_ff_ff],
+  f32: [-Infinity, Infinity],
   f64: [-Infinity, Infinity],
 }
 
 function fitting(value: number, type: ColumnType): number {
   const [low, high] = most[type]
-  return type === 'f64' ? value : Math.max(low, Math.min(high, Math.round(value)))
+  return type === 'f64' || type === 'f32' ? value : Math.max(low, Math.min(high, Math.round(value)))
 }

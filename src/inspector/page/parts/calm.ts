@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 /** The more rows a chart has, the longer it takes to draw, and the less one more of them changes it. */
 const paces: readonly (readonly [upTo: number, paceMs: number])[] = [
   [3000, 60],
-  [30_000, 600],
-  [Number.POSITIVE_INFINITY, 5000],
+  [30_000, 300],
+  [Number.POSITIVE_INFINITY, 1500],
 ]
 
 /** The value as it was at most a pace ago; `size` says how costly it is to take it over. */

@@ -1,5 +1,5 @@
 // A session's window over time as a chart takes it: stacked tokens by holder, where the prompt came from, money, marks.
-import { holderNames, type RequestRow } from '../data/requests.ts'
+import { holderNames } from '../data/requests.ts'
 
 export type MarkKind = 'edit' | 'compaction' | 'break' | 'agent' | 'input'
 
@@ -10,15 +10,21 @@ export interface Mark {
   readonly seq: number
 }
 
-export interface ChartData {
-  /** Request numbers, growing. */
-  readonly x: readonly number[]
+/** One request as a chart draws it. */
+export interface ChartRow {
+  readonly number: number
   /** Tokens by holder, in the order of `holderNames`. */
-  readonly held: readonly (readonly number[])[]
-  readonly input: readonly (number | null)[]
-  readonly read: readonly (number | null)[]
-  readonly written: readonly (number | null)[]
-  readonly dollars: readonly (number | null)[]
+  readonly held: readonly number[]
+  readonly tokens: number
+  readonly input: number | null
+  readonly read: number | null
+  readonly written: number | null
+  readonly dollars: number | null
+}
+
+export interface ChartData {
+  /** In order of their numbers. */
+  readonly rows: readonly ChartRow[]
   readonly limit: number | null
   readonly marks: readonly Mark[]
 }
@@ -26,35 +32,64 @@ export interface ChartData {
 /** From the bottom of the picture to its top: what changes least lies lowest. */
 export const stackOrder = ['tools', 'system', 'summary', 'user', 'assistant', 'results'] as const
 
-export function chartOf(rows: readonly RequestRow[], marks: readonly Mark[]): ChartData {
-  return {
-    x: rows.map(({ number }) => number),
-    held: rows.map(({ held }) => held),
-    input: rows.map(({ input }) => input),
-    read: rows.map(({ read }) => read),
-    written: rows.map(({ written }) => written),
-    dollars: rows.map(({ dollars }) => dollars),
-    limit: rows.at(-1)?.limit ?? null,
-    marks,
+/** More requests than a screen has pixels share columns. */
+const mostColumns = 2500
+
+/** The first row whose number is not below. */
+export function rowFrom(rows: readonly ChartRow[], number: number): number {
+  let [low, high] = [0, rows.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (rows[middle]!.number < number) low = middle + 1
+    else high = middle
   }
+  return low
 }
 
 /**
- * Columns for the chart: x, then cumulative tokens from the highest layer to the lowest, each painted over the one before.
- * The last request is drawn as wide as the others, so one more x closes it.
+ * Columns for the chart over a span of request numbers: x, then cumulative tokens from the highest layer to the lowest, each painted
+ * over the one before. Of requests that share a column the largest is drawn. The last is as wide as the others, so one more x closes it.
  */
-export function stacked({ x, held }: ChartData): number[][] {
+export function stacked({ rows }: ChartData, [from, to]: readonly [number, number]): number[][] {
   const order = stackOrder.map((name) => holderNames.indexOf(name))
   const columns: number[][] = [[], ...order.map(() => [])]
-  const push = (number: number, tokens: readonly number[]): void => {
+  const push = (number: number, { held }: ChartRow): void => {
     columns[0]!.push(number)
     let sum = 0
     order.forEach((holder, layer) => {
-      sum += tokens[holder] ?? 0
+      sum += held[holder] ?? 0
       columns[order.length - layer]!.push(sum)
     })
   }
-  x.forEach((number, at) => push(number, held[at]!))
-  if (x.length > 0) push(x.at(-1)! + 1, held.at(-1)!)
+  const first = Math.max(0, rowFrom(rows, from) - 1)
+  const end = Math.min(rows.length, rowFrom(rows, to) + 1)
+  const step = Math.max(1, Math.ceil((end - first) / mostColumns))
+  for (let at = first; at < end; at += step) {
+    let largest = rows[at]!
+    for (let next = at + 1; next < Math.min(end, at + step); next++)
+      if (rows[next]!.tokens > largest.tokens) largest = rows[next]!
+    push(rows[at]!.number, largest)
+  }
+  if (end > first) push(rows[end - 1]!.number + 1, rows[end - 1]!)
   return columns
+}
+
+/** One mark for a kind at a request: the first. Both lists in order; what happened stands at the request that came after it. */
+export function marksAt(
+  places: Iterable<number>,
+  kindOf: (place: number) => MarkKind,
+  rows: readonly (ChartRow & { readonly seq: number })[],
+): readonly Mark[] {
+  const marks: Mark[] = []
+  const lastOf = new Map<MarkKind, number>()
+  let at = 0
+  for (const seq of places) {
+    while (at < rows.length - 1 && rows[at]!.seq <= seq) at++
+    const { number } = rows[at]!
+    const kind = kindOf(seq)
+    if (lastOf.get(kind) === number) continue
+    lastOf.set(kind, number)
+    marks.push({ at: number, kind, seq })
+  }
+  return marks
 }

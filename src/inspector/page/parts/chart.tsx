@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import { short } from '../text/format.ts'
-import { stacked, stackOrder, type ChartData, type Mark } from './chart-data.ts'
+import { rowFrom, stacked, stackOrder, type ChartData, type Mark } from './chart-data.ts'
 import { drawStrips, stripHeights, stripsHeight, type Colour } from './strips.ts'
 
 export interface ChartProps {
@@ -63,7 +63,7 @@ export function Chart(props: ChartProps) {
     const element = box.current!
     const made = new uPlot(
       optionsFor(latest, element, () => paint(made, strips.current!, latest.current.data, colourOf(element))),
-      stacked(latest.current.data) as uPlot.AlignedData,
+      stacked(latest.current.data, shownRange(latest.current)) as uPlot.AlignedData,
       element,
     )
     const watch = new ResizeObserver(() => {
@@ -85,10 +85,9 @@ export function Chart(props: ChartProps) {
     // What it was made with is drawn already.
     if (shown.current !== data) {
       shown.current = data
-      plot.setData(stacked(data) as uPlot.AlignedData, false)
-      show(plot, props.zoom, data)
+      show(plot, props)
     }
-    const unwatch = props.zoom.watch(() => show(plot, latest.current.zoom, latest.current.data))
+    const unwatch = props.zoom.watch(() => show(plot, latest.current))
     return unwatch
   }, [plot, data])
   useEffect(() => {
@@ -204,18 +203,22 @@ function remembered(colour: Colour): Colour {
   }
 }
 
-function hoveredIn(plot: uPlot, { x }: ChartData): number | null {
-  const { left, idx } = plot.cursor
-  if (left === undefined || left < 0 || idx === null || idx === undefined || x.length === 0) return null
-  const number = Math.floor(plot.posToVal(left, 'x'))
-  const at = Math.min(idx, x.length - 1)
-  return x[at] === number ? at : x[at - 1] === number ? at - 1 : at
+function hoveredIn(plot: uPlot, { rows }: ChartData): number | null {
+  const { left } = plot.cursor
+  if (left === undefined || left < 0 || rows.length === 0) return null
+  return Math.min(rows.length - 1, rowFrom(rows, Math.floor(plot.posToVal(left, 'x'))))
 }
 
-function show(plot: uPlot, zoom: Zoom, { x }: ChartData): void {
-  const all: readonly [number, number] = x.length === 0 ? [0, 1] : [x[0]!, x.at(-1)! + 1]
-  const [min, max] = zoom.range ?? all
-  plot.setScale('x', { min, max })
+function shownRange({ zoom, data: { rows } }: Pick<ChartProps, 'zoom' | 'data'>): readonly [number, number] {
+  return zoom.range ?? (rows.length === 0 ? [0, 1] : [rows[0]!.number, rows.at(-1)!.number + 1])
+}
+
+function show(plot: uPlot, props: ChartProps): void {
+  const [min, max] = shownRange(props)
+  plot.batch(() => {
+    plot.setData(stacked(props.data, [min, max]) as uPlot.AlignedData, false)
+    plot.setScale('x', { min, max })
+  })
 }
 
 function select(plot: uPlot, range: readonly [number, number] | null): void {
@@ -259,7 +262,6 @@ function paint(plot: uPlot, canvas: HTMLCanvasElement, data: ChartData, colour: 
     context,
     data,
     {
-      place: (number) => left + plot.valToPos(number, 'x'),
       left,
       right: left + plot.bbox.width / ratio,
       from: min ?? 0,

@@ -1,14 +1,18 @@
 // The strips under the chart, drawn by hand on one canvas that shares the chart's x-axis: where each prompt came from, what
 // it cost, and marks of what happened.
-import type { ChartData, MarkKind } from './chart-data.ts'
+import { rowFrom, type ChartData, type MarkKind } from './chart-data.ts'
 
+/** From where to where, in request numbers and in pixels of the canvas. */
 export interface StripScale {
-  /** The x of a request number, in pixels of the canvas. */
-  place(number: number): number
   readonly left: number
   readonly right: number
   readonly from: number
   readonly to: number
+}
+
+const placesIn = ({ left, right, from, to }: StripScale): ((number: number) => number) => {
+  const each = (right - left) / Math.max(1, to - from)
+  return (number) => left + (number - from) * each
 }
 
 export const stripHeights = { cache: 14, cost: 30, marks: 18, gap: 6 } as const
@@ -26,58 +30,49 @@ export function drawStrips(
   const columns = columnsOf(data, scale)
   drawCache(context, columns, gap, colour)
   drawCost(context, columns, gap + cache + gap, colour)
-  const taken = new Set<string>()
+  const place = placesIn(scale)
+  const taken = new Set<number>()
   for (const { at, kind } of data.marks) {
     if (at < scale.from - 1 || at > scale.to + 1) continue
-    const x = scale.place(at + 0.5)
+    const x = place(at + 0.5)
     // Where several of a kind fall on one pixel, one of them is drawn.
-    const pixel = `${kind} ${Math.round(x)}`
+    const pixel = Math.round(x) * markKinds.length + markKinds.indexOf(kind)
     if (taken.has(pixel)) continue
     taken.add(pixel)
     if (x >= scale.left - 6 && x <= scale.right + 6)
       drawMark(context, kind, x, gap * 3 + cache + cost + stripHeights.marks / 2 - 3, colour)
   }
 }
+const markKinds: readonly MarkKind[] = ['edit', 'compaction', 'break', 'agent', 'input']
 
 interface Column {
   readonly x: number
-  readonly width: number
-  readonly read: number
-  readonly written: number
-  readonly input: number
-  readonly dollars: number
-  readonly isUnpriced: boolean
+  width: number
+  read: number
+  written: number
+  input: number
+  dollars: number
 }
 
 /** One column for each request, or for each pixel where there are more requests than pixels: sums, the highest cost. */
-function columnsOf(data: ChartData, scale: StripScale): readonly Column[] {
+function columnsOf({ rows }: ChartData, scale: StripScale): readonly Column[] {
   const columns: Column[] = []
-  const first = lowerBound(data.x, scale.from - 1)
-  for (let at = first; at < data.x.length && data.x[at]! <= scale.to; at++) {
-    const x = Math.max(scale.left, scale.place(data.x[at]!))
-    const end = Math.min(scale.right, scale.place(data.x[at]! + 1))
+  const place = placesIn(scale)
+  let last: Column | undefined
+  for (let at = rowFrom(rows, scale.from - 1); at < rows.length && rows[at]!.number <= scale.to; at++) {
+    const row = rows[at]!
+    const x = Math.max(scale.left, place(row.number))
+    const end = Math.min(scale.right, place(row.number + 1))
     if (end <= scale.left) continue
-    const last = columns.at(-1)
-    const one = {
-      x,
-      width: Math.max(1, end - x),
-      read: data.read[at] ?? 0,
-      written: data.written[at] ?? 0,
-      input: data.input[at] ?? 0,
-      dollars: data.dollars[at] ?? 0,
-      isUnpriced: data.dollars[at] === null,
+    if (last === undefined || x >= last.x + 1) {
+      last = { x, width: 1, read: 0, written: 0, input: 0, dollars: 0 }
+      columns.push(last)
     }
-    if (last === undefined || x >= last.x + 1) columns.push(one)
-    else
-      columns[columns.length - 1] = {
-        ...last,
-        width: Math.max(last.width, end - last.x),
-        read: last.read + one.read,
-        written: last.written + one.written,
-        input: last.input + one.input,
-        dollars: Math.max(last.dollars, one.dollars),
-        isUnpriced: last.isUnpriced && one.isUnpriced,
-      }
+    last.width = Math.max(last.width, end - last.x)
+    last.read += row.read ?? 0
+    last.written += row.written ?? 0
+    last.input += row.input ?? 0
+    last.dollars = Math.max(last.dollars, row.dollars ?? 0)
   }
   return columns
 }
@@ -170,15 +165,4 @@ function drawMark(
     context.closePath()
     context.stroke()
   } else context.fillRect(x - 2, y - 2, 4, 4)
-}
-
-export function lowerBound(values: readonly number[], wanted: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < wanted) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -187,12 +187,11 @@ const editWords = ({ edits }: Replay): string => {
 }
 
 const chartIn = ({ moments }: Replay): ChartData => ({
-  x: moments.map((_, at) => at + 1),
-  held: moments.map(({ held }) => held),
-  input: moments.map(({ input }) => input),
-  read: moments.map(({ read }) => read),
-  written: moments.map(({ written }) => written),
-  dollars: moments.map(({ dollars: cost }) => cost),
+  rows: moments.map((moment, at) => ({
+    ...moment,
+    number: at + 1,
+    tokens: moment.input + moment.read + moment.written,
+  })),
   limit: null,
   marks: moments.flatMap(({ changes, lost }, at) => [
     ...changes.map(({ layer }) => ({

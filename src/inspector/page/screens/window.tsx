@@ -8,7 +8,7 @@ import { indexAt, sumsOf, type RequestRow, type Sums } from '../data/requests.ts
 import { usePage } from '../data/state.ts'
 import type { OpenSession } from '../data/session.ts'
 import { Chart, type Zoom } from '../parts/chart.tsx'
-import { chartOf, type Mark } from '../parts/chart-data.ts'
+import { marksAt, type Mark } from '../parts/chart-data.ts'
 import { Legend } from '../parts/legend.tsx'
 import { clock, counted, dollars, percent, short, whole } from '../text/format.ts'
 
@@ -36,7 +36,7 @@ export function WindowScreen({
   const { rows, edits, version } = useCalm(now, open.requests.value.length)
   const hovered = useSignal<number | null>(null)
   const marks = useMemo(() => marksOf(open, rows, edits), [rows, edits, version])
-  const data = useMemo(() => chartOf(rows, marks), [rows, marks])
+  const data = useMemo(() => ({ rows, marks, limit: rows.at(-1)?.limit ?? null }), [rows, marks])
   const selected = useComputed(() => selectionIn(page.address.value, open.requests.value))
   const range = selected.value
   const id = open.id
@@ -114,21 +114,18 @@ function marksOf(
   edits: readonly EditSummary[],
 ): readonly Mark[] {
   if (rows.length === 0) return []
-  const numberAfter = (seq: number): number => rows[Math.min(rows.length - 1, indexAt(rows, seq) + 1)]!.number
   const first = rows[0]!.seq
   const kinds = { 'agent-start': 'agent', 'user-message': 'input' } as const
   const places = open.entries.placesOf((kind) => kind in kinds)
+  const kindAt = (seq: number) => kinds[open.entries.row(seq).kind as keyof typeof kinds]
+  const editKinds = new Map(
+    [...edits]
+      .sort((one, other) => one.seq - other.seq)
+      .map(({ seq, kind }) => [seq, kind === 'compaction' ? kind : 'edit'] as const),
+  )
   return [
-    ...[...places].map((seq): Mark => ({
-      at: numberAfter(seq),
-      kind: kinds[open.entries.row(seq).kind as keyof typeof kinds],
-      seq,
-    })),
-    ...edits.map(({ seq, kind }): Mark => ({
-      at: numberAfter(seq),
-      kind: kind === 'compaction' ? 'compaction' : 'edit',
-      seq,
-    })),
+    ...marksAt(places, kindAt, rows),
+    ...marksAt(editKinds.keys(), (seq) => editKinds.get(seq)!, rows),
     ...rows.flatMap((row): Mark[] =>
       row.break === null ? [] : [{ at: row.number, kind: 'break', seq: row.break }],
     ),
