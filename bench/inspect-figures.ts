@@ -38,7 +38,7 @@ async function metersIn(home: string): Promise<Meters> {
       let [out, err] = ['', '']
       child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
       child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
-      const code = await new Promise((resolve) => child.once('close', resolve))
+      const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
       if (code !== 0) throw new Error(`pal ${words.join(' ')}: ${code} ${err}`)
       return out
     },
