@@ -206,8 +206,8 @@ function silentReason(
   const { silentShare, silentMinTokens } = defaults.model
   if (ended === 'window') return 'filled'
   if (prompt + usage.output > window) return 'over-window'
+  // A server that reports nothing at all has neither cut nor refused anything that we could know of.
+  if (prompt === 0) return null
   if (usage.output === 0 && (ended === 'length' || stop === 'length')) return 'no-room'
-  // A server that reports nothing at all has not cut anything that we could know of.
-  if (prompt > 0 && estimate >= silentMinTokens && prompt < estimate * silentShare) return 'truncated'
-  return null
+  return estimate >= silentMinTokens && prompt < estimate * silentShare ? 'truncated' : null
 }

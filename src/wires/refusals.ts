@@ -41,8 +41,9 @@ const notOffered =
 
 /** What a refusal means in the words of a wire, and whether trying again may help. */
 export function verdictBy(words: RefusalWords, refusal: ServerRefusal, now: number): Verdict {
-  const { status } = refusal
   const text = refusal.text.slice(0, defaults.model.errorTextChars)
+  // Inside a stream the status is a number in the error, if anywhere.
+  const status = refusal.status ?? statusIn(text)
   const body = errorBody(text)
   const message =
     said(text, body.message).trim() || `the server answered ${status ?? 'with an error'} and no text`
@@ -73,6 +74,11 @@ function said(text: string, message: string): string {
   if (message !== text || !text.trimStart().startsWith('{')) return message
   const found = /"error"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
   return found === undefined ? message : String(JSON.parse(found))
+}
+
+function statusIn(text: string): number | null {
+  const found = /"code"\s*:\s*"?([45]\d\d)"?\s*[,}]/.exec(text)?.[1]
+  return found === undefined ? null : Number(found)
 }
 
 const statusWord = (text: string): string | null => /"status"\s*:\s*"([A-Z_]+)"/.exec(text)?.[1] ?? null

@@ -18,6 +18,7 @@ import type { Core, Slice } from '../core.ts'
 import type { Emit, TurnFailure } from '../live.ts'
 import { noteApplied, serverReportOf } from './server-edits.ts'
 import { dollarsOf, tokenRates } from '../limits/spend.ts'
+import { sayUnfinished } from './unfinished-answer.ts'
 
 export type Recorded =
   | { readonly ok: true; readonly entry: Entry | null }
@@ -67,6 +68,7 @@ export async function record(
     const failure = await noticeSilentOverflow(core, message, largestPrompt, emit)
     if (failure !== null) return { ok: false, failure }
   }
+  if (!isPartial) sayUnfinished(message, emit)
   if (!isPartial && core.role.keepsNotes) core.options.notes?.heard(core.jobContext)
   return { ok: true, entry: written.entries[0]! }
 }

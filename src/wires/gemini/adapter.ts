@@ -41,6 +41,7 @@ async function openConnection(options: AdapterOptions): Promise<Connection> {
       httpOptions: {
         // Always named: without one the SDK would look into the environment.
         baseUrl: baseUrl ?? publicApi,
+        fetch: refusing(options.fetch ?? ((input, init) => globalThis.fetch(input, init))),
         ...(options.headers === undefined ? {} : { headers: { ...options.headers } }),
       },
     }),
@@ -57,7 +58,7 @@ async function openConnection(options: AdapterOptions): Promise<Connection> {
       })
       for await (const answer of answers) {
         guard.touch()
-        yield { event: await answer.json() }
+        yield { event: await answer.json().catch(unreadable) }
       }
     },
     count: async (body, request, guard) => {
@@ -72,6 +73,29 @@ async function openConnection(options: AdapterOptions): Promise<Connection> {
       return answer.json()
     },
   }
+}
+
+/** What a server answered in place of an answer. The errors of the SDK leave out the headers, which say how long to wait. */
+class Refused extends Error {
+  readonly status: number
+  readonly headers: Headers
+  constructor({ status, headers }: Response, text: string) {
+    super(text)
+    this.status = status
+    this.headers = headers
+  }
+}
+
+const refusing =
+  (fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
+  async (input, init) => {
+    const response = await fetch(input, init)
+    if (response.ok && !/html/.test(response.headers.get('content-type') ?? '')) return response
+    throw new Refused(response, await response.text())
+  }
+
+function unreadable(cause: unknown): never {
+  throw new Error('an event of the stream could not be read', { cause })
 }
 
 const sourceOf = ({ source }: ModelRequest): Readonly<Record<string, string>> => ({

@@ -29,12 +29,15 @@ const words: RefusalWords = {
   waits: /"retryDelay"\s*:\s*"(?<count>\d+(?:\.\d+)?)(?<unit>ms|s)"/,
 }
 
+/** What the SDK writes before an error that came inside a stream. */
+const sdkWords = /^got status: \w+\. (?=\{)/
+
 /** A key that is not valid is refused like any other argument. */
 const badKey = /api[_ ]key not valid|API_KEY_INVALID/i
 
 /** What a refusal of Gemini means, and whether trying again may help. */
 export function geminiFailure(refusal: ServerRefusal, now: number): Verdict {
-  const verdict = verdictBy(words, refusal, now)
+  const verdict = verdictBy(words, { ...refusal, text: refusal.text.replace(sdkWords, '') }, now)
   if (refusal.text.includes(spoiledAnswer)) return { ...verdict, once: true }
   if (verdict.failure.code !== 'invalid' || !badKey.test(refusal.text)) return verdict
   const { message, status } = verdict.failure

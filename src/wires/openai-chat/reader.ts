@@ -12,6 +12,7 @@ import {
   fieldsOf,
   itemBlock,
   listOf,
+  objectIn,
   refusalOf,
   textOf,
   withSidecar,
@@ -47,6 +48,8 @@ export class ChatReader implements AnswerReader {
   #refusal: ServerRefusal | null = null
   readonly #reasoning = new Map<string, string | Fields[]>()
   readonly #calls = new Map<number, Call>()
+  /** Where the latest call of an index stands. */
+  readonly #indices = new Map<number, number>()
 
   /** `asked` is the model as the request names it: what only it reads is kept under that name. */
   constructor(asked: string) {
@@ -54,7 +57,7 @@ export class ChatReader implements AnswerReader {
   }
 
   get complete(): boolean {
-    return this.#id !== null && (this.#stopped || this.#finish !== null)
+    return this.#id !== null && (this.#stopped || this.#finish !== null) && this.#refusal === null
   }
 
   get stopped(): boolean {
@@ -76,7 +79,7 @@ export class ChatReader implements AnswerReader {
     }
     const chunk = fieldsOf(event)
     if (chunk === null) return []
-    if (fieldsOf(chunk['error']) !== null) this.#refusal = refusalOf(chunk['error'])
+    this.#refuse(chunk['error'])
     const reported = fieldsOf(chunk['usage']) ?? fieldsOf(fieldsOf(chunk['x_groq'])?.['usage'])
     if (reported !== null) this.#usage = chatUsage(reported) ?? this.#usage
     const events: ModelEvent[] = this.#begin(chunk)
@@ -84,8 +87,14 @@ export class ChatReader implements AnswerReader {
       if ((countOf(choice['index']) ?? 0) !== 0) continue
       events.push(...this.#extend(fieldsOf(choice['delta']) ?? fieldsOf(choice['message']) ?? {}))
       this.#finish = textOf(choice['finish_reason']) ?? this.#finish
+      // OpenRouter tells of a provider that broke off here, and ends the answer as if it were whole.
+      this.#refuse(choice['error'])
     }
     return events
+  }
+
+  #refuse(error: unknown): void {
+    if (fieldsOf(error) !== null || textOf(error)) this.#refusal = refusalOf(error)
   }
 
   message(): ModelMessage | null {
@@ -122,8 +131,8 @@ export class ChatReader implements AnswerReader {
       ['content', (text: string) => (this.#text += text)],
       ['refusal', (text: string) => (this.#refused += text)],
     ] as const) {
-      const text = textOf(delta[field])
-      if (text === null || text === '') continue
+      const text = saidIn(delta[field])
+      if (text === '') continue
       add(text)
       events.push({ type: 'text-delta', text })
     }
@@ -150,17 +159,18 @@ export class ChatReader implements AnswerReader {
 
   #call(piece: Fields): readonly ModelEvent[] {
     const spoken = fieldsOf(piece['function']) ?? {}
-    const id = textOf(piece['id'])
-    const at = countOf(piece['index']) ?? this.#placeOf(id)
+    const id = textOf(piece['id']) ?? ''
+    const name = textOf(spoken['name']) ?? ''
+    const at = this.#placeOf(countOf(piece['index']), id, name)
     const events: ModelEvent[] = []
     let call = this.#calls.get(at)
     if (call === undefined) {
-      const name = textOf(spoken['name']) ?? ''
       // A server that names no ids still gets its results back: paired by one of ours.
       call = { id: id || `call_${this.#id ?? ''}_${at}`, name, json: '', more: {} }
       this.#calls.set(at, call)
       events.push({ type: 'call-start', id: call.id, name })
     }
+    call.name ||= name
     const { id: _id, index: _index, type: _type, function: _function, ...more } = piece
     call.more = { ...call.more, ...more }
     // Arguments are text; some servers send the object itself.
@@ -171,10 +181,23 @@ export class ChatReader implements AnswerReader {
     return [...events, { type: 'call-delta', id: call.id, json }]
   }
 
-  /** Where a piece without an index belongs: to the call it names, or to the last. */
-  #placeOf(id: string | null): number {
-    for (const [at, call] of this.#calls) if (id !== null && id !== '' && call.id === id) return at
-    return id === null || id === '' ? Math.max(0, this.#calls.size - 1) : this.#calls.size
+  /**
+   * Where a piece belongs: to the index it has, the call it names, or the last. Servers that know no index, or give every call
+   * the first, begin the next one with its name: under another id, or, without ids, behind arguments that are whole.
+   */
+  #placeOf(index: number | null, id: string, name: string): number {
+    const known = [...this.#calls].find(([, call]) => id !== '' && call.id === id)?.[0]
+    const last = Math.max(0, this.#calls.size - 1)
+    const at = index === null ? (known ?? last) : (this.#indices.get(index) ?? index)
+    const there = this.#calls.get(at)
+    const isNamed = there !== undefined && name !== '' && there.name !== ''
+    const isOther =
+      id === ''
+        ? index === null && objectIn(there?.json || '{}') !== null
+        : known === undefined && id !== there?.id
+    const place = isNamed && isOther ? this.#calls.size : at
+    if (index !== null) this.#indices.set(index, place)
+    return place
   }
 
   #content(): readonly AssistantBlock[] {
@@ -192,6 +215,13 @@ export class ChatReader implements AnswerReader {
     return content
   }
 }
+
+/** Content is a text; some servers send it in parts. */
+const saidIn = (content: unknown): string =>
+  textOf(content) ??
+  listOf(content)
+    .map((part) => textOf(part['text']) ?? '')
+    .join('')
 
 const kinds: Readonly<Record<string, StopKind>> = {
   stop: 'end',

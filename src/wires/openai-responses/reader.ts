@@ -71,7 +71,7 @@ export class ResponsesReader implements AnswerReader {
   }
 
   #read(fields: Fields): readonly ModelEvent[] {
-    const at = countOf(fields['output_index']) ?? 0
+    const at = countOf(fields['output_index']) ?? this.#placeOf(fields)
     const draft = this.#drafts.get(at)
     const delta = textOf(fields['delta']) ?? ''
     switch (fields['type']) {
@@ -110,6 +110,18 @@ export class ResponsesReader implements AnswerReader {
     }
   }
 
+  /** Where an event belongs that has no index: to the item it names, to the one that is open, or to the next. */
+  #placeOf(fields: Fields): number {
+    const item = fieldsOf(fields['item'])
+    const named =
+      textOf(fields['item_id']) ?? (item === null ? '' : callIdOf(item) || textOf(item['id']) || '')
+    const found = [...this.#drafts].find(([, draft]) =>
+      [textOf(draft.item['id']), callIdOf(draft.item)].includes(named),
+    )
+    const isOpen = named === '' && this.#drafts.get(this.#drafts.size - 1)?.done === false
+    return found?.[0] ?? (item === null || isOpen ? Math.max(0, this.#drafts.size - 1) : this.#drafts.size)
+  }
+
   message(): ModelMessage | null {
     if (this.#id === null) return null
     const content = this.#content()
@@ -146,6 +158,7 @@ export class ResponsesReader implements AnswerReader {
     const events = [...this.#open(at, item)]
     const draft = this.#drafts.get(at)!
     if (draft.done) return events
+    this.#refused ||= listOf(item['content']).some((part) => textOf(part['refusal']) !== null)
     if (item['type'] === 'message' && draft.text === '')
       for (const text of textsOf(item)) events.push({ type: 'text-delta', text })
     const json = textOf(item['arguments']) ?? ''
