@@ -21,7 +21,8 @@ export {
   type Hooks,
 } from './engine/hooks.ts'
 export type { LiveEvent, TurnFailure } from './engine/live.ts'
-export type { CacheState, SwitchPrice } from './engine/limits/budget.ts'
+export type { CacheState } from './engine/limits/budget.ts'
+export type { SwitchPrice } from './engine/limits/switch-price.ts'
 export type { Caps, Spent } from './engine/limits/spend.ts'
 export type {
   FileSource,

@@ -30,7 +30,8 @@ import { record } from './requests/answer.ts'
 import { deliverQueued, makeRequest } from './requests/request-steps.ts'
 import { takeBack } from './restoring/take-back.ts'
 import type { Spent } from './limits/spend.ts'
-import { cacheState, switchPrice, type CacheState, type SwitchPrice } from './limits/budget.ts'
+import { cacheState, type CacheState } from './limits/budget.ts'
+import { switchPrice, type SwitchPrice } from './limits/switch-price.ts'
 import { runTurn, save, unsavedNotice } from './turn.ts'
 
 export { EngineError, type Input, type Response, type SendHow }

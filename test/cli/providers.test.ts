@@ -92,7 +92,7 @@ describe('pal with another provider', () => {
     '[WS4] going on with another model says the price before the request is sent, and [WI12] pal context names its cache',
     { timeout: 3 * minute },
     async () => {
-      const { access, simulator } = await server(['one', 'two', 'three'])
+      const { access, simulator } = await server(['one', 'two', 'three', 'four'])
       const keys = { OPENAI_API_KEY: 'sk-test', GEMINI_API_KEY: 'g-test' }
       const place = await withProviders(access['ANTHROPIC_BASE_URL']!, keys)
       const first = await place.pal(['-p', 'hi', '--model', 'openai/gpt-6-sol'])
@@ -113,6 +113,13 @@ describe('pal with another provider', () => {
       const json = JSON.parse((await place.pal(['context', '--json'])).out) as { readonly cache: object }
       expect(json.cache).toMatchObject({ wire: 'gemini', kind: 'implicit', promised: false, reported: true })
       expect((await place.pal(['context'])).out).toContain('kept without promise')
+      const back = await place.pal(['-p', 'more', '--continue', '--model', 'openai/gpt-6-sol'])
+      expect([back.code, back.err], '[WS7]').toEqual([
+        0,
+        expect.stringMatching(
+          /the model is now openai\/gpt-6-sol\. The next request sends the whole conversation again, [\d.,]+K? of it from the cache of earlier answers: [\d.,]+K? tokens for about \$/,
+        ),
+      ])
     },
   )
 })

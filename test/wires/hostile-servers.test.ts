@@ -274,7 +274,7 @@ const endOf = (events: readonly LiveEvent[]) => {
   const end = events.findLast((event) => event.type === 'turn-end')
   return {
     outcome: end?.outcome,
-    failure: end?.failure == null ? '' : `${end.failure.code}: ${end.failure.message}`,
+    failure: end === undefined || end.failure === null ? '' : `${end.failure.code}: ${end.failure.message}`,
     said: events.flatMap((event) => (event.type === 'text-delta' ? event.text : [])).join(''),
     notices: events.flatMap((event) => (event.type === 'notice' ? event.message : [])).join('\n'),
   }

@@ -6,6 +6,7 @@ import {
   call,
   createSimulator,
   scripted,
+  thinking,
   type ScriptStep,
   type Simulator,
 } from '../../src/simulator/index.ts'
@@ -13,6 +14,7 @@ import type { Fact } from '../../src/transcript/fact.ts'
 import { anthropicModel } from '../../src/wires/anthropic/adapter.ts'
 import { providersOf } from '../../src/wires/providers.ts'
 import { routedModel, wireChooser } from '../../src/wires/routing.ts'
+import { words } from '../e2e/simulated.ts'
 import { toolOf } from '../layers/stage.ts'
 
 const names = {
@@ -29,8 +31,9 @@ afterEach(async () => {
   for (const simulator of running.splice(0)) await simulator.stop()
 })
 
-async function stage(steps: readonly ScriptStep[]) {
-  const simulator = createSimulator({ answerer: scripted(steps) })
+async function stage(steps: readonly ScriptStep[], system?: string) {
+  // A cache that promises nothing hits here whenever it can.
+  const simulator = createSimulator({ answerer: scripted(steps), luck: { chance: 1 } })
   running.push(simulator)
   const { url } = await simulator.start()
   const providers = providersOf({
@@ -42,9 +45,12 @@ async function stage(steps: readonly ScriptStep[]) {
   const keys = { openai: 'sk-test', chat: 'sk-test', google: 'g-test' }
   const events: LiveEvent[] = []
   const store = inMemoryStore()
+  const skew = { ms: 0 }
   const engine = createEngine({
     store,
+    clock: { now: () => Date.now() + skew.ms },
     modelId: names.anthropic,
+    system,
     wire: wireChooser(providers, table),
     models: table,
     model: routedModel({ providers, keys, anthropic: anthropicModel({ apiKey: 'key', baseUrl: url }) }),
@@ -65,31 +71,59 @@ async function stage(steps: readonly ScriptStep[]) {
       if (item.kind === 'entry' && 'fact' in item.entry) found.push(item.entry.fact)
     return found
   }
-  return { session, say, facts, simulator }
+  return { session, say, facts, simulator, skew }
 }
 
 describe('a switch of the model in mid-session', () => {
-  it('[WS1] between every ordered pair of wires keeps the talk and sends what the other accepts', async () => {
+  it('[WS1] [WS7] there and back between every ordered pair of wires keeps the talk, sends what the other accepts and finds its prefix again', async () => {
     for (const from of all)
       for (const to of all) {
         if (from === to) continue
         const turn = (name: string): readonly ScriptStep[] => [
-          [call('Look', { where: name }, `call_${name}`)],
+          [thinking(`where is ${name}?`), call('Look', { where: name }, `call_${name}`)],
           `I looked ${name}.`,
         ]
-        const { session, say, facts } = await stage([...turn('first'), ...turn('second'), ...turn('third')])
+        const way = `${from} → ${to} → ${from}`
+        const { session, say, facts, simulator, skew } = await stage(
+          [...turn('first'), ...turn('second'), ...turn('third')],
+          words(9000),
+        )
         await session.setModel(names[from])
-        expect(await say('look first'), `${from} → ${to}`).toBe('')
-        const price = session.switchPrice(names[to])
-        expect(price.tokens).toBeGreaterThan(0)
-        expect(price.dollars).toBeGreaterThan(0)
+        expect(await say('look first'), way).toBe('')
+        const there = session.switchPrice(names[to])
+        // Nothing of it is in the other's cache: all of it is paid.
+        expect([there.from, there.cached], way).toEqual([session.view().messages.at(1)?.parts[0]?.model, 0])
+        expect(there.dollars, way).toBeGreaterThan(0)
+        // What only its maker reads is named before it is left out.
+        expect(there.left.length > 0, way).toBe(from !== 'openai-chat')
         await session.setModel(names[to])
-        expect(await say('look second'), `${from} → ${to}`).toBe('')
+        const before = await facts()
+        expect(await say('look second'), way).toBe('')
+        const back = session.switchPrice(names[from])
+        skew.ms = 13 * 60 * 60_000
+        const cold = session.switchPrice(names[from])
+        skew.ms = 0
         await session.setModel(names[from])
-        expect(await say('look third'), `${from} → ${to} → ${from}`).toBe('')
-        const answers = (await facts()).filter((fact) => fact.type === 'assistant-message')
+        expect(await say('look third'), way).toBe('')
+        const all = await facts()
+        // Nothing is lost or changed in the transcript.
+        expect(all.slice(0, before.length), way).toEqual(before)
+        const answers = all.filter((fact) => fact.type === 'assistant-message')
         expect(answers).toHaveLength(6)
-        expect(new Set(answers.slice(0, 2).map(({ model }) => model)).size).toBe(1)
+        expect(answers.map(({ model }) => model === answers[0]!.model)).toEqual(
+          [0, 1, 2, 3, 4, 5].map(
+            (at) => names[from].endsWith(names[to].split('/').at(-1)!) || at < 2 || at > 3,
+          ),
+        )
+        expect(simulator.log.requests.filter(({ error }) => error !== null)).toEqual([])
+        // What stood before its own last answer is still in its cache; the price said so where that is promised.
+        const { input, cacheRead, cacheWrite } = answers[4]!.usage!
+        expect(cacheRead, way).toBeGreaterThan(9000)
+        const isSure = from !== 'gemini' && answers[0]!.model !== answers[2]!.model
+        const share = isSure ? cacheRead / (input + cacheRead + cacheWrite) : 0
+        expect(Math.abs(back.cached / Math.max(1, back.tokens) - share), way).toBeLessThan(0.1)
+        // Once its lifetime is over all of it is paid again.
+        expect([cold.cached, cold.dollars! > back.dollars!], way).toEqual([0, isSure])
         await session.close()
       }
   }, 240_000)

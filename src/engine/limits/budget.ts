@@ -1,17 +1,12 @@
 // The room with everything else a layer may look at: the time, the cache, the prices, and how long the session may go on.
-import { factorOf } from '../../projection/calibration.ts'
 import type { CacheRules } from '../../model/cache-rules.ts'
-import { lookUp } from '../../model/models.ts'
 import type { Core, Slice } from '../core.ts'
 import { tokenRates } from './spend.ts'
 import type { Room } from '../../projection/budget.ts'
 import { expectedRequests, type TokenRates } from '../../projection/economy.ts'
 import { defaults } from '../../settings/defaults.ts'
 import type { Budget } from '../../projection/layer.ts'
-import type { View } from '../../projection/view.ts'
 import { lifetimeMs, type Lifetime } from '../../transcript/lifetime.ts'
-import { leftBehind, type LeftBehind } from '../../wires/left-behind.ts'
-import type { Spoken, Wire } from '../../wires/wire.ts'
 
 /** For a view of so many tokens: the one there is, or the one that an edit would leave. */
 export function budgetOf(core: Core, room: Room, tokens: number = core.view().tokens): Budget {
@@ -91,60 +86,3 @@ export function cacheState(
     warmUntil: lifetime === null || requestAt === null ? null : requestAt + lifetimeMs(lifetime),
   }
 }
-
-// ---- another model ----
-// Nothing of the conversation is in its cache, and what only the makers of answers can read stays behind. Said before it is paid.
-
-export interface SwitchPrice {
-  /** Whose answer is the last one; null where there is none yet. */
-  readonly from: string | null
-  /** What the next request will send, as the new model counts; 0 where nothing was said yet. */
-  readonly tokens: number
-  /** What that costs; null where no price is known. */
-  readonly dollars: number | null
-  /** What the model that answered last would take for the same; null where that is not known. */
-  readonly stays: number | null
-  /** What of the view the new model is not sent, by kind and maker. */
-  readonly left: readonly LeftBehind[]
-}
-
-/** What going on with this model costs, held against the one that answered last. */
-export function switchPrice(
-  core: Slice<'modelId' | 'options' | 'spoken' | 'state' | 'view'>,
-  modelId: string,
-): SwitchPrice {
-  const view = core.view()
-  const { models, wire: wireOf, clock } = core.options
-  const next = wireOf(modelId)
-  const from = lastAnswerer(view)
-  if (from === null || isSameModel(core.spoken, next, from))
-    return { from, tokens: 0, dollars: null, stays: null, left: [] }
-  const tokens = Math.round(factorOf(core.state.fold.numbers.calibration, next.model) * view.estimate)
-  const lifetimeFor = (wire: Wire, id: string): Lifetime | null =>
-    wire.cacheRules(lookUp(models, id)).lifetimes[0] ?? null
-  const there = tokenRates(models, modelId, lifetimeFor(next.wire, modelId), tokens)
-  const lives = lifetimeFor(wireOf(from).wire, from)
-  const here = tokenRates(models, from, lives, view.tokens)
-  const { requestAt } = core.state.latest
-  const warm = lives !== null && requestAt !== null && clock.now() - requestAt < lifetimeMs(lives)
-  return {
-    from,
-    tokens,
-    dollars: there === null ? null : tokens * there.write,
-    stays: here === null ? null : view.tokens * (warm ? here.read : here.write),
-    left: leftBehind(view, { wire: next.wire.name, model: next.model }),
-  }
-}
-
-function lastAnswerer({ messages }: View): string | null {
-  for (let at = messages.length - 1; at >= 0; at--) {
-    const message = messages.at(at)!
-    const model = message.role === 'assistant' ? message.parts.at(-1)?.model : undefined
-    if (model !== undefined) return model
-  }
-  return null
-}
-
-/** Whoever answered last goes on; two providers may have one name for a model. */
-const isSameModel = (now: Spoken, next: Spoken, from: string): boolean =>
-  next.model === from && (now.model !== next.model || now.provider === next.provider)
